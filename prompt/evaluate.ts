@@ -7,18 +7,20 @@ import { folderOfDocument } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS } from "../config/defaults.ts";
 import type { Settings } from "../config/settings.ts";
-import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
-import { attach, type Base, fileFinding, namedText } from "./attach.ts";
+import { assistantParts } from "./assistant_parts.ts";
 import { isKept, type KeptFile, keptFile, keptFindings } from "./attachments.ts";
-import { isBlank, trimBlank } from "./blank.ts";
+import { trimBlank } from "./blank.ts";
 import { FileLog, type ReadPolicy } from "./file_log.ts";
-import { type FileReference, fileReferences, onlyReference, unescapeReference } from "./file_references.ts";
+import { onlyReference, unescapeReference } from "./file_references.ts";
+import { addText } from "./parts.ts";
+import { type Body, References } from "./references.ts";
 import { waitsFor } from "../parser/open_call.ts";
 import type { Emitted } from "./template/output.ts";
 import { isTag } from "./template/quoted.ts";
 import { type DocumentLua, luaSession } from "./template/document_lua.ts";
 import { type Kept, trimTexts } from "./template/trim.ts";
+import { withoutTags } from "./template/without_tags.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
 
 export interface EvaluateOptions {
@@ -56,7 +58,7 @@ export async function evaluate(chat: Chat, options: EvaluateOptions): Promise<Pr
 
 class Evaluation {
   readonly #chat: Chat;
-  readonly #base: Base;
+  readonly #references: References;
   readonly #templated: ReadonlySet<string>;
   readonly #diagnostics: Diagnostic[];
   readonly #options: EvaluateOptions;
@@ -65,7 +67,6 @@ class Evaluation {
   #lua: DocumentLua | undefined;
   /** Segments of messages in which tags are left as text. */
   readonly #read = new Map<Turn, readonly Segment[]>();
-  readonly #areNamed: boolean;
   readonly #runsTags: boolean;
   readonly #trimmed = new Map<Turn, readonly (Kept | null)[]>();
   /** What a segment came to: loops of templates may put it out many times. */
@@ -76,12 +77,17 @@ class Evaluation {
     this.#options = options;
     this.#lua = options.frontmatter?.lua;
     this.#files = new FileLog(options.frontmatter?.isReadable);
-    this.#base = { folder: folderOf(options), home: options.environment.home };
     this.#templated = new Set(options.templatedTools ?? ["read"]);
     const { files, templating } = options.settings ?? DEFAULT_SETTINGS;
-    this.#areNamed = files.names;
     this.#runsTags = templating.enabled;
     this.#diagnostics = chat.diagnostics.filter(({ code }) => this.#runsTags || code !== "template_unclosed");
+    this.#references = new References({
+      base: { folder: folderOf(options), home: options.environment.home },
+      files: this.#files,
+      areNamed: files.names,
+      ready: () => options.frontmatter?.ready?.() ?? Promise.resolve(),
+      report: (finding) => this.#diagnostics.push(finding),
+    });
   }
 
   async run(): Promise<Prompt> {
@@ -94,7 +100,7 @@ class Evaluation {
       const output = outputs?.get(turn);
       if (output !== undefined) this.#diagnostics.push(...output.diagnostics);
       if (turn.role === "Assistant") {
-        history.push({ role: "assistant", parts: this.#assistantParts(turn), line: turn.place.start });
+        history.push({ role: "assistant", parts: assistantParts(this.#chat, turn), line: turn.place.start });
         continue;
       }
       if (turn.role !== "System" && turn.role !== "You") continue;
@@ -177,7 +183,7 @@ class Evaluation {
       if (piece.kind === "text") texts.push(piece.text);
       else {
         const made = piece.kind === "part"
-          ? [this.#named(piece.part, piece.path)]
+          ? [this.#references.named(piece.part, piece.path)]
           : await this.#segment(piece.turn, piece.index);
         for (const part of made) {
           if (part.kind === "text") texts.push(part.text);
@@ -200,7 +206,7 @@ class Evaluation {
     const known = this.#seen.get(segment);
     if (known !== undefined) return known;
     const parts: Part[] = [];
-    if (segment.kind === "text") await this.#literal(segment, this.#keptOf(turn, index), turn, parts);
+    if (segment.kind === "text") parts.push(...await this.#literal(segment, this.#keptOf(turn, index), turn));
     else if (segment.kind === "tool_result" && (segment.status === null || segment.status === "error")) {
       parts.push(await this.#resultPart(segment, turn));
     }
@@ -214,62 +220,21 @@ class Evaluation {
     return known[index] ?? null;
   }
 
-  /** Text of a System or You message: literal, with the files it refers to. */
-  async #literal(segment: TextSegment, kept: Kept | null, turn: Turn, parts: Part[]): Promise<void> {
-    const { value, place } = segment;
-    const { from, to } = kept ?? { from: 0, to: value.length };
+  /** Text of a System or You message. */
+  async #literal(
+    { value, place, raw }: TextSegment,
+    kept: Kept | null,
+    turn: Turn,
+  ): Promise<readonly Part[]> {
+    const range = kept ?? { from: 0, to: value.length };
     const line = place?.start ?? turn.place.start;
     const column = place === undefined ? 1 : place.from - this.#chat.lineStart(line) + 1;
-    const body: Body = { value, role: turn.role, line, column };
-    let reached = from;
-    const isLiteral = segment.raw || this.#options.attaches === false;
-    for (const reference of isLiteral ? [] : fileReferences(value)) {
-      const part = await this.#attached(reference, body);
-      if (part === null) continue;
-      addText(parts, value.slice(reached, reference.from));
-      parts.push(this.#named(part, reference.path));
-      reached = reference.to;
+    if (!raw && this.#options.attaches !== false) {
+      return await this.#references.inText({ value, role: turn.role, line, column }, range);
     }
-    addText(parts, value.slice(reached, to));
-  }
-
-  /** A part of a file that a person refers to; its text with the path they wrote, for the model has to tell files apart. */
-  #named(part: Part, path: string): Part {
-    return this.#areNamed && part.kind === "text_file" ? { ...part, text: namedText(path, part.text) } : part;
-  }
-
-  /** The part a reference stands for; null when the reference has to stay text. */
-  async #attached(reference: FileReference, body: Body): Promise<Part | null> {
-    await this.#options.frontmatter?.ready?.();
-    const attachment = await attach(reference, this.#base, this.#files);
-    const source = body.value.slice(reference.from, reference.to);
-    if (reference.unknownOption !== undefined) {
-      this.#diagnostics.push({
-        code: "file_option_unknown",
-        type: "file",
-        severity: "warning",
-        message: `The option of ${source} is not known and was left out; only ;type=MIME has a meaning.`,
-        ...position(reference, body),
-      });
-    }
-    if (attachment.kind === "missing") {
-      this.#diagnostics.push({
-        code: "file_not_found",
-        type: "file",
-        severity: "warning",
-        message: `The file ${attachment.path} of the @${body.role} message cannot be read ` +
-          `(${attachment.reason}); ${source} is sent as text.`,
-        ...position(reference, body),
-      });
-      return null;
-    }
-    if (attachment.flaw !== undefined) {
-      this.#diagnostics.push({
-        ...fileFinding(source, attachment.flaw, "Add ;type=text/plain when it holds text."),
-        ...position(reference, body),
-      });
-    }
-    return attachment.part;
+    const parts: Part[] = [];
+    addText(parts, value.slice(range.from, range.to));
+    return parts;
   }
 
   async #resultPart(result: Result, turn: Turn): Promise<Part> {
@@ -278,7 +243,7 @@ class Evaluation {
     const mayRefer = !isError && name !== undefined && this.#templated.has(name);
     const reference = mayRefer ? onlyReference(result.content) : null;
     const body: Body = { value: result.content, role: turn.role, line: result.opener.start + 1, column: 1 };
-    const part = reference === null ? null : await this.#attached(reference, body);
+    const part = reference === null ? null : await this.#references.attached(reference, body);
     const parts: Part[] = part === null ? [] : [part];
     if (part === null) addText(parts, mayRefer ? unescapeReference(result.content) : result.content);
     parts.push(...await this.#keptParts(result));
@@ -301,33 +266,6 @@ class Evaluation {
     }
     this.#diagnostics.push(...keptFindings(result, files));
     return files.flatMap(([, file]) => file.kind === "part" ? [file.part] : []);
-  }
-
-  #assistantParts(turn: Turn): readonly Part[] {
-    const parts: Part[] = [];
-    for (const segment of unescapeTurn(this.#chat, turn)) {
-      if (segment.kind === "text") addText(parts, segment.value);
-      else if (segment.kind === "thinking") {
-        const { content, signature, redacted, place } = segment;
-        parts.push({
-          kind: "thinking",
-          content,
-          ...(signature === undefined ? {} : { signature }),
-          redacted,
-          line: place.start,
-        });
-      } else if (segment.kind === "tool_use") {
-        const { id, name, input, inputText, flaw } = segment;
-        // What no reader of JSON takes would make every request from here on fail.
-        parts.push({ kind: "tool_use", id, name, input, inputText: flaw === null ? inputText : "{}" });
-      } else if (segment.kind === "aborted" && turn.calls.length === 0) {
-        parts.push({ kind: "text", text: `<!-- ${segment.message} -->` });
-      }
-    }
-    for (let last = parts.at(-1); last?.kind === "text" && isBlank(last.text); last = parts.at(-1)) {
-      parts.pop();
-    }
-    return parts;
   }
 
   /** Calls without a final result, each once; a warning for every one (chat-format 10.6). */
@@ -353,48 +291,9 @@ class Evaluation {
   }
 }
 
-/** A literal text and where it stands, for diagnostics about references in it. */
-interface Body {
-  readonly value: string;
-  readonly role: string;
-  /** 1-based line and byte column at which the text begins. */
-  readonly line: number;
-  readonly column: number;
-}
-
-/** Line and byte columns of a reference. */
-function position(
-  reference: FileReference,
-  body: Body,
-): Pick<Diagnostic, "start" | "end" | "startCol" | "endCol"> {
-  const before = body.value.slice(0, reference.from);
-  const line = body.line + before.split("\n").length - 1;
-  const firstColumn = line === body.line ? body.column : 1;
-  const startCol = byteLength(before.slice(before.lastIndexOf("\n") + 1)) + firstColumn;
-  const endCol = startCol + byteLength(body.value.slice(reference.from, reference.to)) - 1;
-  return { start: line, end: line, startCol, endCol };
-}
-
 /** A message without tags: every segment in order. */
 function wholeTurn(turn: Turn, segments: readonly Segment[]): readonly Emitted[] {
   return segments.map((_, index) => ({ kind: "segment", turn: turn.index, index }));
-}
-
-/** Segments with one text in place of each run of texts and tags: what a document is that has tags switched off. */
-function withoutTags(segments: readonly Segment[], chat: Pick<Chat, "text" | "lineAt">): readonly Segment[] {
-  const out: Segment[] = [];
-  for (const segment of segments) {
-    const last = out.at(-1);
-    if (segment.kind !== "text" && !isTag(segment)) out.push(segment);
-    else if (segment.place === undefined) out.push(segment);
-    else {
-      const from = last?.kind === "text" ? last.place?.from : undefined;
-      if (from !== undefined) out.pop();
-      const place = from === undefined ? segment.place : { ...segment.place, from, start: chat.lineAt(from) };
-      out.push({ kind: "text", value: chat.text(place.from, place.to), place });
-    }
-  }
-  return out;
 }
 
 function folderOf(options: EvaluateOptions): string {
@@ -402,15 +301,7 @@ function folderOf(options: EvaluateOptions): string {
   return document === null ? environment.cwd : folderOfDocument(document);
 }
 
-function addText(parts: Part[], text: string): void {
-  if (text !== "") parts.push({ kind: "text", text });
-}
-
 function systemText(parts: readonly Part[]): string {
   const texts = parts.flatMap((part) => part.kind === "text" || part.kind === "text_file" ? [part.text] : []);
   return trimBlank(texts.join("\n"));
-}
-
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
 }

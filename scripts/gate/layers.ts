@@ -108,8 +108,9 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["conversation.ts"],
     ["evaluate.ts"],
     ["template"],
+    ["references.ts", "assistant_parts.ts"],
     ["attach.ts", "attachments.ts"],
-    ["file_log.ts", "file_references.ts", "blank.ts", "base64.ts"],
+    ["parts.ts", "file_log.ts", "file_references.ts", "blank.ts", "base64.ts"],
     ["types.ts"],
   ],
   providers: [

@@ -4,14 +4,13 @@ import type { ProposedRule, ShownCall } from "../../../agent/types.ts";
 import type { SettingsRule } from "../../../agent/review/settings_rule.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { isObject } from "../../../base/is_object.ts";
-import { visible } from "../../../base/visible.ts";
 import type { WrittenRule } from "../../../config/rules/read_rule.ts";
 import type { Decided, Desk, Step } from "./desk.ts";
 import { END, INTERRUPT, type Key } from "./keys.ts";
 import { lineOf, ruleFrom } from "./rule_line.ts";
-import { coloured, type Look, sentence } from "../../../render/terminal/lines.ts";
 import { callLines, reasonLines } from "./screen.ts";
 import type { Tty } from "./tty.ts";
+import { Voice } from "./voice.ts";
 
 /** What a dialogue needs beside the terminal and the documents. */
 export interface Helpers {
@@ -50,6 +49,7 @@ const MORE = "space more  G all  n reject  k skip  u undo  q quit";
 
 export class Dialogue {
   readonly #tty: Tty;
+  readonly #voice: Voice;
   readonly #desks: readonly Desk[];
   readonly #helpers: Helpers;
   readonly #done: Done[] = [];
@@ -63,6 +63,7 @@ export class Dialogue {
 
   constructor(tty: Tty, desks: readonly Desk[], helpers: Helpers) {
     this.#tty = tty;
+    this.#voice = new Voice(tty);
     this.#desks = desks;
     this.#helpers = helpers;
     this.#skipped = desks.map(() => new Set<string>());
@@ -94,7 +95,7 @@ export class Dialogue {
     if (call === undefined) return "next";
     if (!this.#greeted.has(at)) {
       this.#greeted.add(at);
-      for (const doubt of doubts) this.#say(doubt, "yellow");
+      for (const doubt of doubts) this.#voice.say(doubt, "yellow");
     }
     const turn = await this.#call(desk, call.id, calls.length);
     return turn === "next" ? "again" : turn;
@@ -103,42 +104,35 @@ export class Dialogue {
   /** Shows a call, page by page, and does what the person says. */
   async #call(desk: Desk, id: string, waiting: number): Promise<Turn> {
     const found = await desk.show(id);
-    if (!found.ok) return this.#tell(found.problem), this.#skip(id, `#${id}`), "next";
+    if (!found.ok) return this.#voice.tell(found.problem), this.#skip(id, `#${id}`), "next";
     const shown = found.value;
-    const lines = callLines(shown, desk.label, waiting, this.#look);
+    const lines = callLines(shown, desk.label, waiting, this.#voice.look);
     let rest: readonly string[] = lines;
-    this.#tty.write("\n");
+    this.#voice.show([""]);
     while (rest.length > 0) {
-      const page = rest.slice(0, this.#room(rest.length));
-      this.#tty.write(page.map((line) => `${line}\n`).join(""));
+      const page = rest.slice(0, this.#voice.room(rest.length, MORE));
+      this.#voice.show(page);
       rest = rest.slice(page.length);
       if (rest.length === 0) break;
       const turn = await this.#more(desk, shown, rest.length);
       if (turn === "all") {
-        this.#tty.write(rest.map((line) => `${line}\n`).join(""));
+        this.#voice.show(rest);
         break;
       }
       if (turn !== "more") return turn;
     }
     for (;;) {
-      const key = await this.#ask(KEYS, `Approve #${shown.number}? `);
+      const key = await this.#voice.ask(KEYS, `Approve #${shown.number}? `);
       const turn = await this.#whole(key, desk, shown);
       if (turn !== "stay") return turn;
     }
-  }
-
-  /** Lines that fit above the question. */
-  #room(rest: number): number {
-    const { rows, columns } = this.#tty.size();
-    const asked = wrappedKeys(MORE, columns).length + 1;
-    return Math.max(Math.min(rest, rows - asked - 1), 3);
   }
 
   /** What the person wants before the call was shown whole: it can be refused by then, not approved. */
   async #more(desk: Desk, shown: ShownCall, left: number): Promise<Turn | "more" | "all"> {
     for (;;) {
       const question = `${left} more line${left === 1 ? "" : "s"} of #${shown.number}: `;
-      const key = await this.#ask(MORE, question);
+      const key = await this.#voice.ask(MORE, question);
       switch (key) {
         case "space":
         case "enter":
@@ -157,7 +151,7 @@ export class Dialogue {
           break;
         }
         default:
-          this.#say(`${left} lines of it have not been shown yet.`, "yellow");
+          this.#voice.say(`${left} lines of it have not been shown yet.`, "yellow");
       }
     }
   }
@@ -181,7 +175,7 @@ export class Dialogue {
       case "u":
         return await this.#undo() ? "again" : "stay";
       case "w":
-        this.#tty.write(reasonLines(shown, this.#look).map((line) => `${line}\n`).join(""));
+        this.#voice.show(reasonLines(shown, this.#voice.look));
         return "stay";
       case "l":
         return "again";
@@ -192,7 +186,7 @@ export class Dialogue {
       case INTERRUPT:
         return "interrupted";
       default:
-        this.#say("Press one of the keys above.", "dim");
+        this.#voice.say("Press one of the keys above.", "dim");
         return "stay";
     }
   }
@@ -207,8 +201,8 @@ export class Dialogue {
     let text = JSON.stringify(shown.input, null, 2);
     for (;;) {
       const edited = await this.#helpers.edit(`${text}\n`);
-      if (!edited.ok) return this.#tell(edited.problem), "stay";
-      if (edited.value === null) return this.#say("Nothing was changed.", "dim"), "stay";
+      if (!edited.ok) return this.#voice.tell(edited.problem), "stay";
+      if (edited.value === null) return this.#voice.say("Nothing was changed.", "dim"), "stay";
       text = edited.value;
       const input = parsed(text);
       if (input !== null) {
@@ -216,27 +210,30 @@ export class Dialogue {
         const turn = this.#decided(decided, null, shown);
         return turn === "next" ? "again" : turn;
       }
-      this.#say("That is no JSON object, so nothing was changed.", "yellow");
-      if (await this.#ask("e edit again  any other key: leave it", "") !== "e") return "stay";
+      this.#voice.say("That is no JSON object, so nothing was changed.", "yellow");
+      if (await this.#voice.ask("e edit again  any other key: leave it", "") !== "e") return "stay";
     }
   }
 
   /** Approves the call and lets a rule hold for calls like it, which is shown first. */
   async #always(desk: Desk, shown: ShownCall, where: "login" | "settings"): Promise<Turn> {
     const proposed = await desk.propose(shown);
-    if (!proposed.ok) return this.#tell(proposed.problem), "stay";
+    if (!proposed.ok) return this.#voice.tell(proposed.problem), "stay";
     let rule: ProposedRule = proposed.value;
     for (;;) {
       const target = where === "settings" ? await this.#helpers.settingsRule(rule.written) : null;
-      if (target !== null && !target.ok) return this.#tell(target.problem), "stay";
+      if (target !== null && !target.ok) return this.#voice.tell(target.problem), "stay";
       const place = target === null ? null : target.value;
-      this.#say(
+      this.#voice.say(
         place === null
           ? `Until logout, for this document: ${rule.text}`
           : `For every document from now on: ${rule.text}`,
       );
-      if (place !== null) this.#say(`${place.path}:${place.line}: ${place.text}`, "dim");
-      const key = await this.#ask("y yes, and approve this call  e edit the rule  any other key: no", "");
+      if (place !== null) this.#voice.say(`${place.path}:${place.line}: ${place.text}`, "dim");
+      const key = await this.#voice.ask(
+        "y yes, and approve this call  e edit the rule  any other key: no",
+        "",
+      );
       if (key === "y") return await this.#keep(desk, shown, rule, place);
       if (key === INTERRUPT) return "interrupted";
       if (key !== "e") return "stay";
@@ -254,10 +251,10 @@ export class Dialogue {
     const line = await this.#tty.line("Rule: ", lineOf(rule));
     if (line === null) return null;
     const written = ruleFrom(line, proposed);
-    if (!written.ok) return this.#say(`This is no rule: ${written.problem}.`, "yellow"), null;
+    if (!written.ok) return this.#voice.say(`This is no rule: ${written.problem}.`, "yellow"), null;
     const checked = await desk.propose(shown, written.value);
     if (checked.ok) return checked.value;
-    this.#tell(checked.problem);
+    this.#voice.tell(checked.problem);
     return null;
   }
 
@@ -272,11 +269,11 @@ export class Dialogue {
     if (turn !== "next") return turn;
     const problem = place === null ? await desk.addRule(written) : await place.write();
     if (problem !== null) {
-      this.#say("The call is approved this time only:", "yellow");
-      this.#tell(problem);
+      this.#voice.say("The call is approved this time only:", "yellow");
+      this.#voice.tell(problem);
       return "next";
     }
-    this.#say(place === null ? "The rule holds until logout." : `The rule stands in ${place.path}.`);
+    this.#voice.say(place === null ? "The rule holds until logout." : `The rule stands in ${place.path}.`);
     const { step, desk: at, counted } = this.#done.pop()!;
     const back = () => place === null ? desk.removeRule(written) : place.undo();
     const undo = async () => await back() ?? await step.undo();
@@ -286,16 +283,16 @@ export class Dialogue {
 
   /** Notes what was done. What was shown and is not so any more is shown anew. */
   #decided(decided: Outcome<Decided>, counted: Done["counted"], { number }: ShownCall): Turn {
-    if (!decided.ok) return this.#tell(decided.problem), "stay";
+    if (!decided.ok) return this.#voice.tell(decided.problem), "stay";
     if (decided.value.kind === "changed") {
-      this.#say(
+      this.#voice.say(
         `#${number} has changed since it was shown, so nothing was done. This is how it is now:`,
         "yellow",
       );
       return "again";
     }
     this.#done.push({ step: decided.value.step, desk: this.#at, counted });
-    this.#say(
+    this.#voice.say(
       `${counted === null ? "Changed" : counted === "approved" ? "Approved" : "Rejected"} #${number}.`,
     );
     return "next";
@@ -315,24 +312,27 @@ export class Dialogue {
   async #undo(): Promise<boolean> {
     const last = this.#done.pop();
     if (last === undefined) {
-      this.#say("There is nothing to take back.", "dim");
+      this.#voice.say("There is nothing to take back.", "dim");
       return false;
     }
     const problem = await last.step.undo();
     if (problem !== null) {
-      this.#tell(problem);
+      this.#voice.tell(problem);
       return false;
     }
     this.#skipped[last.desk]!.delete(last.step.id);
     this.#at = last.desk;
-    this.#say(`Took back ${last.step.what}.`);
+    this.#voice.say(`Took back ${last.step.what}.`);
     return true;
   }
 
   /** Nothing is left to be asked: the last chance to take a step back. */
   async #farewell(): Promise<Turn> {
     if (this.#done.length === 0) return "quit";
-    const key = await this.#ask("u undo the last  any other key ends", "No more calls to decide about. ");
+    const key = await this.#voice.ask(
+      "u undo the last  any other key ends",
+      "No more calls to decide about. ",
+    );
     if (key === INTERRUPT) return "interrupted";
     if (key !== "u") return "quit";
     return await this.#undo() ? "again" : "quit";
@@ -356,43 +356,6 @@ export class Dialogue {
       problems: this.#problems.filter((problem) => problem !== null),
     };
   }
-
-  get #look(): Look {
-    return { width: this.#tty.size().columns, colours: this.#tty.colours };
-  }
-
-  /** Shows which keys there are and waits for one. */
-  async #ask(keys: string, question: string): Promise<Key | null> {
-    const offered = wrappedKeys(keys, this.#look.width).map((line) =>
-      `${coloured(line, "dim", this.#look)}\n`
-    );
-    const key = await this.#tty.key(`${offered.join("")}${question}`);
-    this.#tty.write(`${key !== null && key.length === 1 ? key : ""}\n`);
-    return key;
-  }
-
-  #say(text: string, colour: "dim" | "yellow" | null = null): void {
-    for (const line of sentence(visible(text), this.#look.width)) {
-      this.#tty.write(`${colour === null ? line : coloured(line, colour, this.#look)}\n`);
-    }
-  }
-
-  #tell({ message, next }: Problem): void {
-    this.#say(message, "yellow");
-    if (next !== undefined) this.#say(next);
-  }
-}
-
-/** The names of keys in lines, none of them broken. */
-function wrappedKeys(keys: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const word of keys.split("  ")) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 2 + word.length <= width) {
-      lines[lines.length - 1] = `${last}  ${word}`;
-    } else lines.push(word);
-  }
-  return lines;
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | null {

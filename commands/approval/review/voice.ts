@@ -1,0 +1,64 @@
+// What a review says and asks on the person's terminal, within its width.
+
+import type { Problem } from "../../../base/problem.ts";
+import { visible } from "../../../base/visible.ts";
+import { coloured, type Look, sentence } from "../../../render/terminal/lines.ts";
+import type { Key } from "./keys.ts";
+import type { Tty } from "./tty.ts";
+
+export class Voice {
+  readonly #tty: Tty;
+
+  constructor(tty: Tty) {
+    this.#tty = tty;
+  }
+
+  get look(): Look {
+    return { width: this.#tty.size().columns, colours: this.#tty.colours };
+  }
+
+  /** Shows which keys there are and waits for one. */
+  async ask(keys: string, question: string): Promise<Key | null> {
+    const offered = wrappedKeys(keys, this.look.width).map((line) => `${coloured(line, "dim", this.look)}\n`);
+    const key = await this.#tty.key(`${offered.join("")}${question}`);
+    this.#tty.write(`${key !== null && key.length === 1 ? key : ""}\n`);
+    return key;
+  }
+
+  /** Says a text in lines of the width that there is; what a terminal would obey in it becomes visible. */
+  say(text: string, colour: "dim" | "yellow" | null = null): void {
+    for (const line of sentence(visible(text), this.look.width)) {
+      this.#tty.write(`${colour === null ? line : coloured(line, colour, this.look)}\n`);
+    }
+  }
+
+  /** Says what is wrong, and what to do next. */
+  tell({ message, next }: Problem): void {
+    this.say(message, "yellow");
+    if (next !== undefined) this.say(next);
+  }
+
+  /** Writes lines as they are: they were made for this terminal. */
+  show(lines: readonly string[]): void {
+    this.#tty.write(lines.map((line) => `${line}\n`).join(""));
+  }
+
+  /** How many of so many lines fit above a question with these keys. */
+  room(lines: number, keys: string): number {
+    const { rows, columns } = this.#tty.size();
+    const asked = wrappedKeys(keys, columns).length + 1;
+    return Math.max(Math.min(lines, rows - asked - 1), 3);
+  }
+}
+
+/** The names of keys in lines, none of them broken. */
+function wrappedKeys(keys: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of keys.split("  ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 2 + word.length <= width) {
+      lines[lines.length - 1] = `${last}  ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,35 @@
+// What a message of the model's is sent back as.
+
+import { unescapeTurn } from "../parser/edits/escape.ts";
+import type { Chat, Turn } from "../parser/types.ts";
+import { isBlank } from "./blank.ts";
+import { addText } from "./parts.ts";
+import type { Part } from "./types.ts";
+
+/** Its texts, thinking and calls in order, without blank texts at the end. */
+export function assistantParts(chat: Chat, turn: Turn): readonly Part[] {
+  const parts: Part[] = [];
+  for (const segment of unescapeTurn(chat, turn)) {
+    if (segment.kind === "text") addText(parts, segment.value);
+    else if (segment.kind === "thinking") {
+      const { content, signature, redacted, place } = segment;
+      parts.push({
+        kind: "thinking",
+        content,
+        ...(signature === undefined ? {} : { signature }),
+        redacted,
+        line: place.start,
+      });
+    } else if (segment.kind === "tool_use") {
+      const { id, name, input, inputText, flaw } = segment;
+      // What no reader of JSON takes would make every request from here on fail.
+      parts.push({ kind: "tool_use", id, name, input, inputText: flaw === null ? inputText : "{}" });
+    } else if (segment.kind === "aborted" && turn.calls.length === 0) {
+      parts.push({ kind: "text", text: `<!-- ${segment.message} -->` });
+    }
+  }
+  for (let last = parts.at(-1); last?.kind === "text" && isBlank(last.text); last = parts.at(-1)) {
+    parts.pop();
+  }
+  return parts;
+}

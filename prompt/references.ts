@@ -1,0 +1,113 @@
+// What references to files in a text come to: parts of the message, and findings about those that cannot be read.
+
+import type { Diagnostic } from "../parser/types.ts";
+import { attach, type Base, fileFinding, namedText } from "./attach.ts";
+import type { FileLog } from "./file_log.ts";
+import { type FileReference, fileReferences } from "./file_references.ts";
+import { addText } from "./parts.ts";
+import type { Part } from "./types.ts";
+
+/** A literal text and where it stands, for diagnostics about references in it. */
+export interface Body {
+  readonly value: string;
+  readonly role: string;
+  /** 1-based line and byte column at which the text begins. */
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What references are read with. */
+export interface ReferenceOptions {
+  readonly base: Base;
+  readonly files: FileLog;
+  /** Whether attached text carries its path. */
+  readonly areNamed: boolean;
+  /** Awaited before a file is read. */
+  readonly ready?: () => Promise<void>;
+  /** Takes findings. */
+  report(finding: Diagnostic): void;
+}
+
+export class References {
+  readonly #options: ReferenceOptions;
+
+  constructor(options: ReferenceOptions) {
+    this.#options = options;
+  }
+
+  /** The part of a text from `from` to `to`, literal, with the files it refers to in their places. */
+  async inText(
+    body: Body,
+    { from, to }: { readonly from: number; readonly to: number },
+  ): Promise<readonly Part[]> {
+    const parts: Part[] = [];
+    let reached = from;
+    for (const reference of fileReferences(body.value)) {
+      const part = await this.attached(reference, body);
+      if (part === null) continue;
+      addText(parts, body.value.slice(reached, reference.from));
+      parts.push(this.named(part, reference.path));
+      reached = reference.to;
+    }
+    addText(parts, body.value.slice(reached, to));
+    return parts;
+  }
+
+  /** A part of a file that a person refers to; its text with the path they wrote, for the model has to tell files apart. */
+  named(part: Part, path: string): Part {
+    return this.#options.areNamed && part.kind === "text_file"
+      ? { ...part, text: namedText(path, part.text) }
+      : part;
+  }
+
+  /** The part a reference stands for; null when the reference has to stay text. */
+  async attached(reference: FileReference, body: Body): Promise<Part | null> {
+    await this.#options.ready?.();
+    const attachment = await attach(reference, this.#options.base, this.#options.files);
+    const source = body.value.slice(reference.from, reference.to);
+    if (reference.unknownOption !== undefined) {
+      this.#options.report({
+        code: "file_option_unknown",
+        type: "file",
+        severity: "warning",
+        message: `The option of ${source} is not known and was left out; only ;type=MIME has a meaning.`,
+        ...position(reference, body),
+      });
+    }
+    if (attachment.kind === "missing") {
+      this.#options.report({
+        code: "file_not_found",
+        type: "file",
+        severity: "warning",
+        message: `The file ${attachment.path} of the @${body.role} message cannot be read ` +
+          `(${attachment.reason}); ${source} is sent as text.`,
+        ...position(reference, body),
+      });
+      return null;
+    }
+    if (attachment.flaw !== undefined) {
+      this.#options.report({
+        ...fileFinding(source, attachment.flaw, "Add ;type=text/plain when it holds text."),
+        ...position(reference, body),
+      });
+    }
+    return attachment.part;
+  }
+}
+
+/** Line and byte columns of a reference. */
+function position(
+  reference: FileReference,
+  body: Body,
+): Pick<Diagnostic, "start" | "end" | "startCol" | "endCol"> {
+  const before = body.value.slice(0, reference.from);
+  const line = body.line + before.split("\n").length - 1;
+  const firstColumn = line === body.line ? body.column : 1;
+  const startCol = byteLength(before.slice(before.lastIndexOf("\n") + 1)) + firstColumn;
+  const endCol = startCol + byteLength(body.value.slice(reference.from, reference.to)) - 1;
+  return { start: line, end: line, startCol, endCol };
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
