@@ -1,7 +1,6 @@
 // Builds the tool host into one text: the program starts it with that, from whatever form it has itself.
 
 import * as esbuild from "esbuild";
-import type { Generated } from "../gate/generated.ts";
 import { ROOT } from "../gate/root.ts";
 
 const HEAD =
@@ -9,7 +8,7 @@ const HEAD =
 `;
 
 /** The generated module. */
-export async function generate(): Promise<Generated> {
+export async function generate(): Promise<{ path: string; text: string }> {
   const [host, api] = [await built("main.ts"), await built("plugin_api.ts")];
   const text = `${HEAD}
 /** The program of a tool host. */

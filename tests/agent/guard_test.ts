@@ -108,6 +108,23 @@ Deno.test("what a replaced file says more than before is suspected, and what is 
     assert.equal((await place.memory()).suspects(), null);
   }));
 
+Deno.test("a block with text runs nothing, whatever its status says: the one that a command empties is suspected", () =>
+  inPlace(async (place) => {
+    const filled = FORGED.replace(/(`c2`\n\n```flemma:tool status=approved\n)/, "$1Not yet.\n");
+    assert.notEqual(filled, FORGED);
+    place.replace(filled);
+    const { guard } = await place.guard();
+    await guard.begin();
+    place.replace(FORGED);
+    await guard.end();
+    assert.deepEqual(guard.suspects?.calls, { c2: await hashIn(FORGED, "c2") });
+    await guard.confirm();
+    await guard.begin();
+    place.replace(filled);
+    await guard.end();
+    assert.equal(guard.suspects, null, "a text in an approved block gives no leave");
+  }));
+
 Deno.test("an approval that this program records while commands live is vouched for", () =>
   inPlace(async (place) => {
     const { guard, memory } = await place.guard();
