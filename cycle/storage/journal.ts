@@ -15,33 +15,9 @@ import type {
   ReplyMemory,
   Suspects,
 } from "../types.ts";
+import type { ThinkingEntry, ThinkingMemory, ThinkingState } from "../thinking_memory.ts";
+import { type JournalEntry, JournalState, readEntries } from "./journal_entries.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
-import {
-  isThinkingEntry,
-  thinkingEntries,
-  type ThinkingEntry,
-  type ThinkingMemory,
-  type ThinkingState,
-  thinkingState,
-} from "../thinking_memory.ts";
-import {
-  afterEntry,
-  entriesOf,
-  isUnsettledEntry,
-  NOTHING_UNSETTLED,
-  type UnsettledEntry,
-} from "../unsettled.ts";
-
-type Entry =
-  | ({ readonly kind: "approval"; readonly id: string } & Approval)
-  | { readonly kind: "start"; readonly id: string; readonly tool: string; readonly time: string }
-  | { readonly kind: "end"; readonly id: string }
-  | ({ readonly kind: "file" } & FileRead)
-  | { readonly kind: "day"; readonly day: string }
-  | { readonly kind: "body" | "result"; readonly id: string; readonly path: string }
-  | { readonly kind: "unfinished" | "finished"; readonly ids: readonly string[] }
-  | ThinkingEntry
-  | UnsettledEntry;
 
 /** Journals larger than this are rewritten without what is over. */
 const COMPACT_BYTES = 256 * 1024;
@@ -79,16 +55,7 @@ class RunJournal implements DocumentMemory {
   readonly #environment: Environment;
   readonly #key: string;
   readonly #file: string | null;
-  readonly #approvals = new Map<string, Approval>();
-  readonly #started = new Map<string, string>();
-  readonly #results = new Map<string, string>();
-  readonly #files = new Map<string, string>();
-  #day: string | null = null;
-  readonly #unfinished = new Set<string>();
-  #unsettled = NOTHING_UNSETTLED;
-  readonly #thinkingEntries: ThinkingEntry[] = [];
-  /** What they come to; null when that has to be found out anew. */
-  #thinking: ThinkingState | null = null;
+  readonly #state: JournalState;
   /** The file is to be rewritten before the next record. */
   #overgrown: boolean;
 
@@ -96,18 +63,18 @@ class RunJournal implements DocumentMemory {
     environment: Environment,
     key: string,
     file: string | null,
-    entries: readonly Entry[],
+    entries: readonly JournalEntry[],
     overgrown: boolean,
   ) {
     this.#environment = environment;
     this.#key = key;
     this.#file = file;
     this.#overgrown = overgrown;
-    for (const entry of entries) this.#apply(entry);
+    this.#state = new JournalState(entries);
   }
 
   approval(id: string): Approval | null {
-    return this.#approvals.get(id) ?? null;
+    return this.#state.approvals.get(id) ?? null;
   }
 
   recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void> {
@@ -115,7 +82,7 @@ class RunJournal implements DocumentMemory {
   }
 
   started(): ReadonlyMap<string, string> {
-    return this.#started;
+    return this.#state.started;
   }
 
   recordStart(id: string, tool: string, { lasting = true } = {}): Promise<void> {
@@ -127,11 +94,11 @@ class RunJournal implements DocumentMemory {
   }
 
   exposure(): Exposure | null {
-    return this.#unsettled.exposure;
+    return this.#state.unsettled.exposure;
   }
 
   suspects(): Suspects | null {
-    return this.#unsettled.suspects;
+    return this.#state.unsettled.suspects;
   }
 
   recordExposure(exposure: Exposure): Promise<void> {
@@ -143,24 +110,24 @@ class RunJournal implements DocumentMemory {
   }
 
   fileHash(path: string): string | null {
-    return this.#files.get(path) ?? null;
+    return this.#state.files.get(path) ?? null;
   }
 
   async recordFiles(files: readonly FileRead[]): Promise<void> {
-    const news = files.filter(({ path, hash }) => this.#files.get(path) !== hash);
+    const news = files.filter(({ path, hash }) => this.#state.files.get(path) !== hash);
     if (news.length > 0) await this.#record(news.map(({ path, hash }) => ({ kind: "file", path, hash })));
   }
 
   promptDay(): string | null {
-    return this.#day;
+    return this.#state.day;
   }
 
   async recordPromptDay(day: string): Promise<void> {
-    if (this.#day === null) await this.#record([{ kind: "day", day }]);
+    if (this.#state.day === null) await this.#record([{ kind: "day", day }]);
   }
 
   get thinking(): ThinkingState {
-    return this.#thinking ??= thinkingState(this.#thinkingEntries);
+    return this.#state.thinking;
   }
 
   async recordThinking(entries: readonly ThinkingEntry[]): Promise<void> {
@@ -176,11 +143,11 @@ class RunJournal implements DocumentMemory {
   }
 
   keptResults(): ReadonlyMap<string, string> {
-    return this.#results;
+    return this.#state.results;
   }
 
   unfinished(): ReadonlySet<string> {
-    return this.#unfinished;
+    return this.#state.unfinished;
   }
 
   recordUnfinished(ids: readonly string[]): Promise<void> {
@@ -204,8 +171,8 @@ class RunJournal implements DocumentMemory {
   }
 
   /** Outlives the program at once; the machine too, where it is to last. */
-  async #record(entries: readonly Entry[], { lasting = true } = {}): Promise<void> {
-    for (const entry of entries) this.#apply(entry);
+  async #record(entries: readonly JournalEntry[], { lasting = true } = {}): Promise<void> {
+    for (const entry of entries) this.#state.apply(entry);
     if (this.#file === null) return;
     // Read again: a filter of the same document may have recorded something since.
     if (this.#overgrown) await compact(this.#file, readEntries(readIfThere(this.#file)));
@@ -216,62 +183,6 @@ class RunJournal implements DocumentMemory {
     await writeAll(file, new TextEncoder().encode(await newLineIfTorn(file, size) + lines));
     if (lasting) await file.syncData();
   }
-
-  #apply(entry: Entry): void {
-    switch (entry.kind) {
-      case "approval":
-        this.#approvals.set(entry.id, approvalOf(entry));
-        this.#unsettled = afterEntry(this.#unsettled, entry);
-        if (isPersons(entry)) this.#unfinished.delete(entry.id);
-        break;
-      case "unfinished":
-        for (const id of entry.ids) this.#unfinished.add(id);
-        break;
-      case "finished":
-        for (const id of entry.ids) this.#unfinished.delete(id);
-        break;
-      case "start":
-        this.#started.set(entry.id, entry.tool);
-        break;
-      case "end":
-        this.#started.delete(entry.id);
-        this.#results.delete(entry.id);
-        break;
-      case "result":
-        this.#results.set(entry.id, entry.path);
-        break;
-      case "file":
-        this.#files.set(entry.path, entry.hash);
-        break;
-      case "day":
-        this.#day ??= entry.day;
-        break;
-      case "body":
-        break;
-      case "thinking":
-      case "stale":
-      case "unread":
-      case "note":
-      case "sent":
-        this.#thinkingEntries.push(entry);
-        this.#thinking = null;
-        break;
-      case "exposed":
-      case "settled":
-        this.#unsettled = afterEntry(this.#unsettled, entry);
-        break;
-    }
-  }
-}
-
-/** Whether a person decided, and was not only asked. */
-function isPersons({ by, asked }: Approval): boolean {
-  return by === "person" && asked !== true;
-}
-
-function approvalOf(entry: Approval): Approval {
-  const { by, hash, source, asked } = entry;
-  return { by, hash, ...(source === undefined ? {} : { source }), ...(asked === true ? { asked } : {}) };
 }
 
 /** Opens a file to write at its end; made with its folder where it is not there. */
@@ -295,91 +206,9 @@ async function newLineIfTorn(file: Deno.FsFile, size: number): Promise<string> {
   return last[0] === 10 ? "" : "\n";
 }
 
-/** Reads whole lines that make sense; a torn one is what a crash leaves and says nothing. */
-function readEntries(text: string): Entry[] {
-  const entries: Entry[] = [];
-  for (const line of text.split("\n")) {
-    if (line === "") continue;
-    try {
-      const value: unknown = JSON.parse(line);
-      if (isEntry(value)) entries.push(value);
-    } catch (thrown) {
-      if (!(thrown instanceof SyntaxError)) throw thrown;
-    }
-  }
-  return entries;
-}
-
-function isEntry(value: unknown): value is Entry {
-  if (typeof value !== "object" || value === null) return false;
-  const entry = value as Record<string, unknown>;
-  if (entry.kind === "file") return typeof entry.path === "string" && typeof entry.hash === "string";
-  if (entry.kind === "day") return typeof entry.day === "string" && /^\d{4}-\d\d-\d\d$/.test(entry.day);
-  if (entry.kind === "unfinished" || entry.kind === "finished") {
-    return Array.isArray(entry.ids) && entry.ids.every((id) => typeof id === "string");
-  }
-  if (isUnsettledEntry(entry) || isThinkingEntry(entry)) return true;
-  if (typeof entry.id !== "string") return false;
-  switch (entry.kind) {
-    case "approval":
-      return (entry.by === "policy" || entry.by === "person") && typeof entry.hash === "string";
-    case "start":
-      return typeof entry.tool === "string";
-    case "end":
-      return true;
-    case "body":
-    case "result":
-      return typeof entry.path === "string";
-    default:
-      return false;
-  }
-}
-
-/**
- * Keeps the last approval of each call, starts without end, calls of replies without end, the last hashes and digests,
- * the first day, and what nobody vouches for.
- */
-async function compact(file: string, entries: readonly Entry[]): Promise<void> {
-  const approvals = new Map<string, Entry>();
-  const started = new Map<string, Entry>();
-  const results = new Map<string, Entry>();
-  const files = new Map<string, Entry>();
-  const unfinished = new Set<string>();
-  let day: Entry | null = null;
-  let unsettled = NOTHING_UNSETTLED;
-  const thinking: ThinkingEntry[] = [];
-  for (const entry of entries) {
-    if (entry.kind === "approval" || entry.kind === "exposed" || entry.kind === "settled") {
-      unsettled = afterEntry(unsettled, entry);
-    }
-    if (entry.kind === "approval") {
-      approvals.set(entry.id, entry);
-      if (isPersons(entry)) unfinished.delete(entry.id);
-    }
-    if (entry.kind === "unfinished") { for (const id of entry.ids) unfinished.add(id); }
-    if (entry.kind === "finished") { for (const id of entry.ids) unfinished.delete(id); }
-    if (entry.kind === "start") started.set(entry.id, entry);
-    if (entry.kind === "result") results.set(entry.id, entry);
-    if (entry.kind === "end") {
-      started.delete(entry.id);
-      results.delete(entry.id);
-    }
-    if (entry.kind === "file") files.set(entry.path, entry);
-    if (entry.kind === "day") day ??= entry;
-    if (isThinkingEntry(entry)) thinking.push(entry);
-  }
-  const kept: Entry[] = [
-    ...approvals.values(),
-    ...started.values(),
-    ...results.values(),
-    ...files.values(),
-    ...(day === null ? [] : [day]),
-    ...thinkingEntries(thinkingState(thinking)),
-    // Below the approvals, which would change what is unsettled.
-    ...entriesOf(unsettled),
-    ...(unfinished.size === 0 ? [] : [{ kind: "unfinished" as const, ids: [...unfinished] }]),
-  ];
-  const lines = kept.map((entry) => JSON.stringify(entry) + "\n");
+/** Rewrites a journal without what is over. */
+async function compact(file: string, entries: readonly JournalEntry[]): Promise<void> {
+  const lines = new JournalState(entries).entries().map((entry) => JSON.stringify(entry) + "\n");
   await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });
 }
 

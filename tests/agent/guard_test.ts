@@ -180,6 +180,17 @@ Deno.test("a piece of the document that an editor hands over does not settle wha
     assert.deepEqual(Object.keys(next.guard.suspects?.calls ?? {}), ["c2"]);
   }));
 
+Deno.test("what an editor loaded while commands lived is suspected, whatever stands in the file by then", () =>
+  inPlace(async (place) => {
+    await (await place.guard()).guard.begin();
+    place.replace(FORGED);
+    const loaded = new MemoryStore(new TextEncoder().encode(FORGED), place.path);
+    place.replace(BEFORE);
+    const next = await place.guard({ store: loaded });
+    await next.guard.open();
+    assert.deepEqual(Object.keys(next.guard.suspects?.calls ?? {}), ["c2"]);
+  }));
+
 Deno.test("who confirms a killed run's document by a report is not asked again, and what differs later is found", () =>
   inPlace(async (place) => {
     const link = `${place.folder}/link.chat`;

@@ -1,0 +1,182 @@
+// The lines of a journal: what each may be, how they are read, and what all of them together come to.
+
+import type { FileRead } from "../../prompt/types.ts";
+import {
+  isThinkingEntry,
+  thinkingEntries,
+  type ThinkingEntry,
+  type ThinkingState,
+  thinkingState,
+} from "../thinking_memory.ts";
+import type { Approval } from "../types.ts";
+import {
+  afterEntry,
+  entriesOf,
+  isUnsettledEntry,
+  NOTHING_UNSETTLED,
+  type Unsettled,
+  type UnsettledEntry,
+} from "../unsettled.ts";
+
+export type JournalEntry =
+  | ({ readonly kind: "approval"; readonly id: string } & Approval)
+  | { readonly kind: "start"; readonly id: string; readonly tool: string; readonly time: string }
+  | { readonly kind: "end"; readonly id: string }
+  | ({ readonly kind: "file" } & FileRead)
+  | { readonly kind: "day"; readonly day: string }
+  | { readonly kind: "body" | "result"; readonly id: string; readonly path: string }
+  | { readonly kind: "unfinished" | "finished"; readonly ids: readonly string[] }
+  | ThinkingEntry
+  | UnsettledEntry;
+
+/** What the lines of a journal come to, one after the other. */
+export class JournalState {
+  readonly approvals = new Map<string, Approval>();
+  /** Calls that were started and not ended, with their tools. */
+  readonly started = new Map<string, string>();
+  readonly #startTimes = new Map<string, string>();
+  /** Where results of calls that are not over were kept. */
+  readonly results = new Map<string, string>();
+  /** Hashes of other files as they were sent last. */
+  readonly files = new Map<string, string>();
+  /** Calls of replies that have not ended. */
+  readonly unfinished = new Set<string>();
+  #day: string | null = null;
+  #unsettled = NOTHING_UNSETTLED;
+  readonly #thinkingEntries: ThinkingEntry[] = [];
+  /** What they come to; null when that has to be found out anew. */
+  #thinking: ThinkingState | null = null;
+
+  constructor(entries: readonly JournalEntry[]) {
+    for (const entry of entries) this.apply(entry);
+  }
+
+  /** The first day that was recorded. */
+  get day(): string | null {
+    return this.#day;
+  }
+
+  get unsettled(): Unsettled {
+    return this.#unsettled;
+  }
+
+  get thinking(): ThinkingState {
+    return this.#thinking ??= thinkingState(this.#thinkingEntries);
+  }
+
+  /** Takes up what was recorded after all before. */
+  apply(entry: JournalEntry): void {
+    switch (entry.kind) {
+      case "approval":
+        this.approvals.set(entry.id, approvalOf(entry));
+        this.#unsettled = afterEntry(this.#unsettled, entry);
+        if (isPersons(entry)) this.unfinished.delete(entry.id);
+        break;
+      case "unfinished":
+        for (const id of entry.ids) this.unfinished.add(id);
+        break;
+      case "finished":
+        for (const id of entry.ids) this.unfinished.delete(id);
+        break;
+      case "start":
+        this.started.set(entry.id, entry.tool);
+        this.#startTimes.set(entry.id, entry.time);
+        break;
+      case "end":
+        this.started.delete(entry.id);
+        this.#startTimes.delete(entry.id);
+        this.results.delete(entry.id);
+        break;
+      case "result":
+        this.results.set(entry.id, entry.path);
+        break;
+      case "file":
+        this.files.set(entry.path, entry.hash);
+        break;
+      case "day":
+        this.#day ??= entry.day;
+        break;
+      case "body":
+        break;
+      case "thinking":
+      case "stale":
+      case "unread":
+      case "note":
+      case "sent":
+        this.#thinkingEntries.push(entry);
+        this.#thinking = null;
+        break;
+      case "exposed":
+      case "settled":
+        this.#unsettled = afterEntry(this.#unsettled, entry);
+        break;
+    }
+  }
+
+  /** The fewest lines that come to the same. */
+  entries(): readonly JournalEntry[] {
+    return [
+      ...[...this.approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval } as const)),
+      ...[...this.started].map(([id, tool]) =>
+        ({ kind: "start", id, tool, time: this.#startTimes.get(id)! }) as const
+      ),
+      ...[...this.results].map(([id, path]) => ({ kind: "result", id, path } as const)),
+      ...[...this.files].map(([path, hash]) => ({ kind: "file", path, hash } as const)),
+      ...(this.#day === null ? [] : [{ kind: "day", day: this.#day } as const]),
+      ...thinkingEntries(this.thinking),
+      // Below the approvals, which would change what is unsettled.
+      ...entriesOf(this.#unsettled),
+      ...(this.unfinished.size === 0 ? [] : [{ kind: "unfinished", ids: [...this.unfinished] } as const]),
+    ];
+  }
+}
+
+/** Whether a person decided, and was not only asked. */
+function isPersons({ by, asked }: Approval): boolean {
+  return by === "person" && asked !== true;
+}
+
+function approvalOf(entry: Approval): Approval {
+  const { by, hash, source, asked } = entry;
+  return { by, hash, ...(source === undefined ? {} : { source }), ...(asked === true ? { asked } : {}) };
+}
+
+/** Reads whole lines that make sense; a torn one is what a crash leaves and says nothing. */
+export function readEntries(text: string): JournalEntry[] {
+  const entries: JournalEntry[] = [];
+  for (const line of text.split("\n")) {
+    if (line === "") continue;
+    try {
+      const value: unknown = JSON.parse(line);
+      if (isEntry(value)) entries.push(value);
+    } catch (thrown) {
+      if (!(thrown instanceof SyntaxError)) throw thrown;
+    }
+  }
+  return entries;
+}
+
+function isEntry(value: unknown): value is JournalEntry {
+  if (typeof value !== "object" || value === null) return false;
+  const entry = value as Record<string, unknown>;
+  if (entry.kind === "file") return typeof entry.path === "string" && typeof entry.hash === "string";
+  if (entry.kind === "day") return typeof entry.day === "string" && /^\d{4}-\d\d-\d\d$/.test(entry.day);
+  if (entry.kind === "unfinished" || entry.kind === "finished") {
+    return Array.isArray(entry.ids) && entry.ids.every((id) => typeof id === "string");
+  }
+  if (isUnsettledEntry(entry) || isThinkingEntry(entry)) return true;
+  if (typeof entry.id !== "string") return false;
+  switch (entry.kind) {
+    case "approval":
+      return (entry.by === "policy" || entry.by === "person") && typeof entry.hash === "string";
+    case "start":
+      return typeof entry.tool === "string";
+    case "end":
+      return true;
+    case "body":
+    case "result":
+      return typeof entry.path === "string";
+    default:
+      return false;
+  }
+}
