@@ -43,12 +43,10 @@ function thinkingProblems(body: JsonObject, model: string, betas: ReadonlySet<st
   const { thinking } = body;
   if (thinking === undefined) return [];
   if (!isObject(thinking)) return ["thinking: Input should be an object"];
-  const { type, display, block_binding: binding, budget_tokens: budget } = thinking;
+  const { type, display, block_binding: binding } = thinking;
   const unknown = Object.keys(thinking).filter((key) =>
     !["type", "display", "block_binding", "budget_tokens"].includes(key)
   );
-  const effort = effortOf(body);
-  const strong = effort === "xhigh" || effort === "max";
   const problems = unknown.map((key) => `thinking.${key}: Extra inputs are not permitted`);
   if (binding !== undefined && !betas.has("thinking-binding-controls-2026-08-01")) {
     problems.push("thinking.block_binding: Extra inputs are not permitted");
@@ -63,46 +61,59 @@ function thinkingProblems(body: JsonObject, model: string, betas: ReadonlySet<st
   if (display !== undefined && display !== "summarized" && display !== "omitted" && display !== "updates") {
     problems.push("thinking.display: Input should be 'omitted', 'summarized' or 'updates'");
   }
+  return [...problems, ...typeProblems(thinking, model, effortOf(body))];
+}
+
+/** What is wrong with a way of thinking: with the model, the effort, or what is said beside it. */
+function typeProblems(
+  { type, block_binding: binding, budget_tokens: budget }: JsonObject,
+  model: string,
+  effort: unknown,
+): readonly string[] {
+  const strong = effort === "xhigh" || effort === "max";
+  const when = (holds: boolean, problem: string) => holds ? [problem] : [];
   switch (type) {
     case "enabled":
       if (NEW.test(model)) {
-        problems.push(
+        return [
           '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and ' +
-            '"output_config.effort".',
-        );
-      } else if (typeof budget !== "number") problems.push("thinking.enabled.budget_tokens: Field required");
-      break;
+          '"output_config.effort".',
+        ];
+      }
+      return when(typeof budget !== "number", "thinking.enabled.budget_tokens: Field required");
     case "disabled":
-      if (ALWAYS_THINK.test(model) || model === "claude-sonnet-5-5") {
-        problems.push('"thinking.type.disabled" is not supported for this model.');
-      } else if (strong && OFF_ONLY_TO_HIGH.test(model)) {
-        problems.push(`"thinking.type.disabled" is not supported with the effort ${effort}.`);
-      }
-      if (binding !== undefined) {
-        problems.push("thinking.block_binding: not supported with disabled thinking");
-      }
-      break;
+      return [
+        ...ALWAYS_THINK.test(model) || model === "claude-sonnet-5-5"
+          ? ['"thinking.type.disabled" is not supported for this model.']
+          : when(
+            strong && OFF_ONLY_TO_HIGH.test(model),
+            `"thinking.type.disabled" is not supported with the effort ${effort}.`,
+          ),
+        ...when(binding !== undefined, "thinking.block_binding: not supported with disabled thinking"),
+      ];
     case "adaptive":
-      if (!NEW.test(model) && !SINCE_4_6.test(model)) {
-        problems.push("adaptive thinking is not supported on this model");
-      }
-      if (budget !== undefined) {
-        problems.push("thinking.adaptive.budget_tokens: Extra inputs are not permitted");
-      }
-      break;
+      return [
+        ...when(
+          !NEW.test(model) && !SINCE_4_6.test(model),
+          "adaptive thinking is not supported on this model",
+        ),
+        ...when(budget !== undefined, "thinking.adaptive.budget_tokens: Extra inputs are not permitted"),
+      ];
     case "between_tools":
-      if (model !== "claude-sonnet-5-5") {
-        problems.push('"thinking.type.between_tools" is not supported for this model.');
-      }
-      if (strong) problems.push(`"thinking.type.between_tools" is not supported with the effort ${effort}.`);
-      if (binding !== undefined || budget !== undefined) {
-        problems.push("thinking.between_tools: Extra inputs are not permitted");
-      }
-      break;
+      return [
+        ...when(
+          model !== "claude-sonnet-5-5",
+          '"thinking.type.between_tools" is not supported for this model.',
+        ),
+        ...when(strong, `"thinking.type.between_tools" is not supported with the effort ${effort}.`),
+        ...when(
+          binding !== undefined || budget !== undefined,
+          "thinking.between_tools: Extra inputs are not permitted",
+        ),
+      ];
     default:
-      problems.push("thinking.type: Input tag does not match any of the expected tags");
+      return ["thinking.type: Input tag does not match any of the expected tags"];
   }
-  return problems;
 }
 
 function effortOf(body: JsonObject): unknown {
