@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
+import { blocksOf, subjectSettings } from "../../agent/settings.ts";
 import { DocumentGuard, type GuardOptions } from "../../agent/trust/guard.ts";
+import { guardOf } from "../../agent/trust/open_guard.ts";
 import { callHash } from "../../cycle/call_hash.ts";
 import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
@@ -291,4 +293,36 @@ Deno.test("a document that is gone after commands holds nothing to suspect", () 
     Deno.removeSync(place.path);
     await guard.end();
     assert.deepEqual([guard.suspects, place.told], [null, []]);
+  }));
+
+Deno.test("a first block that keeps its code and gets another language is another block", () =>
+  inPlace(async (place) => {
+    const code = '{"flemma": {"tools": {"auto_approve": ["bash"]}}}';
+    const text = (language: string, body = code) => `\`\`\`${language}\n${body}\n\`\`\`\n${BEFORE}`;
+    const rows: readonly (readonly [before: string, after: string, suspected: boolean])[] = [
+      [text("json"), text("json"), false],
+      // It says the same to whoever reads it.
+      [text("json"), text("yaml"), false],
+      [text("json"), text("lua"), true],
+      [text("json"), text("json", code.replace("bash", "write")), true],
+      [text("json"), BEFORE, true],
+      // What has mistakes says something that no other block does, nor none.
+      [BEFORE, text("lua"), true],
+      [BEFORE, BEFORE, false],
+    ];
+    for (const [before, after, suspected] of rows) {
+      place.write(before);
+      const { environment, path } = place;
+      const store = new MemoryStore(Deno.readFileSync(path), path);
+      const subject = await subjectSettings({ environment }, { path, ...blocksOf(store.chat) });
+      assert.ok(subject.ok);
+      const made = await guardOf(store, { environment, readOnly: false }, subject.value);
+      assert.ok(made.ok);
+      const { guard } = made.value;
+      assert.equal(await guard.begin(), null);
+      place.replace(after);
+      await guard.end();
+      assert.equal(guard.suspects !== null && guard.suspects.block !== null, suspected, after.slice(0, 60));
+      await guard.confirm();
+    }
   }));
