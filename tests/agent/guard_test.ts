@@ -326,3 +326,30 @@ Deno.test("a first block that keeps its code and gets another language is anothe
       await guard.confirm();
     }
   }));
+
+Deno.test("a document is watched where the policy lets commands write it, and where nobody knows what it lets them", () =>
+  inPlace(async (place) => {
+    const { environment, path, folder } = place;
+    const rows: readonly (readonly [readonly string[], boolean])[] = [
+      [[folder], true],
+      [[`${folder}/below`], false],
+      [[], false],
+      [["urn:flemma:nothing"], true],
+    ];
+    for (const [rw_paths, watched] of rows) {
+      const store = new MemoryStore(Deno.readFileSync(path), path);
+      const subject = await subjectSettings({ environment }, { path, ...blocksOf(store.chat) });
+      assert.ok(subject.ok);
+      const { settings } = subject.value;
+      const sandbox = { ...settings.sandbox, policy: { ...settings.sandbox.policy, rw_paths } };
+      const made = await guardOf(store, { environment, readOnly: false }, {
+        ...subject.value,
+        settings: { ...settings, sandbox },
+      });
+      assert.ok(made.ok);
+      const { guard, memory } = made.value;
+      await guard.begin();
+      assert.equal(memory.exposure() !== null, watched, rw_paths.join());
+      await guard.end();
+    }
+  }));
