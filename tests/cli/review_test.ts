@@ -202,3 +202,40 @@ Deno.test("a stranger's document is told as one, and always is refused where it 
     assert.equal((await terminal.ended()).code, 0);
     assert.deepEqual(statuses(place), ["approved"]);
   }));
+
+const PROMPT = /bash-[\d.]+[#$] /;
+
+Deno.test("Ctrl-Z gives the person their shell, whose words decide nothing, and fg brings the question back", () =>
+  withScene(async (place) => {
+    write(place, "echo one");
+    const shell = new Scene(place.folder, { program: ["bash", "--norc", "--noprofile", "-i"] });
+    const terminal = new AtTerminal(shell, []);
+    const review = [...place.program, "review", "a.chat"].map((word) => `'${word}'`).join(" ");
+    await terminal.press(PROMPT, `${review}\r`);
+    await terminal.press("Approve #1? ", "\x1a");
+    await terminal.until("Stopped");
+    await terminal.press(PROMPT, "true yes; echo $((40 + 2))\r");
+    await terminal.until("42\n");
+    await terminal.press(PROMPT, "fg\r");
+    await terminal.press("Approve #1? ", "n");
+    await terminal.press("Esc: back): ", "no");
+    await terminal.press("no", "\x1a");
+    await terminal.until("Stopped");
+    await terminal.press(PROMPT, "fg\r");
+    await terminal.press("Esc: back): no", "\r");
+    await terminal.press("No more calls to decide about. ", "\r");
+    await terminal.press(PROMPT, "exit\r");
+    await terminal.ended();
+    assert.match(place.read("a.chat"), /status=rejected\nno\n/);
+  }));
+
+Deno.test("Ctrl-Z where no shell waits for the program asks again", () =>
+  withScene(async (place) => {
+    write(place, "echo one");
+    const terminal = new AtTerminal(place, ["review", "a.chat"]);
+    await terminal.press("Approve #1? ", "\x1a");
+    await terminal.press("Approve #1? ", "y");
+    await terminal.press("No more calls to decide about. ", "\r");
+    assert.equal((await terminal.ended()).code, 0);
+    assert.deepEqual(statuses(place), ["approved"]);
+  }));

@@ -3,6 +3,7 @@
 import { writeOutput } from "../../io/streams.ts";
 import { INTERRUPT, type Key, keyOf, typed, type TypedLine } from "./keys.ts";
 import { forgetTyped } from "../../../base/system/libc.ts";
+import { suspend } from "../../../base/system/suspend.ts";
 import { visible } from "../../../base/visible.ts";
 import { displayWidth } from "../../../base/width.ts";
 
@@ -62,7 +63,13 @@ export class ProcessTty implements Tty {
   async key(question: string): Promise<Key | null> {
     await drain();
     this.write(question);
-    const read = await this.#read();
+    let read = await this.#read();
+    while (isSuspend(read)) {
+      await this.lend(suspend);
+      await drain();
+      this.write(`\n${question}`);
+      read = await this.#read();
+    }
     return read === "interrupted" ? INTERRUPT : read === null ? null : keyOf(read);
   }
 
@@ -73,6 +80,12 @@ export class ProcessTty implements Tty {
     while (line.state === "typing") {
       const read = await this.#read();
       if (read === null || read === "interrupted") return this.#over(null);
+      if (isSuspend(read)) {
+        await this.lend(suspend);
+        await drain();
+        this.write(`\n${question}${visible(line.text)}`);
+        continue;
+      }
       line = typed(line, read);
       this.#redraw(question, line.text);
     }
@@ -120,6 +133,13 @@ export class ProcessTty implements Tty {
     }
   }
 }
+
+/** Whether the person wants their shell; what they type there must decide nothing here. */
+function isSuspend(read: Uint8Array | "interrupted" | null): boolean {
+  return read instanceof Uint8Array && read.length === 1 && read[0] === CTRL_Z;
+}
+
+const CTRL_Z = 26;
 
 /** Throws away what was typed and not read yet. */
 async function drain(): Promise<void> {
