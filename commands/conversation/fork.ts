@@ -10,6 +10,7 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
+import { advised } from "../line/advice.ts";
 import { numberOption, switchOption } from "../line/options.ts";
 import { wayOn } from "../line/way_on.ts";
 import { agreeAsBefore, notAFile } from "./goes_on.ts";
@@ -24,6 +25,16 @@ export async function run(invocation: Invocation): Promise<number> {
       code: "usage",
       message: "--line and --turn both say where.",
       next: "Leave one out.",
+    });
+  }
+  // A turn is what a bare number would be for every other command.
+  if (named !== undefined && /^\d+$/.test(named)) {
+    return refuse(invocation, {
+      code: "usage",
+      message: `${named} would be the name of the new document.`,
+      next: `Up to that message of yours: ${
+        advised("fork", file)
+      } --turn ${named}. A document of that name: ./${named}`,
     });
   }
   const opened = await openForReport(invocation);

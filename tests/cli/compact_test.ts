@@ -295,6 +295,7 @@ Deno.test("a document whose calls wait, or with nothing to sum up, is not compac
         ],
         [["fork", "none.chat"], 1, /no file none\.chat/],
         [["fork", "short.chat", "--line", "1", "--turn", "1"], 2, /both say where/],
+        [["fork", "short.chat", "1"], 2, /flemma fork short\.chat --turn 1\. /],
         [["fork", "short.chat", "--turn", "7"], 1, /no message 7 of yours/],
         [["fork", "short.chat", "waits.chat"], 2, /There is a file waits\.chat already/],
         [["fork", "short.chat", "no folder/a.chat"], 1, /Make it: mkdir -p/],
