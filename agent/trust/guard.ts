@@ -58,7 +58,7 @@ export class DocumentGuard implements CommandsWatch {
       this.#seen = memory.suspects();
       return null;
     }
-    const file = await identityOf(store.path);
+    const file = identityOf(store.path);
     let suspects = memory.suspects();
     for (const exposure of left) {
       const why = breachSince(exposure, { path: store.path, file });
@@ -87,7 +87,7 @@ export class DocumentGuard implements CommandsWatch {
     if (path === null) return null;
     const now = {
       leads: path,
-      file: await identityOf(path),
+      file: identityOf(path),
       ...vouched(await this.#leaves(store.chat), null),
     };
     try {
@@ -110,7 +110,7 @@ export class DocumentGuard implements CommandsWatch {
     const { store, memory, nameMemory } = this.#options;
     const { path, named = path } = store;
     if (path === null || named === null) return null;
-    const file = await identityOf(path);
+    const file = identityOf(path);
     // Most documents of a person who keeps them apart from their projects are out of reach, whatever an editor does.
     if ((file?.links ?? 1) <= 1 && !this.#options.inReach([path, named])) return null;
     const leaves = await this.#leaves(store.chat);
@@ -151,7 +151,7 @@ export class DocumentGuard implements CommandsWatch {
     if (path === null || this.#exposure === null) return null;
     // With what this program approved meanwhile.
     const exposure = memory.exposure() ?? this.#exposure;
-    const why = breachSince(exposure, { path, file: await identityOf(path) });
+    const why = breachSince(exposure, { path, file: identityOf(path) });
     const suspects = why === null ? null : await this.#found(path, exposure, why);
     // A name that leads elsewhere now stays recorded: whoever opens it finds what is there.
     const leads = await knownPath(environment, exposure.name);
@@ -193,9 +193,9 @@ export class DocumentGuard implements CommandsWatch {
   }
 }
 
-async function identityOf(path: string): Promise<FileIdentity | null> {
+function identityOf(path: string): FileIdentity | null {
   try {
-    const { dev, ino, nlink, birthtime } = await Deno.stat(path);
+    const { dev, ino, nlink, birthtime } = Deno.statSync(path);
     return { dev, ino, links: nlink, born: birthtime?.getTime() ?? null };
   } catch (thrown) {
     if (isMissing(thrown)) return null;

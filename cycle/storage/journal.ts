@@ -160,7 +160,7 @@ class RunJournal implements DocumentMemory {
 
   async #keep(kind: "body" | "result", id: string, body: string): Promise<string> {
     const folder = `${stateFolder(this.#environment)}/bodies`;
-    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
     // Ids come from a model: nothing of them may reach the folder structure.
     const name = id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
     const unique = crypto.randomUUID().slice(0, 8);
@@ -178,22 +178,22 @@ class RunJournal implements DocumentMemory {
     if (this.#overgrown) await compact(this.#file, readEntries(readIfThere(this.#file)));
     this.#overgrown = false;
     const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
-    using file = await openToAppend(this.#file);
-    const { size } = await file.stat();
+    using file = openToAppend(this.#file);
+    const { size } = file.statSync();
     await writeAll(file, new TextEncoder().encode(await newLineIfTorn(file, size) + lines));
     if (lasting) await file.syncData();
   }
 }
 
 /** Opens a file to write at its end; made with its folder where it is not there. */
-async function openToAppend(path: string): Promise<Deno.FsFile> {
+function openToAppend(path: string): Deno.FsFile {
   const options = { create: true, append: true, read: true, mode: 0o600 };
   try {
-    return await Deno.open(path, options);
+    return Deno.openSync(path, options);
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-    await Deno.mkdir(parentOf(path), { recursive: true, mode: 0o700 });
-    return await Deno.open(path, options);
+    Deno.mkdirSync(parentOf(path), { recursive: true, mode: 0o700 });
+    return Deno.openSync(path, options);
   }
 }
 
@@ -201,7 +201,7 @@ async function openToAppend(path: string): Promise<Deno.FsFile> {
 async function newLineIfTorn(file: Deno.FsFile, size: number): Promise<string> {
   if (size === 0) return "";
   const last = new Uint8Array(1);
-  await file.seek(size - 1, Deno.SeekMode.Start);
+  file.seekSync(size - 1, Deno.SeekMode.Start);
   await file.read(last);
   return last[0] === 10 ? "" : "\n";
 }

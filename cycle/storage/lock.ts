@@ -144,11 +144,11 @@ async function lockFile(
 ): Promise<Outcome<DocumentLock>> {
   const begun = performance.now();
   try {
-    await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
+    Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
     while (true) {
       const file = await Deno.open(lockPath, { create: true, read: true, write: true, mode: 0o600 });
       if (await file.tryLock(true)) {
-        if (await isStillAt(file, lockPath)) return success(await take(file, lockPath, realPath));
+        if (isStillAt(file, lockPath)) return success(await take(file, lockPath, realPath));
         file.close();
         continue;
       }
@@ -229,8 +229,8 @@ async function take(file: Deno.FsFile, lockPath: string, realPath: string): Prom
     path: realPath,
     ...(boot === null ? {} : { boot }),
   };
-  await file.truncate(0);
-  await file.seek(0, Deno.SeekMode.Start);
+  file.truncateSync(0);
+  file.seekSync(0, Deno.SeekMode.Start);
   await file.write(new TextEncoder().encode(JSON.stringify(holder)));
   const notice = before === null ? null : {
     code: "lock-taken-over",
@@ -242,10 +242,10 @@ async function take(file: Deno.FsFile, lockPath: string, realPath: string): Prom
     async release() {
       try {
         // Nameless from here on: should it have to stay, the next run must not take it for that of a dead one.
-        await file.truncate(0);
+        file.truncateSync(0);
         // Removed while still held: whoever waits on this file finds that it is no longer the one at the path. Where
         // somebody removed it before, another run may have one of its own there.
-        if (await isStillAt(file, lockPath)) await Deno.remove(lockPath);
+        if (isStillAt(file, lockPath)) await Deno.remove(lockPath);
         return null;
       } catch (thrown) {
         return {
@@ -271,10 +271,10 @@ function bootId(): string | null {
 }
 
 /** A holder removes its file on release, so the file we locked may no longer be the one others would open. */
-async function isStillAt(file: Deno.FsFile, lockPath: string): Promise<boolean> {
-  const ours = await file.stat();
+function isStillAt(file: Deno.FsFile, lockPath: string): boolean {
+  const ours = file.statSync();
   try {
-    const there = await Deno.stat(lockPath);
+    const there = Deno.statSync(lockPath);
     return there.ino === ours.ino && there.dev === ours.dev;
   } catch (thrown) {
     if (isMissing(thrown)) return false;
@@ -284,7 +284,7 @@ async function isStillAt(file: Deno.FsFile, lockPath: string): Promise<boolean> 
 
 async function readHolder(file: Deno.FsFile): Promise<Holder | null> {
   const buffer = new Uint8Array(8192);
-  await file.seek(0, Deno.SeekMode.Start);
+  file.seekSync(0, Deno.SeekMode.Start);
   const length = await file.read(buffer) ?? 0;
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(buffer.subarray(0, length)));

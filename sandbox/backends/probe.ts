@@ -29,7 +29,7 @@ export async function probe(
   { again = false } = {},
 ): Promise<Outcome<void>> {
   try {
-    const identity = await identityOf(preparation.fingerprint);
+    const identity = identityOf(preparation.fingerprint);
     if (!again && identity !== null && (worked.has(identity) || await isRecorded(identity, host))) {
       worked.add(identity);
       return success(undefined);
@@ -52,7 +52,7 @@ export async function forgetProbe(
   host: Host,
 ): Promise<void> {
   const probed = [...fingerprint.slice(0, fingerprint.length - inner.length), ...EMPTY_COMMAND];
-  const identity = await identityOf(probed);
+  const identity = identityOf(probed);
   if (identity === null) return;
   worked.delete(identity);
   const name = await fileName(identity);
@@ -84,12 +84,12 @@ async function run(preparation: BackendPreparation, host: Host): Promise<Outcome
 }
 
 /** Everything an answer depends on, as text; null where that cannot be told, then nothing is remembered. */
-async function identityOf(argv: readonly string[]): Promise<string | null> {
+function identityOf(argv: readonly string[]): string | null {
   const program = argv[0];
   if (program === undefined || !program.startsWith("/")) return null;
   try {
-    const boot = (await Deno.readTextFile("/proc/sys/kernel/random/boot_id")).trim();
-    const { dev, ino, mtime } = await Deno.stat(program);
+    const boot = Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
+    const { dev, ino, mtime } = Deno.statSync(program);
     return JSON.stringify({ boot, user: Deno.uid(), dev, ino, mtime: mtime?.getTime(), argv });
   } catch {
     return null;
@@ -106,7 +106,7 @@ async function isRecorded(identity: string, host: Host): Promise<boolean> {
   const name = await fileName(identity);
   for (const folder of runtimeFolders(host.environment)) {
     try {
-      if (await Deno.readTextFile(`${folder}/${name}`) === identity) return true;
+      if (Deno.readTextFileSync(`${folder}/${name}`) === identity) return true;
     } catch {
       // Not there or not readable: the probe runs again.
     }
@@ -131,7 +131,7 @@ async function removeOldest(folder: string): Promise<void> {
   for await (const { name } of Deno.readDir(folder)) {
     if (!name.startsWith("probe-")) continue;
     const path = `${folder}/${name}`;
-    files.push({ path, time: (await Deno.stat(path)).mtime?.getTime() ?? 0 });
+    files.push({ path, time: Deno.statSync(path).mtime?.getTime() ?? 0 });
   }
   files.sort((a, b) => b.time - a.time);
   for (const { path } of files.slice(KEPT_FILES - 1)) await Deno.remove(path);

@@ -74,8 +74,8 @@ export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
 /** Says in the state folder that this run goes on. */
 async function tell({ environment, path }: ListenParts) {
   const folder = `${runsFolder(environment)}/${crypto.randomUUID()}`;
-  await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-  const file = await Deno.open(`${folder}/${RUN_FILE}`, { createNew: true, write: true, mode: 0o600 });
+  Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = Deno.openSync(`${folder}/${RUN_FILE}`, { createNew: true, write: true, mode: 0o600 });
   // Locked before it says anything: whoever finds it silent knows that the run is about to begin.
   await file.lock(true);
   const info: RunInfo = { path, pid: Deno.pid, host: Deno.hostname(), since: new Date().toISOString() };
@@ -95,7 +95,7 @@ async function look(folder: string, { answer }: ListenParts): Promise<boolean> {
     const path = `${folder}/${name}`;
     try {
       const text = await Deno.readTextFile(path);
-      await Deno.remove(path);
+      Deno.removeSync(path);
       const asked = decodeRequest(text);
       if (asked === null) continue;
       await replaceSmallFile(answerPath(folder, name.slice(0, -ASKED.length)), encode(answer(asked)), {
@@ -130,9 +130,9 @@ export const GONE = ".gone";
 export async function forget(folder: string): Promise<void> {
   const gone = `${folder}${GONE}`;
   try {
-    await Deno.rename(folder, gone);
+    Deno.renameSync(folder, gone);
     for await (const { name } of Deno.readDir(gone)) await removeIfThere(`${gone}/${name}`);
-    await Deno.remove(gone);
+    Deno.removeSync(gone);
   } catch (thrown) {
     // Somebody else did, who found that the run had ended.
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;

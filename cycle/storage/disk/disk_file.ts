@@ -65,7 +65,7 @@ export class DiskFile {
     const astray = await this.#astray();
     if (astray !== null) return { text: astray, astray: true };
     const { path } = this;
-    const before = await statOrNull(path);
+    const before = statOrNull(path);
     if (before !== null && isUntouched(before, this.#known)) return null;
     const { content } = this.#known;
     const found = before === null ? null : await readOrNull(path);
@@ -117,7 +117,7 @@ export class DiskFile {
   }
 
   async #replaceOrOverwrite(content: Content): Promise<Stamp | null> {
-    const { nlink } = await Deno.stat(this.path);
+    const { nlink } = Deno.statSync(this.path);
     if (this.inPlaceWhile() || (nlink ?? 1) > 1) return await this.#overwrite(content.bytes);
     const known = this.#known;
     try {
@@ -148,7 +148,7 @@ export class DiskFile {
       // guarded copies stay for the next run.
       const there = {
         content: contentOf(await Deno.readFile(this.path)),
-        stamp: stampOf(await Deno.stat(this.path)),
+        stamp: stampOf(Deno.statSync(this.path)),
       };
       await overwriteFile(this.path, there, known.content.bytes);
       await guard.after();
@@ -174,9 +174,9 @@ export class DiskFile {
   }
 }
 
-async function statOrNull(path: string): Promise<Deno.FileInfo | null> {
+function statOrNull(path: string): Deno.FileInfo | null {
   try {
-    return await Deno.stat(path);
+    return Deno.statSync(path);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) return null;
     throw thrown;

@@ -50,7 +50,7 @@ export async function replaceFile(
   const old = await Deno.open(path);
   let kept = false;
   try {
-    const file = await Deno.open(temporary, { createNew: true, write: true, mode: 0o600 });
+    const file = Deno.openSync(temporary, { createNew: true, write: true, mode: 0o600 });
     try {
       await writeContent(file, content);
       await copyAttributes(path, await old.stat(), temporary);
@@ -60,7 +60,7 @@ export async function replaceFile(
       if (!takePlace(temporary, path, old.statSync())) return null;
       kept = true;
       // Renaming changes the times of the file itself, so the stamp is taken after it.
-      const stamp = stampOf(await file.stat());
+      const stamp = stampOf(file.statSync());
       await syncFolder(folder);
       return { stamp, old, oldStamp: stampOf(old.statSync()) };
     } finally {
@@ -182,14 +182,14 @@ function isWritten(path: string, file: Deno.FsFile, content: Content): Stamp | n
 async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Promise<void> {
   if (old.uid !== null && old.gid !== null) {
     try {
-      await Deno.chown(to, old.uid, old.gid);
+      Deno.chownSync(to, old.uid, old.gid);
     } catch (thrown) {
       // The owner is kept where permitted; a file of somebody else in a folder of ours becomes ours.
       if (!(thrown instanceof Deno.errors.PermissionDenied)) throw thrown;
     }
   }
   await copyExtendedAttributes(from, to);
-  if (old.mode !== null) await Deno.chmod(to, old.mode & 0o7777);
+  if (old.mode !== null) Deno.chmodSync(to, old.mode & 0o7777);
 }
 
 /**
@@ -214,7 +214,7 @@ async function copyExtendedAttributes(from: string, to: string): Promise<void> {
 
 async function syncFolder(folder: string): Promise<void> {
   try {
-    using handle = await Deno.open(folder);
+    using handle = Deno.openSync(folder);
     await handle.sync();
   } catch (thrown) {
     // Some file systems refuse to sync a folder; the rename itself has happened.
