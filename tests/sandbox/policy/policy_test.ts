@@ -110,3 +110,41 @@ Deno.test("an unknown URN makes the whole policy invalid and names itself", () =
     assert.equal(policy.problem.code, "unknown-urn");
     assert.match(policy.problem.message, /urn:flemma:nope/);
   }));
+
+Deno.test("a limit that does not hold is no limit: one row a condition", () => {
+  const limited = (limits: Readonly<Record<string, number>>) => {
+    const policy = resolvePolicy(settings({ policy: { limits } }), {
+      environment: ENVIRONMENT,
+      document: null,
+    });
+    return policy.ok ? policy.value.limits : policy.problem.message;
+  };
+  assert.deepEqual(limited({ processes: 1, memory: 2 ** 30 }), { processes: 1, memory: 2 ** 30 });
+  for (const value of [0, -1, 1.5, NaN, Infinity, 2 ** 53]) {
+    assert.equal(
+      limited({ open_files: value }),
+      "sandbox.policy.limits.open_files must be a whole number above 0.",
+      String(value),
+    );
+  }
+  assert.equal(limited({ open_fies: 10 }), 'sandbox.policy.limits knows no "open_fies".');
+});
+
+Deno.test("unix sockets are refused to commands only where settings say so", () => {
+  for (const [said, expected] of [[undefined, false], [false, false], [true, true]] as const) {
+    const policy = resolvePolicy(settings({ policy: { block_unix_sockets: said } }), {
+      environment: ENVIRONMENT,
+      document: null,
+    });
+    assert.equal(policy.ok && policy.value.block_unix_sockets, expected);
+  }
+});
+
+Deno.test("a home that leads nowhere lies in no writable path", () =>
+  inFolder((root) => {
+    plant(root, "p/", "loop -> loop");
+    const environment = { ...world(root, {}, `${root}/p`), home: `${root}/loop` };
+    const policy = resolvePolicy(settings({ policy: { rw_paths: [root] } }), { environment, document: null });
+    assert.ok(policy.ok);
+    assert.deepEqual([policy.value.rw_paths, policy.value.notices], [[root], []]);
+  }));

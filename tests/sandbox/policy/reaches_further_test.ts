@@ -16,6 +16,7 @@ function policy(changes: Partial<SandboxSettings["policy"]>, base = PERSON): San
 
 Deno.test("what reaches further than the person's own sandbox is named", () => {
   const strict = policy({ network: false, rw_paths: ["urn:flemma:cwd"] });
+  const unknown = policy({ rw_paths: ["urn:flemma:nothing"] });
   const cases: readonly (readonly [SandboxSettings, SandboxSettings, RegExp | null])[] = [
     [PERSON, PERSON, null],
     [PERSON, { ...PERSON, enabled: false }, /switches the sandbox off/],
@@ -24,6 +25,8 @@ Deno.test("what reaches further than the person's own sandbox is named", () => {
     [{ ...PERSON, backend: "bwrap" }, { ...PERSON, backend: "required" }, /backend required/],
     [{ ...PERSON, backend: "required" }, PERSON, /backend auto/],
     [PERSON, policy({ allow_privileged: true }), /privileges/],
+    [policy({ allow_privileged: true }), policy({ allow_privileged: true }), null],
+    [policy({ allow_privileged: true }), policy({ allow_privileged: false }), null],
     [strict, policy({ network: true }, strict), /opens the network/],
     [strict, policy({ network: { allow: ["example.org"] } }, strict), /opens the network/],
     [policy({ network: { allow: ["a"] } }), policy({ network: { allow: ["a"] } }), null],
@@ -32,6 +35,9 @@ Deno.test("what reaches further than the person's own sandbox is named", () => {
     [strict, policy({ rw_paths: ["urn:flemma:cwd", "/srv/data"] }, strict), /makes \/srv\/data writable/],
     [strict, policy({ rw_paths: ["/"] }, strict), /makes \/ writable/],
     [strict, policy({ rw_paths: ["urn:flemma:nothing"] }, strict), /cannot be resolved/],
+    // What nobody can resolve is the person's own here.
+    [unknown, { ...unknown, backend: "required" }, null],
+    [unknown, policy({ rw_paths: ["urn:flemma:cwd"] }, unknown), /makes \/srv\/project writable/],
   ];
   for (const [person, document, expected] of cases) {
     const found = reachesFurther(person, document, CONTEXT);
@@ -65,4 +71,25 @@ Deno.test("a document's writable path does not uncover what the person hides, th
   assert.deepEqual(asked("/srv/project/out").uncovering, []);
   const open = policy({ rw_paths: ["urn:flemma:cwd", "/srv/project/secrets/keys"] }, hiding);
   assert.deepEqual(asked("/srv/project/secrets/keys/deep", open).uncovering, []);
+});
+
+Deno.test("a document's writable paths stay as they are where nothing is hidden, and where they uncover nothing: one row a condition", () => {
+  const hiding = policy({ rw_paths: ["urn:flemma:cwd"], deny_read: ["/srv/project/secrets"] });
+  const uncovers = "/srv/project/secrets/keys";
+  const rows: readonly (readonly [string, SandboxSettings, RwPath])[] = [
+    ["no sandbox", { ...hiding, enabled: false }, uncovers],
+    ["nothing is hidden", policy({ deny_read: [] }, hiding), uncovers],
+    ["nobody knows what is hidden", policy({ rw_paths: ["urn:flemma:nothing"] }, hiding), uncovers],
+    ["it comes to nothing", hiding, "$UNSET"],
+    ["it leads nowhere", hiding, "/srv/project/secrets\0"],
+    ["it is seen", hiding, "/srv/project/out"],
+  ];
+  for (const [what, person, item] of rows) {
+    const document = policy({ rw_paths: [...person.policy.rw_paths, item] }, person);
+    const { settings, uncovering } = stillHidden(person, document, CONTEXT);
+    assert.deepEqual(uncovering, [], what);
+    assert.equal(settings, document, what);
+  }
+  const document = policy({ rw_paths: [uncovers] }, hiding);
+  assert.deepEqual(stillHidden(hiding, document, CONTEXT).uncovering, [uncovers]);
 });
