@@ -1,0 +1,28 @@
+// What of the file system is seen under a policy, by plain data.
+
+import assert from "node:assert/strict";
+import { isSeen, WHOLE_VIEW } from "../../../sandbox/policy/view.ts";
+import type { PathView } from "../../../sandbox/types.ts";
+
+Deno.test("a path is seen where nothing hides it, or a longer path shows it again: one row a condition", () => {
+  const rows: readonly (readonly [Partial<PathView>, boolean])[] = [
+    [{}, true],
+    [{ shown: ["/a"] }, true],
+    [{ hidden: ["/a"] }, false],
+    [{ hidden: ["/a/b/c"] }, false],
+    [{ hidden: ["/a/b/c/d", "/a/x", "/a/b/cc"] }, true],
+    [{ hidden: ["/a"], shown: ["/a/b"] }, true],
+    [{ hidden: ["/a/b"], shown: ["/a"] }, false],
+    [{ hidden: ["/a/b"], shown: ["/a/b"] }, false],
+    [{ hidden: ["/a", "/a/b/c"], shown: ["/a/b"] }, false],
+    [{ replaced: ["/a"] }, false],
+    [{ replaced: ["/a"], shown: ["/a/b"] }, false],
+    [{ replaced: ["/a"], kept: ["/a/b"] }, true],
+    [{ replaced: ["/a"], kept: ["/a/x"] }, false],
+    [{ replaced: ["/x"], kept: [] }, true],
+    [{ replaced: ["/a"], kept: ["/a/b"], hidden: ["/a/b"] }, false],
+  ];
+  for (const [view, seen] of rows) {
+    assert.equal(isSeen("/a/b/c", { ...WHOLE_VIEW, ...view }), seen, JSON.stringify(view));
+  }
+});
