@@ -2,7 +2,7 @@
 // system makes up, about processes, the kernel and devices, is never read or written by this program itself for a document
 // or a model (S7): it holds the variables of every program, and some of it never ends.
 
-import { after } from "./timer.ts";
+import { afterSilence } from "./timer.ts";
 import { isInside } from "../paths.ts";
 
 const SYSTEM_FOLDERS: readonly string[] = ["/proc", "/sys", "/dev"];
@@ -126,7 +126,7 @@ export async function within<T>(seconds: number, work: Promise<T>, signal?: Abor
   let inTime = (): void => {};
   let stop = (): void => {};
   const over = new Promise<never>((_, reject) => {
-    inTime = after(seconds * 1000, () => reject(new TimeOver(seconds)));
+    inTime = afterSilence(seconds * 1000, () => reject(new TimeOver(seconds)));
     stop = () => reject(signal?.reason);
     if (signal?.aborted) stop();
     signal?.addEventListener("abort", stop, { once: true });

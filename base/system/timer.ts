@@ -17,3 +17,16 @@ export function after(milliseconds: number, act: () => void): () => void {
   signal.addEventListener("abort", act, { once: true });
   return () => signal.removeEventListener("abort", act);
 }
+
+/** Milliseconds in which what is there already is taken in. */
+const TURN = 20;
+
+/**
+ * Calls `act` as `after` does, where it tells that somebody else kept it waiting for too long. What came in time counts, also
+ * where this process did not run meanwhile, stopped or on a busy machine: it finds the moment over and the answer there at
+ * once, and timers come first.
+ */
+export function afterSilence(milliseconds: number, act: () => void): () => void {
+  let takeBack = after(milliseconds, () => takeBack = after(TURN, act));
+  return () => takeBack();
+}

@@ -5,7 +5,7 @@
 // it does, only silence counts: a reply may take as long as it likes while something of it arrives. Pings say that
 // somebody thinks, so they buy time; without end they do not, for then nobody does.
 
-import { after } from "../../base/system/timer.ts";
+import { afterSilence } from "../../base/system/timer.ts";
 import type { ProviderError, ProviderRequest } from "../types.ts";
 import { hostOf } from "./endpoint.ts";
 import { providerError } from "./errors.ts";
@@ -104,7 +104,7 @@ export class Limits {
     if (reach === undefined) return;
     const who = proxy === null ? hostOf(request.url) : `The proxy ${proxy.host} (from ${proxy.variable})`;
     if (connectTimeout > 0) {
-      this.#endConnecting = after(connectTimeout * 1000, () => {
+      this.#endConnecting = afterSilence(connectTimeout * 1000, () => {
         this.#expire(
           `${who} took no connection within ${connectTimeout} s.`,
           "Check the connection; the parameter connect_timeout sets the limit.",
@@ -148,7 +148,7 @@ class Silence {
   /** Looks again after so many seconds: each piece of a reply puts the end off, and there may be a million of them. */
   #watch(seconds: number): void {
     if (this.#limit <= 0) return;
-    this.#forget = after(seconds * 1000, () => {
+    this.#forget = afterSilence(seconds * 1000, () => {
       const silent = this.unheard ? 0 : (performance.now() - this.#since) / 1000;
       if (silent < this.#limit) this.#watch(this.#limit - silent);
       else this.#tell();

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { thrownText } from "../../base/problem.ts";
-import { after } from "../../base/system/timer.ts";
+import { afterSilence } from "../../base/system/timer.ts";
 
 /** What a helper program said, or why it said nothing. */
 export type HelperAnswer = { readonly output: string } | { readonly reason: string };
@@ -45,7 +45,7 @@ export async function askHelper(
   { environment, input, variables, seconds = 60 }: HelperOptions,
 ): Promise<HelperAnswer> {
   const ending = new AbortController();
-  const inTime = after(seconds * 1000, () => ending.abort());
+  const inTime = afterSilence(seconds * 1000, () => ending.abort());
   try {
     const child = new Deno.Command(program, {
       args,

@@ -1,7 +1,8 @@
 // A moment from now that wakes nothing else.
 
 import assert from "node:assert/strict";
-import { after } from "../../base/system/timer.ts";
+import { after, afterSilence } from "../../base/system/timer.ts";
+import { withClock } from "../waiting.ts";
 
 Deno.test("what is put off happens once, behind what is due earlier", async () => {
   const order: string[] = [];
@@ -25,6 +26,22 @@ Deno.test("a time that no timer can wait for is the longest, and one that has pa
   after(2 ** 40, () => assert.fail("this is due in years"))();
   await new Promise<void>((done) => after(-5, done));
 });
+
+Deno.test("what ends a patience can be taken back until what came in time was taken in, and happens once then", () =>
+  withClock(async (clock) => {
+    let ended = 0;
+    const takeBack = afterSilence(100, () => ended++);
+    await clock.pass(100);
+    takeBack();
+    await clock.pass(1000);
+    assert.equal(ended, 0);
+    afterSilence(100, () => ended++)();
+    afterSilence(100, () => ended++);
+    await clock.pass(119);
+    assert.equal(ended, 0);
+    await clock.pass(1000);
+    assert.equal(ended, 1);
+  }));
 
 /** What a program prints, and whether it wakes the Node layer; it has to end by itself. */
 async function runOf(code: string): Promise<{ readonly said: string; readonly wakes: boolean }> {

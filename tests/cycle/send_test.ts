@@ -9,6 +9,7 @@ import type { CycleEvent, DocumentStore, SendOutcome } from "../../cycle/types.t
 import { parse } from "../../parser/mod.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
 import { type Answer, type Loopback, serve } from "../providers/loopback.ts";
+import { withClock } from "../waiting.ts";
 
 const BEFORE = "@You:\nhi\n";
 const SSE = { "content-type": "text/event-stream" };
@@ -250,24 +251,59 @@ Deno.test("a silent server runs into the timeout, and the sentence names it", as
   assert.match(begun.after, /So far\n\n<!-- flemma:aborted: Nothing came from 127/);
 });
 
+/** What answers with a stream that ends, as those of the network do, when the request is given up. */
+function streaming(
+  pull: (controller: ReadableStreamDefaultController<Uint8Array>) => Promise<void>,
+): typeof fetch {
+  return (_, init) => {
+    const start = (controller: ReadableStreamDefaultController) =>
+      init?.signal?.addEventListener("abort", () => controller.error(init.signal?.reason));
+    const act = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      // What comes after the end nobody hears.
+      await pull(controller).catch((thrown) => {
+        if (init?.signal?.aborted !== true) throw thrown;
+      });
+    };
+    return Promise.resolve(new Response(new ReadableStream({ start, pull: act }), { headers: SSE }));
+  };
+}
+
 Deno.test("a reply may take longer than the timeout as long as something of it comes, and a timeout may be as long as one likes", async () => {
-  const slow = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      await new Promise((done) => setTimeout(done, 60));
+  await withClock(async (clock) => {
+    let pings = 0;
+    const slow = streaming(async (controller) => {
+      await clock.pass(200);
       controller.enqueue(bytes(frames({ type: "ping" })));
       if (++pings < 8) return;
       controller.enqueue(bytes(frames(delta("At last."), stop("end_turn"), END)));
       controller.close();
-    },
+    });
+    const late = await send({ body: "" }, { settings: withTimeouts(0.3), fetch: slow });
+    assert.equal(late.outcome.kind, "completed");
   });
-  let pings = 0;
-  const post = () => Promise.resolve(new Response(slow, { headers: SSE }));
-  const late = await send({ body: "" }, { settings: withTimeouts(0.3), fetch: post as typeof fetch });
-  assert.equal(late.outcome.kind, "completed");
   const huge = await send({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }, {
     settings: withTimeouts(9_999_999, 9_999_999),
   });
   assert.equal(huge.outcome.kind, "completed");
+});
+
+Deno.test("what came in time counts where this process did not run until its time was over", async () => {
+  await withClock(async (clock) => {
+    const stopped = streaming(async (controller) => {
+      // As after SIGSTOP and SIGCONT: the timer is due, and then it is seen what is there.
+      await clock.pass(300);
+      controller.enqueue(bytes(frames(delta("There."), stop("end_turn"), END)));
+      controller.close();
+    });
+    const run = await send({ body: "" }, { settings: withTimeouts(0.3), fetch: stopped });
+    assert.equal(run.outcome.kind, "completed");
+  });
+  await withClock(async (clock) => {
+    // Nothing comes afterwards either.
+    const silent = streaming(() => clock.pass(320));
+    const run = await send({ body: "" }, { settings: withTimeouts(0.3), fetch: silent });
+    assert.equal(failureOf(run).code, "provider-timeout");
+  });
 });
 
 Deno.test("blocks and parts of an unknown type, and lines that are no JSON, are told, each kind once", async () => {

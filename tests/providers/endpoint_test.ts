@@ -5,6 +5,7 @@ import { reachable } from "../../providers/http/network.ts";
 import { isPing } from "../../providers/http/ping.ts";
 import { post } from "../../providers/http/post.ts";
 import { serve } from "./loopback.ts";
+import { withClock } from "../waiting.ts";
 
 Deno.test("P7: a base URL leads to the same place with a slash, the version or the whole path, and keeps its query", () => {
   const rows = [
@@ -115,49 +116,45 @@ Deno.test("where there is a proxy, it is the proxy that has to take the connecti
   );
 });
 
-Deno.test("no more of a reply is read while who takes it is behind, and that is no silence of the server's", async () => {
-  const sent = Array.from({ length: 50 }, (_, at) => `data: {"at":${at}}\n\n`);
-  const pulled: number[] = [];
-  const taken: number[] = [];
-  const behind = 5;
-  let free = () => {};
-  let waits = Promise.resolve();
-  const exchange = await post({
-    request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
-    timeout: 0.2,
-    pingTimeout: 0,
-    connectTimeout: 0,
-    signal: new AbortController().signal,
-    fetch: () => {
-      let at = 0;
-      const body = new ReadableStream<Uint8Array>({
-        pull(controller) {
-          if (at === sent.length) return controller.close();
-          pulled.push(at);
-          controller.enqueue(new TextEncoder().encode(sent[at++]));
-        },
-      }, { highWaterMark: 0 });
-      return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
-    },
-    onEvent: (data) => {
-      taken.push((data as { at: number }).at);
-      return "more";
-    },
-    onUnreadable: () => {},
-    room: () => {
-      if (taken.length !== behind) return undefined;
-      waits = new Promise((resolve) => free = resolve);
-      // Longer than the server may be silent.
-      setTimeout(() => {
-        assert.ok(pulled.length <= behind + 1, `${pulled.length} were read`);
-        free();
-      }, 400);
-      return waits;
-    },
-  });
-  assert.equal(exchange.kind, "stream");
-  assert.deepEqual(taken, sent.map((_, at) => at));
-});
+Deno.test("no more of a reply is read while who takes it is behind, and that is no silence of the server's", () =>
+  withClock(async (clock) => {
+    const sent = Array.from({ length: 50 }, (_, at) => `data: {"at":${at}}\n\n`);
+    const pulled: number[] = [];
+    const taken: number[] = [];
+    const behind = 5;
+    const exchange = await post({
+      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+      timeout: 0.2,
+      pingTimeout: 0,
+      connectTimeout: 0,
+      signal: new AbortController().signal,
+      fetch: () => {
+        let at = 0;
+        const body = new ReadableStream<Uint8Array>({
+          pull(controller) {
+            if (at === sent.length) return controller.close();
+            pulled.push(at);
+            controller.enqueue(new TextEncoder().encode(sent[at++]));
+          },
+        }, { highWaterMark: 0 });
+        return Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
+      },
+      onEvent: (data) => {
+        taken.push((data as { at: number }).at);
+        return "more";
+      },
+      onUnreadable: () => {},
+      room: () => {
+        if (taken.length !== behind) return undefined;
+        // Longer than the server may be silent.
+        return clock.pass(400).then(() => {
+          assert.ok(pulled.length <= behind + 1, `${pulled.length} were read`);
+        });
+      },
+    });
+    assert.equal(exchange.kind, "stream");
+    assert.deepEqual(taken, sent.map((_, at) => at));
+  }));
 
 Deno.test("a body of bytes is read into one buffer, and one of anything else as it comes: the events are the same", async () => {
   const sent = new TextEncoder().encode(
@@ -219,37 +216,39 @@ Deno.test("a body of bytes is read into one buffer, and one of anything else as 
 Deno.test("pings keep a request alive for a while and not for ever; whatever is more than a ping begins that time anew", async () => {
   const limit = 1;
   const after = async (type: string, piece: (at: number) => string) => {
-    let ended = false;
-    const exchange = await post({
-      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
-      timeout: 60,
-      pingTimeout: limit,
-      connectTimeout: 0,
-      signal: new AbortController().signal,
-      fetch: (_, init) => {
-        const begun = performance.now();
-        const body = new ReadableStream<Uint8Array>({
-          start: (controller) =>
-            init?.signal?.addEventListener("abort", () => controller.error(init.signal?.reason), {
-              once: true,
-            }),
-          async pull(controller) {
-            await new Promise((resolve) => setTimeout(resolve, 20));
-            if (ended || init?.signal?.aborted) return;
-            const over = performance.now() - begun > limit * 1300;
-            controller.enqueue(
-              new TextEncoder().encode(piece(over ? -1 : Math.floor(performance.now() / 100))),
-            );
-            if (over) controller.close();
-            ended = over;
-          },
-        }, { highWaterMark: 0 });
-        return Promise.resolve(new Response(body, { headers: { "content-type": type } }));
-      },
-      onEvent: () => "more",
-      onUnreadable: () => {},
+    let kind = "";
+    await withClock(async (clock) => {
+      const begun = clock.now();
+      let ended = false;
+      const exchange = await post({
+        request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+        timeout: 60,
+        pingTimeout: limit,
+        connectTimeout: 0,
+        signal: new AbortController().signal,
+        fetch: (_, init) => {
+          const body = new ReadableStream<Uint8Array>({
+            start: (controller) =>
+              init?.signal?.addEventListener("abort", () => controller.error(init.signal?.reason), {
+                once: true,
+              }),
+            async pull(controller) {
+              await clock.pass(20);
+              if (ended || init?.signal?.aborted) return;
+              const since = clock.now() - begun;
+              ended = since > limit * 1300;
+              controller.enqueue(new TextEncoder().encode(piece(ended ? -1 : Math.floor(since / 100))));
+              if (ended) controller.close();
+            },
+          }, { highWaterMark: 0 });
+          return Promise.resolve(new Response(body, { headers: { "content-type": type } }));
+        },
+        onEvent: () => "more",
+        onUnreadable: () => {},
+      });
+      kind = exchange.kind === "failed" ? exchange.error.message : exchange.kind;
     });
-    return exchange.kind === "failed" ? exchange.error.message : exchange.kind;
+    return kind;
   };
   const stream = "text/event-stream";
   const given =
@@ -270,9 +269,7 @@ Deno.test("pings keep a request alive for a while and not for ever; whatever is 
     ["what cannot be read", stream, () => "data: {\n\n", /^stream$/],
     ["a body", "application/json", () => "1", /^body$/],
   ];
-  await Promise.all(rows.map(async ([what, type, piece, expected]) => {
-    assert.match(await after(type, piece), expected, what);
-  }));
+  for (const [what, type, piece, expected] of rows) assert.match(await after(type, piece), expected, what);
 });
 
 Deno.test("a ping is told from everything else: one row a condition", () => {

@@ -8,6 +8,7 @@ import { builtinTools } from "../../tools/builtin/mod.ts";
 import { OutputCollector, TAIL_BYTES } from "../../tools/builtin/output_collector.ts";
 import { STOPPED } from "../../tools/definition.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
+import { withWaitInHand } from "../waiting.ts";
 
 function bash(place: Scene, command: string, changes: ContextChanges = {}): Promise<string> {
   return place.output("bash", { label: "l", command }, changes);
@@ -317,20 +318,26 @@ Deno.test("8.1 rule 8: a failure has the output, an empty line and the exit code
 
 Deno.test("8.1 rule 9: a timeout ends the whole group and gives the text so far and the seconds", () =>
   inScene(async (place) => {
-    const error = await bashError(place, "sleep 300 & echo $!; wait", {}, 0.3);
-    const [pid, ...rest] = error.split("\n");
-    assert.deepEqual(rest, ["", "The command was ended after 0.3 seconds."]);
-    assert.equal(isAlive(Number(pid)), false);
+    // Its time is over when something came.
+    await withWaitInHand(300, async (due) => {
+      const error = await bashError(place, "sleep 300 & echo $!; wait", { onOutput: due }, 0.3);
+      const [pid, ...rest] = error.split("\n");
+      assert.deepEqual(rest, ["", "The command was ended after 0.3 seconds."]);
+      assert.equal(isAlive(Number(pid)), false);
+    });
     assert.equal(await bashError(place, "sleep 300", {}, 0.1), "The command was ended after 0.1 seconds.");
     assert.match(await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1), /after 1 second\.$/);
   }));
 
 Deno.test("8.1 rule 9: what ignores the polite signal is killed", () =>
-  inScene(async (place) => {
-    const error = await bashError(place, "trap '' TERM; echo $$; while :; do sleep 0.1; done", {}, 0.3);
-    assert.match(error, /after 0\.3 seconds\.$/);
-    assert.equal(isAlive(parseInt(error)), false);
-  }));
+  inScene((place) =>
+    withWaitInHand(300, async (due) => {
+      const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
+      const error = await bashError(place, command, { onOutput: due }, 0.3);
+      assert.match(error, /after 0\.3 seconds\.$/);
+      assert.equal(isAlive(parseInt(error)), false);
+    })
+  ));
 
 Deno.test("8.1 rule 9: D5: stopping a command ends its group, keeps its output, and the text says the person did it", () =>
   inScene(async (place) => {

@@ -1,7 +1,7 @@
 // The tool that runs a shell command inside the sandbox (tools 8.1).
 
 import { inOneLine } from "../../base/problem.ts";
-import { after } from "../../base/system/timer.ts";
+import { after, afterSilence } from "../../base/system/timer.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import { WAIT } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
@@ -219,7 +219,7 @@ function firstOf(running: Running, seconds: number, signal: AbortSignal): Promis
       resolve(reason);
     };
     const onAbort = (): void => settle("cancel");
-    const inTime = after(seconds * 1000, () => settle("timeout"));
+    const inTime = afterSilence(seconds * 1000, () => settle("timeout"));
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     running.status.then(() => settle("exit"));

@@ -1,7 +1,7 @@
 // Where a call's work on files is done: by the helper of its run, or here where the context has none.
 
 import { isSystemPath, TimeOver, within } from "../../base/system/reading.ts";
-import { after } from "../../base/system/timer.ts";
+import { afterSilence } from "../../base/system/timer.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { OWN_STANDING } from "./ground.ts";
 import { type Operation, type Operations, perform } from "./operations.ts";
@@ -45,7 +45,7 @@ export async function inItsTime<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
-  const inTime = after(timeout * 1000, () => over.abort(new TimeOver(timeout)));
+  const inTime = afterSilence(timeout * 1000, () => over.abort(new TimeOver(timeout)));
   try {
     return await work(AbortSignal.any([over.signal, signal]));
   } finally {
