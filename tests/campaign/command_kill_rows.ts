@@ -17,6 +17,8 @@ export interface KilledCommand {
   readonly asks?: true;
   /** A file that grows while the command runs, so that it may hold a part of what it will. */
   readonly grows?: string;
+  /** A file that another program changes line by line, each time whole, such as git its settings. */
+  readonly stepwise?: string;
   /** What a file may hold beside its old and its new text: the kill can hit a helper of the program, which then says so. */
   readonly told?: RegExp;
   /** What must be true of files at the end, where they need not be as if nobody had killed anything. */
@@ -145,6 +147,7 @@ export const COMMANDS: readonly KilledCommand[] = [
     },
     line: "flemma git setup --write",
     again: `${UNLOCKED}; flemma git setup --write`,
+    stepwise: "place/.git/config",
   },
   {
     what: "git setup, taken back",
@@ -154,6 +157,7 @@ export const COMMANDS: readonly KilledCommand[] = [
     },
     line: "flemma git setup --undo",
     again: `${UNLOCKED}; flemma git setup --undo`,
+    stepwise: "place/.git/config",
   },
   {
     what: "files for an editor",

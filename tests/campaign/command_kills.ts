@@ -102,7 +102,11 @@ async function oneKill(
       if (isTemporary(path) || path === command.grows) continue;
       const may = [whole.before, whole.after].filter((tree) => tree.has(path)).map((tree) => tree.get(path));
       const told = content !== null && command.told?.test(content) === true;
-      assert.ok(told || may.includes(content), `${path} is neither old nor new:\n${content}\n${said}`);
+      const between = path === command.stepwise && isBetween(content ?? "", may.map((text) => text ?? ""));
+      assert.ok(
+        told || between || may.includes(content),
+        `${path} is neither old nor new:\n${content}\n${said}`,
+      );
     }
     for (const path of whole.before.keys()) {
       assert.ok(treeOf(place).has(path) || !whole.after.has(path), `${path} is gone\n${said}`);
@@ -119,6 +123,14 @@ async function oneKill(
     }
   });
   return early;
+}
+
+/** Whether a text has all lines that these have in common, and none that none of them has. */
+function isBetween(text: string, all: readonly string[]): boolean {
+  const [lines, ...others] = [text, ...all].map((each) => new Set(each.split("\n")));
+  const known = new Set(others.flatMap((each) => [...each]));
+  return [...known].every((line) => lines!.has(line) || !others.every((each) => each.has(line))) &&
+    [...lines!].every((line) => known.has(line));
 }
 
 /** Each path that two trees do not have in common, with the first line that is another one. */
