@@ -98,8 +98,8 @@ define-command -hidden flemma-start -params 1.. %{
         esac
         # Scratch buffers have no file, and a document without a name is unsaved.
         [ -e "$kak_buffile" ] && set -- "$@" --name "$kak_buffile"
-        quoted=$(printf %s "$kak_bufname" | sed "s/'/''/g")
-        export dir quoted
+        buffer=$kak_bufname
+        export dir buffer
         # One awk reads a whole block before it says anything, unless it is told that somebody waits.
         case $(awk -W version 2>&1 </dev/null) in mawk*) waits='-W interactive' ;; *) waits= ;; esac
         {
@@ -114,9 +114,11 @@ define-command -hidden flemma-start -params 1.. %{
 # Reads what the program says and tells the editor. Strings of JSON become text; bytes stay bytes.
 declare-option -hidden str flemma_awk %§
     function quote(text) { gsub(/'/, "''", text); return "'" text "'" }
+    # Only in quotes, doubled at each level, words of a model stay words: a bracket in them would end a string in brackets,
+    # and what stands behind it would be run.
     function tell(commands,  to) {
         to = "kak -p " session
-        print "try %[ evaluate-commands -buffer '" ENVIRON["quoted"] "' %[ " commands " ] ]" | to
+        print "try " quote("evaluate-commands -buffer " quote(ENVIRON["buffer"]) " " quote(commands)) | to
         close(to)
     }
     function utf8(code) {
@@ -218,7 +220,8 @@ define-command -hidden flemma-finish -params 2 %{
     execute-keys -draft '%<a-|>cat <gt>"$kak_opt_flemma_dir/mine"<ret>'
     evaluate-commands %sh{
         dir=$kak_opt_flemma_dir
-        say() { printf "try %%[ evaluate-commands -client '%s' %%[ echo '%s' ] ]\n" "$1" "$(printf %s "$2" | sed "s/'/''/g; s/[][]/ /g")"; }
+        quote() { printf "'%s'" "$(printf %s "$1" | sed "s/'/''/g")"; }
+        say() { printf 'try %s\n' "$(quote "evaluate-commands -client $(quote "$1") $(quote "echo -- $(quote "$2")")")"; }
         take() { printf '%s\n' "execute-keys -draft '%|cat \"\$kak_opt_flemma_dir/$1\"<ret>'"; }
         if ! [ -s "$dir/out" ]; then
             say "$1" "flemma: it ended without giving the text back; flemma recover has what it had"

@@ -7,6 +7,14 @@ import { RUNTIMES } from "./runtime.ts";
 import { onStage, QUESTION } from "./stage.ts";
 import { missingPrograms } from "./terminal.ts";
 
+/** Words that end a string of an editor's language, and a command of it behind that; each would make a file. */
+const HOSTILE: readonly string[] = [
+  "] ]; nop %sh{touch ran}; try %[ evaluate-commands %[ nop '\n",
+  "' ]; nop %sh{touch ran}; %{ } § `touch ran` $(touch ran)\n",
+  "%{system('touch ran')} | call system('touch ran') | \\\" \" ' %s %d %n\n",
+  '(shell-command "touch ran") #(shell-command "touch ran")\n',
+];
+
 const missing = await missingPrograms();
 
 for (const [name, runtime] of Object.entries(RUNTIMES)) {
@@ -73,6 +81,21 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       const asked = server.requests[1]!.messages as { role: string }[];
       assert.deepEqual(asked.map(({ role }) => role), ["user", "assistant", "user"]);
       assert.match(JSON.stringify(asked.at(-1)), /And you\?/);
+    }));
+
+  test("what a reply and a call say stays words for the editor, whatever they would be in its language", () =>
+    onStage(runtime, [[
+      ...HOSTILE,
+      WAIT,
+      "\nend",
+      { id: "call_h", name: "bash", input: { command: HOSTILE.join(""), label: HOSTILE[0], timeout: null } },
+    ]], async ({ place, server, does, sees, saved }) => {
+      await does(keys.advance, "touch ran");
+      server.goOn();
+      await sees("status=pending", "waits");
+      const text = await saved((text) => text.includes("status=pending"));
+      assert.ok(text.startsWith(`${QUESTION}\n@Assistant:\n${HOSTILE.join("")}\nend\n`), text);
+      assert.equal(place.exists("ran"), false, "nothing of it was run");
     }));
 
   test("cancelled by one key the reply stands there with its mark", () =>
