@@ -12,6 +12,8 @@ export interface Editor {
   filter(command: string): readonly string[];
   /** What stands on the screen once the first of these keys was taken; an editor may drop keys while it is busy. */
   readonly prompt?: string;
+  /** What stands on the screen while keys are text of the document, until Escape was taken. */
+  readonly writing?: string;
   readonly undo: readonly string[];
   readonly saveAndQuit: readonly string[];
   /** Keys that stop a running filter. */
@@ -202,7 +204,11 @@ export class EditorSession {
       const literal = key.length > 3 && !["Enter", "Escape"].includes(key);
       await this.#tmux(["send-keys", ...(literal ? ["-l"] : []), "--", key]);
       // Only the time until the next key tells an editor that this was not the beginning of Alt and that key.
-      if (key === "Escape") await new Promise((resolve) => setTimeout(resolve, 100));
+      if (key !== "Escape") continue;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const { writing } = this.#editor;
+      if (writing === undefined) continue;
+      await this.until(async () => !(await this.screen()).includes(writing), "Escape was taken");
     }
   }
 

@@ -36,8 +36,11 @@ export async function runDeno(
   return printed;
 }
 
-/** Has the tests of these files run by the ordinary user, of which each has to pass; what is printed about them. */
+/**
+ * Has the tests of these files run by the ordinary user, of which each has to pass; what is printed about them, a line each, as
+ * TAP: in the usual form a test that takes longer than a minute has several.
+ */
 export async function testAsOrdinaryUser(folder: string, files: readonly string[]): Promise<string> {
-  const words = ["test", "-A", "--no-check", "--no-lock", ...files];
+  const words = ["test", "-A", "--no-check", "--no-lock", "--reporter=tap", ...files];
   return await runDeno(folder, words, { ordinary: true });
 }
