@@ -353,3 +353,23 @@ Deno.test("a document is watched where the policy lets commands write it, and wh
       await guard.end();
     }
   }));
+
+Deno.test("a text without a path is not watched, and where nothing was left nothing is recorded", () =>
+  inPlace(async (place) => {
+    const recorded = () => Array.from(Deno.readDirSync(place.folder), ({ name }) => name).includes("state");
+    const { guard, memory } = await place.guard();
+    assert.deepEqual([await guard.open(), await guard.confirm()], [null, null]);
+    await guard.end();
+    assert.equal(recorded(), false);
+    const unsaved = new MemoryStore(new TextEncoder().encode(FORGED), null);
+    const opened = await openJournal({ environment: place.environment, path: null });
+    assert.ok(opened.ok);
+    for (const exposure of [null, { name: "/x", leads: "/x", file: null, approved: {}, block: "" }]) {
+      if (exposure !== null) await opened.value.recordExposure(exposure);
+      const next = await place.guard({ store: unsaved, memory: opened.value });
+      assert.deepEqual([await next.guard.open(), await next.guard.begin()], [null, null]);
+      await next.guard.end();
+      assert.deepEqual([await next.guard.confirm(), next.guard.suspects], [null, null]);
+    }
+    assert.deepEqual([recorded(), place.told, memory.exposure()], [false, [], null]);
+  }));
