@@ -8,9 +8,11 @@ import type { LayerLog } from "../../config/layers/log.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 import { createApproval, type ResolverFault } from "../../tools/approval/mod.ts";
+import { configResolver, runResolver } from "../../tools/approval/policy.ts";
 import { workingSandbox } from "../config/sandbox.ts";
 
 const catalog = BUILTIN_CATALOG;
+const BY_RULE = { detail: "a rule approves it" };
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
 
 function settingsOf(
@@ -51,6 +53,62 @@ Deno.test("a document that touches the list speaks at 90 and the person's list i
   const appended = settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: { $append: "ls" } } });
   assert.equal(await ask(appended, "read"), "approve by frontmatter");
   assert.equal(await ask(appended, "bash"), "approve by sandbox");
+});
+
+Deno.test("that the person's list is silent is told with the reasons, where it is: one row a condition", async () => {
+  const tools = { hasCapability: () => false };
+  const own = "the document has a list of its own; here only denials count";
+  const function_ = () => null;
+  const rows: readonly (readonly [string, ToolSettings, boolean])[] = [
+    ["no word of the document's", settingsOf({ G: { auto_approve: ["read"] } }), false],
+    ["a list of its own", settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: ["ls"] } }), true],
+    [
+      "one more name behind the person's list",
+      settingsOf({ G: { auto_approve: ["read"] }, M: { auto_approve: { $append: "ls" } } }),
+      true,
+    ],
+    [
+      "one more name behind the person's function",
+      { ...settingsOf({ M: { auto_approve: { $append: "ls" } } }), auto_approve: function_ },
+      false,
+    ],
+    [
+      "a list in place of the person's function",
+      { ...settingsOf({ M: { auto_approve: ["ls"] } }), auto_approve: function_ },
+      true,
+    ],
+  ];
+  for (const [what, settings, silent] of rows) {
+    const { explain } = configResolver(settings, tools);
+    const lines = await explain?.("read", {}, CONTEXT) ?? [];
+    assert.equal([lines].flat().includes(own), silent, what);
+  }
+});
+
+Deno.test("what is named for this run is answered by its name, everything else by rules: one row a condition", async () => {
+  const settings = settingsOf({ G: { presets: { $guard: { deny: ["ls"] } } } }, {
+    approved: ["bash", "$guard"],
+  });
+  const rules = {
+    resolve: () => "approve" as const,
+    why: () => BY_RULE,
+    explain: () => ["a rule approves"],
+  };
+  const resolver = runResolver(settings, { hasCapability: () => false }, rules);
+  assert.ok(resolver !== null);
+  const rows = [
+    ["bash", "approve", null, ["named for this run", "a rule approves"]],
+    ["ls", "deny", null, ["named for this run", "a rule approves"]],
+    ["read", "approve", BY_RULE, ["a rule approves"]],
+  ] as const;
+  for (const [tool, decision, why, lines] of rows) {
+    assert.equal(await resolver.resolve(tool, {}, CONTEXT), decision, tool);
+    assert.equal(await resolver.why?.(tool, {}, CONTEXT), why, tool);
+    assert.deepEqual(await resolver.explain?.(tool, {}, CONTEXT), lines, tool);
+  }
+  const unnamed = { ...settings, approved: [] };
+  assert.equal(runResolver(unnamed, { hasCapability: () => false }, rules), rules);
+  assert.equal(runResolver(unnamed, { hasCapability: () => false }, null), null);
 });
 
 Deno.test("under the plugin's profile the merged list speaks at 100", async () => {

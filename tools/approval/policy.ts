@@ -30,7 +30,7 @@ export function configResolver(settings: ToolSettings, tools: ToolFacts): Resolv
     priority: 100,
     description: "the auto_approve setting",
     explain: (tool) => [
-      ...(silent && document !== null ? ["the document has a list of its own; here only denials count"] : []),
+      ...(silent ? ["the document has a list of its own; here only denials count"] : []),
       ...listLines(tool, settings.auto_approve, presetsOf(settings), { excluded: settings.excluded, tools }),
       ...(denied.has(tool) ? [`the project denies ${tool}`] : []),
     ],
