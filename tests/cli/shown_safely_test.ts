@@ -118,11 +118,13 @@ Deno.test("every command has its place among those that are looked at here, or t
 Deno.test("nothing that a command shows of a hostile document or project acts on the terminal, reorders or hides", () =>
   withScene(async (place) => {
     build(place);
-    await withServer(Array.from({ length: 9 }, () => textReply(`Well. ${INLINE}`)), async ({ env }) => {
+    await withServer(Array.from({ length: 60 }, () => textReply(`Well. ${INLINE}`)), async ({ env }) => {
       for (const lines of Object.values(CALLED)) {
         for (const words of typeof lines === "string" ? [] : lines) {
           place.write(NAME, DOCUMENT);
-          const { stdout, stderr } = await place.run(words, { env });
+          const { stdout, stderr } = await place.run(words, {
+            env: { ...env, ANTHROPIC_API_KEY: "test-key" },
+          });
           // The reply is data in a pipe: it is what was asked for.
           const shown = words[0] === "ask" ? stderr : `${stdout}${stderr}`;
           const found = shown.split("\n").filter((line) => EFFECT.test(line)).map((line) =>
