@@ -119,19 +119,7 @@ function assemble(
     argv: handOver(withMountsFile(around(options)).short, descriptors),
     gated: (kind) => handOver(withMountsFile(around(options, kind)).short, descriptors),
     fingerprint: around(network.value?.lasting ?? []),
-    setupFailure: (stderr, signal) => {
-      const report = readReport(status);
-      const said = notSetUp(stderr);
-      const classified = (text: string) =>
-        Promise.resolve(classifySetupFailure(text, { container: host.container, machine: readMachine() }));
-      if (report.ran && said !== null) return classified(said);
-      if (report.ran || signal) return Promise.resolve(null);
-      // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
-      if (signal === undefined && report.inside !== null && stderr.trim() === "") {
-        return Promise.resolve(null);
-      }
-      return classified(stderr);
-    },
+    setupFailure: (stderr, signal) => failureIn(readReport(status), stderr, signal, host),
     dispose: async () => {
       for (const path of policy.masked) await removeLeftover(path);
       await takeBack(parts);
@@ -387,6 +375,23 @@ interface Report {
   readonly inside: number | null;
   /** Whether the command ended. */
   readonly ran: boolean;
+}
+
+/** Why the command was not set up, by what bubblewrap reported and said; null where it was, or was killed meanwhile. */
+function failureIn(
+  report: Report,
+  stderr: string,
+  signal: string | null | undefined,
+  { container }: Host,
+): ReturnType<BackendPreparation["setupFailure"]> {
+  const classified = (text: string) =>
+    Promise.resolve(classifySetupFailure(text, { container, machine: readMachine() }));
+  const said = notSetUp(stderr);
+  if (report.ran && said !== null) return classified(said);
+  if (report.ran || signal) return Promise.resolve(null);
+  // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
+  if (signal === undefined && report.inside !== null && stderr.trim() === "") return Promise.resolve(null);
+  return classified(stderr);
 }
 
 /** Nothing when the file is missing, or when something else took its place, which could block the reader. */
