@@ -85,6 +85,34 @@ Deno.test("that the person's list is silent is told with the reasons, where it i
   }
 });
 
+Deno.test("what a list comes to for a tool is told: one row a condition", async () => {
+  const usual = settingsOf({});
+  const guard = settingsOf({ G: { presets: { $guard: { deny: ["bash"] } } } });
+  const rows: readonly (readonly [ToolSettings, string])[] = [
+    [{ ...usual, auto_approve: null }, "no tools.auto_approve is set"],
+    [{ ...usual, auto_approve: () => null }, "a function decides"],
+    [{ ...usual, auto_approve: ["bash", "ls"] }, 'bash in ["bash","ls"] = bash, ls'],
+    [{ ...usual, auto_approve: ["ls"] }, 'bash not in ["ls"] = ls'],
+    [{ ...usual, auto_approve: [] }, "bash not in [] = nothing"],
+    [
+      { ...usual, auto_approve: ["bash", "ls"], excluded: ["bash"] },
+      'bash not in ["bash","ls"] without bash = ls',
+    ],
+    [{ ...guard, auto_approve: ["bash", "$guard"] }, 'bash is denied by ["bash","$guard"]'],
+  ];
+  for (const [settings, line] of rows) {
+    const lines = await configResolver(settings, { hasCapability: () => false }).explain?.(
+      "bash",
+      {},
+      CONTEXT,
+    );
+    assert.deepEqual(lines, [line]);
+  }
+  const denied = { ...usual, auto_approve: ["bash"], denied: ["bash"] };
+  const lines = await configResolver(denied, { hasCapability: () => false }).explain?.("bash", {}, CONTEXT);
+  assert.deepEqual(lines?.at(-1), "the project denies bash");
+});
+
 Deno.test("what is named for this run is answered by its name, everything else by rules: one row a condition", async () => {
   const settings = settingsOf({ G: { presets: { $guard: { deny: ["ls"] } } } }, {
     approved: ["bash", "$guard"],
