@@ -282,3 +282,53 @@ Deno.test("a module in the list is a resolver of its own, named by its path", as
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("asking for reasons changes no decision, and asks behind it only those who come with the program: one row a condition", async () => {
+  const rows = [
+    [false, "deny", ["guard"], null],
+    ["waiting", "deny", ["guard"], null],
+    [true, "deny", ["guard", "function"], true],
+    [false, "approve", ["guard"], null],
+    ["waiting", "approve", ["guard"], null],
+    [true, "approve", ["guard", "function"], true],
+    [false, null, ["guard", "function"], null],
+    ["waiting", null, ["guard", "function"], null],
+    [true, null, ["guard", "function"], true],
+    ["waiting", "require_approval", ["guard"], true],
+    [true, "require_approval", ["guard", "function"], true],
+  ] as const;
+  for (const [explain, says, expected, told] of rows) {
+    const asked: string[] = [];
+    const approval = createApproval({
+      settings: {
+        ...settingsOf({}),
+        auto_approve: () => {
+          asked.push("function");
+          return true;
+        },
+      },
+      sandbox: workingSandbox(false),
+      tools: { hasCapability: () => false },
+      root: false,
+    });
+    approval.register("guard", {
+      priority: 1000,
+      resolve: () => {
+        asked.push("guard");
+        return says;
+      },
+    });
+    approval.register("behind", {
+      priority: 10,
+      resolve: () => {
+        asked.push("behind");
+        return "deny";
+      },
+    });
+    const verdict = await approval.resolveWithSource("bash", {}, CONTEXT, { explain });
+    const what = `${explain} ${says}`;
+    assert.deepEqual([verdict.decision, asked], [says ?? "approve", expected], what);
+    assert.equal(verdict.chain === undefined ? null : true, told, what);
+    if (says !== null) assert.equal(verdict.source, "guard", what);
+  }
+});
