@@ -29,8 +29,18 @@ async function waiting(path: string, { environment }: Invocation): Promise<Candi
   const opened = await openChat(path, { environment, readOnly: true });
   if (!opened.ok) return [];
   await using session = opened.value;
-  return (await session.calls()).map(({ id, preview, status }) => ({
-    word: id,
-    text: `${status}  ${preview}`,
-  }));
+  const calls = await session.calls();
+  const ids = new Set(calls.map(({ id }) => id));
+  return calls.flatMap(({ id, number, preview, status }) => {
+    const word = isPlainWord(id) ? id : String(number);
+    return word !== id && ids.has(word) ? [] : [{ word, text: `${status}  ${preview}` }];
+  });
+}
+
+/**
+ * Whether an id means nothing but itself on a command line. It comes from a model or a stranger, and shells put it there as
+ * it is: what stands behind a `;` in it would be run, and one like `--all` is an option.
+ */
+function isPlainWord(id: string): boolean {
+  return /^\w[\w.:+-]*$/.test(id);
 }

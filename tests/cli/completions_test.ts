@@ -188,6 +188,19 @@ Deno.test("ids come with what their calls ask for, and a broken document offers 
     assert.match(unknown.stderr, /bash, zsh, fish/);
   }));
 
+Deno.test("a call whose id a shell would read, or that looks like an option, is offered by its number", () =>
+  withScene(async (place) => {
+    const ids = ["toolu_1", "--all", "a;touch_ran", "2", "a|b"];
+    place.write("f.chat", callsDocument(ids.map((id) => ({ id, command: "make", status: "pending" }))));
+    const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);
+    const offered = stdout.trimEnd().split("\n").map((row) => row.split("\t")[0]);
+    // The number of the second call is the id of the fourth.
+    assert.deepEqual(offered, ["toolu_1", "3", "2", "5"]);
+    const third = await place.run(["approve", "f.chat", "3"]);
+    assert.equal(third.code, 0, third.stderr);
+    assert.match(place.read("f.chat"), /`a;touch_ran`\n\n```flemma:tool status=approved/);
+  }));
+
 Deno.test("the manual page tells of every command and option", async () => {
   const page = await Deno.readTextFile(new URL("../../docs/flemma.1", import.meta.url));
   for (const { name, options } of COMMANDS) {
