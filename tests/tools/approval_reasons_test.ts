@@ -1,0 +1,57 @@
+// Why a call is decided as it is: what each resolver is told to have said, and who is asked at all. One row a condition.
+
+import assert from "node:assert/strict";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { createApproval, type ResolverDefinition } from "../../tools/approval/mod.ts";
+import { workingSandbox } from "../config/sandbox.ts";
+
+const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
+
+function fails(): never {
+  throw new Error("out of order");
+}
+
+/** What one more resolver above all others is told to have said, and the decision. */
+async function asked(definition: ResolverDefinition) {
+  const approval = createApproval({
+    settings: { ...DEFAULT_SETTINGS.tools, auto_approve: [] },
+    sandbox: workingSandbox(false),
+    tools: { hasCapability: () => false },
+    root: false,
+  });
+  assert.ok(approval.register("mine", { priority: 1000, ...definition }).ok);
+  const { decision, chain = [] } = await approval.resolveWithSource("bash", {}, CONTEXT, { explain: true });
+  const link = chain.find(({ name }) => name === "mine");
+  return { decision, said: link === undefined ? "not asked" : `${link.answer}: ${link.detail}` };
+}
+
+Deno.test("a resolver is told to have said what it decided, why, and what it has to explain", async () => {
+  const deny = () => "deny" as const;
+  const why = () => ({ detail: "because" });
+  const explain = () => ["one", "two"];
+  const rows: readonly (readonly [ResolverDefinition, string])[] = [
+    [{ resolve: deny }, "deny: "],
+    [{ resolve: deny, why }, "deny: because"],
+    [{ resolve: deny, why: () => null }, "deny: "],
+    [{ resolve: deny, why: fails }, "deny: it failed to say why: out of order"],
+    [{ resolve: deny, explain }, "deny: one\ntwo"],
+    [{ resolve: deny, why, explain }, "deny: because\none\ntwo"],
+    [{ resolve: deny, explain: fails }, "deny: it failed to say why: out of order"],
+    [{ resolve: () => null, why, explain }, "pass: one\ntwo"],
+    [{ resolve: fails, why, explain }, "error: "],
+  ];
+  for (const [definition, expected] of rows) {
+    const { said, decision } = await asked(definition);
+    assert.equal(said, expected);
+    assert.equal(decision, expected.startsWith("deny") ? "deny" : "require_approval", expected);
+  }
+});
+
+Deno.test("a resolver that cannot tell whether a tool concerns it is asked", async () => {
+  const resolve = () => "deny" as const;
+  assert.equal((await asked({ resolve })).said, "deny: ");
+  assert.equal((await asked({ resolve, concerns: (tool) => tool === "bash" })).said, "deny: ");
+  assert.equal((await asked({ resolve, concerns: fails })).said, "deny: ");
+  const other = await asked({ resolve, concerns: (tool) => tool === "read" });
+  assert.deepEqual(other, { decision: "require_approval", said: "not asked" });
+});
