@@ -50,8 +50,27 @@ Run it.
 \`\`\`
 `;
 
+/** Settings of the kinds that most people write. */
+const SETTINGS = `model: claude-sonnet-5-5
+thinking: low
+tools:
+  auto_approve: ["$standard"]
+  rules:
+    - approve: bash
+      command: "git status*"
+parameters:
+  max_tokens: 8192
+`;
+
+interface Run {
+  readonly words: readonly string[];
+  readonly text: string;
+  /** The person's settings file. @default none */
+  readonly settings?: string;
+}
+
 /** What people and editors start all day, each with the document it is given. */
-const RUNS: readonly { readonly words: readonly string[]; readonly text: string }[] = [
+const RUNS: readonly Run[] = [
   { words: ["status", "a.chat"], text: QUESTION },
   { words: ["status", "a.chat"], text: WAITING },
   { words: ["check", "a.chat"], text: QUESTION },
@@ -59,6 +78,7 @@ const RUNS: readonly { readonly words: readonly string[]; readonly text: string 
   { words: ["reject", "a.chat", "open_1"], text: WAITING },
   { words: ["execute", "a.chat", "open_1"], text: WAITING.replace("(pending)", "(approved)") },
   { words: ["advance", "a.chat"], text: WAITING.replace("(pending)", "(approved)") },
+  { words: ["status", "a.chat"], text: WAITING, settings: SETTINGS },
 ];
 
 /**
@@ -75,9 +95,16 @@ export async function calledFunctions(
   const called = new Map(files.map((file) => [file, new Map<number, Set<number>>()]));
   const folder = await Deno.makeTempDir({ prefix: "flemma-build-" });
   try {
-    for (const { words, text } of RUNS) {
+    for (const { words, text, settings } of RUNS) {
       await Deno.writeTextFile(`${folder}/a.chat`, text);
-      note(await logOf(program, words, folder), called);
+      if (settings === undefined) note(await logOf(program, words, folder), called);
+      else {
+        const config = `${folder}/.config/flemma`;
+        await Deno.mkdir(config, { recursive: true });
+        await Deno.writeTextFile(`${config}/config.yaml`, settings);
+        note(await logOf(program, words, folder), called);
+        await Deno.remove(config, { recursive: true });
+      }
     }
   } finally {
     await Deno.remove(folder, { recursive: true });
