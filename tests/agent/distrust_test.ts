@@ -16,6 +16,7 @@ import type { DocumentApproval } from "../../config/settings/tools.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import type { Verdict } from "../../tools/approval/mod.ts";
+import { removeFolder } from "../folder.ts";
 
 type Sandbox = Settings["sandbox"];
 
@@ -48,7 +49,7 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   try {
     await body(folder);
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeFolder(folder);
   }
 }
 

@@ -10,6 +10,7 @@ import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { callsDocument } from "../cli/harness.ts";
+import { removeFolder } from "../folder.ts";
 
 const BEFORE = callsDocument([
   { id: "c1", command: "one", status: "approved" },
@@ -72,7 +73,7 @@ async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
     place.write(BEFORE);
     await body(place);
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeFolder(folder);
   }
 }
 

@@ -7,6 +7,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { replayProvider } from "../../providers/replay_provider.ts";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
+import { removeFolder } from "../folder.ts";
 
 export class Place {
   /** Real path. */
@@ -75,7 +76,7 @@ export async function inPlace(body: (place: Place) => Promise<void>): Promise<vo
     }
     await body(new Place(folder));
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeFolder(folder);
   }
 }
 

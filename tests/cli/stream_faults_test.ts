@@ -6,7 +6,7 @@ import { run } from "../../commands/document/send.ts";
 import { Messages } from "../../commands/io/messages.ts";
 import { StandardInput } from "../../commands/io/streams.ts";
 import { readArguments } from "../../commands/line/arguments.ts";
-import { freshFolder } from "../folder.ts";
+import { freshFolder, removeFolder } from "../folder.ts";
 import { serve } from "../providers/loopback.ts";
 import { BEFORE, type Ending, FAULTS } from "../providers/stream_faults.ts";
 import { type Voice, VOICES } from "../providers/voices.ts";
@@ -88,7 +88,7 @@ for (const voice of VOICES) {
         }
       } finally {
         await close();
-        await Deno.remove(folder, { recursive: true });
+        await removeFolder(folder);
       }
     }
   });

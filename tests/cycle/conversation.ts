@@ -16,6 +16,7 @@ import {
 } from "../../providers/replay/server.ts";
 import { getProvider } from "../../providers/registry.ts";
 import type { OfferedTool } from "../../providers/types.ts";
+import { removeFolder } from "../folder.ts";
 
 export interface ConversationOptions extends ReplayOptions {
   /** The document at the beginning. @default a question */
@@ -144,7 +145,7 @@ export async function converse(
   try {
     await body(new Conversation(folder, replay, text));
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeFolder(folder);
   }
 }
 

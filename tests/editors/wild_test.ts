@@ -6,7 +6,7 @@ import { serveEditor } from "../../editors/lsp/server.ts";
 import { framesOnLines, framesWithHeader, onLine, withHeader } from "../../editors/rpc/framing.ts";
 import { fileUri } from "../../base/paths.ts";
 import { callsDocument } from "../cli/harness.ts";
-import { freshFolder } from "../folder.ts";
+import { freshFolder, removeFolder } from "../folder.ts";
 import { Random } from "../parser/hostile.ts";
 import { bent, noise, pieces } from "./wild_messages.ts";
 
@@ -138,7 +138,7 @@ async function wild({ frame, frames, serve, messages, hello }: Protocol, seed: n
     }
     assert.equal(answers.size, asked.size);
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeFolder(folder);
   }
 }
 

@@ -12,6 +12,7 @@ import type { ExecutionResult, SeenFiles, ToolDefinition, ToolInput } from "../.
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { runTool } from "../../tools/run.ts";
 import { completeInput } from "../../tools/validate.ts";
+import { removeFolder } from "../folder.ts";
 
 /** A sandbox that wraps nothing and lets tools write below the given real paths only; without any, everywhere. */
 export function openSandbox(writable?: readonly string[]): Sandbox {
@@ -113,6 +114,6 @@ export async function inScene(test: (place: Scene) => Promise<void>): Promise<vo
   try {
     await test(place);
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeFolder(folder);
   }
 }

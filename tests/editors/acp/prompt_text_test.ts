@@ -5,7 +5,7 @@ import { chatInMemory } from "../../../agent/open.ts";
 import { promptText } from "../../../editors/acp/prompt_text.ts";
 import { sayNext } from "../../../parser/edits/turn.ts";
 import { parse, update } from "../../../parser/mod.ts";
-import { freshFolder } from "../../folder.ts";
+import { freshFolder, removeFolder } from "../../folder.ts";
 import { Random } from "../../parser/hostile.ts";
 
 const PIECES = [
@@ -81,7 +81,7 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
     await Deno.writeTextFile(`${folder}/x.txt`, "SECRET\n");
     await body(folder);
   } finally {
-    await Deno.remove(folder, { recursive: true });
+    await removeFolder(folder);
   }
 }
 

@@ -6,7 +6,7 @@ import type { ChatSession } from "../../../agent/types.ts";
 import { type Environment, environmentAt } from "../../../base/environment.ts";
 import type { McpServer } from "../../../config/settings/extensions.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
-import { denoFolder, freshFolder } from "../../folder.ts";
+import { denoFolder, freshFolder, removeFolder } from "../../folder.ts";
 
 /** Servers that nobody here wrote. */
 export const EVERYTHING = "npm:@modelcontextprotocol/server-everything@2026.8.31";
@@ -129,7 +129,7 @@ export async function withPlace(
   try {
     await body(place);
   } finally {
-    await Deno.remove(root, { recursive: true });
+    await removeFolder(root);
   }
 }
 
