@@ -5,6 +5,7 @@ import type { Loaded } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
 import type { Op, Operation } from "../../config/types.ts";
 import { failed, failure, type Outcome, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
 import { valueText } from "../../config/layers/render.ts";
 import { switchTo } from "../../config/layers/switch_preset.ts";
 import { addToSession, readSession, resetSession } from "../../config/sources/session_overrides.ts";
@@ -57,7 +58,9 @@ export async function add(
   for (const operation of operations) {
     messages.note(`${sentence(operation)} ${scope(document)}, until you log out.`);
   }
-  messages.note(`Take it back with: flemma session reset${document === null ? "" : ` ${document}`}`);
+  messages.note(
+    `Take it back with: flemma session reset${document === null ? "" : ` ${operands(document)}`}`,
+  );
   await warnOfCost(invocation, document, operations);
   return Exit.ok;
 }

@@ -235,7 +235,7 @@ async function weigh(
     : {
       code: "project-untrusted",
       message: `${source.path} is not trusted, so what it grants has no effect: ${keys}.`,
-      next: `Read the file; if you agree: flemma trust ${source.path}`,
+      next: `Read the file; if you agree: flemma trust ${operands(source.path)}`,
     };
   return success({ log: draft.log, denied: share.denied, notice });
 }

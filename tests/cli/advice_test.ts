@@ -76,3 +76,20 @@ Deno.test("a new document is advised where a command can begin with one, and now
       assert.doesNotMatch(stderr, /flemma new/, args.join(" "));
     }
   }));
+
+Deno.test("commands that are advised can be pasted, whatever the folder and the document are called", () =>
+  withScene(async (place) => {
+    const folder = "it's $(touch ran) ; a b";
+    Deno.mkdirSync(place.path(`${folder}/.flemma`), { recursive: true });
+    place.write(`${folder}/.flemma/config.yaml`, "tools: { bash: { cwd: /tmp } }\n");
+    place.write(`${folder}/a b.chat`, "@You:\nHello\n");
+    const asked = await place.run(["status", `${folder}/a b.chat`]);
+    const set = await place.run(["session", "set", "model=claude-sonnet-4-5", `${folder}/a b.chat`]);
+    for (const [words, { stderr }] of Object.entries({ trust: asked, "session reset": set })) {
+      const line = new RegExp(`flemma ${words} (.*)$`, "m").exec(stderr);
+      assert.ok(line, `${words} is advised: ${stderr}`);
+      const { code, stderr: said } = await place.shell(line[0]);
+      assert.equal(code, 0, `${line[0]}\n${said}`);
+    }
+    assert.ok(!place.exists("ran"), "nothing of a name was run");
+  }));
