@@ -85,11 +85,14 @@ Deno.test("only entries that make no sense anywhere are complained about", () =>
 Deno.test("a path that holds the home folder stays, with a notice", () =>
   inFolder((root) => {
     plant(root, "home/x/");
-    const codes = (entry: string) => resolve(root, [entry]).notices.map(({ code }) => code);
-    assert.deepEqual(codes("/"), ["broad-writable-path"]);
-    assert.deepEqual(codes("~"), ["broad-writable-path"]);
-    assert.deepEqual(codes(root), ["broad-writable-path"]);
-    assert.deepEqual(codes("~/x"), []);
+    const told = (entry: string) => resolve(root, [entry]).notices.map(({ message }) => message);
+    const makes = (entry: string, what: string) => [
+      `The entry "${entry}" makes ${what} writable inside the sandbox.`,
+    ];
+    assert.deepEqual(told("/"), makes("/", "the whole file system"));
+    assert.deepEqual(told("~"), makes("~", "your whole home folder"));
+    assert.deepEqual(told(root), makes(root, `${root}, which holds your home folder,`));
+    assert.deepEqual(told("~/x"), []);
     assert.deepEqual(resolve(root, ["/"]).rw_paths, ["/"]);
   }));
 
@@ -147,4 +150,19 @@ Deno.test("a home that leads nowhere lies in no writable path", () =>
     const policy = resolvePolicy(settings({ policy: { rw_paths: [root] } }), { environment, document: null });
     assert.ok(policy.ok);
     assert.deepEqual([policy.value.rw_paths, policy.value.notices], [[root], []]);
+  }));
+
+Deno.test("only entries that ask for it are made, and of what another one covers the path is remembered", () =>
+  inFolder((root) => {
+    plant(root, "p/");
+    const { create, covered, rw_paths } = resolve(root, [
+      "p",
+      { path: "p/in", create: false },
+      { path: "q/new", create: true },
+      { path: "r" },
+      "p/in/deep",
+    ]);
+    assert.deepEqual(rw_paths, [`${root}/p`, `${root}/q/new`, `${root}/r`]);
+    assert.deepEqual(create, [`${root}/q/new`]);
+    assert.deepEqual([...covered].sort(), [`${root}/p/in`, `${root}/p/in/deep`]);
   }));
