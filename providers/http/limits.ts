@@ -52,7 +52,7 @@ export class Limits {
     this.#pings = new Silence(pingTimeout, () =>
       this.#expire(
         `Only pings came from ${host} for ${pingTimeout} s, and nothing of the reply, so it was given up.`,
-        "Raise the parameter timeout if the model needs longer; nothing but pings may come for six times that.",
+        "Raise the parameter timeout if the model needs longer: while pings come, it has six times that.",
       ));
     options.signal.addEventListener("abort", this.#cancel, { once: true });
     if (options.signal.aborted) this.#cancel();
