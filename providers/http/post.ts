@@ -84,9 +84,12 @@ async function readStream(
   limits: Limits,
 ): Promise<readonly string[]> {
   const lines: string[] = [];
+  let strayed = 0;
+  let heard = false;
   let stopped = false;
   const reader = createSseReader({
     onData(data) {
+      heard = true;
       if (stopped || SAYS_NOTHING.test(data)) return;
       if (DONE.test(data)) {
         stopped = options.onDone?.(response.headers) === "stop";
@@ -97,12 +100,16 @@ async function readStream(
       if (event === null) options.onUnreadable(data);
       else stopped = options.onEvent(event, response.headers, data) === "stop";
     },
-    onLine: (line) => lines.push(line),
+    onLine(line) {
+      if (strayed < BODY_LIMIT) lines.push(line);
+      strayed += line.length;
+    },
   });
   if (response.body === null) return lines;
   const body = readerOf(response.body);
   try {
-    while (!stopped) {
+    // What has brought none of them by then is no stream of events, and may be one without end.
+    while (!stopped && (heard || strayed < BODY_LIMIT)) {
       const value = await body.read();
       if (value === null) break;
       limits.arrived();

@@ -213,6 +213,43 @@ Deno.test("a body of bytes is read into one buffer, and one of anything else as 
   assert.deepEqual([own, sizes.size], [0, 1]);
 });
 
+Deno.test("what is no stream of events is read up to a limit, and of what is one stray lines are not kept without end", async () => {
+  const stray = new TextEncoder().encode(`${"x".repeat(1023)}\n`.repeat(64));
+  const answered = async (begins: string, pieces: number) => {
+    let pulled = 0;
+    let size = 0;
+    const exchange = await post({
+      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+      timeout: 60,
+      pingTimeout: 0,
+      connectTimeout: 0,
+      signal: new AbortController().signal,
+      fetch: () =>
+        Promise.resolve(
+          new Response(
+            new ReadableStream({
+              pull(controller) {
+                if (pulled === pieces) return controller.close();
+                controller.enqueue(pulled++ === 0 ? new TextEncoder().encode(begins) : stray);
+              },
+            }, { highWaterMark: 0 }),
+            { headers: { "content-type": "text/event-stream" } },
+          ),
+        ),
+      onEvent: () => "more",
+      onUnreadable: () => {},
+    });
+    assert.equal(exchange.kind, "stream");
+    if (exchange.kind === "stream") size = exchange.lines.join("\n").length;
+    return { pulled, size };
+  };
+  const endless = await answered("<html>\n", Infinity);
+  assert.ok(endless.size >= 1 << 20 && endless.size <= (1 << 20) + 2 * stray.length, `${endless.size}`);
+  const stream = await answered("data: {}\n\n", 100);
+  assert.equal(stream.pulled, 100, "a stream is read to its end");
+  assert.ok(stream.size <= (1 << 20) + 2 * stray.length, `${stream.size}`);
+});
+
 Deno.test("pings keep a request alive for a while and not for ever; whatever is more than a ping begins that time anew", async () => {
   const limit = 1;
   const after = async (type: string, piece: (at: number) => string) => {
