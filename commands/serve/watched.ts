@@ -22,8 +22,9 @@ export interface Known {
 export function isSaved({ look, failed }: Known, now: Look | null): boolean {
   // A file that is gone may come again; one that is empty is about to be written.
   if (now === null || now.text.length === 0) return false;
-  if (look?.stamp === now.stamp) return false;
-  return failed || look === null || !isSame(look.text, now.text);
+  // A save in the middle of a look, or in the same tick of the clock, leaves the stamp as it was.
+  if (look === null || !isSame(look.text, now.text)) return true;
+  return failed && look.stamp !== now.stamp;
 }
 
 /** A run that has ended. */

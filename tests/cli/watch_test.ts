@@ -15,7 +15,12 @@ Deno.test("a save is a text that somebody else wrote, one row a condition", () =
   assert.equal(isSaved(known, at("2", "b")), true);
   assert.equal(isSaved(known, null), false, "it is gone");
   assert.equal(isSaved(known, at("2", "")), false, "an editor has emptied it and is about to write");
-  assert.equal(isSaved(known, at("1", "b")), false, "nobody wrote since the last look");
+  assert.equal(
+    isSaved(known, at("1", "b")),
+    true,
+    "it was saved in the middle of a look, or at once after it",
+  );
+  assert.equal(isSaved({ ...known, failed: true }, at("1", "a")), false, "nobody wrote since the last look");
   assert.equal(isSaved(known, at("2", "a")), false, "the text is the same, and was advanced");
   assert.equal(isSaved({ ...known, failed: true }, at("2", "a")), true, "what failed is tried again");
   assert.equal(isSaved({ look: null, failed: false }, at("1", "a")), true, "it has come again");
