@@ -108,6 +108,47 @@ Deno.test("where a conversation cannot be read, or flemma is gone, git merges th
     }
   }));
 
+Deno.test("git shows and merges conversations under any name, and nothing of a name is an option or runs", () =>
+  withRepository(async (place, git) => {
+    await place.run(["git", "setup", "--write"]);
+    const names = [
+      "--help.chat",
+      "-x.chat",
+      "--json.chat",
+      'it\'s a; touch ran; $(touch ran) `touch ran` "x".chat',
+      "a\nb.chat",
+      "*.chat",
+    ];
+    const all = (text: string) => names.forEach((name) => place.write(name, text));
+    all(`${BASE}@You:\n`);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "base");
+    all(`${BASE}${asked("b")}@You:\n`);
+    for (const diff of [await git("diff"), (await git("stash"), await git("stash", "show", "-p"))]) {
+      assert.equal(diff.code, 0, diff.text);
+      assert.equal(diff.text.match(/^\+This is b\.$/gm)?.length, names.length, diff.text);
+    }
+    await git("stash", "drop", "-q");
+    for (const round of ["flemma", "gone"]) {
+      if (round === "gone") Deno.removeSync(`${place.folder}/bin/flemma`);
+      await git("checkout", "-q", "-b", round, "main");
+      all(`${BASE}${asked("b")}@You:\n`);
+      await git("commit", "-q", "-a", "-m", "b");
+      await git("checkout", "-q", "-b", `${round}-other`, "main");
+      all(`${BASE}${asked("a")}@You:\n`);
+      await git("commit", "-q", "-a", "-m", "a");
+      const merge = await git("merge", round, "-m", "both");
+      assert.equal(merge.code, round === "gone" ? 1 : 0, merge.text);
+      for (const name of names) {
+        const merged = place.read(name);
+        for (const side of ["a", "b"]) assert.ok(merged.includes(`This is ${side}.`), `${name}: ${merged}`);
+        assert.equal(/^<{7}/m.test(merged), round === "gone", merged);
+      }
+      await git("reset", "-q", "--hard");
+    }
+    assert.ok(!place.exists("ran"));
+  }));
+
 Deno.test("attributes that are there already keep every byte and their line ends, and a link is not written through", () =>
   withRepository(async (place) => {
     const there = Uint8Array.from("caf\xe9.txt text\r\n*.png binary\r\n", (each) => each.charCodeAt(0));

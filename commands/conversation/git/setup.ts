@@ -16,13 +16,14 @@ const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
 
 /**
  * A conversation as text. Git gives up a whole diff or log where this fails: what cannot be read, and where there is no flemma
- * any more, is shown as it stands, as git itself would.
+ * any more, is shown as it stands, as git itself would. Git names files below its top by their names alone, which may begin like
+ * an option.
  */
-const TEXTCONV = 'f() { flemma show --plain "$1" 2>/dev/null || cat "$1"; }; f';
+const TEXTCONV = 'f() { flemma show --plain -- "$1" 2>/dev/null || cat -- "$1"; }; f';
 
 /** Where there is no flemma any more, git merges the lines: a driver that fails leaves one side alone, without marks. */
-const DRIVER = 'f() { if command -v flemma >/dev/null; then flemma git merge-driver "$@"; ' +
-  'else git merge-file --marker-size="$4" "$2" "$1" "$3"; fi; }; f %O %A %B %L %P';
+const DRIVER = 'f() { if command -v flemma >/dev/null; then flemma git merge-driver -- "$@"; ' +
+  'else git merge-file --marker-size="$4" -- "$2" "$1" "$3"; fi; }; f %O %A %B %L %P';
 
 /** Keys of git's configuration with their values. */
 const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
