@@ -3,7 +3,7 @@
 import { listed } from "../../base/names.ts";
 import type { CallTarget, ChatSession, ProposedRule } from "../../agent/types.ts";
 import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
-import { shellWord } from "../../base/shell_word.ts";
+import { operands } from "../../base/shell_word.ts";
 import { resolveAll } from "../../cycle/plan/targets.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
@@ -52,7 +52,7 @@ function notKept(problem: Problem, ids: readonly string[]): Problem {
 
 /** What holds from now on, and how it is taken back. */
 function told(rules: readonly ProposedRule[], file: string | null): string[] {
-  const of = file === null ? "" : ` ${shellWord(file)}`;
+  const of = file === null ? "" : ` ${operands(file)}`;
   return [
     ...rules.map(({ text }) => `Until logout, for this document: ${text}`),
     `Take it back: flemma session reset${of === "" ? " FILE" : of}`,

@@ -2,7 +2,7 @@
 
 import { isThere } from "../../base/files.ts";
 import type { Problem } from "../../base/problem.ts";
-import { shellWord } from "../../base/shell_word.ts";
+import { operands } from "../../base/shell_word.ts";
 
 /** Exit codes of shells, `env`, `nice` and the like (POSIX, "Exit status for commands"). */
 const NOT_FOUND = 127;
@@ -43,7 +43,7 @@ export function unstartable(name: string, cwd: string, path: string | undefined)
   if (file !== undefined) {
     return notExecutable(
       `The file ${file} is not executable.`,
-      `Make it executable (chmod u+x ${shellWord(file)}), or name the program that reads it.`,
+      `Make it executable (chmod u+x ${operands(file)}), or name the program that reads it.`,
     );
   }
   const code = "program-not-found";

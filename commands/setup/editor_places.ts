@@ -24,24 +24,26 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
     files: "vim",
     folder: ({ home }) => `${home}/.vim/pack/flemma/start/flemma`,
     next: (folder) =>
-      `Start Vim anew. \`filetype plugin on\` and \`syntax on\` have to be in your vimrc; for :help flemma say once :helptags ${folder}/doc`,
+      `Start Vim anew. \`filetype plugin on\` and \`syntax on\` have to be in your vimrc; for :help flemma say once :helptags ${
+        vimName(`${folder}/doc`)
+      }`,
   },
   neovim: {
     files: "vim",
     folder: ({ home, variables }) =>
       `${absolute(variables.XDG_DATA_HOME) ?? `${home}/.local/share`}/nvim/site/pack/flemma/start/flemma`,
-    next: (folder) => `Start Neovim anew. For :help flemma say once :helptags ${folder}/doc`,
+    next: (folder) => `Start Neovim anew. For :help flemma say once :helptags ${vimName(`${folder}/doc`)}`,
   },
   emacs: {
     files: "emacs",
     folder: ({ home, variables }) => `${emacsFolder(home, variables.XDG_CONFIG_HOME)}/flemma`,
-    next: (folder) => `Write into your init file: (load "${folder}/flemma.el")`,
+    next: (folder) => `Write into your init file: (load ${lispText(`${folder}/flemma.el`)})`,
   },
   kakoune: {
     files: "kakoune",
     // A folder `autoload` there would take the place of the one that Kakoune brings along.
     folder: ({ home, variables }) => `${absolute(variables.XDG_CONFIG_HOME) ?? `${home}/.config`}/kak/flemma`,
-    next: (folder) => `Write into your kakrc: source "${folder}/flemma.kak"`,
+    next: (folder) => `Write into your kakrc: source ${kakouneText(`${folder}/flemma.kak`)}`,
   },
   helix: {
     files: "helix",
@@ -68,6 +70,21 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
 function emacsFolder(home: string, settings: string | undefined): string {
   const modern = `${absolute(settings) ?? `${home}/.config`}/emacs`;
   return !isThere(`${home}/.emacs.d`) && isThere(modern) ? modern : `${home}/.emacs.d`;
+}
+
+/** A string of Emacs Lisp. */
+function lispText(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
+}
+
+/** A string of Kakoune in which nothing is expanded. */
+function kakouneText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** The name of a file in a command of Vim, as `fnameescape()` writes it. */
+function vimName(path: string): string {
+  return path.replaceAll(/[\s*?[{`$\\%#'"|!<]/g, "\\$&");
 }
 
 /** Other names of the same editors. */

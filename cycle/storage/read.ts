@@ -120,12 +120,11 @@ export async function ownership(path: string): Promise<Ownership> {
 export function unwritable(path: string, thrown: unknown, owned: Ownership): Problem {
   const refused = runtimeRefusal(thrown);
   if (refused !== null) return refused;
-  const word = shellWord(path);
-  const [reason, remedy] = hindrance(word, thrown, owned);
+  const [reason, remedy] = hindrance(operands(path), thrown, owned);
   return {
     code: "document-unwritable",
     message: `${path}: the file may not be written (${reason}).`,
-    next: `${remedy}, or use it as a filter: flemma advance < ${word}`,
+    next: `${remedy}, or use it as a filter: flemma advance < ${shellWord(path)}`,
   };
 }
 
