@@ -7,6 +7,13 @@ import { textReply, withServer } from "./replies.ts";
 /** How many documents; the recipe was tried with fifty (FLEMMA_DOCUMENTS=50). */
 const DOCUMENTS = Number(Deno.env.get("FLEMMA_DOCUMENTS") ?? 4);
 
+const page = () => Deno.readTextFileSync(new URL("../../docs/recipes.md", import.meta.url));
+
+/** The first block of a language on the page. */
+function recipe(language: string): string {
+  return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page())?.[1] ?? "";
+}
+
 Deno.test("GNU parallel advances each document once, and nothing is sent the second time", () =>
   withScene((place) =>
     withServer(Array.from({ length: DOCUMENTS }, () => textReply("Yes.")), async ({ env, requests }) => {
@@ -27,9 +34,7 @@ Deno.test("GNU parallel advances each document once, and nothing is sent the sec
 Deno.test("make advances what has no answer yet, and leaves alone what has one", () =>
   withScene((place) =>
     withServer([textReply("Yes."), textReply("Yes.")], async ({ env, requests }) => {
-      const page = Deno.readTextFileSync(new URL("../../docs/recipes.md", import.meta.url));
-      const [, makefile = ""] = /```make\n([^]*?)```/.exec(page) ?? [];
-      place.write("Makefile", makefile.replace("flemma", place.program.join(" ")));
+      place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
       for (const name of ["a", "b"]) place.write(`${name}.chat`, "@You:\nWell?\n");
       const options = { env: { ANTHROPIC_API_KEY: "test-key", ...env } };
       const first = await place.spawn(["make", "-k", "-j", "2"], options).finished;
@@ -39,9 +44,48 @@ Deno.test("make advances what has no answer yet, and leaves alone what has one",
     })
   ));
 
+/** What a stranger's documents may be called: an option, and commands that parallel, make or a shell could run. */
+const HOSTILE = [
+  "--config=x.chat",
+  "a;>ran;.chat",
+  "$(>ran).chat",
+  "$(shell>ran).chat",
+  "`>ran`.chat",
+  "';>ran;'.chat",
+];
+
+Deno.test("make runs nothing that a document is called, and does its work for the others", () =>
+  withScene((place) =>
+    withServer([textReply("Yes.")], async ({ env, requests }) => {
+      place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
+      for (const name of ["a.chat", ...HOSTILE]) place.write(name, "@You:\nWell?\n");
+      const { code, stderr } = await place.spawn(["make", "-k"], {
+        env: { ANTHROPIC_API_KEY: "test-key", ...env },
+      }).finished;
+      assert.deepEqual([code, requests.length, place.exists("ran")], [0, 1, false], stderr);
+    })
+  ));
+
+Deno.test("the lines for cron and systemd, and parallel, advance documents under any name and run nothing of it", () =>
+  withScene((place) =>
+    withServer(HOSTILE.map(() => textReply("Yes.")), async ({ env, requests }) => {
+      const cron = /&& (flemma advance .*\*\.chat)/.exec(page())?.[1] ?? "";
+      const systemd = /exec (flemma advance .*\*\.chat)'/.exec(page())?.[1] ?? "";
+      const parallel = /^(parallel .* :::) reviews/m.exec(page())?.[1] ?? "";
+      const options = { env: { ANTHROPIC_API_KEY: "test-key", ...env } };
+      for (const name of HOSTILE) place.write(name, "@You:\nWell?\n");
+      for (const line of [cron, systemd, `${parallel} ./*.chat`]) {
+        const { code, stderr } = await place.shell(
+          line.replace("flemma", place.program.join(" ")),
+          options,
+        );
+        assert.deepEqual([code, requests.length, place.exists("ran")], [0, HOSTILE.length, false], stderr);
+      }
+    })
+  ));
+
 Deno.test("the scripts of the recipes are read by the shell they are for", async () => {
-  const page = Deno.readTextFileSync(new URL("../../docs/recipes.md", import.meta.url));
-  const scripts = [...page.matchAll(/```sh\n([^]*?)```/g)].map(([, script = ""]) => script);
+  const scripts = [...page().matchAll(/```sh\n([^]*?)```/g)].map(([, script = ""]) => script);
   assert.ok(scripts.length >= 3);
   for (const script of scripts) {
     const child = new Deno.Command("bash", { args: ["-n", "-c", script], stderr: "piped" });
