@@ -284,8 +284,9 @@ exit code.  Answers the process."
     (setq flemma--said nil)
     (setf (flemma--run-process run)
           (flemma--call-process
-           (append (list command "-") words (flemma--named)
-                   (if telling '("--events" "stderr" "--edits") '("--messages" "stderr")))
+           ;; The words go last: behind a -- among them nothing is an option any more.
+           (append (list command "-") (flemma--named)
+                   (if telling '("--events" "stderr" "--edits") '("--messages" "stderr")) words)
            text
            (lambda (line) (when (buffer-live-p buffer) (with-current-buffer buffer (flemma--told run line))))
            (lambda (out code) (flemma--done buffer run out code))))
@@ -428,7 +429,12 @@ Those with changes of the person stay as they are."
                                'face (if waits 'warning 'shadow))))))
 
 (defun flemma--mode-line ()
-  "What runs and for how long, what waits, what was used."
+  "What runs and for how long, what waits, what was used.
+The mode line reads each % as a construct of its own, those of a call too."
+  (replace-regexp-in-string "%" "%%" (flemma--doings) t t))
+
+(defun flemma--doings ()
+  "What `flemma--mode-line' shows, as text."
   (let ((waiting (cl-count-if (lambda (call) (equal (alist-get 'status call) "pending")) flemma--calls)))
     (concat
      (cond (flemma--run (format " [%s %d s]" (if (string-empty-p (flemma--run-doing flemma--run))
@@ -541,10 +547,11 @@ With CONTINUE the model goes on where it spoke last."
              (message "flemma: a approves, r rejects with a reason, q closes"))))))))
 
 (defun flemma--decide-shown (command &rest words)
-  "Run COMMAND with WORDS for the call that is shown; its id is said, not a line."
+  "Run COMMAND with WORDS for the call that is shown; its id is said, not a line.
+A model gave it, so that it may be spelled like an option."
   (let ((shown flemma--shown))
     (quit-window)
-    (with-current-buffer (car shown) (apply #'flemma--start command (cdr shown) words))))
+    (with-current-buffer (car shown) (apply #'flemma--start command (append words (list "--" (cdr shown)))))))
 
 (defun flemma-approve-shown ()
   "Approve the call that is shown."

@@ -88,6 +88,14 @@ const range = ({ start, end }) => new vscode.Range(position(start), position(end
 /** The server numbers from 1, the editor from 0. @param {number} severity @returns {vscode.DiagnosticSeverity} */
 const severityOf = (severity) => severity - 1;
 
+/**
+ * Words of a model or a stranger as the editor's notifications show them: there `[a](command:b)` is a link that does b, with
+ * the person's own rights. @param {string} text
+ */
+const words = (text) => text.replaceAll("](", "] (");
+/** The same for the status bar, where `$(a)` is a picture: a command would be shown without it. @param {string} text */
+const barWords = (text) => text.replaceAll("$(", "\\$(");
+
 /** @param {any} edit @returns {vscode.WorkspaceEdit} */
 function workspaceEdit(edit) {
   const made = new vscode.WorkspaceEdit();
@@ -145,16 +153,16 @@ async function activate(context) {
         return apply(params.edit);
       case "window/showMessage":
         said = params.message;
-        return void SAYS[params.type - 1]?.(said);
+        return void SAYS[params.type - 1]?.(words(said));
       case "$/progress":
-        bar.text = `$(sync~spin) flemma ${params.value.message ?? params.value.title ?? ""}`;
+        bar.text = `$(sync~spin) flemma ${barWords(params.value.message ?? params.value.title ?? "")}`;
         return params.value.kind === "end" ? bar.hide() : bar.show();
     }
   };
   const server = new Server(
     vscode.workspace.getConfiguration("flemma").get("program", "flemma"),
     receive,
-    (fault) => isOver || void vscode.window.showErrorMessage(`flemma: ${fault}.`),
+    (fault) => isOver || void vscode.window.showErrorMessage(words(`flemma: ${fault}.`)),
   );
   const ready = server.request("initialize", {
     processId: process.pid,
@@ -179,7 +187,7 @@ async function activate(context) {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       // The server shows most refusals itself.
-      if (why !== said) void vscode.window.showWarningMessage(`flemma: ${why}`);
+      if (why !== said) void vscode.window.showWarningMessage(words(`flemma: ${why}`));
     }
   };
   const line = () => (vscode.window.activeTextEditor?.selection.active.line ?? 0) + 1;

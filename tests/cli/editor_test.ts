@@ -81,7 +81,7 @@ Deno.test("editor prints, takes another folder, lists, and says what it does not
     const kak = await place.run(["editor", "kak", "--install"], { env: { XDG_CONFIG_HOME: "relative" } });
     assert.match(
       kak.stdout,
-      /^Write into your kakrc: source ".*\/home\/\.config\/kak\/flemma\/flemma\.kak"$/m,
+      /^Write into your kakrc: source '.*\/home\/\.config\/kak\/flemma\/flemma\.kak'$/m,
     );
     const unknown = await place.run(["editor", "vmi"]);
     assert.equal(unknown.code, 2);

@@ -17,6 +17,10 @@ export interface Runtime extends Editor {
     /** Shows the whole call at the cursor. */
     readonly show: readonly string[];
     readonly closeShown: readonly string[];
+    /** Approves the call that is shown. */
+    readonly approveShown?: readonly string[];
+    /** Completes the command that approves a call, up to the first one. */
+    readonly completeCall?: readonly string[];
     readonly top: readonly string[];
     readonly end: readonly string[];
     /** To the last line that holds text. */
@@ -64,6 +68,7 @@ const VIM = {
     reject: ["gr"],
     show: ["K"],
     closeShown: ["q"],
+    approveShown: ["a"],
     top: ["1G"],
     end: ["G"],
     lastLine: ["G"],
@@ -74,6 +79,7 @@ const VIM = {
     ],
     append: (text: string) => ["A", text, "Escape"],
     save: [":write", "Enter"],
+    completeCall: [":Flemma approve ", "Tab"],
     beside: (file: string) => [`:split ${file}`, "Enter", "C-w", "w"],
   },
 } as const;
@@ -100,6 +106,7 @@ const EMACS = {
     reject: ["C-c", "C-r"],
     show: ["C-c", "C-v"],
     closeShown: ["q"],
+    approveShown: ["a"],
     top: ["M-<"],
     end: ["M->"],
     lastLine: ["M->", "C-b"],
@@ -147,7 +154,14 @@ export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   "Kakoune": {
     ...KAKOUNE,
     program: "kak",
-    open: (file) => ["kak", "-n", "-e", `source ${ROOT}/editors/kakoune/flemma.kak; edit ${file}`],
+    open: (
+      file,
+    ) => [
+      "kak",
+      "-n",
+      "-e",
+      `source ${ROOT}/editors/kakoune/flemma.kak; edit '${file.replaceAll("'", "''")}'`,
+    ],
   },
   "Emacs": {
     ...EMACS,

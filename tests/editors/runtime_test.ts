@@ -2,6 +2,7 @@
 // sees, what is in the buffer, what is on disk.
 
 import assert from "node:assert/strict";
+import { callsDocument } from "../cli/harness.ts";
 import { WAIT } from "./paced_server.ts";
 import { RUNTIMES } from "./runtime.ts";
 import { onStage, QUESTION } from "./stage.ts";
@@ -14,6 +15,16 @@ const HOSTILE: readonly string[] = [
   "%{system('touch ran')} | call system('touch ran') | \\\" \" ' %s %d %n\n",
   '(shell-command "touch ran") #(shell-command "touch ran")\n',
 ];
+
+/** What a document of somebody else may be called. */
+const HOSTILE_NAME =
+  `it's "x" $(touch ran) %{nop %sh{touch ran}} | \`touch ran\` # % %s <ret> ! ] ;touch ran;.chat`;
+
+/** Two calls that wait; the first is named like an option that means both. */
+const CALLED_LIKE_AN_OPTION = callsDocument([
+  { id: "--all", command: "echo one", status: "pending" },
+  { id: "call_2", command: "echo two", status: "pending" },
+]);
 
 const missing = await missingPrograms();
 
@@ -97,6 +108,44 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       assert.ok(text.startsWith(`${QUESTION}\n@Assistant:\n${HOSTILE.join("")}\nend\n`), text);
       assert.equal(place.exists("ran"), false, "nothing of it was run");
     }));
+
+  test("a document whose name would be commands in a shell or an editor is worked on under that name, and nothing of it is run", () =>
+    onStage(
+      runtime,
+      [["Well, ", WAIT, "thanks."]],
+      async ({ place, server, does, sees, saved }) => {
+        await does(keys.advance, "Well,");
+        server.goOn();
+        await sees(runtime.complete);
+        const text = await saved((text) => text.includes("thanks."));
+        assert.equal(text.trimEnd(), `${QUESTION}\n@Assistant:\nWell, thanks.\n\n@You:`);
+        assert.equal(place.exists("ran"), false, "nothing of it was run");
+      },
+      QUESTION,
+      HOSTILE_NAME,
+    ));
+
+  const { approveShown } = keys;
+  if (approveShown !== undefined) {
+    test("a call that was shown is the one that is approved, also where a model named it like an option", () =>
+      onStage(
+        runtime,
+        [],
+        async ({ does, saved }) => {
+          if (runtime.previews) await does([], "waits for you");
+          if (keys.completeCall !== undefined) {
+            await does(keys.completeCall, "Flemma approve 1");
+            await does(["Escape"]);
+          }
+          await does([...keys.top, ...keys.nextWaiting]);
+          await does(keys.show, "call 1, line");
+          await does(approveShown, "approved");
+          const text = await saved((text) => text.includes("status=approved"));
+          assert.equal(text, CALLED_LIKE_AN_OPTION.replace("status=pending", "status=approved"));
+        },
+        CALLED_LIKE_AN_OPTION,
+      ));
+  }
 
   test("cancelled by one key the reply stands there with its mark", () =>
     onStage(runtime, [["Half an ", WAIT, "answer."]], async ({ does, saved }) => {

@@ -21,20 +21,21 @@ export interface Stage {
   saved(holds: (text: string) => boolean): Promise<string>;
 }
 
-/** Plays a test in an editor that has the document `q.chat` open. */
+/** Plays a test in an editor that has a document open, which holds `before`. */
 export async function onStage(
   runtime: Runtime,
   replies: readonly (readonly Part[])[],
   play: (stage: Stage) => Promise<void>,
   before = QUESTION,
+  name = "q.chat",
 ): Promise<void> {
   await withPacedServer(replies, (server) =>
     withScene(async (place) => {
       place.settings(ASK_ABOUT_ALL);
-      place.write("q.chat", before);
+      place.write(name, before);
       place.write("seen.txt", "one\ntwo\nthree\n");
       const env = { ...server.env, ...installProgram(place) };
-      const session = await EditorSession.open(runtime, place, "q.chat", { shown: "@You:", env });
+      const session = await EditorSession.open(runtime, place, name, { shown: "@You:", env });
       const sees = async (...shown: readonly string[]) => {
         for (const text of shown) {
           await session.until(async () => (await session.screen()).includes(text), `shows ${text}`);
@@ -49,7 +50,7 @@ export async function onStage(
         // An editor that saves leaves no file there for a moment, or an empty one.
         let text = "";
         const saved = () => {
-          text = readOr(place, "q.chat", "");
+          text = readOr(place, name, "");
           return text !== "" && holds(text);
         };
         await session.until(saved, `the file holds what it should: ${holds}`);

@@ -185,6 +185,19 @@ function! s:reloads() abort
   call assert_equal(1, f.conflict)
 endfunction
 
+" `:make` checks the document, whatever that is called: nothing of its name is an option, runs, or means another file.
+function! s:makes() abort
+  let g:flemma_program = ['sh', '-c', 'printf "%s\n" "$@" >args', 'it''s % #!']
+  for name in ['-x.chat', "it's $(touch ran) `touch ran` \"x\".chat", 'a;touch ran;!%#|.chat', '50%.chat']
+    execute 'silent edit!' fnameescape(name)
+    setlocal filetype=chat
+    silent make!
+    call assert_equal(['check', '--', name], readfile('args'))
+    bwipeout!
+  endfor
+  call assert_false(filereadable('ran'))
+endfunction
+
 " A text whose buffer is gone goes to one of its own, under the name of the file.
 function! s:asides() abort
   call flemma#view#aside('folder/notes.chat', ['@You:', 'q'])
@@ -194,6 +207,7 @@ endfunction
 
 try
   call s:asides()
+  call s:makes()
   call s:prompts()
   call s:reloads()
   call s:play()

@@ -107,6 +107,26 @@ Deno.test("in VS Code's place a command that is refused says why, and other lang
     assert.equal(await editor.commands.get("flemma.approve")!(), undefined);
   }));
 
+Deno.test("in VS Code's place words of a stranger are no link that runs a command, nor a picture in place of a command", () => {
+  const message = "To go on [sign in](command:workbench.action.terminal.new) again";
+  const error = JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } });
+  return withServer([{ status: 400, body: error }], ({ env }) =>
+    withEditor(
+      callsDocument([{ id: "call_1", command: "echo $(whoami) && cat wait" }]),
+      { ...env, ANTHROPIC_API_KEY: "k" },
+      async (editor, _document, place) => {
+        await place.spawn(["mkfifo", place.path("wait")], {}).finished;
+        const running = editor.commands.get("flemma.advance")!();
+        await editor.until(() => editor.status.includes("whoami"));
+        assert.match(editor.status, /^\$\(sync~spin\) flemma .*echo \\\$\(whoami\)/);
+        Deno.writeTextFileSync(place.path("wait"), "on\n");
+        await running;
+        await editor.until(() => editor.said.some((each) => each.includes("command:workbench")));
+        assert.ok(editor.said.every((each) => !each.includes("](")), editor.said.join("\n"));
+      },
+    ));
+});
+
 Deno.test("in VS Code's place a program that is not there is told by its name", async () => {
   const editor = new StubEditor({ "flemma.program": "/no/such/flemma" });
   await assert.rejects(editor.start(), /\/no\/such\/flemma cannot be started/);

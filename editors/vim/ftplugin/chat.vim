@@ -6,7 +6,7 @@ let b:did_ftplugin = 1
 
 setlocal foldmethod=expr foldexpr=flemma#fold#level(v:lnum) foldtext=flemma#fold#text() foldlevel=1
 setlocal commentstring= autoread nosmartindent
-let &l:makeprg = join(map(flemma#job#program(), {_, word -> shellescape(word)})) . ' check %:S'
+let &l:makeprg = join(map(flemma#job#program(), {_, word -> shellescape(word, 1)})) . ' check -- %:S'
 setlocal errorformat=%f:%l:%c:\ %t%*[a-z]\ %m
 let b:undo_ftplugin = 'setlocal foldmethod< foldexpr< foldtext< foldlevel< commentstring< autoread< smartindent< makeprg< errorformat<'
 

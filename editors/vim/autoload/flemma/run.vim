@@ -20,7 +20,7 @@ function! flemma#run#start(buf, command, words) abort
     return flemma#say('this buffer cannot be changed', 'WarningMsg')
   endif
   let lines = getbufline(a:buf, 1, '$')
-  let words = [a:command, '-'] + a:words
+  let words = [a:command, '-']
   if bufname(a:buf) !=# ''
     let words += ['--name', fnamemodify(bufname(a:buf), ':p')]
   endif
@@ -29,6 +29,8 @@ function! flemma#run#start(buf, command, words) abort
   else
     let words += ['--messages', 'stderr']
   endif
+  " What is said goes last: behind a -- in it nothing is an option any more.
+  let words += a:words
   let run = {'buf': a:buf, 'name': bufname(a:buf), 'always': index(a:words, '--always') >= 0, 'command': a:command, 'begun': localtime(), 'doing': '', 'said': [], 'stopped': {}, 'want': lines}
   let run.view = s:views(a:buf)
   let run.job = flemma#job#start(words, lines, {

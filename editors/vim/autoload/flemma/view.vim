@@ -10,8 +10,10 @@ function! flemma#view#calls(buf) abort
   return get(s:calls, a:buf, [])
 endfunction
 
+" How calls are named on the command line: by id, or by number where the id, which a model gave, is spelled like an option or
+" would be parted into words.
 function! flemma#view#pending_ids() abort
-  return map(copy(flemma#view#calls(bufnr('%'))), {_, call -> call.id})
+  return map(copy(flemma#view#calls(bufnr('%'))), {_, call -> call.id =~# '^\w[[:alnum:]_.:+-]*$' ? call.id : call.number})
 endfunction
 
 " Looks for the first time at a buffer that was just opened.
@@ -124,10 +126,11 @@ function! s:shown(buf, lines, code) abort
   call flemma#say('a approves, r rejects with a reason, q closes', 'None')
 endfunction
 
-" Decides about the call that this window shows. Shown is run: the id is said, not a line.
+" Decides about the call that this window shows. Shown is run: the id is said, not a line. A model gave it, so that it may be
+" spelled like an option.
 function! s:decide(command) abort
   let shown = b:flemma_call
-  let words = [shown.id]
+  let words = []
   if a:command ==# 'reject'
     let reason = flemma#ask_reason()
     if type(reason) != v:t_string
@@ -136,7 +139,7 @@ function! s:decide(command) abort
     let words += ['-m', reason]
   endif
   close
-  call flemma#run#start(shown.buf, a:command, words)
+  call flemma#run#start(shown.buf, a:command, words + ['--', shown.id])
 endfunction
 
 " A report of the program about this buffer, in a window.
