@@ -53,13 +53,13 @@ Deno.test("a call that is stopped is cancelled at the server, and only that one"
 Deno.test("what a server refuses is told in its words and does not end it; without an answer it is asked for a sign of life", () =>
   withPlace(async (place) => {
     const calls = ["stay", "refuse", "wait"].map((name) => ({ name: `one:${name}` }));
-    const { result } = await place.with({ one: { ...bare, timeout: 1 } }, calls, async (chat) => {
+    const { result } = await place.with({ one: { ...bare, timeout: 3 } }, calls, async (chat) => {
       await chat.advance();
     });
     assert.match(result(1), /\(error\)[^]*one refused the call: .*the input does not please me/);
     assert.match(
       result(2),
-      /\(error\)[^]*one gave no answer: it has told nothing for 1 s\. More time: mcp\.servers\.one\.timeout/,
+      /\(error\)[^]*one gave no answer: it has told nothing for 3 s\. More time: mcp\.servers\.one\.timeout/,
     );
     const methods = heard(place).map(({ method }) => method);
     assert.equal(methods.filter((method) => method === "initialize").length, 1);

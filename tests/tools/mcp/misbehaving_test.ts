@@ -5,7 +5,7 @@ import { misbehaving, withPlace } from "./scene.ts";
 
 Deno.test("a server that prints, dies, floods or never answers costs its own call only", () =>
   withPlace(async (place) => {
-    const bad = { ...misbehaving(), timeout: 2 };
+    const bad = { ...misbehaving(), timeout: 4 };
     const calls = ["echo", "die", "echo", "flood", "echo", "never", "echo"]
       .map((name) => ({ name: `bad:${name}`, input: name === "echo" ? { text: "here" } : {} }));
     const results: string[] = [];
@@ -17,7 +17,7 @@ Deno.test("a server that prints, dies, floods or never answers costs its own cal
       results[3]!,
       /\(error\)[^]*server bad gave no answer: it sent a message of more than 16 MiB\. Ask it for less at once/,
     );
-    assert.match(results[5]!, /\(error\)[^]*server bad gave no answer: it has told nothing for 2 s/);
+    assert.match(results[5]!, /\(error\)[^]*server bad gave no answer: it has told nothing for 4 s/);
   }));
 
 Deno.test("what does not start or is not to be asked is told, and its calls wait; the others work", () =>
