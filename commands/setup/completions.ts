@@ -43,7 +43,7 @@ _flemma() {
   local -a rows
   local files word text
   while IFS=$'\\t' read -r word text; do
-    if [[ $word == ":files" ]]; then files=1; else rows+=("\${word//:/\\\\:}:$text"); fi
+    if [[ $word == ":files" ]]; then files=1; else rows+=("\${word//:/\\\\:}:\${text//\\\\/\\\\\\\\}"); fi
   done < <(flemma complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)
   (( $#rows )) && _describe flemma rows
   [[ -n $files ]] && _files

@@ -143,6 +143,10 @@ Deno.test("zsh completes commands, groups, options, files, and the ids of calls 
       "a b.chat",
       callsDocument([{ id: "call:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
     );
+    place.write(
+      "c.chat",
+      callsDocument([{ id: "one", command: "A\\B", status: "pending" }, { id: "two", command: "ls" }]),
+    );
     // Its own pseudo-terminal: what stands on the line once Tab has done its work is what a person would have there.
     place.write(
       "complete.zsh",
@@ -155,6 +159,8 @@ for typed in "$@"; do
   zpty -w -n line "$typed"$'\t\x18'
   while zpty -r line got; do [[ $got == *'<'*'>'* ]] && { print -r -- "\${\${got##*<}%%>*}"; break; }; done
 done
+zpty -w -n line 'flemma approve c.chat '$'\\t'
+while zpty -r line got; do [[ $got == *'A'*'B'* ]] && { print -r -- "A\${\${got##*A}%%B*}B"; break; }; done
 zpty -d line
 `,
     );
@@ -172,7 +178,8 @@ zpty -d line
     assert.equal(stderr, "");
     assert.deepEqual(
       stdout.trimEnd().split("\n").map((line) => `${line.trimEnd()} `),
-      typed.map(([, whole]) => whole),
+      // What a call would run is listed as it is.
+      [...typed.map(([, whole]) => whole), "A\\B "],
     );
   }));
 
