@@ -659,6 +659,9 @@ A model gave it, so that it may be spelled like an option."
 
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("\\.chat\\'" . flemma-mode))
+;; Others write in a conversation: what looks like local variables in a reply chooses no mode and sets nothing.
+;;;###autoload
+(add-to-list 'inhibit-local-variables-regexps "\\.chat\\'")
 
 (provide 'flemma)
 ;;; flemma.el ends here

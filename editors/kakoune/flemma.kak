@@ -75,12 +75,13 @@ define-command flemma-show -docstring 'show the whole call at the cursor, and th
 # Begins a run: the text is kept as it is now, and the program gets it.
 define-command -hidden flemma-start -params 1.. %{
     evaluate-commands %sh{
+        quote() { printf "'%s'" "$(printf %s "$1" | sed "s/'/''/g")"; }
         if [ -n "$kak_opt_flemma_dir" ]; then
             echo "fail 'flemma: this document is at work already; flemma-cancel stops it'"
         elif ! command -v "$kak_opt_flemma_program" >/dev/null; then
-            echo "fail 'flemma: there is no program $kak_opt_flemma_program on the path: the option flemma_program says where it is'"
+            printf 'fail %s\n' "$(quote "flemma: there is no program $kak_opt_flemma_program on the path: the option flemma_program says where it is")"
         else
-            echo "set-option buffer flemma_dir $(mktemp -d "${TMPDIR:-/tmp}/flemma-kak.XXXXXX")"
+            printf 'set-option buffer flemma_dir %s\n' "$(quote "$(mktemp -d "${TMPDIR:-/tmp}/flemma-kak.XXXXXX")")"
         fi
     }
     execute-keys -draft '%<a-|>cat <gt>"$kak_opt_flemma_dir/in"<ret>'
@@ -249,7 +250,7 @@ define-command -hidden flemma-finish -params 2 %{
                 take result
                 say "$1" "$2"
             else
-                echo "evaluate-commands -draft %[ edit -scratch *flemma-reply*; execute-keys '%\"_d!cat $dir/out<ret>' ]"
+                echo "evaluate-commands -draft -save-regs f %[ set-register f %opt{flemma_dir}; edit -scratch *flemma-reply*; execute-keys '%\"_d!cat \"\$kak_reg_f/out\"<ret>' ]"
                 say "$1" "flemma: you and the reply changed the same lines: yours stays, the other is in *flemma-reply*"
             fi
         fi

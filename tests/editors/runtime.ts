@@ -37,6 +37,8 @@ export interface Runtime extends Editor {
   };
   /** It shows calls that wait as text beside the document. */
   readonly previews?: boolean;
+  /** What the folder for temporary files is called, where the runtime files hand it to a shell and to the editor. */
+  readonly temporary?: string;
   /** What it asks for a reason with. */
   readonly asks: string;
   /** What it says when a reply is there. */
@@ -153,6 +155,7 @@ export const RUNTIMES: Readonly<Record<string, Runtime>> = {
   "Neovim": { ...VIM, program: "nvim", open: (file) => vimWords(["nvim", "-u", "NORC", "-i", "NONE"], file) },
   "Kakoune": {
     ...KAKOUNE,
+    temporary: "it's $(touch ran) ; a b",
     program: "kak",
     open: (
       file,

@@ -34,7 +34,7 @@ export async function onStage(
       place.settings(ASK_ABOUT_ALL);
       place.write(name, before);
       place.write("seen.txt", "one\ntwo\nthree\n");
-      const env = { ...server.env, ...installProgram(place) };
+      const env = { ...server.env, ...installProgram(place), ...temporaryFolder(runtime, place) };
       const session = await EditorSession.open(runtime, place, name, { shown: "@You:", env });
       const sees = async (...shown: readonly string[]) => {
         for (const text of shown) {
@@ -62,6 +62,12 @@ export async function onStage(
         await session.close();
       }
     }));
+}
+
+function temporaryFolder({ temporary }: Runtime, place: Scene): Record<string, string> {
+  if (temporary === undefined) return {};
+  Deno.mkdirSync(place.path(temporary));
+  return { TMPDIR: place.path(temporary) };
 }
 
 /** The text of a file; `missing` at a moment at which there is none. */

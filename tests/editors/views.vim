@@ -198,6 +198,18 @@ function! s:makes() abort
   call assert_false(filereadable('ran'))
 endfunction
 
+" What a model writes as the last line of its reply is no modeline.
+function! s:modelines() abort
+  set modeline modelines=5
+  call writefile(['@Assistant:', 'vim: set textwidth=7 nomodifiable :'], 'reply.chat')
+  silent edit! reply.chat
+  call assert_equal([0, 1], [&textwidth, &modifiable])
+  call writefile(['vim: set textwidth=7 :'], 'other.txt')
+  silent edit! other.txt
+  call assert_equal(7, &textwidth, 'the editor reads them elsewhere')
+  bwipeout!
+endfunction
+
 " A text whose buffer is gone goes to one of its own, under the name of the file.
 function! s:asides() abort
   call flemma#view#aside('folder/notes.chat', ['@You:', 'q'])
@@ -208,6 +220,7 @@ endfunction
 try
   call s:asides()
   call s:makes()
+  call s:modelines()
   call s:prompts()
   call s:reloads()
   call s:play()

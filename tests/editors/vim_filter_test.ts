@@ -17,6 +17,9 @@ const NAMES: readonly string[] = [
   "$(touch ran).chat",
   "it's; touch ran;.chat",
   "`touch ran`.chat",
+  "! touch ran | # 50% %:h <cword> \\ \\! [a]*? ~ {b}.chat",
+  "--all.chat",
+  "a\n!touch ran\nb.chat",
 ];
 
 /** The lines of Vim with a name in them that stand on the pages. */

@@ -5,10 +5,11 @@ endif
 let b:did_ftplugin = 1
 
 setlocal foldmethod=expr foldexpr=flemma#fold#level(v:lnum) foldtext=flemma#fold#text() foldlevel=1
-setlocal commentstring= autoread nosmartindent
+" Others write in a conversation: what looks like a modeline in a reply sets nothing.
+setlocal commentstring= autoread nosmartindent nomodeline
 let &l:makeprg = join(map(flemma#job#program(), {_, word -> shellescape(word, 1)})) . ' check -- %:S'
 setlocal errorformat=%f:%l:%c:\ %t%*[a-z]\ %m
-let b:undo_ftplugin = 'setlocal foldmethod< foldexpr< foldtext< foldlevel< commentstring< autoread< smartindent< makeprg< errorformat<'
+let b:undo_ftplugin = 'setlocal foldmethod< foldexpr< foldtext< foldlevel< commentstring< autoread< smartindent< modeline< makeprg< errorformat<'
 
 nnoremap <buffer> <silent> <Plug>(flemma-advance) :call flemma#advance()<CR>
 inoremap <buffer> <silent> <Plug>(flemma-advance) <Esc>:call flemma#advance()<CR>
