@@ -39,22 +39,25 @@ export async function slashCommand(text: string, host: SlashHost): Promise<strin
 
 async function status({ look }: SlashHost): Promise<string> {
   const looked = await look();
-  if (!looked.ok) return looked.problem.message;
+  if (!looked.ok) return plainWords(looked.problem.message);
   await using session = looked.value;
   const calls = await session.calls();
   const lines = calls.map(({ status, preview, line, id }) =>
     `- ${status}: ${codeSpan(preview)} (${plainWords(id)}, line ${line})`
   );
-  return [`The document is ${session.path}.`, ...(lines.length === 0 ? ["Nothing waits."] : lines)].join(
+  return [
+    `The document is ${codeSpan(session.path ?? "-")}.`,
+    ...(lines.length === 0 ? ["Nothing waits."] : lines),
+  ].join(
     "\n",
   );
 }
 
 async function approve({ open }: SlashHost, id: string): Promise<string> {
   const opened = await open();
-  if (!opened.ok) return opened.problem.message;
+  if (!opened.ok) return plainWords(opened.problem.message);
   await using session = opened.value;
   const approved = await session.approve(id === "" ? { kind: "only" } : id);
-  if (approved.ok) return `${listed(approved.value)} is approved. Say anything to go on.`;
-  return inOneLine(approved.problem);
+  if (approved.ok) return plainWords(`${listed(approved.value)} is approved. Say anything to go on.`);
+  return plainWords(inOneLine(approved.problem));
 }

@@ -255,6 +255,10 @@ Deno.test("a cancelled question leaves the call waiting, and the next prompt ask
         assert.equal((await say(client, sessionId, "Go.")).stopReason, "cancelled");
         assert.match(documentOf(place), /status=pending/);
         assert.match((await say(client, sessionId, "/status"), client.text()), /pending: `bash/);
+        // Clients show what is said as Markdown: a picture in it would be fetched.
+        await say(client, sessionId, "/approve ![x](http://stranger.example/x.png)");
+        assert.match(client.text(), /!\\\[x\\\]\(http/);
+        assert.doesNotMatch(client.text(), /!\[x\]/);
         assert.equal((await say(client, sessionId, "Please.")).stopReason, "end_turn");
         assert.equal(client.asked.length, 2);
       });
