@@ -1,7 +1,7 @@
 // From the pure argument list to one that works on this machine (sandbox 7.2), and the report whether it did (6.3).
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import { bwrapArguments, bwrapSettings } from "./bwrap.ts";
+import { bwrapArguments, type BwrapSettings, bwrapSettings } from "./bwrap.ts";
 import { makeProcessGroup } from "./cgroup.ts";
 import { classifySetupFailure } from "./failures.ts";
 import { readMachine } from "./machine.ts";
@@ -77,31 +77,12 @@ function assemble(
 
   const status = parts.files.fresh("status");
   const mounts = [...mountsOf(policy), ...ownedSshSettings(policy, host, parts)];
-  const promised = policy.unsteady
-    ? promisedMounts(
-      [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
-      parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")),
-    )
-    : [];
-  const around = (networkOptions: readonly string[], gate: Gate = "") => {
-    const command = networkOptions.length > 0 ? withRelay(limited.value.inner) : limited.value.inner;
-    return bwrapArguments(
-      policy,
-      { ...settings.value, path: program.value },
-      promised.length > 0 || gate !== "" ? withInnerScript(promised, gate, command) : command,
-      {
-        mounts,
-        options: [
-          // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
-          ...(host.root && !policy.allow_privileged ? ["--cap-drop", "ALL"] : []),
-          ...(host.root && !policy.allow_privileged && settings.value.proc ? KERNEL_FILES : []),
-          ...["--json-status-fd", STATUS_DESCRIPTOR],
-          ...(filter.value === null ? [] : ["--seccomp", FILTER_DESCRIPTOR]),
-          ...networkOptions,
-        ],
-      },
-    );
-  };
+  const around = wallAround(policy, host, {
+    settings: { ...settings.value, path: program.value },
+    filtered: filter.value !== null,
+    mounts,
+    inner: limited.value.inner,
+  });
   const options = network.value?.options ?? [];
   const list = parts.files.fresh("mounts");
   Deno.writeTextFileSync(list, withMountsFile(around(options)).mounts.map((word) => `${word}\0`).join(""), {
@@ -125,6 +106,44 @@ function assemble(
       await takeBack(parts);
     },
   });
+}
+
+/** What stands in the list of bubblewrap beside the policy. */
+interface WallParts {
+  readonly settings: BwrapSettings;
+  readonly filtered: boolean;
+  readonly mounts: readonly string[];
+  readonly inner: readonly string[];
+}
+
+/** Makes the list of bubblewrap for these options of its network, with or without a gate. */
+function wallAround(
+  policy: MountablePolicy,
+  host: Host,
+  { settings, filtered, mounts, inner }: WallParts,
+): (networkOptions: readonly string[], gate?: Gate) => string[] {
+  const promised = policy.unsteady
+    ? promisedMounts(
+      [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
+      parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")),
+    )
+    : [];
+  // The superuser keeps its capabilities in its own namespace and could mount everything writable again.
+  const confined = host.root && !policy.allow_privileged;
+  return (networkOptions, gate = "") => {
+    const command = networkOptions.length > 0 ? withRelay(inner) : inner;
+    const within = promised.length > 0 || gate !== "" ? withInnerScript(promised, gate, command) : command;
+    return bwrapArguments(policy, settings, within, {
+      mounts,
+      options: [
+        ...(confined ? ["--cap-drop", "ALL"] : []),
+        ...(confined && settings.proc ? KERNEL_FILES : []),
+        ...["--json-status-fd", STATUS_DESCRIPTOR],
+        ...(filtered ? ["--seccomp", FILTER_DESCRIPTOR] : []),
+        ...networkOptions,
+      ],
+    });
+  };
 }
 
 /** Policies are values, and most commands follow one another under the same. */
