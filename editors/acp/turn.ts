@@ -8,6 +8,7 @@ import type { Outcome, Problem } from "../../base/problem.ts";
 import type { CycleEvent, Emit, Stop } from "../../cycle/types.ts";
 import { sayNext } from "../../parser/edits/turn.ts";
 import { Refusal } from "../rpc/peer.ts";
+import { plainWords } from "../rpc/markdown.ts";
 import { stopWords } from "../stop_words.ts";
 import { resultContent, toolCall } from "./tool_calls.ts";
 
@@ -249,7 +250,7 @@ class Turn {
         return stop.problem ?? { code: stop.reason, message: stopWords(stop)?.text ?? "The turn ended." };
       default: {
         // Something waits for the person in the document: they are told what, in words.
-        const text = stopWords(stop)?.text ?? "";
+        const text = plainWords(stopWords(stop)?.text ?? "");
         if (text !== "") {
           this.#host.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
         }

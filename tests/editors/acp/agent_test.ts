@@ -240,6 +240,27 @@ Deno.test("what the person does in the document while they are asked comes first
       }),
   ));
 
+Deno.test("a turn that ends because something waits says so in words, whatever a call is called", () =>
+  withServer([callReply("<img src=x>", "echo ran >> ran")], ({ env }) =>
+    withScene(async (place) => {
+      place.settings(ASK);
+      const meanwhile: Permission = (params) => {
+        const [{ name }] = [...Deno.readDirSync(place.path(".flemma/chats"))] as [Deno.DirEntry];
+        const text = documentOf(place);
+        place.write(
+          `.flemma/chats/${name}`,
+          text.replace("status=pending\n", "status=approved\nMy own words.\n"),
+        );
+        return choose("allow_once")(params);
+      };
+      await withAgent(place, env, meanwhile, async (client) => {
+        const { sessionId } = await begin(client);
+        assert.equal((await say(client, sessionId, "Go.")).stopReason, "end_turn");
+        assert.equal(place.exists("ran"), false);
+        assert.match(client.text(), /1 call \(\\<img src=x>\) is approved, but there is text in the block/);
+      });
+    })));
+
 Deno.test("a cancelled question leaves the call waiting, and the next prompt asks again", () =>
   withServer([callReply("toolu_1", "echo one"), textReply("Done.")], ({ env }) =>
     withScene(async (place) => {
