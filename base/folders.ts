@@ -1,6 +1,7 @@
 // Where settings, trust and session overrides live (cli 8).
 
 import type { Environment } from "./environment.ts";
+import type { Problem } from "./problem.ts";
 
 /** `$XDG_CONFIG_HOME/flemma`, by default `~/.config/flemma`. */
 export function configFolder(environment: Environment): string {
@@ -29,6 +30,25 @@ export function sessionFolder(
 export function runtimeFolder(environment: Environment): string {
   const runtime = absolute(environment, "XDG_RUNTIME_DIR");
   return runtime === null ? stateFolder(environment) : `${runtime}/flemma`;
+}
+
+/**
+ * What the system refuses of what this program keeps for itself, as a problem: after one start by root, for instance, the
+ * folder is root's. Null for everything else that is thrown.
+ */
+export function stateRefusal(thrown: unknown, environment: Environment): Problem | null {
+  if (!(thrown instanceof Error)) return null;
+  const [, reason, path = ""] = /^([^\n]*?) \(os error \d+\): [a-z_ ]+ '([^']*)'/.exec(thrown.message) ?? [];
+  const place = [
+    { folder: stateFolder(environment), variable: "XDG_STATE_HOME" },
+    { folder: runtimeFolder(environment), variable: "XDG_RUNTIME_DIR" },
+  ].find(({ folder }) => path === folder || path.startsWith(`${folder}/`));
+  if (place === undefined || thrown instanceof Deno.errors.NotFound) return null;
+  return {
+    code: "state-unreachable",
+    message: `${path} cannot be used: ${reason}.`,
+    next: `Make ${place.folder} and all in it yours, or name another place with ${place.variable}.`,
+  };
 }
 
 /** The base directory specification tells us to ignore relative values. */

@@ -2,6 +2,7 @@
 
 import { type Environment, HomeUnknown, processEnvironment } from "../base/environment.ts";
 import { mayBeThere } from "../base/files.ts";
+import { stateRefusal } from "../base/folders.ts";
 import { visible } from "../base/visible.ts";
 import { runtimeRefusal, thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./line/arguments.ts";
@@ -168,16 +169,16 @@ async function attempt(
     const { run } = await MODULES[given.command.name]!();
     code = await run(invocation);
   } catch (thrown) {
-    code = tellThrown(messages, thrown, filter);
+    code = tellThrown(invocation, thrown, filter);
     if (filter && !input.taken) passRestThrough();
   }
   return closed(messages, code);
 }
 
 /** Says what ended a command, and with which exit code. */
-function tellThrown(messages: Messages, thrown: unknown, filter: boolean): number {
+function tellThrown({ messages, environment }: Invocation, thrown: unknown, filter: boolean): number {
   const output = asOutputError(thrown);
-  const refusal = output === null ? runtimeRefusal(thrown) : null;
+  const refusal = output === null ? runtimeRefusal(thrown) ?? stateRefusal(thrown, environment) : null;
   if (refusal !== null) {
     messages.say(`flemma: ${refusal.message}`);
     messages.say(`  ${refusal.next}`);

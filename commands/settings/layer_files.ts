@@ -1,7 +1,7 @@
 // The files that settings come from, by layer.
 
 import { configFolder } from "../../base/folders.ts";
-import { isThere } from "../../base/files.ts";
+import { mayBeThere } from "../../base/files.ts";
 import { findSources } from "../../config/sources/find.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import { sessionPath } from "../../config/sources/session_overrides.ts";
@@ -26,6 +26,6 @@ export async function layerFiles(
   return success([
     `G  ${global?.path ?? `${configFolder(environment)}/config.yaml (not there)`}`,
     ...(project === null ? [] : [`P  ${project.path}`]),
-    ...[session, own].filter((file) => file !== null && isThere(file)).map((file) => `R  ${file}`),
+    ...[session, own].filter((file) => file !== null && mayBeThere(file)).map((file) => `R  ${file}`),
   ]);
 }

@@ -105,7 +105,7 @@ export function findSources(options: LoadOptions): Outcome<Sources> {
   if (!project.ok) return project;
   const mcp = findMcp(options.environment, document === null ? cwd : parentOf(document));
   if (!mcp.ok) return mcp;
-  const session = isThere(sessionFolder(options.environment).path);
+  const session = mayBeThere(sessionFolder(options.environment).path);
   return success({
     global: global.value.source,
     project: project.value.source,

@@ -246,6 +246,26 @@ Deno.test("reports work without the state folder, also where a file stands in it
     }
   }));
 
+Deno.test("a state folder that the system keeps from us, as root's is after one start by root, is told with what helps", () =>
+  withScene(async (place) => {
+    place.write("a.chat", "@You:\nHi\n");
+    Deno.symlinkSync("loop", place.path("loop"));
+    const env = { XDG_STATE_HOME: place.path("loop"), XDG_RUNTIME_DIR: "" };
+    for (const words of [["usage"], ["usage", "a.chat"], ["recover", "--list"], ["cancel", "a.chat"]]) {
+      const { code, stderr } = await place.run(words, { env });
+      assert.equal(code, 1, words.join(" "));
+      assert.match(
+        stderr,
+        /^flemma: \S+\/loop\/flemma\/\S+ cannot be used: [^\n]+\.\n {2}Make \S+\/loop\/flemma and all in it yours, or [^\n]+ XDG_STATE_HOME\.\n$/,
+      );
+    }
+    for (const words of [["status", "a.chat"], ["check", "a.chat"], ["doctor"], ["tools", "list"]]) {
+      const { stdout, stderr } = await place.run(words, { env });
+      assert.match(stdout + stderr, /loop\/flemma\/session\/default\.json cannot be read: /, words.join(" "));
+      assert.doesNotMatch(stderr, /fault of the program/, words.join(" "));
+    }
+  }));
+
 Deno.test("a name that the system takes for no file's is told in a sentence by every kind of command", () =>
   withScene(async (place) => {
     const name = `${"x".repeat(300)}.chat`;

@@ -7,7 +7,7 @@ import { fileChangesOf } from "../../../agent/review/file_changes.ts";
 import { type ReadChat, standing } from "../../../agent/views/standing.ts";
 import type { ProposedRule } from "../../../agent/types.ts";
 import type { Environment } from "../../../base/environment.ts";
-import { isThere } from "../../../base/files.ts";
+import { mayBeThere } from "../../../base/files.ts";
 import { sessionFolder } from "../../../base/folders.ts";
 import { type Outcome, success } from "../../../base/problem.ts";
 import { holderOf } from "../../../cycle/storage/lock.ts";
@@ -96,7 +96,7 @@ async function rulesOf(
   environment: Environment,
   document: string | null,
 ): Promise<Outcome<readonly ProposedRule[]>> {
-  if (document === null || !isThere(sessionFolder(environment).path)) return success([]);
+  if (document === null || !mayBeThere(sessionFolder(environment).path)) return success([]);
   const { loginRules } = await import("../../../agent/review/login_rules.ts");
   return await loginRules({ environment, document });
 }
