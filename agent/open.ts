@@ -48,6 +48,14 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   const file = await openFile(path, { environment, wait, place, readOnly, signal, notify });
   if (!file.ok) return file;
   const store = file.value;
+  if (store.leftElsewhere) {
+    const { noteLeftElsewhere } = await import("./trust/left_elsewhere.ts");
+    const problem = await noteLeftElsewhere(store, environment);
+    if (problem !== null) {
+      await store.close();
+      return { ok: false, problem };
+    }
+  }
   const opened = { store, label: path, file: path, locked: !readOnly, close: () => store.close() };
   const session = await startSession(opened, { ...options, environment, readOnly });
   if (!session.ok) return session;

@@ -139,6 +139,8 @@ export class FileStore implements DocumentStore {
   #growing: Growing | null = null;
   /** The text with the block that grew last: an editor may still write back one of the moments in between. */
   #grown: { readonly text: () => Uint8Array; readonly block: BlockPlace } | null = null;
+  /** Whether a run died with the document whose journal is elsewhere: calls that stand approved may have begun there. */
+  readonly leftElsewhere: boolean;
   /** The document as it should be; ahead of the disk while a write is on its way. */
   #chat: Chat;
   /** Once set, the file is out of our hands and our text goes to `#aside`. */
@@ -156,6 +158,7 @@ export class FileStore implements DocumentStore {
     this.#chat = parse(read.bytes);
     this.#file = new DiskFile(read.realPath, { content: this.#chat, stamp: read.stamp }, options);
     this.#lock = lock;
+    this.leftElsewhere = lock?.leftElsewhere ?? false;
     this.#options = options;
   }
 

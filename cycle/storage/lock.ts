@@ -26,11 +26,15 @@ export interface Holder {
   readonly path: string;
   /** Which start of that machine it belongs to, where the system names it. */
   readonly boot?: string;
+  /** When it took the lock, ISO 8601: numbers of processes come again, in containers at once. */
+  readonly since?: string;
 }
 
 export interface DocumentLock {
   /** Says that a dead run's lock was taken over, when that happened. */
   readonly notice: Problem | null;
+  /** Whether the dead run kept its journal elsewhere, on another machine for instance: what it had begun stands in none of ours. */
+  readonly leftElsewhere: boolean;
   /** Gives the lock back. Answers what was in the way of doing that without a trace; the lock is free all the same. */
   release(): Promise<Problem | null>;
 }
@@ -63,7 +67,8 @@ export async function lockDocument(
   options: LockOptions,
 ): Promise<Outcome<DocumentLock>> {
   const begun = performance.now();
-  const held: DocumentLock[] = [];
+  const held: HeldFile[] = [];
+  const since = new Date().toISOString();
   const release = async () => {
     let problem: Problem | null = null;
     for (const lock of held.toReversed()) problem = await lock.release() ?? problem;
@@ -71,15 +76,38 @@ export async function lockDocument(
   };
   for (const file of await lockFiles(realPath, options)) {
     const wait = Math.max(0, options.wait - (performance.now() - begun) / 1000);
-    const lock = await lockFile(file, realPath, { ...options, wait });
+    const lock = await lockFile(file, { path: realPath, since }, { ...options, wait });
     if (!lock.ok) {
       await release();
       return lock;
     }
     held.push(lock.value);
   }
-  const notice = held.map((lock) => lock.notice).find((each) => each !== null) ?? null;
-  return success({ notice, release });
+  const dead = held.map(({ before }) => before).filter((each) => each !== null);
+  const beside = options.place === "beside" ? held.at(-1)?.before ?? null : null;
+  const leftElsewhere = beside !== null && !held.slice(0, -1).some(({ before }) => isSameRun(before, beside));
+  const last = leftElsewhere ? beside : dead[0];
+  return success({ notice: last === undefined ? null : takenOver(last), leftElsewhere, release });
+}
+
+/** One file that is locked. */
+interface HeldFile {
+  /** The run that died while it held the lock; null when none did. */
+  readonly before: Holder | null;
+  release(): Promise<Problem | null>;
+}
+
+function isSameRun(one: Holder | null, other: Holder): boolean {
+  return one !== null && one.pid === other.pid && one.host === other.host && one.boot === other.boot &&
+    one.since === other.since;
+}
+
+function takenOver({ pid, host }: Holder): Problem {
+  return {
+    code: "lock-taken-over",
+    message:
+      `An earlier run (process ${pid} on ${host}) ended without finishing. Going on from what it wrote.`,
+  };
 }
 
 /** A file that is locked for a document, and what helps where it cannot be made. */
@@ -139,16 +167,17 @@ async function sharedKey(realPath: string): Promise<string | null> {
 
 async function lockFile(
   { folder, path: lockPath, remedy }: LockFile,
-  realPath: string,
+  run: Pick<Holder, "path" | "since">,
   options: LockOptions,
-): Promise<Outcome<DocumentLock>> {
+): Promise<Outcome<HeldFile>> {
+  const { path: realPath } = run;
   const begun = performance.now();
   try {
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
     while (true) {
       const file = await Deno.open(lockPath, { create: true, read: true, write: true, mode: 0o600 });
       if (await file.tryLock(true)) {
-        if (isStillAt(file, lockPath)) return success(await take(file, lockPath, realPath));
+        if (isStillAt(file, lockPath)) return success(await take(file, lockPath, run));
         file.close();
         continue;
       }
@@ -220,25 +249,24 @@ async function holderOfLocked(file: Deno.FsFile): Promise<Holder | null> {
   return await file.tryLock(false) ? null : await readHolder(file);
 }
 
-async function take(file: Deno.FsFile, lockPath: string, realPath: string): Promise<DocumentLock> {
+async function take(
+  file: Deno.FsFile,
+  lockPath: string,
+  run: Pick<Holder, "path" | "since">,
+): Promise<HeldFile> {
   const before = await readHolder(file);
   const boot = bootId();
   const holder: Holder = {
     pid: Deno.pid,
     host: Deno.hostname(),
-    path: realPath,
+    ...run,
     ...(boot === null ? {} : { boot }),
   };
   file.truncateSync(0);
   file.seekSync(0, Deno.SeekMode.Start);
   await file.write(new TextEncoder().encode(JSON.stringify(holder)));
-  const notice = before === null ? null : {
-    code: "lock-taken-over",
-    message:
-      `An earlier run (process ${before.pid} on ${before.host}) ended without finishing. Going on from what it wrote.`,
-  };
   return {
-    notice,
+    before,
     async release() {
       try {
         // Nameless from here on: should it have to stay, the next run must not take it for that of a dead one.

@@ -35,6 +35,36 @@ Deno.test("of two that see nothing of each other but the folder, one runs and th
     assert.ok(!place.exists(".a.chat.lock"));
   }));
 
+Deno.test("what a run that was killed on another machine may have begun is asked about, not run a second time", () =>
+  withScene(async (place) => {
+    place.settings(BESIDE);
+    const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
+    assert.ok(success);
+    const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
+    place.write("a.chat", document);
+    const elsewhere = { env: { XDG_STATE_HOME: `${place.folder}/elsewhere` } };
+    const first = place.spawn([...place.program, "advance", "a.chat", "--no-autopilot"], elsewhere);
+    await place.appears("runs", first);
+    first.kill("SIGKILL");
+    await first.finished;
+    // Whoever of it still reads comes to an end: a gate that is open both ways waits for nobody.
+    Deno.openSync(place.path("gate"), { read: true, write: true }).close();
+    const second = await place.run(["advance", "a.chat", "--no-autopilot"]);
+    assert.equal(second.code, 3, second.stderr);
+    assert.match(
+      second.stderr,
+      /ended without finishing\. .*\n(?:.*\n)*flemma: bash \(c1\) was running when the program ended/,
+    );
+    assert.equal(place.read("runs"), "ran\n");
+    assert.match(place.read("a.chat"), /status=pending/);
+    await place.run(["approve", "a.chat", "c1"]);
+    await Deno.remove(place.path("gate"));
+    place.write("gate", "");
+    const third = await place.run(["advance", "a.chat", "--no-autopilot"]);
+    assert.equal(third.code, 0, third.stderr);
+    assert.equal(place.read("runs"), "ran\nran\n", "approved again it runs");
+  }));
+
 Deno.test("where the lock lies is the person's to say, no document's and no project's", () =>
   withScene(async (place) => {
     place.write("a.chat", "```yaml\nlock:\n  place: beside\n```\n\n@You:\nHi\n");

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
+import { parentOf } from "../../base/paths.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import { holderOf, lockDocument } from "../../cycle/storage/lock.ts";
+import { holderOf, lockBeside, lockDocument } from "../../cycle/storage/lock.ts";
 import { mergeDocuments, mergeFrom, sameAuthority } from "../../cycle/storage/merge.ts";
 import { messagesKey } from "../../cycle/storage/kept_messages.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
@@ -135,6 +136,34 @@ Deno.test("a lock file that somebody removed is no reason to remove the one that
     assert.equal((await holderOf(path, environment))?.pid, Deno.pid);
     await second.value.release();
     assert.equal(await holderOf(path, environment), null);
+  }));
+
+Deno.test("a dead run counts as one from elsewhere when no lock of this state folder names it too", () =>
+  withFolder(async (folder, environment) => {
+    const path = `${folder}/a`;
+    const run = { pid: 7, host: "one", boot: "b", since: "2026-01-01T00:00:00.000Z", path: "/mnt/a" };
+    const here = `${folder}/state/flemma/locks/${await documentKey(path)}.lock`;
+    await Deno.mkdir(parentOf(here), { recursive: true });
+    const rows: readonly [string, typeof run | null, typeof run | null, boolean][] = [
+      ["nobody died", null, null, false],
+      ["only this state folder names it", null, run, false],
+      ["both name it, the folder at another path", run, { ...run, path }, false],
+      ["only the lock beside names it", run, null, true],
+      ["another process", run, { ...run, pid: 8 }, true],
+      ["another machine", run, { ...run, host: "two" }, true],
+      ["another start of the machine", run, { ...run, boot: "c" }, true],
+      ["another time", run, { ...run, since: "2026-01-01T00:00:00.001Z" }, true],
+    ];
+    for (const [name, beside, state, expected] of rows) {
+      for (const [file, holder] of [[lockBeside(path), beside], [here, state]] as const) {
+        if (holder !== null) Deno.writeTextFileSync(file, JSON.stringify(holder));
+      }
+      const lock = await lockDocument(path, { environment, wait: 0, place: "beside" });
+      assert.ok(lock.ok);
+      assert.equal(lock.value.leftElsewhere, expected, name);
+      assert.equal(lock.value.notice !== null, beside !== null || state !== null, name);
+      await lock.value.release();
+    }
   }));
 
 Deno.test("what stands in a free lock file names a dead run only when it is a whole holder", () =>
