@@ -26,12 +26,13 @@ const approvalItem: Type = {
   accepts(value) {
     if (typeof value !== "string" || value === "") return false;
     if (value.startsWith("$") || isModulePath(value)) return true;
-    return isShortRule(value) ? readShortRule(value, "approve").ok : !value.includes(".");
+    return isShortRule(value) ? readShortRule(value, "approve").ok : !/[.*?]/.test(value);
   },
   hint(value) {
     if (typeof value !== "string") return undefined;
     const rule = isShortRule(value) ? readShortRule(value, "approve") : null;
     if (rule !== null && !rule.ok) return rule.problem.map(({ message }) => message).join("; ");
+    if (/[*?]/.test(value)) return "a name stands for one tool; write each, as flemma tools list has them";
     return value.includes(".")
       ? "a dotted word is a Lua module of the editor plugin; name a TypeScript file, for example ./approve.ts"
       : undefined;

@@ -232,13 +232,27 @@ Deno.test("status, yieldToUser, errors, data and further texts of a result are t
       image: { content: "a picture", contentBlocks: [{ type: "image", source: { type: "base64", media_type: "image/png", data: "aGVsbG8=" } }] },
       thrown: null,
       nothing: undefined,
+      words: "only words",
+      list: ["a"],
     };
     if (input.what === "thrown") throw new Error("thrown by the tool");
     return answers[input.what];`,
         `input_schema: { type: "object" },`,
       ),
     );
-    const whats = ["status", "empty", "error", "data", "blocks", "image", "thrown", "nothing", "yield"];
+    const whats = [
+      "status",
+      "empty",
+      "error",
+      "data",
+      "blocks",
+      "image",
+      "thrown",
+      "nothing",
+      "words",
+      "list",
+      "yield",
+    ];
     const calls = whats.map((what): [string, string, string] => [what, "answers", JSON.stringify({ what })]);
     const events: CycleEvent[] = [];
     const settings = { overrides: { tools: { require_approval: false, max_concurrent: 0 } } };
@@ -257,6 +271,8 @@ Deno.test("status, yieldToUser, errors, data and further texts of a result are t
     assert.match(said("image"), /^a picture\n\[image\/png, 5B; kept in \S+\/attachments\/[0-9a-f]{64}\]$/);
     assert.equal(said("thrown"), "thrown by the tool");
     assert.match(said("nothing"), /without giving a result/);
+    assert.match(said("words"), /gave back a string, where \{ content, isError \} is expected/);
+    assert.match(said("list"), /gave back a list, where/);
   });
 });
 

@@ -119,6 +119,10 @@ Deno.test("a module path in a document's or session's approval list is left out 
     assert.deepEqual(draft.operations.map(({ value }) => value), [["read"]]);
     assert.match(draft.warnings[0]!.message, /may not load code/);
   }
+  for (const pattern of ["files:*", "get_?", "*"]) {
+    const [fault] = faultsOf({ tools: { auto_approve: [pattern] } });
+    assert.match(fault?.message ?? "", /a name stands for one tool/, pattern);
+  }
   const dotted = faultsOf({ tools: { auto_approve: ["my.module"] } });
   assert.match(dotted[0]!.message, /Lua module of the editor plugin/);
 });

@@ -24,7 +24,7 @@ export function readResult(
   answer: unknown,
   text: string,
 ): ExecutionResult & { readonly files?: readonly GivenFile[] } {
-  if (!isObject(answer)) return { success: false, error: NO_RESULT };
+  if (!isObject(answer)) return { success: false, error: answer == null ? NO_RESULT : notAResult(answer) };
   const { isError, status, yieldToUser, contentBlocks } = answer;
   const blocks = Array.isArray(contentBlocks) ? contentBlocks.filter(isObject) : [];
   const files = blocks.flatMap((block) => fileOf(block) ?? []);
@@ -34,6 +34,12 @@ export function readResult(
     ...(yieldToUser === true ? { yieldToUser: true } : {}),
     ...(files.length === 0 ? {} : { files }),
   };
+}
+
+/** What is said where the text alone was given back, or a list or a number, as tools of other programs may. */
+function notAResult(answer: unknown): string {
+  const kind = Array.isArray(answer) ? "a list" : `a ${typeof answer}`;
+  return `The tool gave back ${kind}, where { content, isError } is expected, so its result is not known.`;
 }
 
 function textOf(content: unknown): string {
