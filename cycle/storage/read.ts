@@ -78,6 +78,14 @@ export async function readDocument(path: string, environment: Environment): Prom
 
 /** No file, perhaps no folder for it: the next step makes first what is needed first. */
 function missing(path: string, environment: Environment): { ok: false; problem: Problem } {
+  // In place of bytes that are no UTF-8 the runtime hands this sign over, so that a file that is there cannot be opened.
+  if (path.includes("\ufffd")) {
+    return failure(
+      "document-missing",
+      `There is no file ${path}: its name seems to hold bytes that are not UTF-8, and such a file cannot be opened.`,
+      "Give it another name, or use it as a filter: flemma advance < FILE",
+    );
+  }
   const end = path.lastIndexOf("/");
   const folder = end > 0 ? path.slice(0, end) : null;
   const folderFirst = folder !== null && !isThere(absolutePath(environment, folder));

@@ -143,6 +143,19 @@ Deno.test("what is printed about a missing document, followed literally, makes i
     assert.equal((await place.run(["new", "other folder/a.chat"])).code, 0);
   }));
 
+Deno.test("a name that is not UTF-8 is told as that, and nobody is advised to make a file that is there", () =>
+  withScene(async (place) => {
+    const line = String.raw`name=$(printf 'caf\351.chat'); printf '@You:\nHi\n' > "$name"; flemma `;
+    for (const command of ["status", "check", "advance"]) {
+      refused(
+        await place.shell(`${line}${command} "$name"`),
+        1,
+        /not UTF-8, .*\n {2}Give it another name, or/,
+      );
+    }
+    assert.equal((await place.shell('flemma parse < "$(echo caf*)"')).code, 0);
+  }));
+
 Deno.test("a link that leads nowhere is told as that, and nobody is advised to make what stands there already", () =>
   withScene(async (place) => {
     Deno.symlinkSync("gone", place.path("link.chat"));
