@@ -37,16 +37,21 @@ export async function watchSaves({ path, onSave, signal }: SavesOptions): Promis
 async function follow(path: string, changed: () => void, signal: AbortSignal): Promise<"gone" | "moved"> {
   const real = realPath(path);
   const files = new Set([path, ...(real === null ? [] : [real])]);
-  const folders = new Set([...files].map(parentOf));
+  const folders = [...new Set([...files].map(parentOf))];
+  const there = identityOf(folders);
   let watcher: Deno.FsWatcher;
   try {
-    watcher = Deno.watchFs([...folders], { recursive: false });
+    watcher = Deno.watchFs(folders, { recursive: false });
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) return "gone";
     throw thrown;
   }
+  // The system tells of the folders that were there, whatever stands under their names by now.
+  const isOther = () => identityOf(folders) !== there || (realPath(path) ?? real) !== real;
   const stop = () => watcher.close();
   signal.addEventListener("abort", stop, { once: true });
+  // Of a folder further up that gives way to another nobody tells.
+  const looks = setInterval(() => isOther() && stop(), FOLDER_GONE);
   try {
     if (signal.aborted) return "moved";
     // What was saved before somebody listened is found by looking.
@@ -54,19 +59,32 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
     for await (const { kind, paths } of watcher) {
       if (kind === "access") continue;
       if (paths.some((each) => files.has(each))) changed();
-      if (kind === "remove" && paths.some((each) => folders.has(each))) return "gone";
-      // A link that leads elsewhere now has another folder to follow.
-      if (realPath(path) !== real && realPath(path) !== null) return "moved";
+      if (paths.some((each) => folders.includes(each)) || isOther()) break;
     }
+    // With its folder the file may be gone too.
+    if (!signal.aborted) changed();
     return "moved";
   } finally {
+    clearInterval(looks);
     signal.removeEventListener("abort", stop);
     try {
       watcher.close();
     } catch {
-      // Closed by the signal.
+      // Closed by the signal, or because it is about other folders now.
     }
   }
+}
+
+/** Which folders stand at these paths. */
+function identityOf(folders: readonly string[]): string {
+  return folders.map((folder) => {
+    try {
+      const { dev, ino, birthtime } = Deno.statSync(folder);
+      return `${dev} ${ino} ${birthtime?.getTime()}`;
+    } catch {
+      return "";
+    }
+  }).join("\n");
 }
 
 function realPath(path: string): string | null {

@@ -46,6 +46,8 @@ interface Watch {
   kill(signal: Deno.Signal): void;
   readonly pid: number;
   ends(): Promise<number>;
+  /** Settles when standard error holds this. */
+  told(words: string): Promise<void>;
 }
 
 /** Watches with JSON, which is read as it comes. */
@@ -71,7 +73,10 @@ async function watching(
   const errors = (async () => {
     for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) told += text;
   })();
-  while (!told.includes("Watching")) await new Promise((done) => setTimeout(done, 5));
+  const until = async (words: string) => {
+    while (!told.includes(words)) await new Promise((done) => setTimeout(done, 5));
+  };
+  await until("Watching");
   const waiting: Record<string, unknown>[] = [];
   const next = async (what: string, document?: string) => {
     while (true) {
@@ -87,7 +92,7 @@ async function watching(
   };
   const ends = async () => (await child.status).code;
   try {
-    await body({ next, ends, kill: (signal) => child.kill(signal), pid: child.pid });
+    await body({ next, ends, told: until, kill: (signal) => child.kill(signal), pid: child.pid });
   } finally {
     try {
       child.kill("SIGTERM");
@@ -174,6 +179,30 @@ Deno.test("of two files each goes by itself, one that vanishes may come again, a
           await watch.next("stopped", "link.chat");
           assert.match(place.read("deep/real.chat"), /Three\./);
           assert.equal(requests.length, 3);
+        });
+      }),
+  ));
+
+Deno.test("a folder that gives way to another of its name is followed, also one further up and one that comes later", () =>
+  withServer(
+    [textReply("One."), textReply("Two.")],
+    ({ env }) =>
+      withScene(async (place) => {
+        const make = async (text: string) => {
+          await Deno.mkdir(place.path("up/deep"), { recursive: true });
+          place.write("up/deep/a.chat", text);
+        };
+        await make("@You:\n");
+        await watching(place, env, ["up/deep/a.chat"], async (watch) => {
+          await Deno.rename(place.path("up"), place.path("away"));
+          await make(QUESTION);
+          await watch.next("stopped");
+          assert.match(place.read("up/deep/a.chat"), /One\./);
+          await Deno.remove(place.path("up"), { recursive: true });
+          await watch.told("is gone");
+          await make(`${QUESTION}Again.\n`);
+          await watch.next("stopped");
+          assert.match(place.read("up/deep/a.chat"), /Two\./);
         });
       }),
   ));
