@@ -24,7 +24,12 @@ export function readResult(
   answer: unknown,
   text: string,
 ): ExecutionResult & { readonly files?: readonly GivenFile[] } {
-  if (!isObject(answer)) return { success: false, error: answer == null ? NO_RESULT : notAResult(answer) };
+  if (!isObject(answer)) {
+    return {
+      success: false,
+      error: answer === undefined || answer === null ? NO_RESULT : notAResult(answer),
+    };
+  }
   const { isError, status, yieldToUser, contentBlocks } = answer;
   const blocks = Array.isArray(contentBlocks) ? contentBlocks.filter(isObject) : [];
   const files = blocks.flatMap((block) => fileOf(block) ?? []);
