@@ -7,6 +7,7 @@
 import { buildPackages } from "../build/npm.ts";
 import { print } from "../gate/root.ts";
 import type { Publication } from "./installs/registry.ts";
+import { configuredRegistry } from "./installs/pinned.ts";
 import { publicationOf } from "./installs/publish.ts";
 import { record } from "./installs/report.ts";
 import { programsOf } from "./installs/tools.ts";
@@ -29,10 +30,11 @@ if (Deno.build.target !== "x86_64-unknown-linux-gnu") {
 }
 
 const publications = await built();
+const upstream = await configuredRegistry();
 const found = new Map<typeof WAYS[number], Findings>();
 for (const way of ways) {
   const begun = performance.now();
-  const findings = await tryWay(way, { publications, programs: await programsOf(way.tools) });
+  const findings = await tryWay(way, { publications, programs: await programsOf(way.tools), upstream });
   found.set(way, findings);
   const faults = [...findings].filter(([, fault]) => fault !== null);
   print(

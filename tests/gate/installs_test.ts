@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Findings } from "../../scripts/release/installs/try.ts";
+import { configuredRegistry } from "../../scripts/release/installs/pinned.ts";
 import { keyOf, tableIn, tableOf } from "../../scripts/release/installs/report.ts";
 import { WAYS } from "../../scripts/release/installs/ways.ts";
 import { type Publication, startRegistry } from "../../scripts/release/installs/registry.ts";
@@ -14,7 +15,7 @@ function publication(version: string): Publication {
 }
 
 Deno.test("the registry of the tries offers each version with the hash of its archive, the last one as latest", async () => {
-  await using registry = startRegistry([publication("1.0.0"), publication("1.1.0")]);
+  await using registry = startRegistry([publication("1.0.0"), publication("1.1.0")], "http://127.0.0.1:1");
   const told = await (await fetch(`${registry.address}/flemma`)).json();
   assert.deepEqual(told["dist-tags"], { latest: "1.1.0" });
   assert.deepEqual(Object.keys(told.versions), ["1.0.0", "1.1.0"]);
@@ -39,6 +40,17 @@ Deno.test("the registry of the tries passes other packages on with archives to b
   const missing = await fetch(`${registry.address}/missing`);
   assert.equal(missing.status, 404);
   await missing.body?.cancel();
+});
+
+Deno.test("the registry asked for all other packages is the one that npm is configured with", async () => {
+  const before = Deno.env.get("npm_config_registry");
+  Deno.env.set("npm_config_registry", "http://127.0.0.1:4873/npm/");
+  try {
+    assert.equal(await configuredRegistry(), "http://127.0.0.1:4873/npm");
+  } finally {
+    if (before === undefined) Deno.env.delete("npm_config_registry");
+    else Deno.env.set("npm_config_registry", before);
+  }
 });
 
 Deno.test("the page of installing has a row for every way that is tried, and none failed when it was tried", async () => {

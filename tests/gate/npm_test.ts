@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import ts from "typescript";
 import { buildPackages } from "../../scripts/build/npm.ts";
+import { configuredRegistry } from "../../scripts/release/installs/pinned.ts";
 import { publicationOf } from "../../scripts/release/installs/publish.ts";
 import { tryWay } from "../../scripts/release/installs/try.ts";
 import { WAYS } from "../../scripts/release/installs/ways.ts";
@@ -236,6 +237,7 @@ for (const id of ["c1", "c2"]) await session.execute(id);
         const findings = await tryWay(way, {
           publications: [await publicationOf(`${packages}/flemma`)],
           programs: Object.fromEntries(["node", "npm", "npx"].map((name) => [name, pathOf(name)])),
+          upstream: await configuredRegistry(),
           parts: ["install", "version", "remove"],
         });
         assert.deepEqual([...findings], [["install", null], ["version", null], ["remove", null]]);

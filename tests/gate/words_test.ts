@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
+import { git } from "../../scripts/release/packages/run.ts";
 
 /** The sentences of docs/messages.md, without the codes. */
 async function sentences(): Promise<string[]> {
@@ -23,6 +24,22 @@ Deno.test("messages call the first block, the settings file and this login by on
   const other =
     /\bsettings block\b|\bfront matter\b|\bconfig file\b|\bconfiguration file\b|\bsession override/i;
   assert.deepEqual((await sentences()).filter((line) => other.test(line)), []);
+});
+
+Deno.test("no file names the host of a package registry: which one is used is the npm client's configuration", async () => {
+  const host = /https?:\/\/(?:registry|pkgs?|packages|index|npm)\.(?!example\b)[a-z0-9-]+\.[a-z]/;
+  const named: string[] = [];
+  const files = (await git(ROOT, "ls-files", "-z")).split("\0").filter((path) => path !== "");
+  assert.ok(files.length > 1000);
+  for (const path of files) {
+    const text = await Deno.readTextFile(`${ROOT}/${path}`).catch((error) => {
+      // Removed and not yet committed.
+      if (error instanceof Deno.errors.NotFound) return "";
+      throw error;
+    });
+    if (host.test(text)) named.push(path);
+  }
+  assert.deepEqual(named, []);
 });
 
 Deno.test("no test of the whole program lies where every sandbox may write", async () => {

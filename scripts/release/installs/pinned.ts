@@ -38,6 +38,20 @@ export async function installPinned(source: URL, name: string): Promise<string> 
   return folder;
 }
 
+/**
+ * The address of the registry that npm is configured to use, without a slash at the end.
+ *
+ * @throws When npm does not answer with an address.
+ */
+export async function configuredRegistry(): Promise<string> {
+  const { stdout, stderr } = await new Deno.Command("npm", { args: ["config", "get", "registry"] }).output();
+  const address = new TextDecoder().decode(stdout).trim();
+  if (!URL.canParse(address)) {
+    throw new Error(`npm config get registry: ${address}${new TextDecoder().decode(stderr)}`);
+  }
+  return address.replace(/\/$/, "");
+}
+
 /** Where what was fetched for tests stays. */
 export function cacheFolder(): string {
   return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/flemma-tests`;

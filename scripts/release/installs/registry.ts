@@ -1,4 +1,4 @@
-// A registry of packages on loopback: it has flemma as it would be published, and asks npm's registry for all others.
+// A registry of packages on loopback: it has flemma as it would be published, and asks the configured registry for all others.
 //
 // So what is tried is what people type, `npm install flemma`, before there is anything to be had under that name.
 
@@ -25,10 +25,7 @@ const PUBLISHED = "2020-01-01T00:00:00.000Z";
  * @param publications versions of one package or of several; of each the last one is `latest`
  * @param upstream the registry for all other packages, without a slash at the end. Their archives are kept on disk.
  */
-export function startRegistry(
-  publications: readonly Publication[],
-  upstream = "https://registry.npmjs.org",
-): Registry {
+export function startRegistry(publications: readonly Publication[], upstream: string): Registry {
   const documents = new Map<string, Promise<Response>>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
     const { pathname, origin: address } = new URL(request.url);

@@ -46,14 +46,19 @@ export interface Trial {
   readonly publications: readonly [Publication, ...Publication[]];
   /** The commands that the machine has. */
   readonly programs: Programs;
+  /** The address of the registry for all other packages. */
+  readonly upstream: string;
   /** What is tried after installing; all parts of the way unless some are named. */
   readonly parts?: readonly Part[];
 }
 
 /** Tries one way, on a machine of its own. */
-export async function tryWay(way: Way, { publications, programs, parts = PARTS }: Trial): Promise<Findings> {
+export async function tryWay(
+  way: Way,
+  { publications, programs, upstream, parts = PARTS }: Trial,
+): Promise<Findings> {
   const offered: Publication[] = [publications[0]];
-  await using registry = startRegistry(offered);
+  await using registry = startRegistry(offered, upstream);
   const place = { programs, registry: registry.address, bare: way.bare ?? false };
   return await withMachine(place, async (machine) => {
     const findings = new Map<Part, string | null>();
