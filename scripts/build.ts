@@ -1,6 +1,6 @@
 // Makes what is shipped, in the folder `dist`.
 //
-//   build.ts            a bundle of the command line and one of the library, for Deno
+//   build.ts            a bundle of the command line and one of the library, for Deno; the manual page and JSON Schemas
 //   build.ts npm        the packages for npm
 //   build.ts codemirror the page of examples/codemirror
 //   build.ts binary …   one binary, which scripts/compile asks for
@@ -8,6 +8,7 @@
 import { compileCommand } from "./build/binary.ts";
 import { bundleLibrary, bundleProgram, bundleText } from "./build/bundle.ts";
 import { buildPackages } from "./build/npm.ts";
+import { writeReferences } from "./build/references.ts";
 import { versioned } from "./build/versioned.ts";
 import { print, ROOT } from "./gate/root.ts";
 
@@ -35,6 +36,7 @@ if (what === "npm") {
       ["dist/mod.js", await bundleLibrary(`${ROOT}/dist/mod.js`)],
     ] as const
   ) print(`${name}  ${(size / 1024).toFixed(1)} KB`);
+  await writeReferences(`${ROOT}/dist`);
 } else {
   print("deno task build [bundle|npm|codemirror]");
   Deno.exit(2);

@@ -4,6 +4,7 @@ import manifest from "../../deno.json" with { type: "json" };
 import type { Entry } from "./bundled.ts";
 import { bundleLibrary, bundleProgram, linkPackages } from "./bundle.ts";
 import { ROOT } from "../gate/root.ts";
+import { writeReferences } from "./references.ts";
 import { declarations } from "./types.ts";
 import { versioned } from "./versioned.ts";
 
@@ -38,9 +39,6 @@ const SYSTEMS = [
   "win32-x64",
 ];
 
-/** JSON Schemas for programs around this one: of settings files, and of what is printed. */
-const SCHEMAS = ["output.schema.json", "settings.schema.json"];
-
 const SUMMARY = "An agent loop on plain .chat files, for any editor";
 
 /**
@@ -59,14 +57,13 @@ export async function buildPackages(target: string): Promise<string[]> {
   for (const [index, name] of Object.keys(LIBRARIES).entries()) {
     await Deno.writeTextFile(`${folder}/lib/${name}.d.ts`, types[index]!);
   }
-  await Deno.mkdir(`${folder}/schemas`);
-  for (const name of SCHEMAS) await Deno.copyFile(`${ROOT}/docs/${name}`, `${folder}/schemas/${name}`);
+  await writeReferences(folder);
   for (const name of ["flemma.bin", "flemma.cjs"]) {
     await Deno.copyFile(`${ROOT}/scripts/build/npm/${name}`, `${folder}/bin/${name}`);
     await Deno.chmod(`${folder}/bin/${name}`, 0o755);
   }
-  for (const path of ["README.md", "CHANGELOG.md", "LICENSE", "NOTICES.md", "docs/flemma.1"]) {
-    await Deno.copyFile(`${ROOT}/${path}`, `${folder}/${path.replace("docs/", "")}`);
+  for (const path of ["README.md", "CHANGELOG.md", "LICENSE", "NOTICES.md"]) {
+    await Deno.copyFile(`${ROOT}/${path}`, `${folder}/${path}`);
   }
   const windows = `${target}/flemma-windows`;
   await copyFolder(folder, windows);

@@ -1,4 +1,4 @@
-// Files that are made by a script and checked in: writing them, and telling when one is stale.
+// Files that are made by a script and kept in git: their current text, and which of them are stale.
 
 /** A generated file: its path from the root of the project and its whole text. */
 export interface Generated {
@@ -6,7 +6,7 @@ export interface Generated {
   readonly text: string;
 }
 
-/** Makes all generated files anew, without touching the disk. */
+/** Makes all generated files that are kept in git, without touching the disk. */
 export async function generateAll(): Promise<Generated[]> {
   const makers = await Promise.all([
     import("../generate/grammar.ts"),
@@ -19,10 +19,8 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/settings.ts"),
     import("../generate/models.ts"),
     import("../generate/protected.ts"),
-    import("../generate/pages/messages.ts"),
     import("../generate/pages/reliability.ts"),
     import("../generate/pages/performance.ts"),
-    import("../generate/schemas.ts"),
   ]);
   const made = (await Promise.all(makers.map((maker) => maker.generate()))).flat();
   // One after the other: each ends the bundler that it started, which is one for all.

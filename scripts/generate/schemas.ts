@@ -1,12 +1,12 @@
-// Writes docs/output.schema.json: what each command prints with `--json`, and each event, read off the types of the values.
+// The JSON Schema of what each command prints with `--json`, and of each event, read from the types of the values.
 
 import ts from "typescript";
 import { ROOT } from "../gate/root.ts";
 import { TypeSchemas } from "./schemas/of_type.ts";
 import { EVENTS, REPORTS } from "./schemas/reports.ts";
 
-/** The generated file. */
-export function generate(): Promise<{ path: string; text: string }[]> {
+/** @throws When a command that is said to print JSON prints none, or a type has no schema. */
+export function outputSchema(): Record<string, unknown> {
   const modules = [...new Set([EVENTS.module, ...Object.values(REPORTS).map(({ module }) => module)])];
   const program = ts.createProgram(modules.map((module) => `${ROOT}/${module}`), {
     target: ts.ScriptTarget.ESNext,
@@ -35,7 +35,7 @@ export function generate(): Promise<{ path: string; text: string }[]> {
     }
   }
   reports.event = schemas.of(checker.getTypeAtLocation(typeIn(source(EVENTS.module), EVENTS.type)));
-  const schema = {
+  return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "What flemma prints for programs",
     description:
@@ -43,7 +43,6 @@ export function generate(): Promise<{ path: string; text: string }[]> {
       "Members come, so what is not named here may be there.",
     $defs: { ...reports, ...schemas.definitions },
   };
-  return Promise.resolve([{ path: "docs/output.schema.json", text: `${JSON.stringify(schema, null, 2)}\n` }]);
 }
 
 /** The arguments of the calls of `safeJson` in a module, from the top. */

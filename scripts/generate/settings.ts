@@ -1,4 +1,4 @@
-// Writes the table of settings into docs/configuration.md, and the JSON Schema that editors check settings files with.
+// The table of settings in docs/configuration.md, and the JSON Schema with which editors check settings files.
 
 import { SCHEMA } from "../../config/schema/schema.ts";
 import type { Key, Node, Type } from "../../config/schema/define.ts";
@@ -15,10 +15,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   const to = page.indexOf(END);
   if (from < 0 || to < from) throw new Error(`${PAGE} has lost the marks around the table of settings.`);
   const text = `${page.slice(0, from + BEGIN.length)}\n\n${tables()}\n${page.slice(to)}`;
-  return [
-    { path: PAGE, text },
-    { path: "docs/settings.schema.json", text: `${JSON.stringify(jsonSchema(), null, 2)}\n` },
-  ];
+  return [{ path: PAGE, text }];
 }
 
 /** One table for each top-level name. */
@@ -84,7 +81,7 @@ const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
 /** A schema for `yaml-language-server` and its like; operators on lists included. */
-function jsonSchema(): Record<string, unknown> {
+export function settingsSchema(): Record<string, unknown> {
   const shared = new Shared();
   const root = schemaOf(SCHEMA, "#", shared);
   return {

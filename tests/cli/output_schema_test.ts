@@ -1,17 +1,16 @@
-// What commands print with --json, and what an event stream tells, is what docs/output.schema.json says, member by member.
+// What commands print with --json, and what an event stream tells, is what the JSON Schema in the packages says, member by member.
 
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { COMMANDS } from "../../commands/line/table.ts";
+import { outputSchema } from "../../scripts/generate/schemas.ts";
 import { REPORTS } from "../../scripts/generate/schemas/reports.ts";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
 import { startReplay } from "../../providers/replay/server.ts";
 
 type Schema = { [name: string]: unknown };
 
-const schema = JSON.parse(
-  await Deno.readTextFile(new URL("../../docs/output.schema.json", import.meta.url)),
-) as Schema;
+const schema: Schema = outputSchema();
 
 /** The schema without room for members that it does not name: what is printed and not described is a fault here. */
 function strict(value: unknown): unknown {

@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { fencesOf } from "../../scripts/gate/examples.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
+import { collectMessages } from "../../scripts/generate/messages.ts";
 
 /** Blocks that hold commands of a shell. */
 const SHELL = /^(?:sh|console|make|bash)\b/;
@@ -67,8 +68,7 @@ async function pages(): Promise<string[]> {
   const found = ["README.md", "SECURITY.md", "CONTRIBUTING.md"];
   for (const folder of ["docs", "docs/editors"]) {
     for await (const { name } of Deno.readDir(`${ROOT}/${folder}`)) {
-      // What was told once is told as it was told then.
-      if (name.endsWith(".md") && name !== "messages.md") found.push(`${folder}/${name}`);
+      if (name.endsWith(".md")) found.push(`${folder}/${name}`);
     }
   }
   return found.sort();
@@ -98,11 +98,11 @@ Deno.test("every command of this program that a page prints has a name and optio
 });
 
 Deno.test("every command with which a message ends is one that the program takes", async () => {
-  const page = await Deno.readTextFile(`${ROOT}/docs/messages.md`);
-  const advised = [...page.matchAll(/: flemma ([a-z][^:\n]*)$/gm)].map(([, text]) =>
+  const texts = (await collectMessages()).flatMap(({ text, next }) => next === null ? [text] : [text, next]);
+  const endings = new Set(texts.flatMap((text) => /: flemma ([a-z][^:]*)$/.exec(text)?.[1] ?? []));
+  const advised = [...endings].map((text) =>
     // What is put in stands for a file or a name; of a choice the first branch is as good as any.
-    text!.replaceAll("\\", "").replace(/\[([^\]|]*)\|[^\]]*\]/g, "$1").replace(/\{[^}]*\}/g, "a.chat")
-      .replace(/\.+$/, "")
+    text.replace(/\[([^\]|]*)\|[^\]]*\]/g, "$1").replace(/\{[^}]*\}/g, "a.chat").replace(/\.+$/, "")
   );
   assert.ok(advised.length > 40, `hardly any were found: ${advised.length}`);
   const faults = advised.flatMap((text) => refusal({ words: wordsOf(text), inText: false }) ?? []);

@@ -20,13 +20,16 @@ const ignore = !hasDpkg;
 /** A program that says its name as flemma does, staged as the real one is. */
 async function staged(folder: string): Promise<Staged> {
   const parts = "flemma-1.2.0-0123456789ab";
-  for (const name of [parts, "completions"]) await Deno.mkdir(`${folder}/${name}`, { recursive: true });
+  for (const name of [parts, "completions", "schemas"]) {
+    await Deno.mkdir(`${folder}/${name}`, { recursive: true });
+  }
   await Deno.writeTextFile(`${folder}/flemma.js`, `await import("./${parts}/late.js");\n`);
   await Deno.writeTextFile(`${folder}/${parts}/late.js`, 'console.log("flemma 1.2.0", ...Deno.args);\n');
   for (
     const name of [
       ...PAGES,
       "flemma.1",
+      "schemas/settings.schema.json",
       ...Object.values(COMPLETIONS).map((name) => `completions/${name}`),
     ]
   ) {
@@ -102,6 +105,7 @@ Deno.test({
         "-rw-r--r-- ./usr/share/doc/flemma/changelog.gz",
         "-rw-r--r-- ./usr/share/doc/flemma/copyright",
         "-rw-r--r-- ./usr/share/fish/vendor_completions.d/flemma.fish",
+        "-rw-r--r-- ./usr/share/flemma/schemas/settings.schema.json",
         "-rw-r--r-- ./usr/share/man/man1/flemma.1.gz",
         "-rw-r--r-- ./usr/share/zsh/vendor-completions/_flemma",
       ]);

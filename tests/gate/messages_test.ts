@@ -1,7 +1,7 @@
 import { denoFolder } from "../folder.ts";
 import assert from "node:assert/strict";
-import { generate } from "../../scripts/generate/pages/messages.ts";
-import { sentencesOf } from "../../scripts/generate/pages/messages/collect.ts";
+import { collectMessages } from "../../scripts/generate/messages.ts";
+import { sentencesOf } from "../../scripts/generate/messages/collect.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
 /** Code, text and next step of each sentence in a piece of source. */
@@ -68,34 +68,42 @@ Deno.test("every other text that reads like words is found once; names, code and
   );
 });
 
-Deno.test("the page stays the same when a file moves within its room", async () => {
+Deno.test("sentences of every room are collected once, whatever file of the room they are in", async () => {
   const root = await Deno.makeTempDir({ prefix: "flemma-messages-" });
   try {
     await Deno.mkdir(`${root}/base/below`, { recursive: true });
-    await Deno.writeTextFile(
-      `${root}/base/first.ts`,
-      `failure("gone", "It went away."); say("this is said of everything");`,
+    await Deno.mkdir(`${root}/lua`);
+    await Deno.mkdir(`${root}/elsewhere`);
+    const texts = {
+      "base/first.ts": `failure("gone", "It went away."); say("this is said of everything");`,
+      "base/second.ts": `failure("gone", "All of\\nit went.", "Look."); say("this is said of everything");`,
+      "base/media.ts": `say("a text that is no message");`,
+      "base/made.generated.ts": `say("a text that is generated");`,
+      "lua/only.ts": `say("this is said of everything");`,
+      "elsewhere/none.ts": `say("a text outside of the rooms");`,
+    };
+    for (const [path, text] of Object.entries(texts)) await Deno.writeTextFile(`${root}/${path}`, text);
+    const before = await collectMessages(root);
+    assert.deepEqual(
+      before.map(({ room, codes, text, next }) => [room, codes.join(), text, next]),
+      [
+        ["base", "", "this is said of everything", null],
+        ["base", "gone", "All of / it went.", "Look."],
+        ["base", "gone", "It went away.", null],
+        ["lua", "", "this is said of everything", null],
+      ],
     );
-    await Deno.writeTextFile(
-      `${root}/base/second.ts`,
-      `failure("gone", "All of it went."); say("a word of the other file");`,
-    );
-    const before = await generate(root);
     await Deno.rename(`${root}/base/first.ts`, `${root}/base/below/zebra.ts`);
     await Deno.rename(`${root}/base/second.ts`, `${root}/base/a.ts`);
-    assert.deepEqual(await generate(root), before);
-    const [{ text } = { text: "" }] = before;
-    assert.match(text, /### gone\n\n- All of it went\.\n- It went away\.\n/);
-    assert.match(text, /## Everywhere\n\n- a word of the other file\n- this is said of everything\n/);
+    assert.deepEqual(await collectMessages(root), before);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
 });
 
-Deno.test("what the program prints when it is used wrongly stands in docs/messages.md", async () => {
-  const page = await Deno.readTextFile(`${ROOT}/docs/messages.md`);
-  const patterns = page.split("\n").filter((line) => /^(?:- | {2}Next: )/.test(line)).map((line) => {
-    const text = line.replace(/^(?:- | {2}Next: )/, "").replace(/\\(.)/g, "$1");
+Deno.test("what the program prints when it is used wrongly is among the sentences of its source", async () => {
+  const texts = (await collectMessages()).flatMap(({ text, next }) => next === null ? [text] : [text, next]);
+  const patterns = texts.map((text) => {
     const escaped = text.replace(/[.*+?^$()|\\{}[\]]/g, "\\$&");
     return new RegExp(`${escaped.replace(/\\\{.*?\\\}/g, ".*").replace(/\\\[(.*?)\\\]/g, ".*")}`);
   });

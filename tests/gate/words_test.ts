@@ -2,28 +2,32 @@
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
+import { collectMessages } from "../../scripts/generate/messages.ts";
 import { git } from "../../scripts/release/packages/run.ts";
 
-/** The sentences of docs/messages.md, without the codes. */
-async function sentences(): Promise<string[]> {
-  const page = await Deno.readTextFile(`${ROOT}/docs/messages.md`);
-  return page.split("\n").filter((line) => !line.startsWith("#"));
-}
+const messages = await collectMessages();
+const sentences = messages.flatMap(({ text, next }) => next === null ? [text] : [text, next]);
 
-Deno.test("no message holds a word of the system or of the code", async () => {
+Deno.test("sentences are collected from the source, with and without a code, and with a next step", () => {
+  assert.ok(sentences.length > 1500, `only ${sentences.length} were found`);
+  assert.ok(messages.filter(({ codes }) => codes.length > 0).length > 300);
+  assert.ok(messages.filter(({ next }) => next !== null).length > 200);
+});
+
+Deno.test("no message holds a word of the system or of the code", () => {
   const bad = /\bos error\b|\breadfile\b|\bENOENT\b|\bundefined\b|\[object |stack trace/;
-  assert.deepEqual((await sentences()).filter((line) => bad.test(line)), []);
+  assert.deepEqual(sentences.filter((line) => bad.test(line)), []);
 });
 
-Deno.test("no message begins with the name of the program, which stands before each of them", async () => {
-  const twice = /^- flemma (?:is|was|needs|has|cannot|could|did)\b/;
-  assert.deepEqual((await sentences()).filter((line) => twice.test(line)), []);
+Deno.test("no message begins with the name of the program, which stands before each of them", () => {
+  const twice = /^flemma (?:is|was|needs|has|cannot|could|did)\b/;
+  assert.deepEqual(messages.map(({ text }) => text).filter((line) => twice.test(line)), []);
 });
 
-Deno.test("messages call the first block, the settings file and this login by one name each", async () => {
+Deno.test("messages call the first block, the settings file and this login by one name each", () => {
   const other =
     /\bsettings block\b|\bfront matter\b|\bconfig file\b|\bconfiguration file\b|\bsession override/i;
-  assert.deepEqual((await sentences()).filter((line) => other.test(line)), []);
+  assert.deepEqual(sentences.filter((line) => other.test(line)), []);
 });
 
 Deno.test("no file names the host of a package registry: which one is used is the npm client's configuration", async () => {

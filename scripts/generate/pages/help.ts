@@ -1,26 +1,30 @@
 // The reference page of commands and the manual page, from the table that the program itself reads.
 
-import { optionForm, optionText, overview, synopsis } from "../../../commands/line/help.ts";
+import { optionForm, optionText, synopsis } from "../../../commands/line/help.ts";
 import { EXIT_CODES, VARIABLES } from "../../../commands/line/manual.ts";
-import { COMMANDS } from "../../../commands/line/table.ts";
-import type { Command } from "../../../commands/line/spec.ts";
+import { COMMANDS, GROUPS } from "../../../commands/line/table.ts";
+import type { Command, Option } from "../../../commands/line/spec.ts";
+
+/** An option of so many commands is described once, and only named where a command takes it. */
+const SHARED_BY = 4;
 
 export function generate(): Promise<{ path: string; text: string }[]> {
-  return Promise.resolve([{ path: "docs/commands.md", text: page() }, {
-    path: "docs/flemma.1",
-    text: manualPage(),
-  }]);
+  return Promise.resolve([{ path: "docs/commands.md", text: page() }]);
 }
 
 function page(): string {
+  const shared = sharedOptions();
+  const link = ({ name }: Command) => `[${name}](#flemma-${name.replaceAll(" ", "-")})`;
   return [
     "# Commands",
     "",
-    "This page is made from the same table as `--help`; `deno task generate` writes it.",
+    "This page is made from the same table as `--help`; `deno task generate` writes it. `flemma FILE` is the same as `flemma advance FILE`.",
+    "Without FILE, or with `-`, the document comes from standard input and goes to standard output, so an editor runs flemma as a filter.",
+    "Environment variables are listed in [environment.md](environment.md).",
     "",
-    "```text",
-    overview().trimEnd(),
-    "```",
+    "| for | commands |",
+    "| --- | --- |",
+    ...GROUPS.map(({ title, commands }) => `| ${title.toLowerCase()} | ${commands.map(link).join(", ")} |`),
     "",
     "## Exit codes",
     "",
@@ -28,38 +32,64 @@ function page(): string {
     "| --- | --- |",
     ...EXIT_CODES.map(([code, meaning]) => `| ${code} | ${meaning} |`),
     "",
-    ...COMMANDS.flatMap(section),
+    "## Shared options",
+    "",
+    "Several commands take these; each command names those that it takes.",
+    "",
+    ...table([...shared.values()]),
+    "",
+    ...COMMANDS.flatMap((command) => section(command, shared)),
   ].join("\n");
 }
 
-function section(command: Command): string[] {
+/** Options with one description in several commands, by their names: of two descriptions the more frequent one. */
+function sharedOptions(): Map<string, Option> {
+  const uses = new Map<string, { option: Option; count: number }>();
+  for (const option of COMMANDS.flatMap(({ options }) => options)) {
+    const use = uses.get(row(option)) ?? { option, count: 0 };
+    uses.set(row(option), { ...use, count: use.count + 1 });
+  }
+  const shared = new Map<string, Option>();
+  for (const { option, count } of [...uses.values()].sort((a, b) => b.count - a.count)) {
+    if (count >= SHARED_BY && !shared.has(option.name)) shared.set(option.name, option);
+  }
+  return shared;
+}
+
+function section(command: Command, shared: ReadonlyMap<string, Option>): string[] {
   const { name, summary, details, options, example } = command;
+  const isShared = (option: Option) => {
+    const same = shared.get(option.name);
+    return same !== undefined && row(same) === row(option);
+  };
+  const own = options.filter((option) => !isShared(option));
+  const others = options.filter(isShared).map((option) => `\`--${option.name}\``);
   return [
     `## flemma ${name}`,
     "",
-    "```text",
-    synopsis(command),
-    "```",
-    "",
     `${summary[0]!.toUpperCase()}${summary.slice(1)}.${details === undefined ? "" : ` ${details}`}`,
     "",
-    "| option | effect |",
-    "| --- | --- |",
-    ...options.map((option) =>
-      `| \`${optionForm(option)}\` | ${optionText(option).replaceAll("|", "\\|")} |`
-    ),
-    "",
-    "For example:",
-    "",
     "```sh",
+    `# ${synopsis(command)}`,
     example,
     "```",
+    "",
+    ...(own.length === 0 ? [] : [...table(own), ""]),
+    `${own.length === 0 ? "Options" : "Also"}: ${others.join(", ")}.`,
     "",
   ];
 }
 
+function table(options: readonly Option[]): string[] {
+  return ["| option | effect |", "| --- | --- |", ...options.map(row)];
+}
+
+function row(option: Option): string {
+  return `| \`${optionForm(option)}\` | ${optionText(option).replaceAll("|", "\\|")} |`;
+}
+
 /** The page of `man flemma`. */
-function manualPage(): string {
+export function manualPage(): string {
   const command = (each: Command) => [
     `.SS "${roff(synopsis(each))}"`,
     roff(`${each.summary[0]!.toUpperCase()}${each.summary.slice(1)}.`),

@@ -112,6 +112,9 @@ async function contents({ staged, runtime, homepage }: DebianOptions): Promise<M
   for (const [shell, name] of Object.entries(COMPLETIONS)) {
     files.set(COMPLETIONS_AT[shell as keyof typeof COMPLETIONS], { from: `${folder}/completions/${name}` });
   }
+  for (const { name } of Deno.readDirSync(`${folder}/schemas`)) {
+    files.set(`usr/share/flemma/schemas/${name}`, { from: `${folder}/schemas/${name}` });
+  }
   if (runtime.kind === "binary") return files.set("usr/bin/flemma", { from: runtime.path, executable: true });
   files.set("usr/bin/flemma", { text: LAUNCHER, executable: true });
   files.set("usr/lib/flemma/flemma.js", { from: `${folder}/flemma.js` });

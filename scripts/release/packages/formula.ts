@@ -46,6 +46,7 @@ ${UNTOLD.replace(/^(?=.)/gm, "      ")}      export DENO_NO_UPDATE_CHECK=1
     bash_completion.install "completions/${COMPLETIONS.bash}" => "flemma"
     zsh_completion.install "completions/${COMPLETIONS.zsh}"
     fish_completion.install "completions/${COMPLETIONS.fish}"
+    pkgshare.install "schemas"
     prefix.install "NOTICES.md"
   end
 

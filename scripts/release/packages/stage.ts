@@ -1,7 +1,8 @@
-// The files that every package holds, in one folder: the bundle, the manual page, completions and licences.
+// The files that every package holds, in one folder: the bundle, the manual page, JSON Schemas, completions and licenses.
 
 import manifest from "../../../deno.json" with { type: "json" };
 import { bundleProgram } from "../../build/bundle.ts";
+import { writeReferences } from "../../build/references.ts";
 import { versioned } from "../../build/versioned.ts";
 import { ROOT } from "../../gate/root.ts";
 import { COMPLETIONS, PAGES } from "./contents.ts";
@@ -20,7 +21,7 @@ export async function stage(folder: string): Promise<Staged> {
   await bundleProgram(`${folder}/flemma.js`);
   const parts = await versioned(`${folder}/flemma.js`);
   for (const page of PAGES) await Deno.copyFile(`${ROOT}/${page}`, `${folder}/${page}`);
-  await Deno.copyFile(`${ROOT}/docs/flemma.1`, `${folder}/flemma.1`);
+  await writeReferences(folder);
   for (const [shell, name] of Object.entries(COMPLETIONS)) {
     await Deno.writeTextFile(
       `${folder}/completions/${name}`,

@@ -12,7 +12,7 @@ export interface Sentence {
   readonly next: string | null;
 }
 
-/** Members whose texts are told elsewhere: help in commands.md, settings in configuration.md, tools to models. */
+/** Members whose texts are documented elsewhere: help in commands.md, settings in configuration.md, tools to models. */
 const TOLD_ELSEWHERE = new Set([
   "help",
   "summary",

@@ -1,0 +1,23 @@
+// The manual page and the JSON Schemas, made for each build and kept out of git.
+
+import { manualPage } from "../generate/pages/help.ts";
+import { outputSchema } from "../generate/schemas.ts";
+import { settingsSchema } from "../generate/settings.ts";
+
+/** Makes them, by their paths in a build and in every package. */
+export function references(): Record<string, string> {
+  const json = (schema: Record<string, unknown>) => `${JSON.stringify(schema, null, 2)}\n`;
+  return {
+    "flemma.1": manualPage(),
+    "schemas/output.schema.json": json(outputSchema()),
+    "schemas/settings.schema.json": json(settingsSchema()),
+  };
+}
+
+/** Writes them into a folder that is there. */
+export async function writeReferences(folder: string): Promise<void> {
+  await Deno.mkdir(`${folder}/schemas`, { recursive: true });
+  for (const [path, text] of Object.entries(references())) {
+    await Deno.writeTextFile(`${folder}/${path}`, text);
+  }
+}
