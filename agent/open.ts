@@ -49,7 +49,7 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   if (!file.ok) return file;
   const store = file.value;
   if (store.leftElsewhere) {
-    const { noteLeftElsewhere } = await import("./trust/left_elsewhere.ts");
+    const { noteLeftElsewhere } = await import("./trust/runs_elsewhere.ts");
     const problem = await noteLeftElsewhere(store, environment);
     if (problem !== null) {
       await store.close();

@@ -5,7 +5,7 @@ import { runtimeFolder, stateFolder } from "../base/folders.ts";
 import { parentOf } from "../base/paths.ts";
 import { lockBeside } from "../cycle/storage/lock.ts";
 import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/mod.ts";
-import { heldFolders } from "../tools/skills/held.ts";
+import { heldFolders } from "../tools/skills/protected_folders.ts";
 import type { SubjectSettings } from "./settings.ts";
 
 /** A document by the path it was named by and the real path that leads to; both null for the folder. */

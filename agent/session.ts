@@ -11,9 +11,9 @@ import type { Step } from "../cycle/plan/types.ts";
 import { handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
-import { stopped } from "../cycle/stop.ts";
+import { stopped } from "../cycle/run/stop.ts";
 import { cutPreview } from "./review/cut_preview.ts";
-import { fileChangesOf } from "./review/file_changes.ts";
+import { fileChangesOf } from "./trust/file_changes.ts";
 import type { FileChange } from "../sandbox/mod.ts";
 import { type Holder, holderOf } from "../cycle/storage/lock.ts";
 import type { AutopilotState, DocumentStore, Stop } from "../cycle/types.ts";
@@ -24,13 +24,13 @@ import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { Verdict } from "../tools/approval/types.ts";
 import { compose } from "./runtime/compose.ts";
-import { HeldRuntime } from "./runtime/held.ts";
+import { HeldRuntime } from "./runtime/current.ts";
 import type { Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
-import { requestParts } from "./conversation/request_parts.ts";
-import { sendOnly } from "./send_only.ts";
+import { requestParts } from "./runtime/request_parts.ts";
+import { sendOnly } from "./runtime/send_only.ts";
 import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
-import { ruleFor } from "./trust/proposed_rule.ts";
+import { ruleFor } from "./rules/proposed_rule.ts";
 import type {
   Agreement,
   CallTarget,
@@ -224,7 +224,7 @@ export class Session implements ChatSession {
   async addRule(rule: WrittenRule): Promise<Outcome<void>> {
     const refused = this.#refusal();
     if (refused !== null) return { ok: false, problem: refused };
-    const { addLoginRule } = await import("./review/login_rules.ts");
+    const { addLoginRule } = await import("./rules/session_rules.ts");
     this.#held.markStale();
     return await addLoginRule(this.#loginRules, rule);
   }
@@ -232,13 +232,13 @@ export class Session implements ChatSession {
   async removeRule(rule: WrittenRule): Promise<Outcome<boolean>> {
     const refused = this.#refusal();
     if (refused !== null) return { ok: false, problem: refused };
-    const { takeLoginRule } = await import("./review/login_rules.ts");
+    const { takeLoginRule } = await import("./rules/session_rules.ts");
     this.#held.markStale();
     return await takeLoginRule(this.#loginRules, rule);
   }
 
   async rules(): Promise<Outcome<readonly ProposedRule[]>> {
-    const { loginRules } = await import("./review/login_rules.ts");
+    const { loginRules } = await import("./rules/session_rules.ts");
     return await loginRules(this.#loginRules);
   }
 

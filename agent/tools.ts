@@ -5,7 +5,7 @@ import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Loaded } from "../config/sources/find.ts";
-import type { CycleParts } from "../cycle/cycle.ts";
+import type { CycleParts } from "../cycle/run/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import {
@@ -24,7 +24,7 @@ import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
 import { rulesOf } from "../tools/approval/rules_of.ts";
 import { decidedBy } from "./review/decided_by.ts";
-import type { KeptChanges } from "./review/kept_changes.ts";
+import type { KeptChanges } from "./undo/saved_files.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
 import { NO_SERVERS, openServers, type ToolServers } from "./extensions/mcp.ts";
 import { addSources } from "./extensions/sources.ts";

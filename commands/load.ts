@@ -11,16 +11,16 @@ const config = () => import("./settings/config.ts");
 const session = () => import("./settings/session.ts");
 const sandbox = () => import("./sandbox/switch.ts");
 
-const tools = () => import("./catalogue/tools.ts");
-const auth = () => import("./provider/auth.ts");
+const tools = () => import("./catalog/tools.ts");
+const auth = () => import("./settings/auth.ts");
 
 const PROVIDER_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  "import": () => import("./conversation/import.ts"),
+  "import": () => import("./write/import/import.ts"),
   "auth set": auth,
   "auth show": auth,
   "auth remove": auth,
-  "usage": () => import("./provider/usage.ts"),
-  "estimate": () => import("./provider/estimate.ts"),
+  "usage": () => import("./read/usage.ts"),
+  "estimate": () => import("./read/estimate.ts"),
 };
 
 const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
@@ -31,12 +31,12 @@ const SERVING_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = 
   "complete": () => import("./setup/complete.ts"),
 };
 
-const skills = () => import("./catalogue/skills.ts");
+const skills = () => import("./catalog/skills.ts");
 
 const EXTENSION_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
   "skills list": skills,
   "skills show": skills,
-  "skills check": () => import("./catalogue/check_skills.ts"),
+  "skills check": () => import("./catalog/check_skills.ts"),
 };
 
 const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
@@ -59,28 +59,28 @@ const SETTINGS_MODULES: Readonly<Record<string, () => Promise<CommandModule>>> =
 };
 
 export const MODULES: Readonly<Record<string, () => Promise<CommandModule>>> = {
-  "status": () => import("./conversation/many/status.ts"),
-  "check": () => import("./document/check.ts"),
-  "parse": () => import("./document/parse.ts"),
-  "approve": () => import("./document/approve.ts"),
-  "reject": () => import("./document/reject.ts"),
-  "advance": () => import("./conversation/many/advance.ts"),
-  "execute": () => import("./document/execute.ts"),
-  "send": () => import("./document/send.ts"),
-  "migrate": () => import("./conversation/migrate.ts"),
-  "cancel": () => import("./conversation/cancel.ts"),
-  "git setup": () => import("./conversation/git/setup.ts"),
-  "git merge-driver": () => import("./conversation/git/merge_driver.ts"),
-  "replay record": () => import("./conversation/replay/record.ts"),
-  "replay run": () => import("./conversation/replay/run.ts"),
-  "undo": () => import("./conversation/undo.ts"),
-  "show": () => import("./conversation/show/show.ts"),
-  "recover": () => import("./document/recover.ts"),
-  "new": () => import("./conversation/new.ts"),
-  "compact": () => import("./conversation/compact.ts"),
-  "fork": () => import("./conversation/fork.ts"),
-  "ask": () => import("./conversation/ask/ask.ts"),
-  "models list": () => import("./catalogue/models.ts"),
+  "status": () => import("./read/status/many.ts"),
+  "check": () => import("./read/check.ts"),
+  "parse": () => import("./read/parse.ts"),
+  "approve": () => import("./write/approve.ts"),
+  "reject": () => import("./write/reject.ts"),
+  "advance": () => import("./run/many/advance.ts"),
+  "execute": () => import("./run/execute.ts"),
+  "send": () => import("./run/send.ts"),
+  "migrate": () => import("./write/migrate.ts"),
+  "cancel": () => import("./run/cancel.ts"),
+  "git setup": () => import("./write/git/setup.ts"),
+  "git merge-driver": () => import("./write/git/merge_driver.ts"),
+  "replay record": () => import("./run/replay/record.ts"),
+  "replay run": () => import("./run/replay/run.ts"),
+  "undo": () => import("./write/undo.ts"),
+  "show": () => import("./read/show/show.ts"),
+  "recover": () => import("./read/recover.ts"),
+  "new": () => import("./write/new.ts"),
+  "compact": () => import("./write/compact.ts"),
+  "fork": () => import("./write/fork.ts"),
+  "ask": () => import("./run/ask/ask.ts"),
+  "models list": () => import("./catalog/models.ts"),
   "tools list": tools,
   "tools show": tools,
   "demo": () => import("./setup/demo.ts"),

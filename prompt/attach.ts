@@ -5,7 +5,7 @@ import { base64 } from "./base64.ts";
 import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/system/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
-import { DAMAGED, faultyText, type TextFault, textFault, textRemedy } from "../base/text_fault.ts";
+import { DAMAGED, faultyText, type TextFault, textFault, textRemedy } from "../base/text/text_fault.ts";
 import { isImage, isTextual, typeOfContent, typeOfName, typeOfSignature } from "../base/media.ts";
 import type { Diagnostic } from "../parser/types.ts";
 import type { Part } from "./types.ts";

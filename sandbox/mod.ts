@@ -7,7 +7,7 @@ export { expandPath, type PathContext } from "./paths/expand.ts";
 export { reachesFurther } from "./policy/reaches_further.ts";
 export { type HostPermissions, permissionFlags } from "./policy/deno_permissions.ts";
 export { type ResolvedPolicy, resolvePolicy } from "./policy/policy.ts";
-export { realPath } from "./paths/real_path.ts";
+export { realPath } from "../base/disk/real_path.ts";
 export { expandHome, isInside } from "../base/paths.ts";
 export { type BackendEntry, BackendRegistry } from "./backends/registry.ts";
 export { type CommandsWatch, createSandbox, RunSandbox, type SandboxOptions } from "./sandbox.ts";

@@ -4,8 +4,8 @@ import { expandHome, isInside } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
 import { isSystemPath } from "../base/system/reading.ts";
 import type { BackendEntry } from "./backends/registry.ts";
-import { FsSnapshot } from "./paths/fs_snapshot.ts";
-import { realPath, traceLinks } from "./paths/real_path.ts";
+import { FsSnapshot } from "../base/disk/fs_snapshot.ts";
+import { realPath, traceLinks } from "../base/disk/real_path.ts";
 import { strayLink } from "./paths/stray_link.ts";
 import { isVisible, type ResolvedPolicy } from "./policy/policy.ts";
 import {
@@ -17,18 +17,18 @@ import {
 } from "./policy/sockets.ts";
 import { WHOLE_VIEW } from "./policy/view.ts";
 import { keepDescriptors } from "./process/descriptors.ts";
-import { leftRunning } from "./process/left_behind.ts";
+import { leftRunning } from "./process/leftovers.ts";
 import { denoFolderForCommands } from "./protect/own_code.ts";
 import { traceProtected } from "./protect/protect.ts";
 import { recover } from "./protect/recover.ts";
 import { type FileChange, obeyedBy } from "./protect/watched.ts";
 import { BackendInUse } from "./run/backend_in_use.ts";
-import { bare, runningBare } from "./process/bare.ts";
+import { bare, runningBare } from "./process/unsandboxed.ts";
 import { LiveCommands } from "./run/commands.ts";
-import { CompanionKeeper, type Wall } from "./run/companion.ts";
-import { NO_WALL, wallNow } from "./run/companion_wall.ts";
-import { Ground } from "./run/ground.ts";
-import { Looks } from "./run/looks.ts";
+import { CompanionKeeper, type Wall } from "./run/worker.ts";
+import { NO_WALL, wallNow } from "./run/worker_sandbox.ts";
+import { Ground } from "./run/context.ts";
+import { Looks } from "./run/policy_snapshots.ts";
 import { Notices } from "./run/notices.ts";
 import type { SandboxOptions } from "./run/options.ts";
 import type {

@@ -2,7 +2,7 @@
 
 import { thrownText } from "../base/problem.ts";
 import { after } from "../base/system/timer.ts";
-import { realPath } from "../sandbox/paths/real_path.ts";
+import { realPath } from "../base/disk/real_path.ts";
 import type { FileTurn } from "../sandbox/types.ts";
 import {
   type ExecutionContext,

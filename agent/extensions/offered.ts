@@ -2,7 +2,7 @@
 
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
-import { foreignTool } from "../../config/schema/hints.ts";
+import { foreignTool } from "../../config/data/hints.ts";
 import type { Diagnostic, Frontmatter } from "../../parser/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";

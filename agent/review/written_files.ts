@@ -10,7 +10,7 @@ import type { Call } from "../../parser/types.ts";
 import type { FileTexts } from "../types.ts";
 import { unified } from "./unified.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
-import { realPath } from "../../sandbox/paths/real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { replacePassage } from "../../tools/files/text/passage.ts";
 import { isAsSeen } from "../../tools/builtin/seen_files.ts";
 import type { SeenFiles, ToolDefinition } from "../../tools/definition.ts";

@@ -9,18 +9,18 @@ import { type CallReasons, reasonsOf } from "../../tools/approval/mod.ts";
 import { previewCall, previewIsCut } from "../../tools/preview.ts";
 import { checkInput } from "../../tools/validate.ts";
 import { waitForTool } from "../extensions/waiting.ts";
-import { noticing } from "../notices.ts";
-import { FileChanges } from "../review/file_changes.ts";
+import { noticing } from "./notices.ts";
+import { FileChanges } from "../trust/file_changes.ts";
 import { WrittenFiles } from "../review/written_files.ts";
 import { sandboxOf } from "../sandbox.ts";
-import { providerOf } from "../sender.ts";
+import { providerOf } from "./sender.ts";
 import { blocksOf, saySame, subjectSettings } from "../settings.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
-import type { Decide } from "../trust/stranger.ts";
-import { judging } from "./judging.ts";
-import { requesting } from "./requesting.ts";
-import { tellAll, tooling } from "./tooling.ts";
+import type { Decide } from "../trust/untrusted.ts";
+import { judging } from "./approval.ts";
+import { requesting } from "./requests.ts";
+import { tellAll, tooling } from "./tools.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
 /** Builds the runtime of a document. Nothing runs and nothing is probed yet. */

@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { Cycle } from "../../cycle/mod.ts";
 import type { RunLimits } from "../../cycle/send/limits.ts";
 import type { DocumentMemory } from "../../cycle/storage/journal.ts";
-import type { ThinkingMemory } from "../../cycle/thinking_memory.ts";
+import type { ThinkingMemory } from "../../cycle/storage/thinking_memory.ts";
 import type { DocumentStore, FileMemory, Journal, Send } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
@@ -13,11 +13,11 @@ import type { RuleJudge } from "../../tools/approval/mod.ts";
 import type { RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
-import type { FileChanges } from "../review/file_changes.ts";
+import type { FileChanges } from "../trust/file_changes.ts";
 import type { WrittenFiles } from "../review/written_files.ts";
 import type { Blocks, SubjectSettings } from "../settings.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
-import type { Decide, Distrust } from "../trust/stranger.ts";
+import type { Decide, Distrust } from "../trust/untrusted.ts";
 import type { ChatOptions } from "../types.ts";
 
 /** What holds for a document until its first block changes. */

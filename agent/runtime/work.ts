@@ -2,9 +2,9 @@
 
 import type { Problem } from "../../base/problem.ts";
 import type { Cancelled } from "../../cycle/mod.ts";
-import { busySending, busyStarting } from "../../cycle/refusals.ts";
+import { busySending, busyStarting } from "../../cycle/plan/refusals.ts";
 import type { DocumentStore, Stop } from "../../cycle/types.ts";
-import type { Cancellable } from "../review/cancel/answer.ts";
+import type { Cancellable } from "../cancel/answer.ts";
 import type { Runtime, RuntimeOptions } from "./types.ts";
 
 export class Work {
@@ -82,7 +82,7 @@ export class Work {
     const { path } = this.#store;
     if (path === null || this.#listening !== null) return;
     const tell = ({ code, message }: Problem) => emit?.({ event: "notice", code, message });
-    this.#listening = import("../review/cancel/hear.ts").then(({ hear }) =>
+    this.#listening = import("../cancel/hear.ts").then(({ hear }) =>
       hear({ environment, path, tell, run: this.#cancellable })
     );
   }

@@ -2,7 +2,7 @@
 
 import { isMissing } from "../../base/files.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
-import { callHash } from "../../cycle/call_hash.ts";
+import { callHash } from "../../cycle/plan/call_hash.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
 import type { DocumentMemory } from "../../cycle/storage/journal.ts";
@@ -11,7 +11,7 @@ import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { CommandsWatch } from "../../sandbox/mod.ts";
-import { blockIsSuspect, breachSince, type Leaves, suspectsIn, together, vouched } from "./exposure.ts";
+import { blockIsSuspect, breachSince, type Leaves, suspectsIn, together, vouched } from "./tamper_check.ts";
 
 export interface GuardOptions {
   readonly environment: Environment;

@@ -13,10 +13,10 @@ import {
   subjectSettings,
 } from "../settings.ts";
 import { saidBy } from "./agreement.ts";
-import type { Leaves } from "./exposure.ts";
+import type { Leaves } from "./tamper_check.ts";
 import { DocumentGuard } from "./guard.ts";
-import type { Distrust } from "./stranger.ts";
-import { unconfirmedBlock } from "./vouching.ts";
+import type { Distrust } from "./untrusted.ts";
+import { unconfirmedBlock } from "./unconfirmed.ts";
 
 /** Who opens the document, and whether only to look. */
 export type GuardHost = SettingsHost & { readonly emit?: Emit; readonly readOnly: boolean };

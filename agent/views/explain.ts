@@ -6,7 +6,7 @@ import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { resolveAll, type TargetSpec } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { reasonsOf, type RuleJudge } from "../../tools/approval/mod.ts";
-import type { Decide } from "../trust/stranger.ts";
+import type { Decide } from "../trust/untrusted.ts";
 import type { ExplainedCall } from "../types.ts";
 
 /** Who is asked about a call, and by what. */

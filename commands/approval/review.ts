@@ -1,15 +1,15 @@
 // `flemma review`: decides about the calls of documents one by one, at a terminal, with all of each call in view.
 
-import { settingsRule } from "../../agent/review/settings_rule.ts";
+import { settingsRule } from "../../agent/rules/settings_rule.ts";
 import { failure, inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
-import { hostOptions } from "../host.ts";
+import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit, exitOf } from "../io/exit.ts";
 import { Interrupts } from "../io/interrupt.ts";
 import { refuse } from "../io/refuse.ts";
 import { advised } from "../line/advice.ts";
-import { Desk } from "./review/desk.ts";
+import { Desk } from "./review/controller.ts";
 import { Dialogue, type Ending } from "./review/dialogue.ts";
 import { editText } from "./review/editor.ts";
 import { ProcessTty } from "./review/tty.ts";

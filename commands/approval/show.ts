@@ -3,7 +3,7 @@
 import type { ChatSession, ShownCall, ShownPart } from "../../agent/types.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import { openForReport } from "../document/open.ts";
-import { targetsOf } from "../document/targets.ts";
+import { targetsOf } from "../line/targets.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";

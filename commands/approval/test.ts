@@ -1,9 +1,9 @@
 // `flemma approval test`: what policy says of commands that nobody has called yet, under the settings and rules to try.
 
 import type { ExplainedCall } from "../../agent/types.ts";
-import { commandJudge } from "../../agent/views/judge_commands.ts";
+import { commandJudge } from "../../agent/views/evaluate_commands.ts";
 import { absolutePath, normalPath } from "../../base/paths.ts";
-import { hostOptions } from "../host.ts";
+import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";

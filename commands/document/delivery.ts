@@ -1,6 +1,6 @@
 // How a piped document is given back: exactly once, however its command ends, with what may get lost on the way kept.
 
-import { InHand } from "../../cycle/storage/in_hand.ts";
+import { InHand } from "../../cycle/storage/saved_text.ts";
 import type { Invocation } from "../invocation.ts";
 import { FilterOutput } from "../io/filter_output.ts";
 import { type Input, passRestThrough } from "../io/streams.ts";

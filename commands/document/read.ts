@@ -13,7 +13,7 @@ import { failure, type Outcome, type Problem, success, thrownText } from "../../
 import { checkText, knownPath, readDocument } from "../../cycle/storage/read.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { hostOptions } from "../host.ts";
+import { hostOptions } from "./host.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";

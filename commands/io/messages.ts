@@ -3,9 +3,9 @@
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
-import { keepMessages } from "../../cycle/storage/kept_messages.ts";
+import { keepMessages } from "./saved_messages.ts";
 import { visible } from "../../base/visible.ts";
-import { editorAround } from "./editor_around.ts";
+import { editorAround } from "./parent_editor.ts";
 import { errorIsOutput, writeError } from "./streams.ts";
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
-import { editorAround } from "./editor_around.ts";
+import { editorAround } from "./parent_editor.ts";
 import { type Input, inputKind, lookAtInputFile, type StandardInput } from "./streams.ts";
 
 /**

@@ -3,7 +3,7 @@
 import { BEGIN_COMMANDS } from "./rows/begin.ts";
 import { COMPACT, FORK } from "./rows/conversation.ts";
 import { GIT_COMMANDS } from "./rows/git.ts";
-import { LOOK_COMMANDS } from "./rows/look.ts";
+import { LOOK_COMMANDS } from "./rows/read.ts";
 import { PROVIDER_COMMANDS } from "./rows/providers.ts";
 import { REPLAY_COMMANDS } from "./rows/replay.ts";
 import { SANDBOX_COMMANDS } from "./rows/sandbox.ts";

@@ -6,7 +6,7 @@ import type { Prepared } from "../../sandbox/types.ts";
 import { thrownText } from "../../base/problem.ts";
 import { sandboxOf } from "../../agent/sandbox.ts";
 import { authorityIn } from "../../agent/trust/agreement.ts";
-import { distrust } from "../../agent/trust/stranger.ts";
+import { distrust } from "../../agent/trust/untrusted.ts";
 import { readSubject, settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";

@@ -8,7 +8,7 @@ import { visible } from "../../base/visible.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { stopWords } from "../../editors/stop_words.ts";
 import { RequestLimiter } from "../../providers/http/limiter.ts";
-import { hostOptions } from "../host.ts";
+import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { Interrupts } from "../io/interrupt.ts";

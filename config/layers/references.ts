@@ -1,7 +1,7 @@
 // Checks that need to know what is registered: tools and presets that settings name and nobody has.
 
 import { BUILTIN_BACKENDS, type Catalog } from "../schema/catalog.ts";
-import { foreignTool } from "../schema/hints.ts";
+import { foreignTool } from "../data/hints.ts";
 import { isModulePath, modulesIn } from "../schema/module_path.ts";
 import { PROVIDER_TABLES } from "../schema/parameters.ts";
 import type { LayerLog } from "./log.ts";

@@ -1,6 +1,6 @@
 // Which names two lists of patterns choose: those that one takes, without those that the other leaves out.
 
-import { readGlob } from "./glob.ts";
+import { readGlob } from "../../base/text/glob.ts";
 
 /** Whether a name is taken. A pattern that cannot be read stands for itself. */
 export type NameFilter = (name: string) => boolean;

@@ -1,7 +1,7 @@
 // Patterns of paths in approval rules: globs over whole paths (approval 11).
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
-import { readGlob } from "./glob.ts";
+import { readGlob } from "../../base/text/glob.ts";
 
 /** A pattern of paths. */
 export interface PathPattern {

@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
 import type { Type } from "./define.ts";
-import { numberHint, switchHint } from "./values.ts";
+import { numberHint, switchHint } from "../data/values.ts";
 
 /** Tables and lists of data in each other; the same holds for values of Lua. Deeper ones are nobody's settings. */
 export const MOST_LEVELS = 100;

@@ -4,7 +4,7 @@ import type { Catalog } from "./catalog.ts";
 import { nearest } from "../../base/names.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import type { Fault } from "../types.ts";
-import { foreignHint } from "./hints.ts";
+import { foreignHint } from "../data/hints.ts";
 import { MOVED, SCHEMA } from "./schema.ts";
 import type { Group, Node } from "./define.ts";
 

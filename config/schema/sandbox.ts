@@ -13,7 +13,7 @@ import {
   PROTECT_WORDS,
   socketMistake,
 } from "./sandbox_words.ts";
-import { asEnabled, SANDBOX_MODES, switchHint } from "./values.ts";
+import { asEnabled, SANDBOX_MODES, switchHint } from "../data/values.ts";
 
 const path = pathItem([], "a path");
 

@@ -17,7 +17,7 @@ import {
   word,
 } from "./define.ts";
 import { presets } from "./presets/presets.ts";
-import { asEnabled, switchHint } from "./values.ts";
+import { asEnabled, switchHint } from "../data/values.ts";
 
 /** An item of `auto_approve`: a tool name, a `$preset`, a rule in its short form, or a module path. */
 const approvalItem: Type = {

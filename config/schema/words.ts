@@ -4,7 +4,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { distance } from "../../base/names.ts";
 import type { Group, Node } from "./define.ts";
-import { foreignRestriction } from "./hints.ts";
+import { foreignRestriction } from "../data/hints.ts";
 import { SCHEMA } from "./schema.ts";
 
 /** A name, and where what it means belongs. */

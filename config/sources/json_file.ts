@@ -1,7 +1,7 @@
 // Small JSON files of this program's own: read whole, replaced in one step, changed under a lock.
 
 import { isMissing, replaceSmallFile, whyNothingIsThere } from "../../base/files.ts";
-import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
+import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
 /** More than any settings are. */

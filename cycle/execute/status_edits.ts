@@ -5,7 +5,7 @@ import type { ToolSettings } from "../../config/settings/tools.ts";
 import { isPlaceholder, placeholderStyle, rejectWith, setStatus } from "../../parser/edits/result_block.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import type { Chat, Result } from "../../parser/types.ts";
-import { unknownCall } from "../refusals.ts";
+import { unknownCall } from "../plan/refusals.ts";
 import type { Writer } from "./writer.ts";
 
 /**

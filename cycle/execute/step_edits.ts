@@ -12,7 +12,7 @@ import {
 import type { Edit } from "../../parser/edits/edit.ts";
 import { insertBlocks, type Insertion } from "../../parser/edits/placement.ts";
 import type { Chat } from "../../parser/types.ts";
-import { errorBlock } from "../final_block.ts";
+import { errorBlock } from "../plan/final_block.ts";
 import type { Step } from "../plan/types.ts";
 import type { Decision } from "./writer.ts";
 

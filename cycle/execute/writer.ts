@@ -3,7 +3,7 @@
 import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import { callHash } from "../call_hash.ts";
+import { callHash } from "../plan/call_hash.ts";
 import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 
 /** Edits made from the document as it is when their turn comes, or the reason why there can be none. */

@@ -3,7 +3,7 @@
 import type { Edit } from "../../parser/edits/edit.ts";
 import { sayNext } from "../../parser/edits/turn.ts";
 import type { Chat } from "../../parser/types.ts";
-import { CONTINUE } from "../sentences.ts";
+import { CONTINUE } from "./sentences.ts";
 import { lastWordIsModels, nothingToSend } from "./open_calls.ts";
 
 /** The edit that asks the model to go on; none where calls, or a message of the person, are what comes next. */

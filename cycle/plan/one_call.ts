@@ -2,8 +2,8 @@
 
 import type { Problem } from "../../base/problem.ts";
 import type { Call, Result } from "../../parser/types.ts";
-import { invalidInput } from "../final_block.ts";
-import { sourceMissing } from "../sentences.ts";
+import { invalidInput } from "./final_block.ts";
+import { sourceMissing } from "./sentences.ts";
 import { resolutionText, unrunnable } from "./resolution.ts";
 import type { PlanInputs, Step } from "./types.ts";
 

@@ -3,8 +3,8 @@
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
-import { invalidInput } from "../final_block.ts";
-import { DENIED, INTERRUPTED, putOff, sourceMissing } from "../sentences.ts";
+import { invalidInput } from "./final_block.ts";
+import { DENIED, INTERRUPTED, putOff, sourceMissing } from "./sentences.ts";
 import { HARMLESS } from "./harmless.ts";
 import { lastWordIsModels, liveCalls, nothingToSend } from "./open_calls.ts";
 import { abortedMessage, resolutionText, unrunnable } from "./resolution.ts";

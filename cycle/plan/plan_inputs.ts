@@ -5,7 +5,7 @@ import type { Call, Chat } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { isExecutable } from "../../tools/registry.ts";
-import { callHash } from "../call_hash.ts";
+import { callHash } from "./call_hash.ts";
 import { callsToCheck, questions } from "./questions.ts";
 import type { PlanInputs, RunningCalls } from "./types.ts";
 import type { ToolKind } from "./resolution.ts";

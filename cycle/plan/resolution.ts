@@ -1,7 +1,7 @@
 // Calls that get an error result without having run, and its text (tool-cycle 3.1, 4.1, 5.1).
 
 import type { Call, Result, Turn } from "../../parser/types.ts";
-import { DENIED, INTERRUPTED, notExecutable, REJECTED, unknownTool } from "../sentences.ts";
+import { DENIED, INTERRUPTED, notExecutable, REJECTED, unknownTool } from "./sentences.ts";
 
 /** What the program can do with a tool of some name. */
 export type ToolKind =

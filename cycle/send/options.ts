@@ -7,7 +7,7 @@ import type { RequestLimiter } from "../../providers/http/limiter.ts";
 import type { Clock } from "../../providers/http/patience.ts";
 import type { CredentialResolver } from "../../providers/keys/types.ts";
 import type { OfferedTool, Provider } from "../../providers/types.ts";
-import type { ThinkingMemory } from "../thinking_memory.ts";
+import type { ThinkingMemory } from "../storage/thinking_memory.ts";
 import type { DocumentStore, Emit, FileMemory, ReplyMemory } from "../types.ts";
 import type { UsageLog } from "../usage/log.ts";
 import type { RunLimits } from "./limits.ts";

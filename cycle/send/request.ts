@@ -19,8 +19,8 @@ import { fileDrift, rememberFiles } from "./drift.ts";
 import { preserve, ThinkingLog } from "./thinking/log.ts";
 import { type CacheFacts, earlierNotices, mismatchProblem } from "./thinking/notices.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
-import { lastWord } from "../refusals.ts";
-import type { ThinkingMemory } from "../thinking_memory.ts";
+import { lastWord } from "../plan/refusals.ts";
+import type { ThinkingMemory } from "../storage/thinking_memory.ts";
 import type { FileMemory } from "../types.ts";
 
 export interface RequestOptions {

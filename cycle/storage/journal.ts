@@ -15,7 +15,7 @@ import type {
   ReplyMemory,
   Suspects,
 } from "../types.ts";
-import type { ThinkingEntry, ThinkingMemory, ThinkingState } from "../thinking_memory.ts";
+import type { ThinkingEntry, ThinkingMemory, ThinkingState } from "./thinking_memory.ts";
 import { type JournalEntry, JournalState, readEntries } from "./journal_entries.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 

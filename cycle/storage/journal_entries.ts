@@ -7,7 +7,7 @@ import {
   type ThinkingEntry,
   type ThinkingState,
   thinkingState,
-} from "../thinking_memory.ts";
+} from "./thinking_memory.ts";
 import type { Approval } from "../types.ts";
 import {
   afterEntry,
@@ -16,7 +16,7 @@ import {
   NOTHING_UNSETTLED,
   type Unsettled,
   type UnsettledEntry,
-} from "../unsettled.ts";
+} from "./unsettled.ts";
 
 export type JournalEntry =
   | ({ readonly kind: "approval"; readonly id: string } & Approval)

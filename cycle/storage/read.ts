@@ -12,7 +12,7 @@ import {
   thrownText,
 } from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
-import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
+import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 import { isThere, whyNothingIsThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 

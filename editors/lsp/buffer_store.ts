@@ -3,7 +3,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
-import { InHand } from "../../cycle/storage/in_hand.ts";
+import { InHand } from "../../cycle/storage/saved_text.ts";
 import { difference, distance, splitLines } from "../../cycle/storage/lines.ts";
 import type { DocumentStore, Growth, Piece } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";

@@ -2,7 +2,7 @@
 
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
-import { concessionBy } from "../request/concede.ts";
+import { concessionBy } from "../request/fallback.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";

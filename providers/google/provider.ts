@@ -4,7 +4,7 @@ import { choiceOf } from "../models/find.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveParameters } from "../request/parameters.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
-import { concessionBy } from "../request/concede.ts";
+import { concessionBy } from "../request/fallback.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { readGoogleError } from "./errors.ts";
 import { buildRequest, type Door } from "./request.ts";

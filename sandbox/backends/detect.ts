@@ -1,7 +1,7 @@
 // Which backend serves a run: the named one, or the first that works (sandbox section 5 and 6.2).
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import type { Verdict } from "./judge.ts";
+import type { Verdict } from "./diagnose.ts";
 import type { SetupFailure } from "../types.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 

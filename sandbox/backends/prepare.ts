@@ -10,7 +10,7 @@ import { mountArguments } from "./mounts.ts";
 import { startProxy } from "../network/proxy.ts";
 import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
-import { removeEmptyFromHeld } from "../paths/held_folder.ts";
+import { removeEmptyFromHeld } from "../paths/open_folder.ts";
 import { parseMountTable } from "../paths/mount_table.ts";
 import { type Gate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
 import { MARK, newMark } from "../process/marks.ts";

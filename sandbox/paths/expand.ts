@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { folderOfDocument } from "../../base/paths.ts";
-import { realPath } from "./real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { expandHome } from "../../base/paths.ts";
 
 /** What an entry stands for. A path may still be relative; `dropped` says in words why there is none. */

@@ -1,7 +1,7 @@
 // Telling whether a file is still what it was. The runtime tells the time of the last change by seconds only, and the other
 // time can be set by everybody, so a young file is known by its content alone.
 
-import { Moment } from "./moment.ts";
+import { Moment } from "../../base/disk/stat_cache.ts";
 
 /** Milliseconds since its last change after which the time of a file can be trusted to differ at the next change. */
 const SETTLED = 2500;

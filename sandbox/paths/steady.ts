@@ -1,7 +1,7 @@
 // Whether anybody else could exchange what stands at a path: by the rights on the folders around it.
 
 import { parentOf } from "../../base/paths.ts";
-import type { FsSnapshot } from "./fs_snapshot.ts";
+import type { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 
 /** The part of a look at a file that says who may do what. */
 export type Rights = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;

@@ -1,7 +1,7 @@
 // Links that a command could have made, on the way to where no command may write (S11).
 
 import { isInside } from "../../base/paths.ts";
-import type { Trace } from "./fs_snapshot.ts";
+import type { Trace } from "../../base/disk/fs_snapshot.ts";
 
 /**
  * The first link on a way that lies below one of the writable paths, if the way ends outside of all of them: nobody can tell

@@ -1,7 +1,7 @@
 // Which folders below the working folders are repositories, or hold files of certain names; looked at again after every
 // command, and so at the price of what changed.
 
-import { Moment } from "./moment.ts";
+import { Moment } from "../../base/disk/stat_cache.ts";
 
 /** Folders that are looked into; a policy must not cost seconds. */
 const MOST_FOLDERS = 200;

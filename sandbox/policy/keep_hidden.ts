@@ -3,7 +3,7 @@
 import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { isVisible, resolvePolicy } from "./policy.ts";
-import { realPath } from "../paths/real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 
 /** A document's settings without what would uncover hidden paths, and the entries that were left out. */
 export interface StillHidden {

@@ -2,8 +2,8 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { SocketGroupName } from "../../config/schema/sandbox_words.ts";
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
-import { realPath } from "../paths/real_path.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
 
 interface SocketGroup {

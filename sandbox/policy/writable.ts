@@ -5,8 +5,8 @@ import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { DEFAULT_RW_PATHS } from "../../config/defaults.ts";
 import type { RwPath } from "../../config/settings/sandbox.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
-import type { FsSnapshot, Trace } from "../paths/fs_snapshot.ts";
-import { realPath, traceLinks } from "../paths/real_path.ts";
+import type { FsSnapshot, Trace } from "../../base/disk/fs_snapshot.ts";
+import { realPath, traceLinks } from "../../base/disk/real_path.ts";
 import { linkInside } from "../paths/stray_link.ts";
 import { mistakenEntry, unknownUrn } from "./entries.ts";
 

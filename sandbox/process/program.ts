@@ -3,7 +3,7 @@
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
 import { parentOf } from "../../base/paths.ts";
-import { realPath } from "../paths/real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { isInside } from "../../base/paths.ts";
 
 /**

@@ -3,7 +3,7 @@
 
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { isHarmlessGit } from "./repository.ts";
 
 /** Files longer than this are told when they changed, but cannot be put back. */

@@ -1,7 +1,7 @@
 // The settings in a file of git's configuration, and the files that git would read or run because of them.
 
 import { isInside, parentOf } from "../../base/paths.ts";
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 
 /** A configuration has some hundred bytes; one of a size to fill the memory is not looked into. */
 export const CONFIG_BYTES = 64 * 1024;

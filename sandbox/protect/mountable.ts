@@ -3,9 +3,9 @@
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
-import { makeHeld } from "../paths/held_folder.ts";
-import { realPath } from "../paths/real_path.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import { makeHeld } from "../paths/open_folder.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { isSteady } from "../paths/steady.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import type { Protection } from "./protect.ts";

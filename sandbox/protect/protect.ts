@@ -1,9 +1,9 @@
 // Which paths stay read-only inside writable folders, and where they lead at a moment (S11, sandbox 12.5).
 
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { PROJECT_HOOKS } from "../policy/hooks.ts";
 import { foldersBetween } from "../../base/paths.ts";
-import { traceLinks } from "../paths/real_path.ts";
+import { traceLinks } from "../../base/disk/real_path.ts";
 import { isInside } from "../../base/paths.ts";
 import { pathsInConfig } from "./git_config.ts";
 import { bareHooksOf, type GitHooks, gitHooksOf } from "./repository.ts";

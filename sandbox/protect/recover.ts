@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Problem } from "../../base/problem.ts";
 import { endFamily } from "../process/end_family.ts";
-import { forget, groupLeft, leftBehind, type Recorded, survivors } from "../process/left_behind.ts";
+import { forget, groupLeft, leftBehind, type Recorded, survivors } from "../process/leftovers.ts";
 import { type Before, settle } from "./repair.ts";
 
 /** The part of it that can be written down. */

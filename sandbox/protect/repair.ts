@@ -2,11 +2,11 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
-import { FsSnapshot, type Sealed } from "../paths/fs_snapshot.ts";
-import { Moment } from "../paths/moment.ts";
+import { FsSnapshot, type Sealed } from "../../base/disk/fs_snapshot.ts";
+import { Moment } from "../../base/disk/stat_cache.ts";
 import { foldersBetween, isInside, nameOf, parentOf } from "../../base/paths.ts";
-import { linkInHeld, moveFromHeld, openToOwner, putIntoHeld, setModeOfHeld } from "../paths/held_folder.ts";
-import { realPath } from "../paths/real_path.ts";
+import { linkInHeld, moveFromHeld, openToOwner, putIntoHeld, setModeOfHeld } from "../paths/open_folder.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { type Compared, putBack, remember } from "./compared.ts";
 import { isHarmlessGit } from "./repository.ts";
 

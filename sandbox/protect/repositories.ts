@@ -4,8 +4,8 @@
 import { isInside } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
-import { realPath } from "../paths/real_path.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { contentOf, settledStamp } from "../paths/stamp.ts";
 import type { Found } from "../paths/tree_scan.ts";
 import { CONFIG_BYTES } from "./git_config.ts";

@@ -1,9 +1,9 @@
 // Where git looks for what it runs: the git folders behind a `.git`, and repositories below a folder (sandbox 12.5).
 
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { GIT_HOOKS } from "../policy/hooks.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
-import { realPath } from "../paths/real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { settledStamp } from "../paths/stamp.ts";
 import { CONFIG_BYTES } from "./git_config.ts";
 import { readIndex } from "./git_index.ts";

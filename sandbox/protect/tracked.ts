@@ -1,7 +1,7 @@
 // Held files that git keeps: git cannot check them out inside, and says so badly or not at all.
 
 import { isInside, parentOf } from "../../base/paths.ts";
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { readIndex } from "./git_index.ts";
 import { settledStamp } from "../paths/stamp.ts";
 import { indexesOf } from "./repository.ts";

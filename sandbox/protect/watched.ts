@@ -1,7 +1,7 @@
 // Files that run when the person starts a tool: whether a path is one, and which of them commands have changed.
 
 import { isInside } from "../../base/paths.ts";
-import { Moment } from "../paths/moment.ts";
+import { Moment } from "../../base/disk/stat_cache.ts";
 import { contentOf, settledStamp } from "../paths/stamp.ts";
 import { PROJECT_HOOKS, type Watched, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../policy/hooks.ts";
 

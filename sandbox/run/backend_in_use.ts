@@ -3,16 +3,16 @@
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { backends } from "../backends/builtin.ts";
 import { detect } from "../backends/detect.ts";
-import { judge, type Verdict } from "../backends/judge.ts";
-import { forgetVerdict, keepVerdict, keptVerdict } from "../backends/kept_verdict.ts";
+import { judge, type Verdict } from "../backends/diagnose.ts";
+import { forgetVerdict, keepVerdict, keptVerdict } from "../backends/cached_failure.ts";
 import { isOfMachine, readMachine } from "../backends/machine.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "../backends/probe.ts";
 import type { BackendEntry, BackendRegistry } from "../backends/registry.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { emptyPolicy } from "../protect/mountable.ts";
 import type { BackendConfig, BackendPreparation, MountablePolicy } from "../types.ts";
-import type { Ground } from "./ground.ts";
-import type { Looks } from "./looks.ts";
+import type { Ground } from "./context.ts";
+import type { Looks } from "./policy_snapshots.ts";
 import type { SandboxOptions } from "./options.ts";
 
 /** Finds the backend of a run and keeps it. */

@@ -3,12 +3,12 @@
 import { stateFolder } from "../../base/folders.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { BackendEntry } from "../backends/registry.ts";
-import { FsSnapshot } from "../paths/fs_snapshot.ts";
-import { Moment } from "../paths/moment.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import { Moment } from "../../base/disk/stat_cache.ts";
 import type { Found } from "../paths/tree_scan.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { withInnerScript } from "../process/inner_script.ts";
-import { forget } from "../process/left_behind.ts";
+import { forget } from "../process/leftovers.ts";
 import { makeRuntimeFolder } from "../process/runtime_folders.ts";
 import { spawn } from "../process/spawn.ts";
 import { makeAskedFolders, withoutVanished } from "../protect/mountable.ts";
@@ -18,9 +18,9 @@ import { notChanged, notChangedSentence, type TrackedFiles } from "../protect/tr
 import type { FileChange } from "../protect/watched.ts";
 import type { BackendPreparation, MountablePolicy, Prepared } from "../types.ts";
 import type { BackendInUse } from "./backend_in_use.ts";
-import { writtenDown } from "../process/bare.ts";
-import type { Ground } from "./ground.ts";
-import type { Looks, PolicySnapshot } from "./looks.ts";
+import { writtenDown } from "../process/unsandboxed.ts";
+import type { Ground } from "./context.ts";
+import type { Looks, PolicySnapshot } from "./policy_snapshots.ts";
 import type { Notices } from "./notices.ts";
 import type { CommandsWatch } from "./options.ts";
 

@@ -179,6 +179,6 @@ export const SCENES: readonly Scene[] = [
       ].join("; "),
     ],
     acts: [{ keys: [], until: "+Result: waits for you" }],
-    shows: ["commands/conversation/git", "render"],
+    shows: ["commands/write/git", "render"],
   },
 ];

@@ -1,9 +1,9 @@
 // What another process asks of a run: answered once, by the run alone, and never later than it was asked for.
 
 import assert from "node:assert/strict";
-import { ask, ends, liveRuns } from "../../agent/review/cancel/ask.ts";
-import { forget, listen, runsFolder } from "../../agent/review/cancel/listen.ts";
-import type { CancelAnswer } from "../../agent/review/cancel/request.ts";
+import { ask, ends, liveRuns } from "../../agent/cancel/ask.ts";
+import { forget, listen, runsFolder } from "../../agent/cancel/listen.ts";
+import type { CancelAnswer } from "../../agent/cancel/request.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { asking, inPlace, type Place, waiting } from "./place.ts";
 

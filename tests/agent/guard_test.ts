@@ -5,7 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { blocksOf, subjectSettings } from "../../agent/settings.ts";
 import { DocumentGuard, type GuardOptions } from "../../agent/trust/guard.ts";
 import { guardOf } from "../../agent/trust/open_guard.ts";
-import { callHash } from "../../cycle/call_hash.ts";
+import { callHash } from "../../cycle/plan/call_hash.ts";
 import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent } from "../../cycle/types.ts";

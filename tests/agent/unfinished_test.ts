@@ -1,7 +1,7 @@
 // Calls of a reply whose end nobody saw: which of them policy may still decide about, and what is told.
 
 import assert from "node:assert/strict";
-import { UNFINISHED, unfinishedDoubts, wholeReplies } from "../../agent/trust/vouching.ts";
+import { UNFINISHED, unfinishedDoubts, wholeReplies } from "../../agent/trust/unconfirmed.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Verdict } from "../../tools/approval/types.ts";

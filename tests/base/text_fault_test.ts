@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { faultWords, textFault, textRemedy } from "../../base/text_fault.ts";
+import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 
 const text = (value: string) => new TextEncoder().encode(value);
 const join = (...parts: readonly (string | readonly number[])[]) =>

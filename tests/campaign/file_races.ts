@@ -2,7 +2,7 @@
 // write nothing outside, read nothing hidden and leave nothing behind.
 
 import assert from "node:assert/strict";
-import { record } from "../../sandbox/process/left_behind.ts";
+import { record } from "../../sandbox/process/leftovers.ts";
 import { inFolder, plant, projectSandbox, requireBubblewrap } from "../sandbox/fixture.ts";
 import { type Tools, withHelper } from "../tools/helper_scene.ts";
 

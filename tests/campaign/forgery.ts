@@ -11,7 +11,7 @@ import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { PIECES } from "../parser/hostile.ts";
-import { type Frame, stream, type Voice, VOICES } from "../providers/voices.ts";
+import { type Frame, stream, type Voice, VOICES } from "../providers/same_stream.ts";
 import { type Chance, chance, pause } from "./random.ts";
 
 /** What a provider declares, in order. Texts that follow each other are one. */

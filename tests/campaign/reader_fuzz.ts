@@ -7,7 +7,7 @@ import type { Loaded } from "../../config/sources/find.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { framesOnLines, framesWithHeader, onLine, withHeader } from "../../editors/rpc/framing.ts";
 import { resultOf } from "../../tools/mcp/result.ts";
-import { stream, VOICES } from "../providers/voices.ts";
+import { stream, VOICES } from "../providers/same_stream.ts";
 import { judgeCommand } from "../tools/rules/policy.ts";
 import { sendTo } from "./forgery.ts";
 import { type Chance, chance } from "./random.ts";

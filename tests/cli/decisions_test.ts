@@ -1,7 +1,7 @@
 // What the command line decides by looks alone, one row a condition.
 
 import assert from "node:assert/strict";
-import { editorAround } from "../../commands/io/editor_around.ts";
+import { editorAround } from "../../commands/io/parent_editor.ts";
 import { Exit, exitOf } from "../../commands/io/exit.ts";
 import { placeOf } from "../../commands/io/messages.ts";
 import { isDocument } from "../../commands/io/piped_document.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { PlainLines } from "../../commands/io/plain_lines.ts";
-import { Terminal } from "../../commands/io/terminal.ts";
+import { PlainLines } from "../../commands/io/display/plain_lines.ts";
+import { Terminal } from "../../commands/io/display/terminal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { withScene } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";

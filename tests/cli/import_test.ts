@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/open.ts";
-import { documentOf } from "../../commands/conversation/conversation.ts";
-import { requestIn } from "../../commands/conversation/import.ts";
+import { documentOf } from "../../commands/write/import/request_text.ts";
+import { requestIn } from "../../commands/write/import/import.ts";
 import { withScene } from "./harness.ts";
 
 const SNIPPET = `

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inTurn } from "../../commands/conversation/many/in_turn.ts";
+import { inTurn } from "../../commands/run/many/in_turn.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mergeTurns } from "../../commands/conversation/git/merge_turns.ts";
+import { mergeTurns } from "../../commands/write/git/merge_turns.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { parse } from "../../parser/mod.ts";
 

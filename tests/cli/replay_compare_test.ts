@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { differences } from "../../commands/conversation/replay/compare.ts";
-import { recordingOf } from "../../commands/conversation/replay/recording.ts";
-import { junit, type Replayed, tap } from "../../commands/conversation/replay/report.ts";
+import { differences } from "../../commands/run/replay/compare.ts";
+import { recordingOf } from "../../commands/run/replay/recording.ts";
+import { junit, type Replayed, tap } from "../../commands/run/replay/report.ts";
 import { parse } from "../../parser/mod.ts";
 
 const differ = (expected: string, found: string, errors = [false, false]) =>

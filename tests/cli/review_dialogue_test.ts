@@ -1,9 +1,9 @@
 // The dialogue of a review with a scripted terminal on real documents: what each key does, and what it is bound to.
 
 import assert from "node:assert/strict";
-import { settingsRule } from "../../agent/review/settings_rule.ts";
+import { settingsRule } from "../../agent/rules/settings_rule.ts";
 import { success } from "../../base/problem.ts";
-import { Desk } from "../../commands/approval/review/desk.ts";
+import { Desk } from "../../commands/approval/review/controller.ts";
 import { Dialogue, type Ending } from "../../commands/approval/review/dialogue.ts";
 import type { Tty } from "../../commands/approval/review/tty.ts";
 import { answer, answered, asking, bytesOf, type CallText, inPlace, type Place } from "../agent/place.ts";

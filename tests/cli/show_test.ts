@@ -1,7 +1,7 @@
 // `flemma show` as a process: at a terminal with a pager, into a pipe, as a page in a file.
 
 import assert from "node:assert/strict";
-import { pagerCommand } from "../../commands/conversation/show/pager.ts";
+import { pagerCommand } from "../../commands/read/show/pager.ts";
 import { sha256 } from "../../base/hash.ts";
 import { PNG } from "../pictures.ts";
 import { type Scene, withScene } from "./harness.ts";

@@ -2,14 +2,14 @@
 // the sentence, and in the file. The document itself is looked at more closely in tests/providers/stream_faults_test.ts.
 
 import assert from "node:assert/strict";
-import { run } from "../../commands/document/send.ts";
+import { run } from "../../commands/run/send.ts";
 import { Messages } from "../../commands/io/messages.ts";
 import { StandardInput } from "../../commands/io/streams.ts";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { freshFolder, removeFolder } from "../folder.ts";
 import { serve } from "../providers/loopback.ts";
 import { BEFORE, type Ending, FAULTS } from "../providers/stream_faults.ts";
-import { type Voice, VOICES } from "../providers/voices.ts";
+import { type Voice, VOICES } from "../providers/same_stream.ts";
 import { withScene } from "./harness.ts";
 
 const ABORTED = "<!-- flemma:aborted: ";

@@ -1,8 +1,8 @@
 // Having back what tools did to files: what is kept, what comes back, and what is left alone.
 
 import assert from "node:assert/strict";
-import { KeptChanges } from "../../agent/review/kept_changes.ts";
-import { keptChanges, undoChanges } from "../../agent/review/undo.ts";
+import { KeptChanges } from "../../agent/undo/saved_files.ts";
+import { keptChanges, undoChanges } from "../../agent/undo/undo.ts";
 import { environmentAt } from "../../base/environment.ts";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
 import { lockForWriting, temporaryIn } from "../../tools/builtin/write_lock.ts";

@@ -6,7 +6,7 @@ import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { readModeline, typedValue } from "../../config/schema/presets/modeline.ts";
 import { isModulePath, modulePath, modulesIn } from "../../config/schema/module_path.ts";
 import { pathMistake, socketMistake } from "../../config/schema/sandbox_words.ts";
-import { numberHint, switchHint } from "../../config/schema/values.ts";
+import { numberHint, switchHint } from "../../config/data/values.ts";
 import { settingsWord } from "../../config/schema/words.ts";
 
 function refused(key: string, value: unknown): boolean {

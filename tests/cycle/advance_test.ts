@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { callHash } from "../../cycle/call_hash.ts";
-import { DENIED } from "../../cycle/sentences.ts";
+import { callHash } from "../../cycle/plan/call_hash.ts";
+import { DENIED } from "../../cycle/plan/sentences.ts";
 import { parse } from "../../parser/mod.ts";
 import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
 

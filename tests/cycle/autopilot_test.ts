@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "../../cycle/plan/autopilot.ts";
+import { type Autopilot, type AutopilotEvent, react, startAutopilot } from "../../cycle/run/autopilot.ts";
 import type { AutopilotState } from "../../cycle/types.ts";
 
 const on = (state: AutopilotState, turns = 0): Autopilot => ({ state, turns, enabled: true, maxTurns: 2 });

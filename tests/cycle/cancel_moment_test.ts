@@ -1,7 +1,7 @@
 // A cancel that comes while a call is just about to start: nothing may start after it.
 
 import assert from "node:assert/strict";
-import type { Cycle } from "../../cycle/cycle.ts";
+import type { Cycle } from "../../cycle/run/cycle.ts";
 import { bench, block, chatAnswered, chatWith, MemoryJournal } from "./harness.ts";
 
 const CHAT = chatAnswered(

@@ -1,8 +1,8 @@
 // Results as blocks, and the promise that holds for every sentence of the program.
 
 import assert from "node:assert/strict";
-import { errorBlock, finalBlock, invalidInput } from "../../cycle/final_block.ts";
-import * as sentences from "../../cycle/sentences.ts";
+import { errorBlock, finalBlock, invalidInput } from "../../cycle/plan/final_block.ts";
+import * as sentences from "../../cycle/plan/sentences.ts";
 
 Deno.test("output of any type becomes text, and only data is marked as JSON", () => {
   const written = (output: unknown) => {

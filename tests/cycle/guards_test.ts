@@ -6,7 +6,7 @@ import { parentOf } from "../../base/paths.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { holderOf, lockBeside, lockDocument } from "../../cycle/storage/lock.ts";
 import { mergeDocuments, mergeFrom, sameAuthority } from "../../cycle/storage/merge.ts";
-import { messagesKey } from "../../cycle/storage/kept_messages.ts";
+import { messagesKey } from "../../commands/io/saved_messages.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { readDocument } from "../../cycle/storage/read.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";

@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Problem } from "../../base/problem.ts";
-import { Cycle, type CycleParts } from "../../cycle/cycle.ts";
+import { Cycle, type CycleParts } from "../../cycle/run/cycle.ts";
 import type { Approval, CycleEvent, DocumentStore, Growth, Journal, SendOutcome } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";

@@ -5,7 +5,7 @@ import { planOne } from "../../cycle/plan/one_call.ts";
 import { plan } from "../../cycle/plan/plan.ts";
 import type { PlanInputs, Step } from "../../cycle/plan/types.ts";
 import type { ToolKind } from "../../cycle/plan/resolution.ts";
-import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/sentences.ts";
+import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/plan/sentences.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";

@@ -1,7 +1,7 @@
 // What the journal remembers: calls that ran when the program ended, approvals bound to a text, bodies that gave way.
 
 import assert from "node:assert/strict";
-import { callHash } from "../../cycle/call_hash.ts";
+import { callHash } from "../../cycle/plan/call_hash.ts";
 import { parse } from "../../parser/mod.ts";
 import { type Bench, bench, block, chatAnswered, chatWith, MemoryJournal } from "./harness.ts";
 

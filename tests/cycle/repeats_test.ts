@@ -1,7 +1,7 @@
 // The guard against a model that goes in circles: what counts as the same again, and what ends a row.
 
 import assert from "node:assert/strict";
-import { repeats } from "../../cycle/plan/repeats.ts";
+import { repeats } from "../../cycle/run/repeats.ts";
 import { parse } from "../../parser/mod.ts";
 
 interface Round {

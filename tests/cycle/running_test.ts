@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { SendOutcome } from "../../cycle/types.ts";
-import { CANCELLED } from "../../cycle/sentences.ts";
+import { CANCELLED } from "../../cycle/plan/sentences.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
 import { withoutWaiting } from "../waiting.ts";

@@ -7,7 +7,7 @@ import {
   thinkingEntries,
   type ThinkingEntry,
   thinkingState,
-} from "../../cycle/thinking_memory.ts";
+} from "../../cycle/storage/thinking_memory.ts";
 
 const RECORD = { key: "k", text: "t", prefix: "p", before: null, model: "m" };
 const ENTRIES: readonly ThinkingEntry[] = [

@@ -8,7 +8,7 @@ import {
   isUnsettledEntry,
   NOTHING_UNSETTLED,
   type Unsettled,
-} from "../../cycle/unsettled.ts";
+} from "../../cycle/storage/unsettled.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import type { Exposure, Suspects } from "../../cycle/types.ts";
 

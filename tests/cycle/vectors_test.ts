@@ -1,8 +1,8 @@
 // Every line of tool-cycle.jsonl with decisions applied, and the extra lines of the same schema, byte for byte.
 
 import assert from "node:assert/strict";
-import { CANCELLED, DENIED, INTERRUPTED, NO_RESULT, notExecutable } from "../../cycle/sentences.ts";
-import { PARTIAL_OUTPUT, REJECTED, unknownTool } from "../../cycle/sentences.ts";
+import { CANCELLED, DENIED, INTERRUPTED, NO_RESULT, notExecutable } from "../../cycle/plan/sentences.ts";
+import { PARTIAL_OUTPUT, REJECTED, unknownTool } from "../../cycle/plan/sentences.ts";
 import { configResolver } from "../../tools/approval/policy.ts";
 import { ApprovalRegistry } from "../../tools/approval/registry.ts";
 import { type Bench, bench, FAKE_TOOLS } from "./harness.ts";

@@ -6,7 +6,11 @@ import type { Settings } from "../../config/settings.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import { type ThinkingEntry, type ThinkingMemory, thinkingState } from "../../cycle/thinking_memory.ts";
+import {
+  type ThinkingEntry,
+  type ThinkingMemory,
+  thinkingState,
+} from "../../cycle/storage/thinking_memory.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { serve } from "./loopback.ts";
 

@@ -1,7 +1,7 @@
 // Everything that goes wrong with streams, as a server would answer it in the dialect of each provider, and how each has to end.
 
 import type { Answer } from "./loopback.ts";
-import { type Frame, stream, type Voice, VOICES } from "./voices.ts";
+import { type Frame, stream, type Voice, VOICES } from "./same_stream.ts";
 
 /** The document that is sent. */
 export const BEFORE = "@You:\nhi\n";

@@ -10,7 +10,7 @@ import type { SendOutcome } from "../../cycle/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { serve } from "./loopback.ts";
 import { BEFORE, type Ending, FAULTS, WHOLE } from "./stream_faults.ts";
-import { type Voice, VOICES } from "./voices.ts";
+import { type Voice, VOICES } from "./same_stream.ts";
 
 async function sendTo(
   voice: Voice,

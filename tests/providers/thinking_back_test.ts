@@ -13,7 +13,7 @@ import {
 } from "../../providers/chat_completions/reasoning_details.ts";
 import { signaturesOf } from "../../providers/google/signatures.ts";
 import { readSignature, summaryOf, writeSignature } from "../../providers/openai/reasoning.ts";
-import { concessionBy } from "../../providers/request/concede.ts";
+import { concessionBy } from "../../providers/request/fallback.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Outline, ThinkingPart } from "../../providers/types.ts";
 

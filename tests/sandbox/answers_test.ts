@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { isVisible, resolvePolicy } from "../../sandbox/policy/policy.ts";
 import { stillHidden } from "../../sandbox/policy/keep_hidden.ts";
 import { isReplaced, variablesOfKept } from "../../sandbox/policy/sockets.ts";
-import { records } from "../../sandbox/process/left_behind.ts";
+import { records } from "../../sandbox/process/leftovers.ts";
 import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { inFolder, plant, projectSandbox, settings, world } from "./fixture.ts";
 

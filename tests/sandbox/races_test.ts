@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { WAIT, withInnerScript } from "../../sandbox/process/inner_script.ts";
-import { record } from "../../sandbox/process/left_behind.ts";
+import { record } from "../../sandbox/process/leftovers.ts";
 import { inFolder, plant, projectSandbox, runInside, runPrepared, script } from "./fixture.ts";
 import { isSuperuser, testAsOrdinaryUser } from "./ordinary_user.ts";
 

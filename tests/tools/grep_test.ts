@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OWN_STANDING } from "../../tools/files/ground.ts";
+import { OWN_STANDING } from "../../base/disk/folder_access.ts";
 import { holding, requiredText } from "../../tools/files/search/narrowed.ts";
 import { searchFiles } from "../../tools/files/search/search.ts";
 import { inScene, openSandbox, type Scene } from "./scene.ts";

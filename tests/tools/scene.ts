@@ -3,7 +3,7 @@
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
 import { success } from "../../base/problem.ts";
-import { realPath } from "../../sandbox/paths/real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import { isInside } from "../../base/paths.ts";
 import { spawn, type SpawnOptions } from "../../sandbox/process/spawn.ts";
 import type { Sandbox } from "../../sandbox/types.ts";

@@ -19,7 +19,7 @@ export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builti
 export { askForWatched, WATCHED_FILE } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
 export { type CallReasons, type ExplainedCommand, type ExplainedRule, reasonsOf } from "./reasons.ts";
-export { JudgedPaths } from "./judged_paths.ts";
+export { JudgedPaths } from "./decided_paths.ts";
 export { withChain } from "./types.ts";
 export { type RuleJudge } from "./rules/resolvers.ts";
 export type { JudgedCommand, RuleJudgement } from "./rules/types.ts";

@@ -10,7 +10,7 @@ import { expandPath } from "../../sandbox/paths/expand.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { workingFolder } from "../context.ts";
 import type { ToolRegistry } from "../registry.ts";
-import type { RuleParts } from "./rules/judge.ts";
+import type { RuleParts } from "./rules/evaluate.ts";
 import type { RuleJudge } from "./rules/resolvers.ts";
 
 /** Whose rules are judged. */

@@ -1,6 +1,6 @@
 // Files that run when the person starts a tool are written only after a question, whatever list approves the tool.
 
-import { realPath } from "../../sandbox/paths/real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../definition.ts";
 import { type Verdict, withChain } from "./types.ts";

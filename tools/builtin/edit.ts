@@ -7,7 +7,7 @@ import {
   type ToolDefinition,
   type ToolInput,
 } from "../definition.ts";
-import { unpackError } from "../files/failures.ts";
+import { unpackError } from "../../base/disk/failures.ts";
 import { inItsTime, onDisk } from "../files/on_disk.ts";
 import { STOPPED } from "../definition.ts";
 import { inputValidator } from "../validate.ts";

@@ -3,9 +3,9 @@
 import { canBeSeen } from "../../base/files.ts";
 import { thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
-import { realPath } from "../../sandbox/paths/real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
-import { FileFailure, folderSentence } from "../files/failures.ts";
+import { FileFailure, folderSentence } from "../../base/disk/failures.ts";
 import { inTime, onDisk } from "../files/on_disk.ts";
 import { nearName } from "../files/text/mismatch.ts";
 

@@ -2,10 +2,10 @@
 
 import { isSystemPath } from "../../base/system/reading.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
-import { realPath } from "../../sandbox/paths/real_path.ts";
+import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import type { Changed, Target } from "../files/change.ts";
-import { FileFailure, systemSentence } from "../files/failures.ts";
+import { FileFailure, systemSentence } from "../../base/disk/failures.ts";
 import { inTime, onDisk } from "../files/on_disk.ts";
 import { changedSentence } from "../files/replace.ts";
 import { leading, nowhereSentence } from "./file_failures.ts";

@@ -3,11 +3,11 @@
 import { settled, STILL_UNFINISHED } from "../../base/system/settled.ts";
 import { sha256 } from "../../base/hash.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
-import { textFault } from "../../base/text_fault.ts";
+import { textFault } from "../../base/text/text_fault.ts";
 import type { SeenFile } from "../definition.ts";
 import { truncateLine } from "../truncate.ts";
-import { FileFailure, type PackedError, packError } from "./failures.ts";
-import type { Disk } from "./ground.ts";
+import { FileFailure, type PackedError, packError } from "../../base/disk/failures.ts";
+import type { Disk } from "../../base/disk/folder_access.ts";
 import { replaceFile, type Snapshot, snapshotOrNone, takeSnapshot } from "./replace.ts";
 import { nearPassage } from "./text/mismatch.ts";
 import { findNearestLine, replacePassage } from "./text/passage.ts";

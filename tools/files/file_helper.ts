@@ -8,7 +8,7 @@ import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
 import type { Companion, Sandbox } from "../../sandbox/types.ts";
 import type { DiskAccess } from "../definition.ts";
 import { sandboxSentence } from "./sandbox_sentence.ts";
-import { FileFailure, unpackError } from "./failures.ts";
+import { FileFailure, unpackError } from "../../base/disk/failures.ts";
 import { framed, frameOf, FrameReader, type FromHelper, type Greeting } from "./protocol.ts";
 
 /** What a helper is made for. */

@@ -3,8 +3,8 @@
 
 import { isSystemPath } from "../../base/system/reading.ts";
 import { isSeen } from "../../sandbox/policy/view.ts";
-import { packError } from "./failures.ts";
-import { type Disk, heldGround } from "./ground.ts";
+import { packError } from "../../base/disk/failures.ts";
+import { type Disk, heldGround } from "../../base/disk/folder_access.ts";
 import { type Operation, perform } from "./operations.ts";
 import { frameOf, FrameReader, type FromHelper, type Greeting, type ToHelper } from "./protocol.ts";
 

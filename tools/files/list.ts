@@ -3,8 +3,8 @@
 import { byBytes } from "../../base/bytes.ts";
 import { parentOf } from "../../base/paths.ts";
 import { isSystemPath } from "../../base/system/reading.ts";
-import { realPath } from "../../sandbox/paths/real_path.ts";
-import type { Disk } from "./ground.ts";
+import { realPath } from "../../base/disk/real_path.ts";
+import type { Disk } from "../../base/disk/folder_access.ts";
 import { onOneLine } from "./text/one_line.ts";
 
 /** What is to be listed. */

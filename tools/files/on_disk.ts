@@ -3,7 +3,7 @@
 import { isSystemPath, TimeOver, within } from "../../base/system/reading.ts";
 import { afterSilence } from "../../base/system/timer.ts";
 import type { ExecutionContext } from "../definition.ts";
-import { OWN_STANDING } from "./ground.ts";
+import { OWN_STANDING } from "../../base/disk/folder_access.ts";
 import { type Operation, type Operations, perform } from "./operations.ts";
 
 /**

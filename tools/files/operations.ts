@@ -10,8 +10,8 @@ import {
   type Target,
   writeContent,
 } from "./change.ts";
-import type { PackedError } from "./failures.ts";
-import type { Disk } from "./ground.ts";
+import type { PackedError } from "../../base/disk/failures.ts";
+import type { Disk } from "../../base/disk/folder_access.ts";
 import { listFolder, type Listing, type ListRequest, namesIn } from "./list.ts";
 import { type ReadFile, readFile, type ReadRequest } from "./read.ts";
 import type { BadPattern, FindRequest, FoundFiles, FoundLines, GrepRequest } from "./search/search.ts";

@@ -2,7 +2,7 @@
 
 import { concat } from "../../base/bytes.ts";
 import type { PathView } from "../../sandbox/types.ts";
-import type { PackedError } from "./failures.ts";
+import type { PackedError } from "../../base/disk/failures.ts";
 
 /** The first frame to the helper. */
 export interface Greeting {

@@ -4,11 +4,11 @@ import { isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
 import { sha256 } from "../../base/hash.ts";
 import { readAllSync } from "../../base/files.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
-import { textFault } from "../../base/text_fault.ts";
+import { textFault } from "../../base/text/text_fault.ts";
 import type { SeenFile } from "../definition.ts";
 import { MOST_SEEN } from "./change.ts";
-import { Exchanged } from "./failures.ts";
-import type { Disk } from "./ground.ts";
+import { Exchanged } from "../../base/disk/failures.ts";
+import type { Disk } from "../../base/disk/folder_access.ts";
 import { type LineRange, type LineSelection, LineSelector } from "./text/line_selector.ts";
 
 const CHUNK = 64 * 1024;

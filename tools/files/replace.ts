@@ -6,8 +6,8 @@ import { readAllSync } from "../../base/files.ts";
 import { settled } from "../../base/system/settled.ts";
 import { takePlace } from "../../base/system/take_place.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
-import { Exchanged, FileFailure, folderSentence, systemSentence } from "./failures.ts";
-import { type Ground, OWN_STANDING, type Standing } from "./ground.ts";
+import { Exchanged, FileFailure, folderSentence, systemSentence } from "../../base/disk/failures.ts";
+import { type Ground, OWN_STANDING, type Standing } from "../../base/disk/folder_access.ts";
 
 /** Content of a file and what it was when it was read. */
 export interface Snapshot {

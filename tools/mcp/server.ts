@@ -5,7 +5,7 @@ import type { McpServer } from "../../config/settings/extensions.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { type CallOutcome, Connection, type Network } from "./connection.ts";
 import { expandServer } from "./expand.ts";
-import { KeptList } from "./kept_list.ts";
+import { KeptList } from "./cached_list.ts";
 import { resultOf } from "./result.ts";
 import { shortened } from "./shown.ts";
 import { serverVariables, type SpawnPlace, spawnServer } from "./spawn.ts";

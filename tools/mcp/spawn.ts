@@ -6,7 +6,7 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { McpServer } from "../../config/settings/extensions.ts";
 import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
-import { bare } from "../../sandbox/process/bare.ts";
+import { bare } from "../../sandbox/process/unsandboxed.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import type { Sandbox, SpawnOptions } from "../../sandbox/types.ts";
 import type { Piped } from "./pipes.ts";

@@ -5,7 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { nameOf } from "../../base/paths.ts";
 import { type Outcome, success, thrownText } from "../../base/problem.ts";
 import { readJudged } from "../../base/system/reading.ts";
-import { faultWords, textFault } from "../../base/text_fault.ts";
+import { faultWords, textFault } from "../../base/text/text_fault.ts";
 import { nameFilter } from "../../config/rules/name_filter.ts";
 import { isTrusted } from "../../config/sources/trust.ts";
 import { filesBelow } from "./files.ts";

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Running, Sandbox } from "../../sandbox/types.ts";
-import { bare } from "../../sandbox/process/bare.ts";
+import { bare } from "../../sandbox/process/unsandboxed.ts";
 import { HostProcess, inputPipe, newWord, type StartedHost } from "./host_process.ts";
 import { ALL_RIGHTS, findDeno, hostCommand, rightsOf } from "./runtime.ts";
 

@@ -1,16 +1,16 @@
 // The dialogue of a review: one call at a time, all of it shown before it can be approved, each step with its way back.
 
 import type { ProposedRule, ShownCall } from "../../../agent/types.ts";
-import type { SettingsRule } from "../../../agent/review/settings_rule.ts";
+import type { SettingsRule } from "../../../agent/rules/settings_rule.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { isObject } from "../../../base/is_object.ts";
 import type { WrittenRule } from "../../../config/rules/read_rule.ts";
-import type { Decided, Desk, Step } from "./desk.ts";
+import type { Decided, Desk, Step } from "./controller.ts";
 import { END, INTERRUPT, type Key } from "./keys.ts";
 import { lineOf, ruleFrom } from "./rule_line.ts";
 import { callLines, reasonLines } from "./screen.ts";
 import type { Tty } from "./tty.ts";
-import { Voice } from "./voice.ts";
+import { Voice } from "./view.ts";
 
 /** What a dialogue needs beside the terminal and the documents. */
 export interface Helpers {

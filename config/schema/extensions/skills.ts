@@ -1,7 +1,7 @@
 // Settings of skills: whether and which, and where else they lie.
 
 import { BOOLEAN, group, key, STRINGS } from "../define.ts";
-import { asEnabled, switchHint } from "../values.ts";
+import { asEnabled, switchHint } from "../../data/values.ts";
 
 export const skills = group("Skills: folders with instructions that the model may load.", {
   enabled: key(BOOLEAN, "Tell the model of skills.", { default: true, narrows: "false" }),

@@ -4,7 +4,7 @@ import { quickHashOf } from "../../../base/hash.ts";
 import { thrownText } from "../../../base/problem.ts";
 import { partsOf } from "../../../base/text/long_text.ts";
 import type { DroppedThinking, Effect, Outline, ThinkingPart } from "../../../providers/types.ts";
-import { NO_THINKING, type ThinkingEntry, type ThinkingMemory } from "../../thinking_memory.ts";
+import { NO_THINKING, type ThinkingEntry, type ThinkingMemory } from "../../storage/thinking_memory.ts";
 import { type Digests, digestsOf, judge, type Judgement, keyOf, sentEntry, textOf } from "./preserved.ts";
 import { droppedNotices } from "./notices.ts";
 

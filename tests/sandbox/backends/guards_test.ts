@@ -5,7 +5,7 @@ import { failure, type Problem, success } from "../../../base/problem.ts";
 import { BackendRegistry } from "../../../sandbox/mod.ts";
 import { bwrap, registerBuiltinBackends } from "../../../sandbox/backends/builtin.ts";
 import { bwrapSettings } from "../../../sandbox/backends/bwrap.ts";
-import { keepVerdict, keptVerdict } from "../../../sandbox/backends/kept_verdict.ts";
+import { keepVerdict, keptVerdict } from "../../../sandbox/backends/cached_failure.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "../../../sandbox/backends/probe.ts";
 import { seatbelt } from "../../../sandbox/backends/seatbelt.ts";
 import type { BackendPreparation, Host } from "../../../sandbox/types.ts";

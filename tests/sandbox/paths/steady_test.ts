@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
+import type { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { isKept, isSteady, type Rights } from "../../../sandbox/paths/steady.ts";
 
 const user = { uid: 1000, gid: 1000 };

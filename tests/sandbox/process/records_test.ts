@@ -1,7 +1,7 @@
 // What is believed of a file about a started command, one row a condition.
 
 import assert from "node:assert/strict";
-import { identify, isAlive, leftBehind, record, records } from "../../../sandbox/process/left_behind.ts";
+import { identify, isAlive, leftBehind, record, records } from "../../../sandbox/process/leftovers.ts";
 import { inFolder, world } from "../fixture.ts";
 
 Deno.test("a file that is no whole record says nothing: one row a member", () =>

@@ -1,7 +1,7 @@
 // What is compared after a command instead of mounted before it: what counts as changed, one row a condition.
 
 import assert from "node:assert/strict";
-import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { type Compared, putBack, remember } from "../../../sandbox/protect/compared.ts";
 import { inFolder, plant } from "../fixture.ts";
 

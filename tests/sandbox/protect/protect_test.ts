@@ -1,7 +1,7 @@
 // Which paths are protected, where they lead, and what becomes of them after a command.
 
 import assert from "node:assert/strict";
-import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { protectedPaths, type ProtectionScope, traceProtected } from "../../../sandbox/protect/protect.ts";
 import { areHarmlessHooks, gitHooks, isHarmlessGitConfig } from "../../../sandbox/protect/repository.ts";
 import { inFolder, plant } from "../fixture.ts";

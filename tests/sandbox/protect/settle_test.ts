@@ -1,10 +1,10 @@
 // What is put right after commands, by itself: one row a condition.
 
 import assert from "node:assert/strict";
-import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
+import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { before, settle } from "../../../sandbox/protect/repair.ts";
 import { recover } from "../../../sandbox/protect/recover.ts";
-import { record, records } from "../../../sandbox/process/left_behind.ts";
+import { record, records } from "../../../sandbox/process/leftovers.ts";
 import { inFolder, plant, world } from "../fixture.ts";
 
 type Links = { path: string; target: string }[];

@@ -139,7 +139,7 @@ Deno.test("whether a sandbox stands is not asked where no rule depends on it", (
     const parts = partsFor([{ approve: "bash", command: "ls" }, { approve: "read", sandboxed: true }], {
       folder,
     });
-    const { judgeCall } = await import("../../../tools/approval/rules/judge.ts");
+    const { judgeCall } = await import("../../../tools/approval/rules/evaluate.ts");
     const counting = { ...parts, isSandboxed: () => Promise.resolve(++asked > 0) };
     await judgeCall("bash", { command: "ls" }, counting);
     assert.equal(asked, 0);

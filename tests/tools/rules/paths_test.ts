@@ -115,7 +115,7 @@ Deno.test("what is mounted below the folder is not part of it", async () => {
 Deno.test("the parent mounted below the folder is found in the table of the system", async () => {
   await inFolder(async (folder) => {
     await Deno.mkdir(`${folder}/src/bind`);
-    const script = new URL("./judge_path.ts", import.meta.url).pathname;
+    const script = new URL("./evaluate_path.ts", import.meta.url).pathname;
     const args = [
       "--dev-bind",
       "/",

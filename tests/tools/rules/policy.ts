@@ -3,7 +3,7 @@
 import { resolvePath } from "../../../base/paths.ts";
 import { readRule } from "../../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../../config/rules/rule.ts";
-import { judgeCall, type RuledTool, type RuleParts } from "../../../tools/approval/rules/judge.ts";
+import { judgeCall, type RuledTool, type RuleParts } from "../../../tools/approval/rules/evaluate.ts";
 import type { RuleJudgement } from "../../../tools/approval/rules/types.ts";
 import { type RuleWorld, worldNow } from "../../../tools/approval/rules/world.ts";
 import type { ShellLibrary } from "../../../tools/approval/shell/every_command.ts";

@@ -1,7 +1,7 @@
 // Whether a path fits the patterns of a rule: real paths against patterns whose fixed front is made real too (approval 11).
 
 import { expandHome, isInside, normalPath } from "../../../base/paths.ts";
-import { readGlob } from "../../../config/rules/glob.ts";
+import { readGlob } from "../../../base/text/glob.ts";
 import { fixedFront, type PathPattern } from "../../../config/rules/path_pattern.ts";
 import type { RuleWorld } from "./world.ts";
 

@@ -6,7 +6,7 @@ import { readRule, ruleText, type WrittenRule } from "../../../config/rules/read
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { readStrictly } from "../shell/read.ts";
 import { judgeCommands } from "./approve_command.ts";
-import { judgeCall, type RuleParts } from "./judge.ts";
+import { judgeCall, type RuleParts } from "./evaluate.ts";
 
 /** A rule that could be written. */
 export interface ProposedRule {

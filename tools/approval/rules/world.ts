@@ -3,8 +3,8 @@
 import type { Environment } from "../../../base/environment.ts";
 import { isInside, nameOf, parentOf } from "../../../base/paths.ts";
 import { parseMountTable } from "../../../sandbox/paths/mount_table.ts";
-import { FsSnapshot } from "../../../sandbox/paths/fs_snapshot.ts";
-import { realPath } from "../../../sandbox/paths/real_path.ts";
+import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
+import { realPath } from "../../../base/disk/real_path.ts";
 
 /** The files and programs that rules are judged against. */
 export interface RuleWorld {

@@ -9,8 +9,8 @@ import {
   type ToolDefinition,
   type ToolInput,
 } from "../../definition.ts";
-import { realPath } from "../../../sandbox/paths/real_path.ts";
-import { Exchanged } from "../../files/failures.ts";
+import { realPath } from "../../../base/disk/real_path.ts";
+import { Exchanged } from "../../../base/disk/failures.ts";
 import { inTime, onDisk } from "../../files/on_disk.ts";
 import type { ReadFile } from "../../files/read.ts";
 import type { LineSelection } from "../../files/text/line_selector.ts";

@@ -2,9 +2,9 @@
 
 import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
 import { resolvePath } from "../../../base/paths.ts";
-import { realPath } from "../../../sandbox/paths/real_path.ts";
+import { realPath } from "../../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../../definition.ts";
-import { FileFailure } from "../../files/failures.ts";
+import { FileFailure } from "../../../base/disk/failures.ts";
 import { leading, nowhereSentence, type Places } from "../file_failures.ts";
 
 /** What a path of a call leads to. */

@@ -1,8 +1,8 @@
 // The patterns of a search for files (tools 8.6): by base name, or by path where they hold a slash.
 
 import { failed, type Outcome, success } from "../../../base/problem.ts";
-import { readGlob } from "../../../config/rules/glob.ts";
-import type { WalkedFile } from "./walk.ts";
+import { readGlob } from "../../../base/text/glob.ts";
+import type { WalkedFile } from "../../../base/disk/walk.ts";
 
 /** A pattern that is ready to be asked. */
 export interface FileGlob {

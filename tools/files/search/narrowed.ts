@@ -1,7 +1,7 @@
 // Which files a search in many files has to open at all: rg tells those that hold a text which every fitting line holds. What
 // fits is decided without it, so that the answer is the same where there is none.
 
-import type { WalkedFile } from "./walk.ts";
+import type { WalkedFile } from "../../../base/disk/walk.ts";
 
 /** Shorter ones are in most files. */
 const SHORTEST = 3;

@@ -5,12 +5,12 @@ import { nameOf, parentOf } from "../../../base/paths.ts";
 import { success } from "../../../base/problem.ts";
 import { truncateLine } from "../../truncate.ts";
 import { type FileGlob, fileGlob } from "./file_glob.ts";
-import { Exchanged } from "../failures.ts";
-import type { Disk } from "../ground.ts";
+import { Exchanged } from "../../../base/disk/failures.ts";
+import type { Disk } from "../../../base/disk/folder_access.ts";
 import { readLinePattern } from "./line_pattern.ts";
 import { holding, requiredText } from "./narrowed.ts";
 import { searchLines } from "./search_lines.ts";
-import { type Closed, type WalkedFile, walkFiles } from "./walk.ts";
+import { type Closed, type WalkedFile, walkFiles } from "../../../base/disk/walk.ts";
 
 /** Where and how long to search. */
 export interface SearchOptions {

@@ -1,0 +1,97 @@
+// What a run does when somebody asks it to cancel something.
+
+import type { Problem } from "../../base/problem.ts";
+import type { Cancelled } from "../../cycle/mod.ts";
+import { callAtLine, resolveTargets } from "../../cycle/plan/targets.ts";
+import type { Call, Chat } from "../../parser/types.ts";
+import type { CancelAnswer, CancelRequest } from "./request.ts";
+
+/** What goes on with a document, and the ways to end it. */
+export interface Cancellable {
+  readonly chat: Chat;
+  /** The calls that run, in the order they were started. */
+  readonly running: readonly Call[];
+  readonly requesting: boolean;
+  /** Cancels what comes first: the request, the call that was started first, a press; null when there is nothing. */
+  cancel(): Cancelled | null;
+  /** False when that call does not run. */
+  cancelCall(id: string): boolean;
+}
+
+/** Does what a request asks for, and says what came of it. */
+export function answerTo(request: CancelRequest, run: Cancellable): CancelAnswer {
+  const done = carryOut(request, run);
+  return {
+    cancelled: "cancelled" in done ? done.cancelled : [],
+    running: run.running.map(({ id, name }) => ({ id, tool: name })),
+    requesting: run.requesting &&
+      !("cancelled" in done && done.cancelled.some(({ what }) => what === "request")),
+    problem: "problem" in done ? done.problem : null,
+  };
+}
+
+type Done = { readonly cancelled: readonly Cancelled[] } | { readonly problem: Problem };
+
+function carryOut(request: CancelRequest, run: Cancellable): Done {
+  switch (request.kind) {
+    case "list":
+      return { cancelled: [] };
+    case "one":
+      return first(run);
+    case "all":
+      return all(run);
+    case "call": {
+      const found = resolveTargets(run.chat, { kind: "id", text: request.text });
+      if (!found.ok) return { problem: found.problem };
+      const [id = ""] = found.value;
+      return cancelCall(id, run) ?? { problem: notRunning(id, run) };
+    }
+    case "line": {
+      const at = callAtLine(run.chat, request.line);
+      return (at.ok ? cancelCall(at.value, run) : null) ?? first(run);
+    }
+  }
+}
+
+function first(run: Cancellable): Done {
+  const cancelled = run.cancel();
+  return cancelled === null ? { problem: nothingRuns() } : { cancelled: [cancelled] };
+}
+
+/** A request is never alone with calls that are to be cancelled: what comes first is cancelled until nothing is left. */
+function all(run: Cancellable): Done {
+  const cancelled: Cancelled[] = [];
+  if (run.requesting) {
+    const request = run.cancel();
+    if (request !== null) cancelled.push(request);
+  }
+  for (const call of run.running) {
+    const done = cancelCall(call.id, run);
+    if (done !== null) cancelled.push(...done.cancelled);
+  }
+  return cancelled.length === 0 ? first(run) : { cancelled };
+}
+
+function cancelCall(id: string, run: Cancellable): { readonly cancelled: readonly Cancelled[] } | null {
+  const tool = run.running.find((call) => call.id === id)?.name;
+  if (tool === undefined || !run.cancelCall(id)) return null;
+  return { cancelled: [{ what: "call", id, tool }] };
+}
+
+function notRunning(id: string, { running, requesting }: Cancellable): Problem {
+  const others = running.map((call) => call.id);
+  return {
+    code: "not-running",
+    message: `The call ${id} does not run.`,
+    ...(others.length > 0
+      ? { next: `Running: ${others.join(", ")}` }
+      : requesting
+      ? { next: "A request runs; it is cancelled when no call is named." }
+      : {}),
+  };
+}
+
+/** There is nothing to cancel. */
+export function nothingRuns(): Problem {
+  return { code: "nothing-runs", message: "Nothing runs that could be cancelled." };
+}

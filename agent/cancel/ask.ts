@@ -1,0 +1,159 @@
+// Finds the runs of other processes, and asks them to cancel something.
+
+import type { Environment } from "../../base/environment.ts";
+import { removeIfThere, replaceSmallFile } from "../../base/files.ts";
+import { isObject } from "../../base/is_object.ts";
+import { answerPath, forget, GONE, type RunInfo, runsFolder } from "./listen.ts";
+import {
+  ANSWERED,
+  ASKED,
+  type CancelAnswer,
+  type CancelRequest,
+  decodeAnswer,
+  encode,
+  RUN_FILE,
+} from "./request.ts";
+
+/** A run of this or another process. */
+export interface LiveRun extends RunInfo {
+  /** Where it listens. */
+  readonly folder: string;
+}
+
+/** Milliseconds that a run has to answer; it looks every 100. */
+const PATIENCE = 10_000;
+const LOOK_EVERY = 20;
+
+/** A run that was killed before it could say what it is leaves an empty file, a killed asker its answer; later it is nobody's. */
+const NAMELESS_MILLISECONDS = 60_000;
+
+/** The runs that go on, the oldest first. What killed ones left is taken away. */
+export async function liveRuns(environment: Environment): Promise<readonly LiveRun[]> {
+  const root = runsFolder(environment);
+  const runs: LiveRun[] = [];
+  try {
+    for await (const { name } of Deno.readDir(root)) {
+      const folder = `${root}/${name}`;
+      if (name.endsWith(ANSWERED)) {
+        await removeOld(folder);
+        continue;
+      }
+      const info = await runIn(folder);
+      if (info === "over") await forget(folder);
+      else if (info !== "unknown" && !name.endsWith(GONE)) runs.push({ ...info, folder });
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+  }
+  return runs.sort((a, b) => (a.since < b.since ? -1 : 1));
+}
+
+/** An answer whose asker went away. */
+async function removeOld(path: string): Promise<void> {
+  const { mtime } = await Deno.lstat(path);
+  if (Date.now() - (mtime?.getTime() ?? 0) > NAMELESS_MILLISECONDS) await removeIfThere(path);
+}
+
+/** Which run a folder belongs to. */
+async function runIn(folder: string): Promise<RunInfo | "over" | "unknown"> {
+  try {
+    using file = await Deno.open(`${folder}/${RUN_FILE}`, { read: true, write: true });
+    const alive = !await file.tryLock(true);
+    if (alive) return infoIn(await Deno.readTextFile(`${folder}/${RUN_FILE}`)) ?? "unknown";
+    // Looked at while it is made, before it is locked.
+    const { size, mtime } = await file.stat();
+    return size > 0 || Date.now() - (mtime?.getTime() ?? 0) > NAMELESS_MILLISECONDS ? "over" : "unknown";
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory) {
+      return "unknown";
+    }
+    throw thrown;
+  }
+}
+
+function infoIn(text: string): RunInfo | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isInfo(value) ? value : null;
+  } catch {
+    // It is being written.
+    return null;
+  }
+}
+
+function isInfo(value: unknown): value is RunInfo {
+  return isObject(value) && typeof value.path === "string" && typeof value.pid === "number" &&
+    typeof value.host === "string" && typeof value.since === "string";
+}
+
+/**
+ * Asks a run. `over`: it ended before it answered. `silent`: it goes on and does not answer, for instance because its
+ * process is stopped; what was asked is taken back, so that it does not happen later.
+ */
+export async function ask(
+  { folder }: LiveRun,
+  request: CancelRequest,
+  { patience = PATIENCE }: { readonly patience?: number } = {},
+): Promise<CancelAnswer | "over" | "silent"> {
+  const question = crypto.randomUUID();
+  const asked = `${folder}/${question}${ASKED}`;
+  const answered = answerPath(folder, question);
+  const until = performance.now() + patience;
+  try {
+    await replaceSmallFile(asked, encode({ request, pid: Deno.pid }), { durable: false });
+    while (true) {
+      const answer = await answerAt(answered);
+      if (answer !== null) return answer;
+      if (await isOver(folder)) return await answerAt(answered) ?? "over";
+      if (performance.now() > until) return await takeBack(asked, answered) ?? "silent";
+      await new Promise((done) => setTimeout(done, LOOK_EVERY));
+    }
+  } catch (thrown) {
+    // The folder went before the question was there.
+    if (thrown instanceof Deno.errors.NotFound) return "over";
+    throw thrown;
+  }
+}
+
+/** Settles when a run is over; false when it is not after so many milliseconds. */
+export async function ends({ folder }: LiveRun, patience: number): Promise<boolean> {
+  const until = performance.now() + patience;
+  while (!await isOver(folder)) {
+    if (performance.now() > until) return false;
+    await new Promise((done) => setTimeout(done, LOOK_EVERY));
+  }
+  return true;
+}
+
+async function isOver(folder: string): Promise<boolean> {
+  try {
+    using file = await Deno.open(`${folder}/${RUN_FILE}`, { read: true, write: true });
+    return await file.tryLock(true);
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return true;
+    throw thrown;
+  }
+}
+
+async function answerAt(path: string): Promise<CancelAnswer | null> {
+  try {
+    const answer = decodeAnswer(await Deno.readTextFile(path));
+    await removeIfThere(path);
+    return answer;
+  } catch (thrown) {
+    if (thrown instanceof Deno.errors.NotFound) return null;
+    throw thrown;
+  }
+}
+
+/** Takes a question back; an answer where it was taken up at this very moment. */
+async function takeBack(asked: string, answered: string): Promise<CancelAnswer | null> {
+  try {
+    await Deno.remove(asked);
+    return null;
+  } catch (thrown) {
+    if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
+    await new Promise((done) => setTimeout(done, LOOK_EVERY));
+    return await answerAt(answered);
+  }
+}

@@ -1,0 +1,56 @@
+// A run that hears what other processes want cancelled, and tells whoever watches it.
+
+import type { Environment } from "../../base/environment.ts";
+import { type Problem, thrownText } from "../../base/problem.ts";
+import type { Cancelled } from "../../cycle/mod.ts";
+import { answerTo, type Cancellable } from "./answer.ts";
+import { listen } from "./listen.ts";
+
+export interface HearParts {
+  readonly environment: Environment;
+  /** Real path of the document. */
+  readonly path: string;
+  readonly run: Cancellable;
+  /** Told what another process cancelled, or why none can. */
+  tell(notice: Problem): void;
+}
+
+/** Begins to listen; gives a function that ends it. A run that cannot be asked goes on all the same. */
+export async function hear({ environment, path, run, tell }: HearParts): Promise<() => Promise<void>> {
+  const deaf = (thrown: unknown) =>
+    tell({
+      code: "cancel-unheard",
+      message: `flemma cancel cannot reach this run: ${thrownText(thrown)}. It goes on all the same.`,
+    });
+  try {
+    const end = await listen({
+      environment,
+      path,
+      deaf,
+      answer: ({ request, pid }) => {
+        const answer = answerTo(request, run);
+        if (answer.cancelled.length > 0) {
+          const what = answer.cancelled.map(cancelledWords).join(", ");
+          tell({ code: "cancelled-elsewhere", message: `Another process (${pid}) cancelled ${what}.` });
+        }
+        return answer;
+      },
+    });
+    return () => end().catch(deaf);
+  } catch (thrown) {
+    deaf(thrown);
+    return () => Promise.resolve();
+  }
+}
+
+/** What was cancelled, as part of a sentence. */
+export function cancelledWords(cancelled: Cancelled): string {
+  switch (cancelled.what) {
+    case "request":
+      return "the request";
+    case "press":
+      return "what was about to begin";
+    case "call":
+      return `${cancelled.id} (${cancelled.tool})`;
+  }
+}

@@ -1,0 +1,48 @@
+// The rule that approves calls like one from now on, where nothing stands above it that would ask all the same.
+
+import { failure, type Outcome } from "../../base/problem.ts";
+import type { WrittenRule } from "../../config/rules/read_rule.ts";
+import type { Call } from "../../parser/types.ts";
+import type { ProposedRule } from "../../tools/approval/rules/propose.ts";
+import { rulePartsOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
+import type { Verdict } from "../../tools/approval/types.ts";
+import { decidedBy } from "../review/decided_by.ts";
+import { type Decide, type Distrust, distrusts } from "../trust/untrusted.ts";
+
+/** What a document's calls are judged by. */
+export interface Judging {
+  readonly ruled: RuleSubject;
+  readonly decide: Decide;
+  /** Why policy may not approve what the document asks for; null when it may. */
+  readonly distrusted: Distrust | null;
+}
+
+/** Makes the narrowest rule that approves a call, or looks whether one that was written does. */
+export async function ruleFor(
+  call: Call,
+  { ruled, decide, distrusted }: Judging,
+  written?: WrittenRule,
+): Promise<Outcome<ProposedRule>> {
+  const obstacle = distrusts(distrusted, call) ? distrusted.sentence : aboveRules(await decide(call));
+  if (obstacle !== null) return failure("rule-impossible", obstacle);
+  const { checkedRule, proposeRule } = await import("../../tools/approval/rules/mod.ts");
+  const parts = await rulePartsOf(ruled);
+  return written === undefined ? await proposeRule(call, parts) : await checkedRule(written, call, parts);
+}
+
+/** Who leaves a call to rules that approve: nobody, or whoever is asked after them. */
+const BELOW_RULES: ReadonlySet<string> = new Set([
+  "default",
+  "urn:flemma:approval:risk",
+  "urn:flemma:approval:sandbox",
+  "urn:flemma:approval:catch-all",
+]);
+
+/** Why no rule that approves would change a verdict; null where one would. */
+function aboveRules({ decision, source, rule }: Verdict): string | null {
+  if (decision === "approve" || BELOW_RULES.has(source)) return null;
+  const who = decidedBy(source, rule !== undefined);
+  return `The call would wait again all the same: it is ${
+    decision === "deny" ? "denied" : "asked about"
+  } (${who}), and no rule that approves lifts that.`;
+}

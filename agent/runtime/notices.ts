@@ -1,0 +1,60 @@
+// Brings the notices of the sandbox to whoever looks on, before the event of the tool they are about.
+
+import { inOneLine, type Problem } from "../../base/problem.ts";
+import type { CycleEvent, Emit } from "../../cycle/types.ts";
+import type { CallReasons } from "../../tools/approval/mod.ts";
+import type { FileChange, RunSandbox } from "../../sandbox/mod.ts";
+
+const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
+  "approval:pending",
+  "approval:denied",
+  "tool:executing",
+  "tool:finished",
+]);
+
+/**
+ * Passes events on, and before each that concerns tools the new notices of the sandbox; before the end of a tool also which
+ * watched files commands have changed, which `remember` is told too. A call that waits is told with its reasons. `tellNews`
+ * tells what came to light since the last tool ended.
+ */
+export function noticing(
+  emit: Emit,
+  sandbox: RunSandbox,
+  remember: (changes: readonly FileChange[]) => void,
+  reasons: (id: string) => CallReasons | undefined,
+): { readonly emit: Emit; tellNews(): void } {
+  let told = 0;
+  let changes = 0;
+  let last = "";
+  const tellNotices = () => {
+    const notices: readonly Problem[] = sandbox.notices().slice(told);
+    told += notices.length;
+    for (const notice of notices) {
+      emit({ event: "notice", code: notice.code, message: inOneLine(notice) });
+    }
+  };
+  const tellChanges = (id: string) => {
+    const news = sandbox.fileChanges().slice(changes);
+    changes += news.length;
+    if (news.length > 0) remember(news);
+    for (const { path, change, obeyedBy } of news) {
+      emit({ event: "file:changed", path, id, change, obeyed_by: obeyedBy });
+    }
+  };
+  return {
+    emit(event) {
+      // A run in which no tool comes up has nothing to do with the sandbox.
+      if (SANDBOX_EVENTS.has(event.event)) tellNotices();
+      if (event.event === "tool:finished") {
+        last = event.id;
+        tellChanges(event.id);
+      }
+      emit(event.event === "approval:pending" ? { ...event, ...reasons(event.id) } : event);
+    },
+    tellNews() {
+      if (last === "") return;
+      tellNotices();
+      tellChanges(last);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+// What a request of a document is made from, for whoever looks at it or has its tokens counted without sending it.
+
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, success } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { RequestOptions } from "../../cycle/send/request.ts";
+import type { DocumentStore, FileMemory } from "../../cycle/types.ts";
+import type { ThinkingMemory } from "../../cycle/storage/thinking_memory.ts";
+import type { Diagnostic } from "../../parser/types.ts";
+import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+import { withLearned } from "../../providers/models/learned.ts";
+import type { OfferedTool, Provider } from "../../providers/types.ts";
+import { providerOf } from "./sender.ts";
+
+/** What a session knows that a request needs. */
+export interface RequestSources {
+  readonly subject: { readonly settings: Settings };
+  /** Waits for every source of tools; gives what then keeps a request from being made. */
+  toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
+  offered(): readonly OfferedTool[];
+  evaluated(): Promise<EvaluatedFrontmatter>;
+  readonly files: FileMemory;
+  readonly thinking: ThinkingMemory;
+}
+
+/** Gathers them for the document as it is now. */
+export async function requestParts(
+  store: Pick<DocumentStore, "chat" | "path">,
+  { subject: { settings }, toolsReady, offered, evaluated, files, thinking }: RequestSources,
+  { environment, provider: given, signal }: {
+    readonly environment: Environment;
+    readonly provider?: Provider;
+    readonly signal?: AbortSignal;
+  },
+): Promise<Outcome<RequestOptions>> {
+  const [unknown] = await toolsReady(signal);
+  if (unknown !== undefined) return failure(unknown.code, unknown.message);
+  const provider = await providerOf({ provider: given, settings });
+  if (!provider.ok) return provider;
+  return success({
+    chat: store.chat,
+    document: store.path,
+    settings: await withLearned(environment, settings),
+    environment,
+    provider: provider.value,
+    tools: offered(),
+    frontmatter: await evaluated(),
+    files,
+    thinking,
+  });
+}

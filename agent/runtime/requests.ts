@@ -1,0 +1,65 @@
+// What the requests of a document are made from, and who makes them once every source of tools has answered.
+
+import { RunLimits } from "../../cycle/send/limits.ts";
+import { openUsageLog } from "../../cycle/usage/log.ts";
+import type { Emit, Send } from "../../cycle/types.ts";
+import { listedTools } from "../../tools/registration/personality.ts";
+import type { ToolServers } from "../extensions/mcp.ts";
+import { offeredTools, unknownTools } from "../extensions/offered.ts";
+import { waitForTools } from "../extensions/waiting.ts";
+import { sender } from "./sender.ts";
+import type { ToolsSubject } from "../tools.ts";
+import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
+
+/** The offer of tools, what else requests need, and the function that makes them. */
+export function requesting(
+  { tools, servers, subject, store, blocks, memory }: Composed & {
+    readonly tools: ToolsSubject["tools"];
+    readonly servers: ToolServers;
+  },
+  { environment, provider, fetch, stream = true, retry = true, limiter }: RuntimeOptions,
+  emit: Emit,
+): Pick<Runtime, "offered" | "unknownTools" | "toolsReady" | "evaluated" | "limits" | "send"> {
+  const { settings } = subject;
+  const offered = () => offeredTools(tools, settings);
+  const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);
+  const toolsReady = async (signal?: AbortSignal) => {
+    await Promise.all([servers.update(), waitForTools(tools, emit, signal)]);
+    return unknown();
+  };
+  const evaluated = () =>
+    subject.evaluated({
+      tools: (personality) => listedTools(offered(), personality),
+      day: memory.promptDay() ?? localDay(new Date()),
+    });
+  const limits = new RunLimits(settings);
+  const request = sender({
+    store,
+    settings,
+    environment,
+    provider,
+    fetch,
+    tools: offered,
+    emit,
+    files: memory,
+    replies: memory,
+    thinking: memory,
+    stream,
+    retry,
+    limiter,
+    usage: openUsageLog(environment),
+    limits,
+  }, evaluated);
+  const send: Send = async (signal, how) => {
+    const diagnostics = await toolsReady(signal);
+    for (const diagnostic of diagnostics) emit({ event: "diagnostic", diagnostic });
+    return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal, how);
+  };
+  return { offered, unknownTools: unknown, toolsReady, evaluated, limits, send };
+}
+
+/** The day where the person is, as `2026-11-28`. */
+function localDay(date: Date): string {
+  const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
+  return `${date.getFullYear()}-${month}-${day}`;
+}

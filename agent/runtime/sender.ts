@@ -1,0 +1,42 @@
+// Sends to the provider of a run; what that needs is loaded when it comes to it.
+
+import { type Outcome, success } from "../../base/problem.ts";
+import type { SendOptions } from "../../cycle/send/options.ts";
+import type { Send } from "../../cycle/types.ts";
+import type { Provider } from "../../providers/types.ts";
+import { withLearned } from "../../providers/models/learned.ts";
+import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+
+/** What a sender is made of; the provider is found when it is first needed. */
+export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
+  readonly provider?: Provider;
+};
+
+/** The function that sends. One for the whole run: it says each warning once. */
+export function sender(options: SenderOptions, evaluated: () => Promise<EvaluatedFrontmatter>): Send {
+  let made: Promise<Outcome<Send>> | null = null;
+  const make = async (): Promise<Outcome<Send>> => {
+    const [{ createSend }, provider, frontmatter, settings] = await Promise.all([
+      import("../../cycle/send/send.ts"),
+      providerOf(options),
+      evaluated(),
+      withLearned(options.environment, options.settings),
+    ]);
+    return provider.ok
+      ? success(createSend({ ...options, settings, provider: provider.value, frontmatter }))
+      : provider;
+  };
+  return async (signal, how) => {
+    const send = await (made ??= make());
+    return send.ok ? await send.value(signal, how) : { kind: "failed", problem: send.problem };
+  };
+}
+
+/** The provider that was handed in, else the one that the settings name. */
+export async function providerOf(
+  { provider, settings }: Pick<SenderOptions, "provider" | "settings">,
+): Promise<Outcome<Provider>> {
+  if (provider !== undefined) return success(provider);
+  const { getProvider } = await import("../../providers/registry.ts");
+  return await getProvider(settings.provider, settings);
+}

@@ -1,0 +1,87 @@
+// The tools of one document, and all that their calls are judged and run with.
+
+import { sha256 } from "../../base/hash.ts";
+import { folderOfDocument, resolvePath } from "../../base/paths.ts";
+import { inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
+import type { Emit } from "../../cycle/types.ts";
+import type { RunSandbox } from "../../sandbox/mod.ts";
+import { JudgedPaths } from "../../tools/approval/mod.ts";
+import { rulesOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
+import type { Caller } from "../../tools/definition.ts";
+import { FileHelper } from "../../tools/files/file_helper.ts";
+import { offeredTools } from "../extensions/offered.ts";
+import { registerSkills } from "../extensions/skills.ts";
+import { KeptChanges } from "../undo/saved_files.ts";
+import { type RegisteredTools, registerTools, type ToolsSubject } from "../tools.ts";
+import type { Composed, RuntimeOptions } from "./types.ts";
+
+/** The tools, whose they are, and how what was started for them is ended. */
+export interface Tooling extends Pick<RegisteredTools, "servers" | "end"> {
+  readonly tools: ToolsSubject;
+  /** Whose rules over inputs hold. */
+  readonly ruled: RuleSubject;
+}
+
+/** Registers tools and skills, and tells what is to be told of them. Fails like `registerTools` and `registerSkills`. */
+export async function tooling(
+  { subject: { settings, loaded }, store: { path }, memory, sandbox }: Composed & {
+    readonly sandbox: RunSandbox;
+  },
+  options: RuntimeOptions,
+  tell: Emit,
+): Promise<Outcome<Tooling>> {
+  const { environment, fetch } = options;
+  const looksForFiles = options.settings?.noConfig !== true;
+  const subject = { settings, environment, document: path, sandbox, looksForFiles, fetch };
+  const registered = await registerTools(subject, options.tools, tell);
+  if (!registered.ok) return registered;
+  const { tools, warnings, end, servers } = registered.value;
+  const skills = await registerSkills(tools, { environment, settings, document: path });
+  if (!skills.ok) return skills;
+  tellAll([...warnings, ...skills.value], tell);
+  const seen = await openSeenFiles(environment, path);
+  const ruled = { tools, settings, sandbox, environment, document: path, loaded };
+  const rules = await rulesOf(ruled);
+  const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
+  const run = { conversationId: await conversationOf(path), requestId: crypto.randomUUID() };
+  const caller = (id: string): Caller => ({
+    ...run,
+    interactive: options.interactive ?? false,
+    approvedByPerson: memory.approval(id)?.by === "person",
+    offered: offeredTools(tools, settings).map(({ name }) => name),
+    tell: (content) => tell({ event: "tool:message", id, content }),
+    askSecret: options.askSecret,
+  });
+  return success({
+    tools: {
+      tools,
+      settings,
+      sandbox,
+      environment,
+      document: path,
+      seen,
+      kept: new KeptChanges(environment, path, settings.undo.keep, tell),
+      servers,
+      rules,
+      paths: rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base)),
+      disk: new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) }),
+      caller,
+    },
+    ruled,
+    servers,
+    end,
+  });
+}
+
+/** Tells each problem as a notice, with what to do next. */
+export function tellAll(problems: readonly Problem[], tell: Emit): void {
+  for (const problem of problems) {
+    tell({ event: "notice", code: problem.code, message: inOneLine(problem) });
+  }
+}
+
+/** What tools know a document by: the same in every run, and nothing that tells where it lies. */
+async function conversationOf(path: string | null): Promise<string> {
+  return path === null ? crypto.randomUUID() : await sha256(path);
+}

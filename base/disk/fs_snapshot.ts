@@ -1,0 +1,259 @@
+// One look at the file system that is asked about many neighbouring paths, and whether it would look the same again.
+
+import { parentOf } from "../paths.ts";
+import { Moment } from "./stat_cache.ts";
+
+/** The links that lead from a path to where it really is, in the order they are followed. */
+export interface Trace {
+  /** As `realPath` gives it. */
+  readonly path: string;
+  /** Each link's own place, real but for the link itself, and its target as it is written. */
+  readonly links: readonly { readonly path: string; readonly target: string }[];
+}
+
+/** Misses in a small folder after which it is listed instead of asked again, … */
+const PATIENCE = 2;
+/** … what counts as small, in bytes of the folder itself, and how many of them are listed in the time of one miss. */
+const SMALL_FOLDER = 4096;
+const LISTED_PER_MISS = 512;
+
+/** Misses after which a folder is listed. What a list takes grows with the folder, and a folder for all may hold thousands. */
+export function patienceWith({ size }: Pick<Deno.FileInfo, "size">): number {
+  return size <= SMALL_FOLDER ? PATIENCE : Math.max(PATIENCE, Math.floor(size / LISTED_PER_MISS));
+}
+
+/**
+ * Milliseconds since its last change after which a folder's time can be trusted to differ at the next change. Some file
+ * systems count in steps of two seconds.
+ */
+const SETTLED = 2500;
+
+/**
+ * What stands where, as it was when it was first asked. For decisions that belong to one moment; make a new one for
+ * the next moment. Asking for what is missing is dear in this runtime, and most protected paths are missing.
+ */
+export class FsSnapshot {
+  readonly #begun = Date.now();
+  readonly #known = new Map<string, Deno.FileInfo | null>();
+  readonly #targets = new Map<string, string | null>();
+  readonly #misses = new Map<string, number>();
+  readonly #texts = new Map<string, { readonly text: string; readonly size: number }>();
+  /** What the answers depend on: folders with the paths asked for in them, and files that were read. */
+  readonly #sources = new Map<string, Source>();
+  /** For `traceLinks`: what it found out at this moment, by absolute path. */
+  readonly traces = new Map<string, Trace | null>();
+  /** Shared with whoever else looks at this moment. */
+  readonly moment: Moment;
+
+  constructor(moment = new Moment()) {
+    this.moment = moment;
+  }
+
+  /** What stands at an absolute path, links not followed; null when nothing does or it may not be looked at. */
+  lstat(path: string): Deno.FileInfo | null {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const info = this.#look(path);
+    this.#known.set(path, info);
+    return info;
+  }
+
+  /** Whether anything, a dangling link too, stands there. */
+  has(path: string): boolean {
+    return this.lstat(path) !== null;
+  }
+
+  /** The target of a link as it is written, or null for everything else. */
+  linkTarget(path: string): string | null {
+    return this.lstat(path)?.isSymlink ? this.#targets.get(path) ?? null : null;
+  }
+
+  /** The names in a folder that begin and end so; none when it cannot be listed. */
+  names(folder: string, start = "", end = ""): readonly string[] {
+    const all = this.moment.names(folder);
+    const names = all === null ? [] : matching(all, start, end);
+    if (all !== null) this.#source(folder).patterns.push({ start, end, names });
+    return names;
+  }
+
+  /** The text of a small file, or null. */
+  read(path: string, mostBytes: number): string | null {
+    const known = this.#texts.get(path);
+    if (known !== undefined) return known.size > mostBytes ? null : known.text;
+    try {
+      const info = Deno.statSync(path);
+      if (!info.isFile || info.size > mostBytes) return null;
+      const text = Deno.readTextFileSync(path);
+      this.#source(path).files.push({ info, text, read: Deno.readTextFileSync });
+      this.#texts.set(path, { text, size: info.size });
+      return text;
+    } catch {
+      return null;
+    }
+  }
+
+  /** The bytes of a file as Latin-1, which keeps each of them; null where it is longer or cannot be read. */
+  readBytes(path: string, mostBytes: number): string | null {
+    const { files } = this.#source(path);
+    let info: Deno.FileInfo | null = null;
+    let text: string | null = null;
+    try {
+      info = Deno.statSync(path);
+      if (info.isFile && info.size <= mostBytes) text = readLatin1(path);
+    } catch {
+      // It is told as not to be read.
+    }
+    files.push({ info, text, read: readLatin1 });
+    return text;
+  }
+
+  /** A way to tell later whether all answers still hold. Made at once, for the moment it stands for is now. */
+  seal(): Sealed {
+    const oldest = this.#begun - SETTLED;
+    const sources = [...this.#sources].map(([path, source]) => {
+      const stamp = this.moment.stat(path);
+      const changed = stamp?.ctime?.getTime() ?? 0;
+      return { path, stamp: changed > 0 && changed < oldest ? stamp : null, ...source };
+    });
+    return {
+      holds: (moment = new Moment()) =>
+        sources.every((source) => {
+          const now = moment.stat(source.path);
+          return (now !== null && isSame(source.stamp, now)) || agrees(source, moment);
+        }),
+      accept: (paths) => {
+        const moment = new Moment();
+        for (const path of paths) {
+          const around = this.#sources.get(parentOf(path));
+          for (
+            const child of around?.children.filter((each) => each.path === path && each.info?.isFile) ?? []
+          ) {
+            const now = moment.lstat(path);
+            if (now?.isFile && haveSameRights(now, child.info!)) child.info = now;
+          }
+        }
+      },
+    };
+  }
+
+  #look(path: string): Deno.FileInfo | null {
+    const slash = path.lastIndexOf("/");
+    const parent = path.slice(0, slash) || "/";
+    // What lies in a missing folder is missing too.
+    if (this.#known.get(parent) === null) return null;
+    const info = this.moment.lacks(parent, path.slice(slash + 1)) ? null : this.moment.lstat(path);
+    if (info !== null) {
+      const target = info.isSymlink ? targetOf(path) : null;
+      if (info.isSymlink) this.#targets.set(path, target);
+      this.#source(parent).children.push({ path, info, target });
+      return info;
+    }
+    const folder = parent === path ? null : this.lstat(parent);
+    if (folder === null) return null;
+    this.#source(parent).children.push({ path, info: null, target: null });
+    const misses = (this.#misses.get(parent) ?? 0) + 1;
+    this.#misses.set(parent, misses);
+    if (misses === patienceWith(folder)) this.moment.names(parent);
+    return null;
+  }
+
+  #source(path: string): Source {
+    let source = this.#sources.get(path);
+    if (source === undefined) {
+      source = { children: [], patterns: [], files: [] };
+      this.#sources.set(path, source);
+    }
+    return source;
+  }
+}
+
+/** A look whose answers may be used again. */
+export interface Sealed {
+  /** Whether every answer would be the same now. A folder or file that did not change since is not asked again. */
+  holds(moment?: Moment): boolean;
+  /** Takes what was written anew at these paths, a file with the same rights in the place of a file, for what stood there. */
+  accept(paths: readonly string[]): void;
+}
+
+interface Source {
+  readonly children: { path: string; info: Deno.FileInfo | null; target: string | null }[];
+  readonly patterns: { start: string; end: string; names: readonly string[] }[];
+  readonly files: ReadFile[];
+}
+
+/** A file as it was read; where there is no text, nothing is kept to compare. */
+interface ReadFile {
+  readonly info: Deno.FileInfo | null;
+  readonly text: string | null;
+  readonly read: (path: string) => string;
+}
+
+/** Whether a folder or file that changed, or may have, still gives the same answers. */
+function agrees({ path, children, patterns, files }: Source & { path: string }, moment: Moment): boolean {
+  if (!files.every((file) => isStill(file, path, moment))) return false;
+  const folder = moment.stat(path);
+  const many = folder !== null && children.length > patienceWith(folder);
+  const names = patterns.length > 0 || many ? moment.names(path) : null;
+  if (names === null && patterns.length > 0) return false;
+  return patterns.every(({ start, end, names: before }) => {
+    const now = matching(names ?? new Set(), start, end);
+    const known = new Set(before);
+    return now.length === before.length && now.every((name) => known.has(name));
+  }) && children.every(({ path: child, info: before, target }) => {
+    const name = child.slice(child.lastIndexOf("/") + 1);
+    const now = moment.lacks(path, name) ? null : moment.lstat(child);
+    if (now === null || before === null) return now === before;
+    return isOne(now, before) && (!now.isSymlink || targetOf(child) === target);
+  });
+}
+
+function isStill({ info, text, read }: ReadFile, path: string, moment: Moment): boolean {
+  const now = moment.stat(path);
+  if (text === null || info === null || now === null || !isOne(now, info) || now.size !== info.size) {
+    return false;
+  }
+  try {
+    return read(path) === text;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether it is the same thing with the same rights, whatever is in it. */
+function isOne(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+  return a.dev === b.dev && a.ino === b.ino && haveSameRights(a, b);
+}
+
+function haveSameRights(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
+  return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
+}
+
+function readLatin1(path: string): string {
+  const bytes = Deno.readFileSync(path);
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}
+
+function matching(names: ReadonlySet<string>, start: string, end: string): readonly string[] {
+  if (start === "" && end === "") return [...names];
+  const least = start.length + end.length;
+  return [...names].filter((name) => name.length >= least && name.startsWith(start) && name.endsWith(end));
+}
+
+function targetOf(path: string): string | null {
+  try {
+    return Deno.readLinkSync(path);
+  } catch {
+    return null; // It went away meanwhile.
+  }
+}
+
+/**
+ * Whether nothing can have changed in between. The time of the last change of any kind can be set back by nobody; it is missing
+ * where the file system keeps none.
+ */
+function isSame(before: Deno.FileInfo | null, now: Deno.FileInfo): boolean {
+  return before !== null && before.dev === now.dev && before.ino === now.ino &&
+    before.ctime?.getTime() === now.ctime?.getTime() && before.mtime?.getTime() === now.mtime?.getTime();
+}

@@ -1,0 +1,83 @@
+// What `.gitignore` files leave out: the kept library reads them, and a machine of states those lines that its expressions could
+// hang on.
+
+import type { Ignore } from "npm:ignore@7.0.17";
+import { type Glob, readGlob } from "../text/glob.ts";
+
+/** Whether one file leaves a path out: null where it says nothing. */
+export interface IgnoreFile {
+  /** @param path relative to the folder of the file; of a folder with a slash at its end */
+  verdict(path: string): boolean | null;
+}
+
+/** So many `*` of one line are left to expressions, which try each way to split a name. */
+const MOST_STARS = 4;
+
+type Library = (options: { readonly ignorecase: boolean }) => Ignore;
+
+let library: Promise<Library> | undefined;
+
+async function load(): Promise<Library> {
+  // A module of the older kind: its one export is the function.
+  const module: unknown = await import("npm:ignore@7.0.17");
+  return (module as { readonly default: Library }).default;
+}
+
+/** Reads the text of a `.gitignore` file. What is no rule says nothing. */
+export async function readIgnoreFile(text: string): Promise<IgnoreFile> {
+  const ignore = await (library ??= load());
+  const parts: IgnoreFile[] = [];
+  let lines: string[] = [];
+  const flush = (): void => {
+    if (lines.length > 0) parts.push(byLibrary(ignore({ ignorecase: false }).add(lines)));
+    lines = [];
+  };
+  for (const line of text.replace(/^\ufeff/, "").split(/\r?\n/)) {
+    if (line.startsWith("#") || line.split("*").length - 1 <= MOST_STARS) {
+      lines.push(line);
+      continue;
+    }
+    flush();
+    const part = byMachine(line);
+    if (part !== null) parts.push(part);
+  }
+  flush();
+  // The last line that says something holds.
+  const reversed = parts.reverse();
+  return {
+    verdict(path) {
+      for (const part of reversed) {
+        const said = part.verdict(path);
+        if (said !== null) return said;
+      }
+      return null;
+    },
+  };
+}
+
+function byLibrary(rules: Ignore): IgnoreFile {
+  return {
+    verdict(path) {
+      const { ignored, unignored } = rules.test(path);
+      return ignored ? true : unignored ? false : null;
+    },
+  };
+}
+
+/** One line; null where it is no pattern. */
+function byMachine(line: string): IgnoreFile | null {
+  const trimmed = line.replace(/(?<!\\)[ \t]+$/, "");
+  const negated = trimmed.startsWith("!");
+  const pattern = negated ? trimmed.slice(1) : trimmed;
+  const folders = pattern.endsWith("/");
+  const body = folders ? pattern.slice(0, -1) : pattern;
+  const placed = body.includes("/") ? body.replace(/^\//, "") : `**/${body}`;
+  const glob = readGlob(placed.replaceAll("{", "\\{"));
+  if (!glob.ok) return null;
+  return { verdict: (path) => fits(glob.value, path, folders) ? !negated : null };
+}
+
+function fits(glob: Glob, path: string, folders: boolean): boolean {
+  const isFolder = path.endsWith("/");
+  return (isFolder || !folders) && glob.matches(isFolder ? path.slice(0, -1) : path);
+}

@@ -1,0 +1,202 @@
+// Globs over whole paths: `**` any depth, `*` and `?` inside a component, `[ab]`, `{a,b}`; `d/**` includes `d`.
+//
+// Whoever wrote a pattern may be a stranger, so it is run as a machine of states, in time of pattern times path: an
+// expression with several `**` would try all ways to split a path.
+
+import { failed, type Outcome, success } from "../problem.ts";
+
+/** One step of the machine. */
+type Token =
+  | { readonly is: "char"; readonly text: string }
+  | { readonly is: "set"; readonly fits: (text: string) => boolean }
+  /** Any characters of a component. */
+  | { readonly is: "star" }
+  /** Any characters. */
+  | { readonly is: "all" }
+  /** Nothing, or any folders with the slash behind them. */
+  | { readonly is: "folders" }
+  /** The end, or a slash and all behind it. */
+  | { readonly is: "below" };
+
+/** Patterns that the braces of one pattern may stand for. */
+const MOST_ALTERNATIVES = 64;
+
+/** A glob that is ready to be asked. */
+export interface Glob {
+  /**
+   * Whether a whole path fits.
+   *
+   * @param anyCase letters of both sizes are the same
+   * @param dots whether a dot at the beginning of a component fits more than a dot
+   */
+  matches(path: string, anyCase?: boolean, dots?: boolean): boolean;
+}
+
+/** Reads a glob. A backslash takes the next character literally. Fails with what is wrong, as the end of a sentence. */
+export function readGlob(text: string): Outcome<Glob, string> {
+  const alternatives = withoutBraces(text);
+  if (!alternatives.ok) return alternatives;
+  const machines: (readonly Token[])[] = [];
+  for (const alternative of alternatives.value) {
+    const tokens = tokensOf(alternative);
+    if (!tokens.ok) return tokens;
+    machines.push(tokens.value);
+  }
+  return success({
+    matches: (path, anyCase = false, dots = true) =>
+      machines.some((tokens) => run(tokens, path, anyCase, dots)),
+  });
+}
+
+/** The patterns that a pattern with braces stands for. */
+function withoutBraces(text: string): Outcome<readonly string[], string> {
+  let open = -1;
+  let depth = 0;
+  const commas: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "\\") at += 1;
+    else if (text[at] === "{") {
+      if (depth === 0) open = at;
+      depth += 1;
+    } else if (text[at] === "," && depth === 1) commas.push(at);
+    else if (text[at] === "}" && depth > 0) {
+      depth -= 1;
+      if (depth > 0) continue;
+      return joined(text, [open, ...commas, at]);
+    }
+  }
+  return depth > 0 ? failed("a brace { is not closed") : success([text]);
+}
+
+/** The same for a pattern whose first braces and their commas stand at these places. */
+function joined(text: string, places: readonly number[]): Outcome<readonly string[], string> {
+  const after = withoutBraces(text.slice(places.at(-1)! + 1));
+  if (!after.ok) return after;
+  const found: string[] = [];
+  for (const [index, place] of places.slice(0, -1).entries()) {
+    const inner = withoutBraces(text.slice(place + 1, places[index + 1]));
+    if (!inner.ok) return inner;
+    for (const middle of inner.value) {
+      for (const end of after.value) found.push(`${text.slice(0, places[0])}${middle}${end}`);
+      if (found.length > MOST_ALTERNATIVES) {
+        return failed(`its braces stand for more than ${MOST_ALTERNATIVES} patterns`);
+      }
+    }
+  }
+  return success(found);
+}
+
+function tokensOf(text: string): Outcome<readonly Token[], string> {
+  const characters = Array.from(text);
+  const tokens: Token[] = [];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at]!;
+    if (character === "*") {
+      let stars = 1;
+      while (characters[at + 1] === "*") (at += 1, stars += 1);
+      if (stars === 1) tokens.push({ is: "star" });
+      else if (characters[at + 1] === "/") {
+        at += 1;
+        if (tokens.at(-1)?.is !== "folders") tokens.push({ is: "folders" });
+      } else if (at + 1 === characters.length && isSlash(tokens.at(-1))) {
+        tokens.splice(-1, 1, { is: "below" }, { is: "all" });
+      } else tokens.push({ is: "all" });
+    } else if (character === "?") tokens.push({ is: "set", fits: () => true });
+    else if (character === "[") {
+      const end = characters.indexOf("]", at + 2);
+      if (end === -1) return failed("a bracket [ is not closed");
+      const set = setOf(characters.slice(at + 1, end));
+      if (set === null) return failed("a range in its brackets runs backwards");
+      tokens.push({ is: "set", fits: set });
+      at = end;
+    } else if (character === "\\") {
+      at += 1;
+      if (at >= characters.length) return failed("a backslash stands at its end");
+      tokens.push({ is: "char", text: characters[at]! });
+    } else tokens.push({ is: "char", text: character });
+  }
+  return success(tokens);
+}
+
+function isSlash(token: Token | undefined): boolean {
+  return token?.is === "char" && token.text === "/";
+}
+
+/** The members of brackets; null when a range runs backwards. */
+function setOf(inner: readonly string[]): ((text: string) => boolean) | null {
+  const isNegated = inner[0] === "!" || inner[0] === "^";
+  const members = isNegated ? inner.slice(1) : inner;
+  const ranges: [number, number][] = [];
+  for (let at = 0; at < members.length; at++) {
+    const from = members[at]!.codePointAt(0)!;
+    const isRange = members[at + 1] === "-" && at + 2 < members.length;
+    const to = isRange ? members[at + 2]!.codePointAt(0)! : from;
+    if (to < from) return null;
+    ranges.push([from, to]);
+    if (isRange) at += 2;
+  }
+  return (text) => {
+    const code = text.codePointAt(0)!;
+    return ranges.some(([from, to]) => from <= code && code <= to) !== isNegated;
+  };
+}
+
+/**
+ * Runs the machine over a path. A state is the place before a token; those inside of `folders`, which may go on only
+ * behind a slash, are counted from below.
+ */
+function run(tokens: readonly Token[], path: string, anyCase: boolean, dots: boolean): boolean {
+  let states = reached(tokens, [0]);
+  let before = "/";
+  for (const character of path) {
+    const onlyDots = !dots && character === "." && before === "/";
+    const next: number[] = [];
+    for (const state of states) {
+      if (onlyDots && tokens[state]?.is !== "char") continue;
+      next.push(...stepped(tokens, state, character, anyCase));
+    }
+    if (next.length === 0) return false;
+    states = reached(tokens, next);
+    before = character;
+  }
+  return [...states].some((state) => state === tokens.length || tokens[state]?.is === "below");
+}
+
+function stepped(tokens: readonly Token[], state: number, character: string, anyCase: boolean): number[] {
+  const at = state < 0 ? -1 - state : state;
+  const token = tokens[at];
+  switch (token?.is) {
+    case "char": {
+      const same = token.text === character ||
+        (anyCase && token.text.toLowerCase() === character.toLowerCase());
+      return same ? [at + 1] : [];
+    }
+    case "set": {
+      const cases = anyCase ? [character, character.toLowerCase(), character.toUpperCase()] : [character];
+      return character !== "/" && cases.some(token.fits) ? [at + 1] : [];
+    }
+    case "star":
+      return character === "/" ? [] : [at];
+    case "all":
+      return [at];
+    case "folders":
+      return character === "/" ? [-1 - at, at + 1] : [-1 - at];
+    case "below":
+      return character === "/" ? [at + 1] : [];
+    case undefined:
+      return [];
+  }
+}
+
+/** States with those that nothing has to be read for. */
+function reached(tokens: readonly Token[], given: readonly number[]): ReadonlySet<number> {
+  const states = new Set<number>();
+  const add = (state: number): void => {
+    if (states.has(state)) return;
+    states.add(state);
+    const is = state < 0 ? undefined : tokens[state]?.is;
+    if (is === "star" || is === "all" || is === "folders") add(state + 1);
+  };
+  for (const state of given) add(state);
+  return states;
+}

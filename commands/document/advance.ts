@@ -1,8 +1,0 @@
-// `flemma advance`: the cycle, until a person is needed or the reply is complete.
-
-import type { Invocation } from "../invocation.ts";
-import { drive, goesOn } from "./run/drive.ts";
-
-export async function run(invocation: Invocation): Promise<number> {
-  return await drive(invocation, ({ session }) => session.advance({ goOn: goesOn(invocation) }));
-}

@@ -1,0 +1,96 @@
+// A run in plain lines, one for each call, result, request and reply: for logs, pipes and terminals without colours.
+
+import { visible } from "../../../base/visible.ts";
+import type { CycleEvent } from "../../../cycle/types.ts";
+import { type Display, elapsed, REAL, type Surroundings } from "./display.ts";
+import type { Messages } from "../messages.ts";
+
+/** Writes to standard error, never a control character. Every text from outside is made visible first (S5). */
+export class PlainLines implements Display {
+  /** Whether the reply itself is shown too: a person reads it, a log has the document. */
+  readonly #showsText: boolean;
+  readonly #world: Surroundings;
+  /** When each running tool began, by id, and the request under the empty name. */
+  readonly #since = new Map<string, number>();
+  /** Labels of running tools by id. */
+  readonly #labels = new Map<string, string>();
+  /** The last thing written was streamed text without a line end. */
+  #inText = false;
+
+  constructor(
+    messages: Pick<Messages, "beforeLine">,
+    options: { readonly text: boolean },
+    world: Surroundings = REAL,
+  ) {
+    this.#showsText = options.text;
+    this.#world = world;
+    messages.beforeLine = () => this.#endText();
+  }
+
+  show(event: CycleEvent): void {
+    switch (event.event) {
+      case "tool:executing":
+        this.#since.set(event.id, this.#world.now());
+        this.#labels.set(event.id, event.preview);
+        this.#line("call", event.preview);
+        break;
+      case "tool:finished": {
+        const mark = event.status === "success" ? "✓" : "✗";
+        const note = event.note === undefined ? "" : `  ${event.note}`;
+        const label = this.#labels.get(event.id);
+        if (label !== undefined) this.#line("result", `${mark} ${label}  ${this.#time(event.id)}${note}`);
+        this.#labels.delete(event.id);
+        break;
+      }
+      case "request:sending":
+        this.#since.set("", this.#world.now());
+        this.#line("request", `${event.provider} ${event.model}`);
+        break;
+      case "text":
+        if (this.#showsText) this.#text(event.text);
+        break;
+      case "thinking":
+        if (!this.#showsText) break;
+        this.#endText();
+        this.#text(`thinks   ${event.text}\n`);
+        break;
+      case "reply:progress":
+        // Not in a log: it comes many times a second. A text before it is over.
+        this.#endText();
+        break;
+      case "request:finished":
+        this.#line("reply", `${ENDINGS[event.status]}  ${this.#time("")}`);
+        break;
+      case "approval:pending":
+        this.#line("waits", `${event.preview}  line ${event.line}  ${event.id}`);
+        break;
+    }
+  }
+
+  close(): void {
+    this.#endText();
+  }
+
+  #time(id: string): string {
+    const now = this.#world.now();
+    return elapsed(now - (this.#since.get(id) ?? now));
+  }
+
+  #line(what: string, text: string): void {
+    this.#endText();
+    this.#world.write(`${what.padEnd(8)} ${visible(text)}\n`);
+  }
+
+  #text(text: string): void {
+    const safe = visible(text, { lines: true });
+    this.#world.write(safe);
+    this.#inText = !safe.endsWith("\n");
+  }
+
+  #endText(): void {
+    if (this.#inText) this.#world.write("\n");
+    this.#inText = false;
+  }
+}
+
+const ENDINGS = { completed: "✓", cancelled: "✗ stopped", errored: "✗ failed" } as const;

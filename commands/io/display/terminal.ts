@@ -1,0 +1,262 @@
+// What a person at a terminal sees while a run goes on: a spinner with the time, the reply as it comes, previews.
+
+import { cutToWidth } from "../../../base/width.ts";
+import { visible } from "../../../base/visible.ts";
+import type { CycleEvent } from "../../../cycle/types.ts";
+import { type Display, elapsed, progressText, REAL, remaining, type Surroundings } from "./display.ts";
+import type { Messages } from "../messages.ts";
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const FRAME_MILLISECONDS = 100;
+const CLEAR_LINE = "\r\x1b[K";
+
+/** Milliseconds without a word after which the spinner shows below a text that may still go on. */
+const QUIET_MILLISECONDS = 1000;
+
+/** Makes a line below the cursor and comes back: down with scrolling, up again; the column stays. */
+const ROOM_BELOW = "\x1bD\x1b[A";
+const GO_BELOW = `\x1b7\x1b[B${CLEAR_LINE}`;
+const COME_BACK = "\x1b8";
+
+/** Running tools that have rows of their own; the others are counted. */
+const MOST_SHOWN = 4;
+
+/** Characters of a tool's output that are kept to show its last line. */
+const OUTPUT_KEPT = 4096;
+
+/** What programs put out for a terminal beside text (colours, titles, moves of the cursor), also cut off at the end. */
+const TERMINAL_SEQUENCE =
+  // deno-lint-ignore no-control-regex
+  /\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)|\][^\x07\x1b]*(?:\x07|\x1b\\|\x1b?$)|[ -/]*(?:[0-Z\\^-~]|$))/g;
+
+interface Activity {
+  readonly label: string;
+  readonly since: number;
+  /** When something happens that is waited for; the seconds to it are shown. */
+  readonly until?: number;
+  /** The end of what a tool put out so far. */
+  readonly output?: string;
+}
+
+/** Draws on standard error. Every text from outside is made visible before it is shown (S5). */
+export class Terminal implements Display {
+  /** Running tools by id, and the request under the empty name. */
+  readonly #activities = new Map<string, Activity>();
+  readonly #world: Surroundings;
+  #stopTicking: (() => void) | null = null;
+  #frame = 0;
+  /** How many questions somebody is answering at this terminal. */
+  #held = 0;
+  /** Where the spinner stands now: on the line of the cursor, or on the one below streamed text. */
+  #drawn: "here" | "below" | null = null;
+  /** The rows of it; the cursor stands in the last one. */
+  #rows = 0;
+  /** The cursor stands behind streamed text that has no line end yet. */
+  #inText = false;
+  /** What the request is, without what it does at the moment. */
+  #request = "";
+  /** When streamed text was shown last; before all times once something else was shown. */
+  #lastText = -Infinity;
+  /** The model that was named last. */
+  #named = "";
+
+  constructor(messages: Pick<Messages, "beforeLine">, world: Surroundings = REAL) {
+    this.#world = world;
+    messages.beforeLine = () => this.#stepAside();
+  }
+
+  show(event: CycleEvent): void {
+    switch (event.event) {
+      case "tool:executing":
+        this.#begin(event.id, event.preview);
+        break;
+      case "tool:output":
+        this.#heard(event.id, event.text);
+        break;
+      case "tool:finished":
+        this.#end(event.id, event.status === "success" ? "\x1b[32m✓\x1b[0m" : "\x1b[31m✗\x1b[0m", event.note);
+        break;
+      case "request:sending":
+        this.#request = `${event.provider} ${event.model}`;
+        this.#nameModel(this.#request);
+        this.#begin("", this.#request);
+        break;
+      case "request:retrying":
+        this.#begin("", `waiting to ask again, try ${event.attempt} of ${event.of}`, event.wait);
+        break;
+      case "text":
+        this.#relabel(this.#request);
+        this.#text(event.text);
+        break;
+      case "thinking":
+        this.#line(`\x1b[2m${visible(event.text, { lines: true })}\x1b[0m`);
+        break;
+      case "reply:progress":
+        // A text before it is over.
+        this.#stepAside();
+        this.#relabel(`${this.#request}  ${progressText(event)}`);
+        break;
+      case "request:finished":
+        this.#activities.delete("");
+        this.#stepAside();
+        break;
+      case "approval:pending":
+        this.#line(
+          `\x1b[33m?\x1b[0m ${visible(event.preview)}  \x1b[2mline ${event.line}  ${
+            visible(event.id)
+          }\x1b[0m`,
+        );
+        break;
+    }
+    this.#tick();
+  }
+
+  hold(): () => void {
+    this.#held++;
+    this.#stepAside();
+    this.#tick();
+    return () => {
+      this.#held--;
+      this.#tick();
+    };
+  }
+
+  close(): void {
+    this.#activities.clear();
+    this.#stopTicking?.();
+    this.#stopTicking = null;
+    this.#stepAside();
+  }
+
+  /** Who is asked, on a line of its own, once and when it changes: it is what is paid for. */
+  #nameModel(model: string): void {
+    if (model === this.#named) return;
+    this.#named = model;
+    this.#line(`\x1b[2m${visible(model)}\x1b[0m`);
+  }
+
+  #begin(id: string, label: string, wait?: number): void {
+    const since = this.#world.now();
+    const until = wait === undefined ? {} : { until: since + wait * 1000 };
+    this.#activities.set(id, { label: visible(label), since, ...until });
+  }
+
+  /** The request goes on and does something else. */
+  #relabel(label: string): void {
+    const request = this.#activities.get("");
+    if (request !== undefined) this.#activities.set("", { ...request, label: visible(label) });
+  }
+
+  #heard(id: string, text: string): void {
+    const activity = this.#activities.get(id);
+    if (activity === undefined) return;
+    this.#activities.set(id, { ...activity, output: `${activity.output ?? ""}${text}`.slice(-OUTPUT_KEPT) });
+  }
+
+  #end(id: string, mark: string, note: string | undefined): void {
+    const activity = this.#activities.get(id);
+    this.#activities.delete(id);
+    if (activity === undefined) return;
+    const more = note === undefined ? "" : `  ${visible(note)}`;
+    this.#line(
+      `${mark} ${activity.label}  \x1b[2m${elapsed(this.#world.now() - activity.since)}${more}\x1b[0m`,
+    );
+  }
+
+  #text(text: string): void {
+    this.#clear();
+    const safe = visible(text, { lines: true });
+    this.#world.write(safe);
+    this.#inText = !safe.endsWith("\n");
+    this.#lastText = this.#world.now();
+  }
+
+  #line(text: string): void {
+    this.#stepAside();
+    this.#world.write(`${text}\n`);
+  }
+
+  #stepAside(): void {
+    this.#clear();
+    if (this.#inText) this.#world.write("\n");
+    this.#inText = false;
+    this.#lastText = -Infinity;
+  }
+
+  #clear(): void {
+    if (this.#drawn === "here") this.#world.write(this.#erasing());
+    if (this.#drawn === "below") this.#world.write(GO_BELOW + COME_BACK);
+    this.#drawn = null;
+  }
+
+  #tick(): void {
+    if (this.#activities.size === 0 || this.#held > 0) {
+      this.#stopTicking?.();
+      this.#stopTicking = null;
+      this.#clear();
+    } else this.#stopTicking ??= this.#world.every(FRAME_MILLISECONDS, () => this.#draw());
+  }
+
+  /** What takes away the rows that were drawn last, the cursor at the beginning of the first. */
+  #erasing(): string {
+    return CLEAR_LINE + `\x1b[A${CLEAR_LINE}`.repeat(Math.max(0, this.#rows - 1));
+  }
+
+  #draw(): void {
+    const activities = [...this.#activities.values()];
+    const [first] = activities;
+    if (first === undefined) return;
+    if (this.#world.now() - this.#lastText < QUIET_MILLISECONDS) return;
+    const frame = FRAMES[this.#frame++ % FRAMES.length]!;
+    if (this.#inText) {
+      const makeRoom = this.#drawn === null ? ROOM_BELOW : "";
+      this.#world.write(`${makeRoom}${GO_BELOW}${this.#row(first, frame)}${COME_BACK}`);
+      this.#drawn = "below";
+      return;
+    }
+    const shown = activities.slice(0, mostShown());
+    const rows = shown.flatMap((activity) => [this.#row(activity, frame), ...outputRow(activity)]);
+    const others = activities.length - shown.length;
+    if (others > 0) rows.push(`\x1b[2m  and ${others} more\x1b[0m`);
+    this.#world.write(`${this.#drawn === "here" ? this.#erasing() : CLEAR_LINE}${rows.join("\n")}`);
+    this.#drawn = "here";
+    this.#rows = rows.length;
+  }
+
+  #row({ label, since, until }: Activity, frame: string): string {
+    const now = this.#world.now();
+    const end = `  ${until === undefined ? elapsed(now - since) : remaining(until - now)}`;
+    const room = Math.max(10, size().columns - end.length - 3);
+    return `${frame} ${cutToWidth(label, room)}\x1b[2m${end}\x1b[0m`;
+  }
+}
+
+/** The last line that a tool put out; none while it was silent. */
+function outputRow({ output = "" }: Activity): string[] {
+  const text = lastLine(output);
+  return text === ""
+    ? []
+    : [`\x1b[2m  ${cutToWidth(visible(text), Math.max(10, size().columns - 3))}\x1b[0m`];
+}
+
+/** The last line that is not blank as a terminal would show it: a carriage return begins the line anew. */
+function lastLine(output: string): string {
+  const lines = output.replace(TERMINAL_SEQUENCE, "").split(/[\n\r]/);
+  return lines.findLast((line) => line.trim() !== "")?.trimEnd().replaceAll("\t", " ") ?? "";
+}
+
+/** So many tools that their rows fit on the screen; rows above it could not be taken away again. */
+function mostShown(): number {
+  return Math.max(1, Math.min(MOST_SHOWN, Math.floor((size().rows - 2) / 2)));
+}
+
+function size(): { readonly columns: number; readonly rows: number } {
+  try {
+    const { columns, rows } = Deno.consoleSize();
+    // A terminal that was never told its size says 0.
+    return { columns: columns || 80, rows: rows || 24 };
+  } catch {
+    // Standard streams without a size, as in some containers.
+    return { columns: 80, rows: 24 };
+  }
+}

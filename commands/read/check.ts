@@ -1,0 +1,43 @@
+// `flemma check`: diagnostics, one a line.
+
+import { blocksOf } from "../../agent/settings.ts";
+import { diagnose } from "../../agent/views/diagnose.ts";
+import { visible } from "../../base/visible.ts";
+import { diagnosticJson, diagnosticLine } from "../io/diagnostics.ts";
+import { readForReport, settingsFor } from "../document/read.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption } from "../line/options.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+
+/** What is found in one document. */
+interface Report {
+  readonly document: string;
+  readonly diagnostics: readonly ReturnType<typeof diagnosticJson>[];
+}
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { positionals } = invocation.arguments;
+  const asJson = switchOption(invocation.arguments, "json") === true;
+  const reports: Report[] = [];
+  let exit: number = Exit.ok;
+  for (const file of positionals.length === 0 ? [undefined] : positionals) {
+    const opened = await readForReport(invocation, file);
+    if ("exit" in opened) {
+      exit = opened.exit;
+      continue;
+    }
+    const { label, path, chat } = opened;
+    const subject = await settingsFor(invocation, { path, ...blocksOf(chat) });
+    if (!subject.ok) return refuse(invocation, subject.problem);
+    const { environment } = invocation;
+    const { diagnostics, blocked } = await diagnose({ path, chat }, environment, subject.value);
+    if (blocked && exit === Exit.ok) exit = Exit.diagnostics;
+    if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(diagnosticJson) });
+    else for (const each of diagnostics) writeOutput(`${visible(diagnosticLine(label, each))}\n`);
+  }
+  if (asJson) writeOutput(`${safeJson(reports)}\n`);
+  return exit;
+}

@@ -1,0 +1,36 @@
+// `flemma recover`: the text that a filter had in hand when its output got lost (editors 2.3).
+
+import { type Kept, keptTexts } from "../../cycle/storage/saved_text.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeData, writeLines, writeOutput } from "../io/streams.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption } from "../line/options.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given, environment } = invocation;
+  const kept = keptTexts(environment);
+  if (switchOption(given, "list") === true) {
+    if (switchOption(given, "json") === true) writeOutput(`${safeJson(kept)}\n`);
+    else writeLines(kept.map(listed).join("") || "Nothing is kept.\n");
+    return Exit.ok;
+  }
+  const [id] = given.positionals;
+  const found = id === undefined ? kept.find(({ running }) => !running) : kept.find((text) => text.id === id);
+  if (found === undefined) {
+    const message = id === undefined ? "No filter run left a text behind." : `Nothing is kept under ${id}.`;
+    return refuse(invocation, {
+      code: "nothing-kept",
+      message,
+      next: kept.length === 0 ? undefined : "See what is kept: flemma recover --list",
+    });
+  }
+  writeData(await Deno.readFile(found.path));
+  return Exit.ok;
+}
+
+function listed({ id, bytes, time, running }: Kept): string {
+  const when = time.toISOString().slice(0, 19).replace("T", " ");
+  return `${id}  ${when} UTC  ${bytes} bytes${running ? "  (its run goes on)" : ""}\n`;
+}

@@ -1,0 +1,77 @@
+// `flemma status`: of one document as it ever was, of several one after the other, and what waits in any of them.
+
+import type { OpenCall } from "../../../agent/types.ts";
+import { readForReport } from "../../document/read.ts";
+import { run as statusOf } from "./status.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit, worstExit } from "../../io/exit.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { writeLines, writeOutput } from "../../io/streams.ts";
+import { switchOption } from "../../line/options.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given } = invocation;
+  if (switchOption(given, "pending") === true) return await showPending(invocation);
+  if (given.positionals.length < 2 || switchOption(given, "last") === true) return await statusOf(invocation);
+  const codes: number[] = [];
+  for (const [at, file] of given.positionals.entries()) {
+    if (switchOption(given, "json") !== true) {
+      writeLines(`${at > 0 ? "\n" : ""}${file}:\n`);
+    }
+    codes.push(await statusOf(about(invocation, file)));
+  }
+  return worstExit(codes);
+}
+
+/** A call that waits for a person, as JSON has it. */
+type Waiting =
+  & { readonly document: string; readonly source: string }
+  & Pick<OpenCall, "id" | "number" | "name" | "line" | "preview">;
+
+/** One line for each call that waits for a person, over all documents. */
+async function showPending(invocation: Invocation): Promise<number> {
+  const { arguments: given, messages } = invocation;
+  const asJson = switchOption(given, "json") === true;
+  const files = given.positionals.length === 0 ? ["-"] : given.positionals;
+  const codes: number[] = [];
+  const all: Waiting[] = [];
+  for (const document of files) {
+    const waiting = await pendingIn(about(invocation, document), document);
+    if ("exit" in waiting) codes.push(waiting.exit);
+    else {
+      for (const { id, number, name, line, preview, verdict: { source } } of waiting) {
+        all.push({ document, id, number, name, line, preview, source });
+        if (!asJson) {
+          writeLines(`${document}:${line}: ${preview}   #${number} ${id}\n`);
+        }
+      }
+    }
+  }
+  if (asJson) writeOutput(`${safeJson(all)}\n`);
+  else if (all.length === 0 && codes.length === 0) messages.note("Nothing waits for you.");
+  return codes.length === 0 ? Exit.ok : worstExit(codes);
+}
+
+/** The calls of a document that wait for a person. Most have none, and are only read. */
+async function pendingIn(
+  invocation: Invocation,
+  file: string,
+): Promise<readonly OpenCall[] | { readonly exit: number }> {
+  if (file !== "-") {
+    const read = await readForReport(invocation, file);
+    if ("exit" in read) return read;
+    const { chat } = read;
+    if (!chat.calls.some(({ id }) => chat.result(id)?.status === "pending")) return [];
+  }
+  const { openForReport } = await import("../../document/open.ts");
+  const opened = await openForReport(invocation);
+  if ("exit" in opened) return opened;
+  await using session = opened.session;
+  // Text in its block becomes the result: that call waits for nobody.
+  return (await session.calls()).filter(({ status, hasText }) => status === "pending" && !hasText);
+}
+
+/** The same command line about one of its documents. */
+function about(invocation: Invocation, file: string): Invocation {
+  return { ...invocation, arguments: { ...invocation.arguments, positionals: [file] } };
+}

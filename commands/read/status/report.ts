@@ -1,0 +1,194 @@
+// What `flemma status` prints about one document for a person.
+
+import { listed } from "../../../base/names.ts";
+import { operands } from "../../../base/shell_word.ts";
+import { decidedBy } from "../../../agent/review/decided_by.ts";
+import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
+import type { Settings } from "../../../config/settings.ts";
+import type { Rest, Step } from "../../../cycle/plan/types.ts";
+import { handyNames } from "../../../cycle/plan/targets.ts";
+import type { Holder } from "../../../cycle/storage/lock.ts";
+import type { UsageRecord } from "../../../cycle/types.ts";
+import type { Fill } from "../../../cycle/usage/fill.ts";
+import { totalOf } from "../../../cycle/usage/record.ts";
+import type { Chat, Diagnostic } from "../../../parser/types.ts";
+import { modelInForce } from "../../../providers/models/find.ts";
+import type { FileChange } from "../../../sandbox/mod.ts";
+import { counted, fillWords, usageWords, windowWords } from "../../io/amounts.ts";
+import { advised, compactAdvice } from "../../line/advice.ts";
+import { decisionAdvice, lastWordSentence } from "../../line/next_steps.ts";
+
+export type Next = "categorise" | "execute" | "wait" | "send" | "idle";
+
+/** All that is told of a document. */
+export interface Report {
+  /** The document in commands that are suggested, or null when it was piped in. */
+  readonly file: string | null;
+  readonly chat: Chat;
+  readonly settings: Settings;
+  readonly calls: readonly OpenCall[];
+  readonly steps: readonly Step[];
+  readonly next: Next;
+  readonly blockers: readonly Diagnostic[];
+  readonly holder: Holder | null;
+  /** Sentences. */
+  readonly leftRunning: readonly string[];
+  readonly fileChanges: readonly FileChange[];
+  readonly doubts: readonly string[];
+  readonly rules: readonly ProposedRule[];
+  readonly used: readonly UsageRecord[];
+  readonly fill: Fill;
+}
+
+/** The lines for a person. `sandbox` says in words what becomes of commands, and `changes` what they changed. */
+export function reportLines(
+  report: Report,
+  { sandbox, changes }: { readonly sandbox: string; readonly changes: readonly string[] },
+): string[] {
+  const { file, chat, settings, calls, steps, next, blockers, holder, rules, used, fill } = report;
+  const lines = calls.map((call) => {
+    const { status, preview, line, number, id } = call;
+    // While the first block is wrong, nobody decides anything.
+    const fateOf = blockers.length === 0 ? fate(call, steps) : "";
+    const told = fateOf === "" ? "" : `   ${fateOf}`;
+    return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${told}`;
+  });
+  if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
+  for (const left of report.leftRunning) lines.push(`left running: ${left}`);
+  lines.push(...changes);
+  lines.push(`next: ${nextSentence(next, { chat, calls, document: file, steps, blockers })}`);
+  lines.push(`model: ${settings.provider} ${modelInForce(settings) ?? "(none named)"}`);
+  lines.push(`sandbox: ${sandbox}`);
+  for (const doubt of report.doubts) lines.push(`trust: ${doubt}`);
+  lines.push(...ruleLines(rules, file));
+  lines.push(...usageLines(used, settings.ui.pricing.enabled));
+  lines.push(...fillLines(fill, settings, file));
+  return lines;
+}
+
+/** What a person lets through without asking until logout, and how it is taken back. */
+function ruleLines(rules: readonly ProposedRule[], file: string | null): readonly string[] {
+  const back = `   take back: flemma session reset ${file === null ? "FILE" : operands(file)}`;
+  return rules.map(({ text }, at) => `until logout: ${text}${at === rules.length - 1 ? back : ""}`);
+}
+
+/** What the document has used so far. */
+function usageLines(records: readonly UsageRecord[], prices: boolean): readonly string[] {
+  const last = records.at(-1);
+  if (last === undefined) return [];
+  const total = totalOf(records);
+  const requests = `${counted(total.requests)} request${total.requests === 1 ? "" : "s"}`;
+  const window = windowWords(last);
+  return [`used: ${requests}, ${usageWords(total, { prices })}${window === "" ? "" : `; last ${window}`}`];
+}
+
+/** What there is to know of it beside the last request: an estimate where there was none, and what helps where it is full. */
+function fillLines(
+  fill: Fill,
+  { context }: Settings,
+  file: string | null,
+): readonly string[] {
+  const { share, estimated } = fill;
+  const size = fillWords(fill);
+  if (share !== null && share >= context.warn_at) {
+    return [`context: ${size}; ${compactAdvice(file)} goes on in a smaller document`];
+  }
+  return estimated ? [`context: ${size} (nothing was sent yet)`] : [];
+}
+
+const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable", "invalid-input"]);
+
+/** What becomes of a call, and who says so; empty where its status says it all. */
+function fate(
+  { id, status, hasText, verdict: { decision, source, rule } }: OpenCall,
+  steps: readonly Step[],
+): string {
+  const resolved = steps.find((step) => step.do === "resolve" && step.id === id);
+  if (resolved?.do === "resolve" && CANNOT_RUN.has(resolved.because)) return "cannot run: the model is told";
+  if (hasText && status === "pending") return "your text becomes its result";
+  if (hasText && status === "approved") return "does not run: there is text in its block";
+  if (status !== "open") return "";
+  const who = decidedBy(source, rule !== undefined);
+  if (decision === "approve") return `will run (${who})`;
+  if (decision === "deny") return `will be denied (${who})`;
+  return who === "default" ? "will wait for you" : `will wait for you (${who})`;
+}
+
+/** No steps at all: there is nothing to advance. */
+export function nextStep(chat: Chat, steps: readonly Step[]): Next {
+  if (steps.length === 0) return "idle";
+  if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
+    return "categorise";
+  }
+  if (steps.some((step) => ["run", "resolve", "confirm", "demote"].includes(step.do))) return "execute";
+  if (ends(steps, "last-word") || ends(steps, "answered")) return "idle";
+  return steps.at(-1)?.do === "send" ? "send" : "wait";
+}
+
+/** Whether steps end in a rest of that kind. */
+function ends(steps: readonly Step[], at: Rest): boolean {
+  const end = steps.at(-1);
+  return end?.do === "rest" && end.at === at;
+}
+
+function isNew(chat: Chat, step: Extract<Step, { do: "resolve" }>): boolean {
+  return chat.result(step.id) === undefined;
+}
+
+export function nextSentence(
+  next: Next,
+  { chat, calls, document, steps, blockers }: {
+    readonly chat: Chat;
+    readonly calls: readonly OpenCall[];
+    readonly document: string | null;
+    readonly steps: readonly Step[];
+    readonly blockers: readonly Diagnostic[];
+  },
+): string {
+  const advance = advised("advance", document);
+  const waiting = calls.filter(({ status, hasText }) => status === "pending" && !hasText).map(({ id }) => id);
+  switch (next) {
+    case "categorise":
+      return `${advance} decides about ${count(calls, "open")}`;
+    case "execute":
+      return `${advance} ${carriedOut(calls, steps)}`;
+    case "wait": {
+      if (waiting.length > 0) {
+        return `${decisionAdvice(handyNames(chat, waiting), document)}${
+          waiting.length === 1 ? ", or reject it, or write the result yourself" : ""
+        }`;
+      }
+      const end = steps.at(-1);
+      return end?.do === "rest" && end.at === "protected"
+        ? `look at ${listed(end.ids)}: approved, but there is text in the block; ` +
+          "delete the text to run the call, or write pending to send the text as its result"
+        : "wait for what runs";
+    }
+    case "send":
+      return calls.some(({ hasText }) => hasText)
+        ? `${advance} takes your text as the result and sends the conversation`
+        : `${advance} sends the conversation`;
+    case "idle":
+      if (blockers[0]?.code === "conflict_marks") return blockers[0].message;
+      if (blockers.length > 0) return `correct the first block: ${blockers[0]!.message}`;
+      return ends(steps, "last-word")
+        ? lastWordSentence(document)
+        : `write a message below @You:, then ${advance}`;
+  }
+}
+
+/** What an advance does with the calls that a decision stands for already. */
+function carriedOut(calls: readonly OpenCall[], steps: readonly Step[]): string {
+  const back = new Set(steps.flatMap((step) => step.do === "demote" ? [step.id] : []));
+  const forward = calls.filter(({ id, status }) => status !== "pending" && !back.has(id)).length;
+  return [
+    ...(forward > 0 ? [`carries out ${forward} of ${count(calls)}`] : []),
+    ...(back.size > 0 ? [`asks you again about ${listed([...back])}`] : []),
+  ].join(" and ");
+}
+
+/** `1 call`, `2 calls`: all, or those of a status. */
+function count(calls: readonly OpenCall[], status?: string): string {
+  const found = calls.filter((call) => status === undefined || call.status === status).length;
+  return found === 1 ? "1 call" : `${found} calls`;
+}

@@ -1,0 +1,234 @@
+// `flemma ask`: one question from a shell, with what is piped in; only the answer goes to standard output.
+
+import { newChat } from "../../../agent/conversation/new_chat.ts";
+import {
+  askNext,
+  hasReferences,
+  literalTags,
+  questionOf,
+  referencesFrom,
+} from "../../../agent/conversation/question.ts";
+import { blocksOf } from "../../../agent/settings.ts";
+import { lastReply } from "../../../agent/conversation/last_reply.ts";
+import { nextNeed } from "../../../agent/views/next_need.ts";
+import { isThere } from "../../../base/files.ts";
+import { failure, type Outcome, type Problem, success } from "../../../base/problem.ts";
+import { option } from "../../../base/shell_word.ts";
+import type { Settings } from "../../../config/settings.ts";
+import { checkText } from "../../../cycle/storage/read.ts";
+import type { Stop } from "../../../cycle/types.ts";
+import { drive } from "../drive.ts";
+import type { Ended } from "../output.ts";
+import type { OpenDocument } from "../../document/open.ts";
+import { settingsFor } from "../../document/read.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit } from "../../io/exit.ts";
+import { refuse } from "../../io/refuse.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { inputKind, writeOutput } from "../../io/streams.ts";
+import { usageJson } from "../../io/usage_json.ts";
+import { switchOption, textOption } from "../../line/options.ts";
+import { wayOn } from "../../line/next_steps.ts";
+import { keepLast, lastAsked, nextPlace } from "./ask_places.ts";
+import { StreamedAnswer } from "./streamed_answer.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const question = readQuestion(invocation);
+  if (!question.ok) return refuse(invocation, question.problem);
+  const there = await existing(invocation);
+  if (!there.ok) return refuse(invocation, there.problem);
+  if (there.value !== null) {
+    const file = there.value;
+    return await answer(invocation, file, (document) => goOn(document, file, question.value, invocation));
+  }
+  const made = await begin(invocation, question.value);
+  if (!made.ok) return refuse(invocation, made.problem);
+  return await answer(invocation, made.value, ({ session }) => session.advance());
+}
+
+/** What is asked: the words of the command line, and what was piped in. */
+interface Question {
+  readonly words: string;
+  readonly piped: string;
+}
+
+function readQuestion({ arguments: { positionals }, input, messages }: Invocation): Outcome<Question> {
+  const words = positionals.join(" ").trim();
+  const kind = inputKind();
+  if (kind !== "stream" && kind !== "file") {
+    return words === "" ? nothingAsked() : success({ words, piped: "" });
+  }
+  const { bytes, complete } = input.read();
+  if (!complete) {
+    return failure("document-too-large", "standard input: more than 512 MB cannot be asked about.");
+  }
+  const refused = checkText(bytes, null);
+  if (refused !== null) return { ok: false, problem: refused };
+  const piped = new TextDecoder().decode(bytes);
+  if (piped.trim() === "") {
+    if (words === "") return nothingAsked();
+    messages.note("flemma: Nothing came from standard input, so only your words are asked.");
+    return success({ words, piped: "" });
+  }
+  return success({ words, piped });
+}
+
+function nothingAsked(): Outcome<Question> {
+  return failure(
+    "usage",
+    "ask needs a question: TEXT, or text on standard input.",
+    'Such as: flemma ask "Why?"',
+  );
+}
+
+/** The conversation that goes on; null where a new one begins. */
+async function existing({ arguments: given, environment }: Invocation): Promise<Outcome<string | null>> {
+  const file = textOption(given, "file");
+  const last = switchOption(given, "last") === true;
+  if (last && file !== undefined) {
+    return failure("usage", "--last and --file both name a conversation.", "Leave one of them out.");
+  }
+  const found: Outcome<string | null> = last
+    ? await lastAsked(environment)
+    : success(file !== undefined && isThere(file) ? file : null);
+  if (!found.ok || found.value === null) return found;
+  if (last && !isThere(found.value)) {
+    return failure(
+      "usage",
+      `The last conversation, ${found.value}, is gone.`,
+      "Begin another one: leave out --last.",
+    );
+  }
+  for (const name of ["system", "tools"]) {
+    if (textOption(given, name) !== undefined) {
+      const message = `--${name} belongs to a new conversation, and ${found.value} is there already.`;
+      return failure("usage", message, "Leave it out, or change the document itself.");
+    }
+  }
+  return found;
+}
+
+/** Makes the document of a new conversation; answers with how commands name it. */
+async function begin(invocation: Invocation, { words, piped }: Question): Promise<Outcome<string>> {
+  const { environment, arguments: given } = invocation;
+  const loaded = await settingsFor(invocation, { path: null, ...blocksOf(null) });
+  if (!loaded.ok) return loaded;
+  const { settings } = loaded.value;
+  const file = textOption(given, "file");
+  const place = file === undefined ? await nextPlace(environment, settings.ask.dir) : success(file);
+  if (!place.ok) return place;
+  const own = file !== undefined;
+  const tools = toolsOption(textOption(given, "tools"));
+  const made = await newChat(place.value, {
+    settings: blockOf(settings, { folder: own ? null : environment.cwd, tools }),
+    system: textOption(given, "system") ??
+      (own || tools?.length === 0 ? undefined : whereFrom(environment.cwd)),
+    question: questionOf(own ? words : referencesFrom(environment.cwd, words), piped),
+  }, { environment });
+  return made.ok ? success(place.value) : made;
+}
+
+/** The names of `--tools`; null where nothing was said. */
+function toolsOption(given: string | undefined): readonly string[] | null {
+  if (given === undefined) return null;
+  return given === "none" ? [] : given.split(",").map((name) => name.trim()).filter((name) => name !== "");
+}
+
+/**
+ * The settings that the document begins with: `folder` is where its tools work, as the document lies elsewhere; null leaves
+ * that to its own folder.
+ */
+function blockOf(
+  { templating }: Settings,
+  { folder, tools }: { readonly folder: string | null; readonly tools: readonly string[] | null },
+): Readonly<Record<string, unknown>> | undefined {
+  const places = folder === null || tools?.length === 0
+    ? {}
+    : Object.fromEntries(["bash", "ls", "find", "grep"].map((name) => [name, { cwd: folder }]));
+  const block = {
+    // What keeps piped text a text is written as tags.
+    ...(templating.enabled ? {} : { templating: { enabled: true } }),
+    ...(tools === null && folder === null
+      ? {}
+      : { tools: { ...(tools === null ? {} : { $set: tools }), ...places } }),
+  };
+  return Object.keys(block).length === 0 ? undefined : block;
+}
+
+/** What the model is told of the place, which is not the document's. */
+function whereFrom(folder: string): string {
+  return literalTags(
+    `The person asks from a shell in the folder ${folder}. Commands start there. Name files by absolute paths: ` +
+      "relative ones would start elsewhere.",
+  );
+}
+
+/** Asks the question in a conversation that is there. */
+async function goOn(
+  { session, file: name }: OpenDocument,
+  file: string,
+  { words, piped }: Question,
+  invocation: Invocation,
+): Promise<Stop | { readonly exit: number }> {
+  const { environment, arguments: given, messages } = invocation;
+  const need = nextNeed(session.chat);
+  if (need.kind === "decide" || need.kind === "look") {
+    messages.say(`flemma: ${file} waits for you, so nothing was asked. ${wayOn(session.chat, name)}`);
+    return { exit: Exit.person };
+  }
+  if (!session.settings.templating.enabled && hasReferences(piped)) {
+    return {
+      exit: refuse(invocation, {
+        code: "usage",
+        message:
+          `${file} runs no templates (templating.enabled), so paths in what you piped would be attached.`,
+        next: "Ask in a new conversation: leave out --last and --file.",
+      }),
+    };
+  }
+  const own = textOption(given, "file") !== undefined;
+  const asked = questionOf(own ? words : referencesFrom(environment.cwd, words), piped, {
+    tags: session.settings.templating.enabled,
+  });
+  const edit = askNext(session.chat, asked);
+  const problem: Problem | null = edit.ok ? await session.edit([edit.value]) : edit.problem;
+  return problem === null ? await session.advance() : { exit: refuse(invocation, problem) };
+}
+
+/** Runs the conversation; only the reply goes to standard output. */
+async function answer(
+  invocation: Invocation,
+  file: string,
+  act: Parameters<typeof drive>[1],
+): Promise<number> {
+  const { messages, arguments: given } = invocation;
+  const json = switchOption(given, "json") === true;
+  const quiet = switchOption(given, "quiet") === true;
+  const streams = !json && Deno.stdout.isTerminal();
+  const options = new Map([...given.options].filter(([name]) => name !== "json"));
+  const run = { ...invocation, arguments: { ...given, positionals: [file], options } };
+  const ended = ({ document: { session }, stop, exit, records }: Ended): boolean => {
+    const replied = stop.reason === "done" || stop.reason === "cut";
+    const reply = replied ? lastReply(session.chat) : "";
+    if (json) {
+      const { reason, ids, problem } = stop;
+      const document = session.path ?? file;
+      writeOutput(
+        `${safeJson({ document, reply, reason, exit, ids, problem, usage: usageJson(records) })}\n`,
+      );
+    } else if (!streams && reply !== "") writeOutput(`${reply}\n`);
+    if (!replied) return false;
+    const more = textOption(given, "file") === undefined ? "--last" : option("--file", file);
+    messages.note(
+      `flemma: ${stop.reason === "cut" ? "The reply is not complete. " : ""}The conversation is ${file}. ` +
+        `Go on with: flemma ask ${more} TEXT`,
+    );
+    return true;
+  };
+  return await drive(run, async (document, emit) => {
+    const { path } = document.session;
+    const unkept = path === null ? null : await keepLast(invocation.environment, path);
+    if (unkept !== null) messages.notice(unkept);
+    return await act(document, emit);
+  }, { ...(streams ? { display: new StreamedAnswer(messages, { quiet }) } : {}), ended });
+}

@@ -1,0 +1,38 @@
+// The reply on standard output while it comes, for a person who reads it there; everything else on standard error.
+
+import { visible } from "../../../base/visible.ts";
+import type { CycleEvent } from "../../../cycle/types.ts";
+import type { Display } from "../../io/display/display.ts";
+import type { Messages } from "../../io/messages.ts";
+import { PlainLines } from "../../io/display/plain_lines.ts";
+import { writeOutput } from "../../io/streams.ts";
+
+/** Streams texts to a terminal; calls, results and requests are lines of their own. */
+export class StreamedAnswer implements Display {
+  /** Null where nothing but the answer is wanted. */
+  readonly #lines: PlainLines | null;
+  /** The last thing written was text without a line end. */
+  #inText = false;
+
+  constructor(messages: Messages, options: { readonly quiet: boolean }) {
+    this.#lines = options.quiet ? null : new PlainLines(messages, { text: false });
+    messages.beforeLine = () => this.close();
+  }
+
+  show(event: CycleEvent): void {
+    if (event.event === "text") {
+      const safe = visible(event.text, { lines: true });
+      if (safe === "") return;
+      writeOutput(safe);
+      this.#inText = !safe.endsWith("\n");
+    } else if (event.event !== "reply:progress") {
+      this.close();
+      this.#lines?.show(event);
+    }
+  }
+
+  close(): void {
+    if (this.#inText) writeOutput("\n");
+    this.#inText = false;
+  }
+}

@@ -1,0 +1,50 @@
+// Lets a cycle run for a command, and turns how it ended into an exit code.
+
+import type { Emit, Stop } from "../../cycle/types.ts";
+import type { Invocation } from "../invocation.ts";
+import { refuse } from "../io/refuse.ts";
+import { switchOption } from "../line/options.ts";
+import { type DocumentOptions, type OpenDocument, withDocument } from "../document/open.ts";
+import { type Driving, Show } from "./output.ts";
+
+/** How an act ended: by itself, or because it was refused, which has been told. */
+type Ending = Stop | { readonly exit: number };
+
+/** Opens the document, runs `act`, which may tell of more than its document does, and answers with the exit code. */
+export async function drive(
+  invocation: Invocation,
+  act: (document: OpenDocument, emit: Emit) => Promise<Ending>,
+  driving: Driving = {},
+): Promise<number> {
+  const show = new Show(invocation, driving);
+  const { among } = driving;
+  try {
+    // Several cannot all ask at one terminal.
+    const shared = among === undefined
+      ? asking(invocation, show)
+      : { interrupts: among.interrupts, limiter: among.limiter };
+    const options = { ...show.listeners(), ...shared };
+    return await withDocument(invocation, options, async (document) => {
+      const problem = show.openEvents(document);
+      if (problem !== null) return refuse(invocation, problem);
+      const ending = await act(document, (event) => show.event(event));
+      if (among === undefined) await show.used(document);
+      if ("exit" in ending) return ending.exit;
+      return show.end(document, ending);
+    });
+  } finally {
+    await show.close();
+  }
+}
+
+/** Where somebody sits at the terminal, tools may ask them. */
+function asking({ arguments: given }: Invocation, show: Show): Partial<DocumentOptions> {
+  const interactive = switchOption(given, "quiet") !== true && Deno.stdin.isTerminal() &&
+    Deno.stderr.isTerminal();
+  return interactive ? { interactive, askSecret: (question) => show.askSecret(question) } : {};
+}
+
+/** Whether the person asks the model to go on where it spoke last. */
+export function goesOn(invocation: Invocation): boolean {
+  return switchOption(invocation.arguments, "continue") === true;
+}

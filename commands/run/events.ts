@@ -1,0 +1,192 @@
+// What happens, as lines of JSON: on standard output in place, to `--events PATH` anywhere (cli section 5).
+
+import type { RunEvent } from "../../agent/views/run_event.ts";
+import type { Environment } from "../../base/environment.ts";
+import { absolutePath } from "../../base/paths.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption, textOption } from "../line/options.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { descriptorPath, writeOutput, writeTo } from "../io/streams.ts";
+
+/** Takes events. */
+export interface EventSink {
+  /** Never throws: who runs tools and takes replies in must not lose them because nobody listens. */
+  write(event: RunEvent): void;
+  /** Why events were lost, once some were. */
+  readonly fault: Problem | null;
+  close(): Promise<void>;
+}
+
+/**
+ * The sink the options ask for. Standard output is one only in in-place mode, where it carries nothing else. The
+ * file of `document` is refused: events would land in the conversation.
+ */
+export function openEvents(
+  invocation: Invocation,
+  { mode, path: document, among }: {
+    readonly mode: "file" | "filter";
+    readonly path: string | null;
+    /** What each event says of the document, where there are several. */
+    readonly among?: { readonly document: string };
+  },
+): Outcome<EventSink> {
+  const path = textOption(invocation.arguments, "events");
+  const print = mode === "file" && switchOption(invocation.arguments, "json") === true;
+  const target = path === undefined ? success(null) : openTarget(invocation.environment, path, document);
+  if (!target.ok) return target;
+  return success(
+    new Sink(
+      [...(print ? [writeOutput] : []), ...(target.value === null ? [] : [target.value.write])],
+      target.value,
+      among,
+    ),
+  );
+}
+
+interface Target {
+  write(line: string): void;
+  /** Settles when everything written has been passed on. */
+  close(): Promise<void>;
+}
+
+/** What `--events` names: an open descriptor, or a file. */
+function openTarget(environment: Environment, path: string, document: string | null): Outcome<Target> {
+  const descriptor = path === "stderr" ? 2 : /^fd:(\d+)$/.exec(path)?.[1];
+  if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
+  if (document !== null && realPath(absolutePath(environment, path)) === document) {
+    return failure(
+      "usage",
+      `--events ${path} names the document itself.`,
+      "Name another file for the events.",
+    );
+  }
+  try {
+    const file = Deno.openSync(absolutePath(environment, path), { append: true, create: true, mode: 0o600 });
+    return success({ write: told(path, (line) => writeTo(file, line)), close: () => closed(file) });
+  } catch (thrown) {
+    return failure("events-unwritable", `Events cannot be written to ${path}: ${thrownText(thrown)}.`);
+  }
+}
+
+/**
+ * A descriptor that is open already. Standard error is written through itself, any other one through its path; a socket
+ * cannot be opened by a path, and there a child that inherits it passes the lines on.
+ */
+function descriptorTarget(descriptor: number, path: string): Outcome<Target> {
+  if (descriptor < 2) {
+    return failure("usage", `--events ${path} is where the document comes from or goes to.`);
+  }
+  if (descriptor === 2) {
+    return success({ write: told(path, (line) => writeTo(Deno.stderr, line)), close: nothing });
+  }
+  try {
+    const file = Deno.openSync(descriptorPath(descriptor), { append: true });
+    return success({ write: told(path, (line) => writeTo(file, line)), close: () => closed(file) });
+  } catch (thrown) {
+    if (isSocket(descriptor)) return success(socketTarget(descriptor));
+    return failure(
+      "usage",
+      `--events ${path}: that descriptor is not open for writing (${thrownText(thrown)}).`,
+    );
+  }
+}
+
+function isSocket(descriptor: number): boolean {
+  try {
+    return Deno.statSync(descriptorPath(descriptor)).isSocket === true;
+  } catch {
+    // Not open at all, which is said where this is asked.
+    return false;
+  }
+}
+
+function socketTarget(descriptor: number): Target {
+  const child = new Deno.Command("/bin/sh", {
+    args: ["-c", `exec cat >&${descriptor}`],
+    stdin: "piped",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  const lines = child.stdin.getWriter();
+  let fault: unknown = null;
+  const failed = (thrown: unknown) => void (fault ??= thrown);
+  return {
+    write: told(`fd:${descriptor}`, (line) => {
+      if (fault !== null) throw fault;
+      lines.write(new TextEncoder().encode(line)).catch(failed);
+    }),
+    close: async () => {
+      await lines.close().catch(failed);
+      await child.status;
+    },
+  };
+}
+
+function nothing(): Promise<void> {
+  return Promise.resolve();
+}
+
+function closed(file: Deno.FsFile): Promise<void> {
+  file.close();
+  return Promise.resolve();
+}
+
+class Sink implements EventSink {
+  fault: Problem | null = null;
+  #writers: readonly ((line: string) => void)[];
+  readonly #target: Target | null;
+  readonly #among: { readonly document?: string };
+
+  constructor(
+    writers: readonly ((line: string) => void)[],
+    target: Target | null,
+    among: { readonly document?: string } = {},
+  ) {
+    this.#writers = writers;
+    this.#target = target;
+    this.#among = among;
+  }
+
+  write(event: RunEvent): void {
+    if (this.#writers.length === 0) return;
+    const line = `${safeJson({ ...this.#among, ...event })}\n`;
+    this.#writers = this.#writers.filter((write) => {
+      try {
+        write(line);
+        return true;
+      } catch (thrown) {
+        this.fault ??= {
+          code: "events-lost",
+          message: `${thrownText(thrown)} The run went on without events.`,
+        };
+        return false;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#target?.close();
+  }
+}
+
+/** The same writer, whose failures name the place. */
+function told(path: string, write: (line: string) => void): (line: string) => void {
+  return (line) => {
+    try {
+      write(line);
+    } catch (thrown) {
+      throw new Error(`Events cannot be written to ${path}: ${thrownText(thrown)}.`, { cause: thrown });
+    }
+  };
+}
+
+/** The path after all links, or as it is given when nothing is there yet. */
+function realPath(path: string): string {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    // A file that does not exist cannot be the document; why it cannot be opened is said when it is opened.
+    return path;
+  }
+}

@@ -1,0 +1,30 @@
+// `flemma advance`: one document as it ever was, several so many at a time in one process.
+
+import type { Invocation } from "../../invocation.ts";
+import { numberOption } from "../../line/options.ts";
+import { refuse } from "../../io/refuse.ts";
+import { writeOutput } from "../../io/streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { positionals, options } = invocation.arguments;
+  if (positionals.length < 2 && !(options.has("jobs") && namesFile(positionals))) {
+    return await (await import("../advance.ts")).run(invocation);
+  }
+  if (positionals.includes("-")) {
+    // A document that was piped in comes back, whatever is wrong with the command line.
+    if (positionals[0] === "-") writeOutput(invocation.input.read().bytes);
+    return refuse(invocation, {
+      code: "usage",
+      message: "Several documents are files; a piped one cannot be among them.",
+      next: "Leave the - out, or pipe that document to a flemma advance of its own.",
+    });
+  }
+  const jobs = numberOption(invocation.arguments, "jobs") ?? 1;
+  if (jobs < 1) return refuse(invocation, { code: "usage", message: "--jobs needs a number of 1 or more." });
+  const { advanceMany } = await import("./batch.ts");
+  return await advanceMany(invocation, jobs);
+}
+
+function namesFile([file]: readonly string[]): boolean {
+  return file !== undefined && file !== "-";
+}

@@ -1,0 +1,61 @@
+// Several documents advanced in one process: each under its own lock and settings, limits of providers shared by all.
+
+import { RequestLimiter } from "../../../providers/http/limiter.ts";
+import { inTurn } from "./in_turn.ts";
+import { thrownText } from "../../../base/problem.ts";
+import { knownPath } from "../../../cycle/storage/read.ts";
+import { drive, goesOn } from "../drive.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit, worstExit } from "../../io/exit.ts";
+import { Interrupts } from "../../io/interrupt.ts";
+import { BatchReport } from "./report.ts";
+
+/** Advances every document that the command line names; answers with the worst exit code (long-work 7). */
+export async function advanceMany(invocation: Invocation, jobs: number): Promise<number> {
+  const { messages } = invocation;
+  const files = await distinct(invocation);
+  const report = new BatchReport(invocation, files.length);
+  const limiter = new RequestLimiter();
+  const interrupts = new Interrupts((fault, exit) => {
+    if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+    report.end({ interrupted: true });
+    messages.close(exit);
+    return exit;
+  });
+  const advance = async (file: string): Promise<number> => {
+    const { messages: own, among } = report.begin(file);
+    const one = { ...invocation.arguments, positionals: [file] };
+    let exit: number;
+    try {
+      exit = await drive(
+        { ...invocation, arguments: one, messages: own },
+        ({ session }) => session.advance({ goOn: goesOn(invocation) }),
+        { among: { ...among, interrupts, limiter } },
+      );
+    } catch (thrown) {
+      // The others are no part of it.
+      own.say(`This is a fault of the program: ${thrownText(thrown)}`);
+      exit = Exit.failure;
+    }
+    report.ended(file, exit);
+    return exit;
+  };
+  try {
+    const codes = await inTurn(files, { jobs, signal: interrupts.signal }, advance);
+    report.end({ interrupted: interrupts.received });
+    const known = codes.filter((code) => code !== undefined);
+    return interrupts.received ? Exit.interrupted : worstExit(known);
+  } finally {
+    interrupts.dispose();
+  }
+}
+
+/** The documents, each once, by whichever of its names came first. */
+async function distinct({ arguments: { positionals }, environment }: Invocation): Promise<readonly string[]> {
+  const byPath = new Map<string, string>();
+  for (const file of positionals) {
+    const path = await knownPath(environment, file);
+    if (!byPath.has(path)) byPath.set(path, file);
+  }
+  return [...byPath.values()];
+}

@@ -1,0 +1,127 @@
+// What a person sees of several documents at work: a line as each one ends, and what they came to together.
+
+import type { Stop, UsageRecord } from "../../../cycle/types.ts";
+import { totalOf } from "../../../cycle/usage/record.ts";
+import type { Among } from "../output.ts";
+import type { Invocation } from "../../invocation.ts";
+import { counted, usageWords } from "../../io/amounts.ts";
+import { Exit } from "../../io/exit.ts";
+import { type Level, Messages } from "../../io/messages.ts";
+import { switchOption } from "../../line/options.ts";
+
+/** One document while it is worked on. */
+interface Running {
+  /** What was said of how it ended, or of why it did not begin. */
+  readonly lines: { readonly level: Level; readonly text: string }[];
+  stop: Stop | null;
+}
+
+/** How documents ended, in the order in which the summary tells of them. */
+const OUTCOMES = ["complete", "idle", "waiting", "blocked", "busy", "failed", "interrupted"] as const;
+type Outcome = typeof OUTCOMES[number];
+
+export class BatchReport {
+  readonly #invocation: Invocation;
+  readonly #total: number;
+  readonly #running = new Map<string, Running>();
+  readonly #records: UsageRecord[] = [];
+  readonly #outcomes = new Map<Outcome, number>();
+  /** What was told already of another document. */
+  readonly #said = new Set<string>();
+  #done = 0;
+  #over = false;
+
+  constructor(invocation: Invocation, total: number) {
+    this.#invocation = invocation;
+    this.#total = total;
+  }
+
+  /** Takes up a document: what its run says comes here. */
+  begin(file: string): { readonly messages: Messages; readonly among: Pick<Among, "ended"> } {
+    const { environment, arguments: given } = this.#invocation;
+    const running: Running = { lines: [], stop: null };
+    this.#running.set(file, running);
+    const quiet = switchOption(given, "quiet") === true;
+    const messages = new Messages(environment, { filter: false, quiet, place: "failure" });
+    messages.onLine = (level, text) => {
+      // Words of a run that has not ended are news; the last ones stand beside the document's name.
+      if (running.stop === null && level === "note") this.#news(file, text);
+      else running.lines.push({ level, text });
+    };
+    const ended: Among["ended"] = (stop, records) => {
+      running.stop = stop;
+      this.#records.push(...records);
+    };
+    return { messages, among: { ended } };
+  }
+
+  /** Says how a document ended. */
+  ended(file: string, exit: number): void {
+    const { lines = [], stop = null } = this.#running.get(file) ?? {};
+    this.#running.delete(file);
+    this.#done++;
+    const outcome = outcomeOf(exit, stop);
+    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
+    const { messages } = this.#invocation;
+    const head = `[${this.#done}/${this.#total}] ${file}: `;
+    if (outcome === "complete" || outcome === "idle") {
+      messages.note(`${head}${outcome === "complete" ? "complete" : "nothing to do"}`);
+      return;
+    }
+    const words = lines.map(({ text }) => text.replace(/^flemma: /, "")).join("\n  ");
+    const line = `${head}${words === "" ? outcome : words}`;
+    if (exit === Exit.ok) messages.note(line);
+    else messages.say(line);
+  }
+
+  /** Says what all of them came to. */
+  end({ interrupted }: { readonly interrupted: boolean }): void {
+    if (this.#over) return;
+    this.#over = true;
+    const parts = OUTCOMES.flatMap((outcome) => {
+      const count = this.#outcomes.get(outcome) ?? 0;
+      return count === 0 ? [] : [`${counted(count)} ${WORDS[outcome]}`];
+    });
+    const left = this.#total - this.#done;
+    if (interrupted && left > 0) parts.push(`${counted(left)} not ended`);
+    const total = totalOf(this.#records);
+    const used = total.requests === 0
+      ? ""
+      : `; ${counted(total.requests)} ${total.requests === 1 ? "request" : "requests"}, ${usageWords(total)}`;
+    const documents = `${counted(this.#total)} ${this.#total === 1 ? "document" : "documents"}`;
+    this.#invocation.messages.note(`${documents}: ${parts.join(", ")}${used}.`);
+  }
+
+  #news(file: string, text: string): void {
+    if (this.#said.has(text)) return;
+    this.#said.add(text);
+    this.#invocation.messages.note(`flemma: ${file}: ${text.replace(/^flemma: /, "")}`);
+  }
+}
+
+const WORDS: Readonly<Record<Outcome, string>> = {
+  complete: "complete",
+  idle: "with nothing to do",
+  waiting: "waiting for you",
+  blocked: "with something to correct",
+  busy: "in use or changed by somebody else",
+  failed: "failed",
+  interrupted: "interrupted",
+};
+
+function outcomeOf(exit: number, stop: Stop | null): Outcome {
+  switch (exit) {
+    case Exit.ok:
+      return stop?.reason === "done" || stop?.reason === "cut" ? "complete" : "idle";
+    case Exit.person:
+      return "waiting";
+    case Exit.diagnostics:
+      return "blocked";
+    case Exit.conflict:
+      return "busy";
+    case Exit.interrupted:
+      return "interrupted";
+    default:
+      return "failed";
+  }
+}

@@ -1,0 +1,260 @@
+// What a person and a program see of a run while it goes on, and at its end.
+
+import { decidedBy } from "../../agent/review/decided_by.ts";
+import type { RunEvent } from "../../agent/views/run_event.ts";
+import { isObject } from "../../base/is_object.ts";
+import type { Problem } from "../../base/problem.ts";
+import { visible } from "../../base/visible.ts";
+import type { CycleEvent, Stop, UsageRecord } from "../../cycle/types.ts";
+import { recordsOf } from "../../cycle/usage/log.ts";
+import { totalOf } from "../../cycle/usage/record.ts";
+import { lineChange } from "../../parser/edits/line_change.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import { inWords } from "../../providers/http/patience.ts";
+import { fileChangeSentence } from "../../sandbox/mod.ts";
+import type { Invocation } from "../invocation.ts";
+import { runWords } from "../io/amounts.ts";
+import { diagnosticLine } from "../io/diagnostics.ts";
+import { type Display, displayKind } from "../io/display/display.ts";
+import { Exit, exitOfStop } from "../io/exit.ts";
+import type { Interrupts } from "../io/interrupt.ts";
+import { PlainLines } from "../io/display/plain_lines.ts";
+import { writeLines } from "../io/streams.ts";
+import { Terminal } from "../io/display/terminal.ts";
+import { switchOption } from "../line/options.ts";
+import type { DocumentOptions, OpenDocument } from "../document/open.ts";
+import { labelOf } from "../document/read.ts";
+import { type EventSink, openEvents } from "./events.ts";
+import { lastWords } from "./summary.ts";
+
+/** A run that is over. */
+export interface Ended {
+  readonly document: OpenDocument;
+  readonly stop: Stop;
+  readonly exit: number;
+  /** What its requests used. */
+  readonly records: readonly UsageRecord[];
+}
+
+/** What a document shares that is one of several. */
+export interface Among extends Pick<DocumentOptions, "limiter"> {
+  readonly interrupts: Interrupts;
+  /** Told how the document ended, before that is put into words, and what its requests used. */
+  ended(stop: Stop, records: readonly UsageRecord[]): void;
+}
+
+/** What a command shows in its own way. */
+export interface Driving {
+  /** Shows the run in place of what the options ask for; null shows nothing. */
+  readonly display?: Display | null;
+  /** Says the last words of a run; false leaves them to the usual ones. */
+  readonly ended?: (run: Ended) => boolean;
+  /** Left out where the document is the only one. */
+  readonly among?: Among;
+}
+
+/** What a person and a program see of a run. */
+export class Show {
+  readonly #invocation: Invocation;
+  readonly #among: Among | undefined;
+  readonly #label: string;
+  readonly #display: Display | null;
+  /** Null until it is known which document the run is about. */
+  #events: EventSink | null = null;
+  /** What happened before that. */
+  readonly #early: RunEvent[] = [];
+  #cursor: number | null = null;
+  /** What the requests of this run used. */
+  readonly #records: UsageRecord[] = [];
+  /** The last question that was asked. */
+  #asked: Promise<string | null> = Promise.resolve(null);
+  /** Whether a diagnostic has told already why nothing goes on. */
+  #explained = false;
+  /** Sentences of notices that were shown. */
+  readonly #noticed = new Set<string>();
+
+  readonly #ended: Driving["ended"];
+
+  constructor(invocation: Invocation, { display, ended, among }: Driving) {
+    this.#invocation = invocation;
+    this.#among = among;
+    this.#label = labelOf(invocation);
+    const { messages } = invocation;
+    this.#display = display === undefined ? displayOf(invocation) : display;
+    this.#ended = ended;
+    const listener = messages.onLine;
+    messages.onLine = (level, text) => {
+      listener(level, text);
+      this.#write({ event: "message", level, text });
+    };
+  }
+
+  /** What the document tells while it is worked on. */
+  listeners(): Pick<DocumentOptions, "emit" | "changed"> {
+    const emit = (event: CycleEvent) => this.event(event);
+    if (switchOption(this.#invocation.arguments, "edits") !== true) return { emit };
+    const changed = (before: Uint8Array, after: Uint8Array) => {
+      const change = lineChange(before, after);
+      if (change !== null) this.#write({ event: "edit", ...change });
+    };
+    return { emit, changed };
+  }
+
+  /** Opens what takes the events; answers with what is in the way. */
+  openEvents({ mode, session }: OpenDocument): Problem | null {
+    const among = this.#among === undefined ? undefined : { document: this.#label };
+    const opened = openEvents(this.#invocation, { mode, path: session.path, among });
+    if (!opened.ok) return opened.problem;
+    this.#events = opened.value;
+    for (const event of this.#early) this.#events.write(event);
+    return null;
+  }
+
+  event(event: CycleEvent): void {
+    const { messages } = this.#invocation;
+    this.#write(event);
+    if (event.event === "cursor") this.#cursor = event.line;
+    if (event.event === "request:finished" && event.record !== undefined) this.#records.push(event.record);
+    const note = noteOf(event);
+    if (note !== null) messages.note(`flemma: ${note}`);
+    if (event.event === "notice" && switchOption(this.#invocation.arguments, "quiet") !== true) {
+      this.#noticed.add(event.message);
+    }
+    if (event.event === "diagnostic") {
+      this.#explained ||= event.diagnostic.severity === "error";
+      messages.say(diagnosticLine(this.#label, event.diagnostic));
+    }
+    this.#display?.show(event);
+  }
+
+  /** Asks for a secret, one after the other; null when the person gives none. */
+  askSecret(question: string): Promise<string | null> {
+    return this.#asked = this.#asked.then(async () => {
+      const resume = this.#display?.hold?.();
+      try {
+        const { readHidden } = await import("../io/hidden_line.ts");
+        return await readHidden(`${visible(question)} (not shown): `) || null;
+      } finally {
+        resume?.();
+      }
+    });
+  }
+
+  /** Says what the run used, of tokens and of money. */
+  async used({ session }: OpenDocument): Promise<void> {
+    const { environment, messages } = this.#invocation;
+    const { path, settings } = session;
+    const before = path === null ? [] : await recordsOf(environment, path);
+    const words = runWords(this.#records, totalOf(before.slice(0, before.length - this.#records.length)), {
+      prices: settings.ui.pricing.enabled,
+    });
+    this.#display?.close();
+    if (words !== null) messages.note(`flemma: ${words}`);
+  }
+
+  #write(event: RunEvent): void {
+    if (this.#events === null) this.#early.push(event);
+    else this.#events.write(event);
+  }
+
+  /** Says how the run ended; answers with the exit code. */
+  end(document: OpenDocument, stop: Stop): number {
+    this.#display?.close();
+    this.#among?.ended(stop, this.#records);
+    const { command } = this.#invocation.arguments;
+    const stopped = exitOfStop(stop, { command: command.name, interrupted: document.interrupts.received });
+    // The model was told that its command did not run; whoever set up this machine has to be told too.
+    const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
+    const { reason, ids, line, problem } = stop;
+    showCursor(this.#invocation, document, line ?? this.#cursor);
+    const told = this.#ended?.({ document, stop, exit, records: this.#records }) ?? false;
+    // What a notice or a diagnostic has said already is not said again.
+    const noticed = problem !== undefined && problem.next === undefined && this.#noticed.has(problem.message);
+    if (!told && !noticed && (reason !== "diagnostics" || !this.#explained)) {
+      this.#tellEnd(document, stop);
+    }
+    this.#events?.write({ event: "stopped", reason, ids, line, exit, problem });
+    const fault = this.#events?.fault ?? null;
+    if (fault !== null) this.#invocation.messages.problem(fault);
+    return fault !== null && exit === Exit.ok ? Exit.failure : exit;
+  }
+
+  #tellEnd({ session, file, label }: OpenDocument, stop: Stop): void {
+    const { messages, arguments: { command } } = this.#invocation;
+    const onDisk = () => onDiskOf(session);
+    for (const words of lastWords({ stop, chat: session.chat, onDisk, file, label, command: command.name })) {
+      if ("problem" in words) messages.problem(words.problem);
+      else if ("say" in words) messages.say(words.say);
+      else messages.note(words.note);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#display?.close();
+    this.#invocation.messages.onLine = () => {};
+    await this.#events?.close();
+  }
+}
+
+/** What shows the run on standard error; null where messages do not go there, or nobody wants to see it. */
+function displayOf({ messages, environment, arguments: given }: Invocation): Display | null {
+  if (!messages.live || switchOption(given, "quiet") === true) return null;
+  if (displayKind(environment) === "drawn") return new Terminal(messages);
+  const text = Deno.stderr.isTerminal();
+  // Whoever reads the events as JSON needs no second account of them.
+  if (!text && switchOption(given, "json") === true) return null;
+  return new PlainLines(messages, { text });
+}
+
+/** What is said of an event as it happens, however the run is shown; null for most. */
+function noteOf(event: CycleEvent): string | null {
+  switch (event.event) {
+    case "notice":
+      return event.message;
+    case "request:retrying":
+      return retrySentence(event);
+    case "tool:message": {
+      const { type, url } = isObject(event.content) ? event.content : {};
+      return type === "open_url" && typeof url === "string" ? `a tool names an address: ${url}` : null;
+    }
+    case "file:changed": {
+      const { path, change, obeyed_by: obeyedBy } = event;
+      if (change === undefined || obeyedBy === undefined) return null;
+      return fileChangeSentence({ path, change, obeyedBy });
+    }
+    case "approval:denied":
+      return `denied by ${decidedBy(event.source)}: ${event.preview}`;
+    default:
+      return null;
+  }
+}
+
+/** Why the request is made again, when, and for which time. */
+function retrySentence(
+  { error, attempt, of, wait }: Extract<CycleEvent, { event: "request:retrying" }>,
+): string {
+  return `${error.message.replace(/[^.!?]$/, "$&.")} Asking again in ${
+    inWords(wait)
+  } (try ${attempt} of ${of}).`;
+}
+
+function showCursor(invocation: Invocation, document: OpenDocument, line: number | null): void {
+  if (line === null || switchOption(invocation.arguments, "cursor") !== true) return;
+  const place = `${document.label}:${line}`;
+  // In filter mode standard output carries the document and nothing else.
+  if (document.mode === "file" && switchOption(invocation.arguments, "json") !== true) {
+    writeLines(`${place}\n`);
+  } else invocation.messages.say(place);
+}
+
+/** The document as the disk has it. */
+function onDiskOf({ path, chat }: OpenDocument["session"]): Chat {
+  if (path === null) return chat;
+  try {
+    return parse(Deno.readFileSync(path));
+  } catch {
+    // The failure itself has been told, and with it where the text is.
+    return chat;
+  }
+}

@@ -1,0 +1,103 @@
+// A conversation as what can be played again: the model's words, the person's words, and the results to compare. Pure.
+
+import { DENIED, INTERRUPTED, REJECTED } from "../../../cycle/plan/sentences.ts";
+import { unescapeTurn } from "../../../parser/edits/escape.ts";
+import type { Call, Chat, Result, Turn } from "../../../parser/types.ts";
+import type { ReplyBlock } from "../../../providers/replay/script.ts";
+
+/** A result as the document has it. */
+export interface RecordedResult {
+  readonly id: string;
+  /** The tool. */
+  readonly name: string;
+  /** Line of its header, 1-based. */
+  readonly line: number;
+  readonly content: string;
+  readonly isError: boolean;
+  /** Whether the call had run: one that was refused is not run by a replay either. */
+  readonly ran: boolean;
+}
+
+/** What happens next in a conversation. */
+export type Step =
+  | { readonly do: "reply"; readonly blocks: readonly ReplyBlock[]; readonly line: number }
+  | { readonly do: "result"; readonly result: RecordedResult }
+  | { readonly do: "say"; readonly text: string };
+
+/** A conversation that can be played again. */
+export interface Recording {
+  /** The document up to the first reply. */
+  readonly beginning: Uint8Array;
+  readonly steps: readonly Step[];
+}
+
+/** Takes a conversation apart. What stands behind the last reply and its results is played by nobody. */
+export function recordingOf(chat: Chat): Recording {
+  const first = chat.turns.findIndex(({ role, segments }) => role === "Assistant" && segments.length > 0);
+  if (first < 0) return { beginning: chat.bytes, steps: [] };
+  const steps: Step[] = [];
+  for (const turn of chat.turns.slice(first)) {
+    if (turn.role === "Assistant") {
+      const blocks = blocksOf(chat, turn);
+      if (blocks.length > 0) steps.push({ do: "reply", blocks, line: turn.place.start });
+      continue;
+    }
+    for (const result of turn.results) {
+      const call = chat.call(result.id);
+      if (call !== undefined) steps.push({ do: "result", result: recorded(call, result) });
+    }
+    const text = wordsOf(chat, turn);
+    if (text !== "") steps.push({ do: "say", text });
+  }
+  const last = steps.findLastIndex(({ do: what }) => what !== "say");
+  const beginning = chat.bytes.slice(0, chat.turns[first]!.place.from);
+  return { beginning, steps: steps.slice(0, last + 1) };
+}
+
+/** The words and calls of a reply; thinking is the provider's own and is not played. */
+function blocksOf(chat: Chat, turn: Turn): readonly ReplyBlock[] {
+  return unescapeTurn(chat, turn).flatMap((segment): ReplyBlock[] => {
+    if (segment.kind === "text") return segment.value.trim() === "" ? [] : [{ text: segment.value.trim() }];
+    if (segment.kind !== "tool_use") return [];
+    const { id, name, inputText } = segment;
+    return [{ tool_use: { id, name, input_text: inputText } }];
+  });
+}
+
+/** What a person wrote in a message beside results, as it stands there. */
+function wordsOf(chat: Chat, turn: Turn): string {
+  const decoder = new TextDecoder();
+  const lineEnd = chat.bytes.indexOf(0x0a, turn.place.from);
+  let at = lineEnd < 0 ? turn.place.to : Math.min(lineEnd + 1, turn.place.to);
+  let text = "";
+  for (const { place } of turn.results.toSorted((a, b) => a.place.from - b.place.from)) {
+    text += decoder.decode(chat.bytes.subarray(at, Math.max(at, place.from)));
+    at = Math.max(at, place.to);
+  }
+  return (text + decoder.decode(chat.bytes.subarray(at, Math.max(at, turn.place.to)))).trim();
+}
+
+function recorded(call: Call, { id, content, status, header }: Result): RecordedResult {
+  const isError = status === "error";
+  return {
+    id,
+    name: call.name,
+    line: header.start,
+    content,
+    isError,
+    ran: !isError || hadRun(call.name, content),
+  };
+}
+
+/** Tools that work on files of the copy only: to try them again harms nobody. */
+const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "ls", "find", "grep"]);
+
+/**
+ * Whether an error came from a call that ran. A person may have refused it in any words, so that only what is known to be
+ * said of a run counts: what was refused once must not run by itself.
+ */
+function hadRun(name: string, content: string): boolean {
+  if ([DENIED, REJECTED, INTERRUPTED].includes(content.trim())) return false;
+  if (FILE_TOOLS.has(name) || name === "calculator") return true;
+  return name === "bash" && /^The command ended with exit code \d+/m.test(content);
+}

@@ -1,0 +1,158 @@
+// `flemma replay run`: conversations as regression tests of the project they talk about.
+
+import { openChat } from "../../../agent/open.ts";
+import { absolutePath, isInside, parentOf } from "../../../base/paths.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
+import { readDocument } from "../../../cycle/storage/read.ts";
+import { writeResult } from "../../../parser/edits/placement.ts";
+import { parse } from "../../../parser/mod.ts";
+import { hostOptions } from "../../document/host.ts";
+import type { Invocation } from "../../invocation.ts";
+import { Exit, exitOf, worstExit } from "../../io/exit.ts";
+import { Interrupts } from "../../io/interrupt.ts";
+import { refuse } from "../../io/refuse.ts";
+import { safeJson } from "../../io/safe_json.ts";
+import { writeLines, writeOutput } from "../../io/streams.ts";
+import { switchOption, textOption } from "../../line/options.ts";
+import { play, type Played } from "./play.ts";
+import { holds, junit, plainLines, type Replayed, tap } from "./report.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given, environment, messages } = invocation;
+  const host = hostOptions(invocation);
+  if (!host.ok) return refuse(invocation, host.problem);
+  const interrupts = new Interrupts((fault, exit) => {
+    if (fault !== null) messages.say(`flemma: This is a fault of the program: ${fault}`);
+    messages.close(exit);
+    return exit;
+  });
+  try {
+    const codes: number[] = [];
+    const replayed: Replayed[] = [];
+    for (const file of given.positionals) {
+      if (interrupts.received) break;
+      const one = await replay(invocation, file, interrupts.signal);
+      replayed.push(one);
+      if (one.problem !== null) codes.push(interrupts.received ? Exit.interrupted : exitOf(one.problem));
+      else codes.push(holds(one) ? Exit.ok : Exit.failure);
+    }
+    tell(invocation, replayed);
+    const path = textOption(given, "junit");
+    if (path !== undefined) {
+      try {
+        await Deno.writeTextFile(absolutePath(environment, path), junit(replayed));
+      } catch (thrown) {
+        messages.say(`flemma: ${path} cannot be written: ${thrownText(thrown)}.`);
+        codes.push(Exit.failure);
+      }
+    }
+    return interrupts.received ? Exit.interrupted : worstExit(codes);
+  } finally {
+    interrupts.dispose();
+  }
+}
+
+async function replay(invocation: Invocation, file: string, signal: AbortSignal): Promise<Replayed> {
+  const { arguments: given } = invocation;
+  const none = (problem: Problem): Replayed => ({ file, played: [], problem });
+  const host = hostOptions(invocation);
+  if (!host.ok) return none(host.problem);
+  const read = await readDocument(file, invocation.environment);
+  // An empty document in its place would have nothing to replay.
+  if (!read.ok) return none({ ...read.problem, next: undefined });
+  const { realPath: path, bytes } = read.value;
+  const folder = folderOf(invocation, path);
+  if (!folder.ok) return none(folder.problem);
+  const bare = switchOption(given, "sandbox") === false;
+  const distrusted = bare ? null : await distrust(file, host.value);
+  if (distrusted !== null) return none(distrusted);
+  const played = await play(parse(bytes), {
+    host: host.value,
+    folder: folder.value,
+    path,
+    keepsFiles: switchOption(given, "update") === true,
+    bare,
+    signal,
+  });
+  if (!played.ok) return none(played.problem);
+  if (switchOption(given, "update") === true) {
+    const problem = await update(file, played.value, host.value);
+    if (problem !== null) return { file, played: played.value, problem };
+    return { file, played: played.value.map((each) => ({ ...each, differs: [] })), problem: null };
+  }
+  return { file, played: played.value, problem: null };
+}
+
+/**
+ * Why the wall around the tools is not the person's own: the document widens it, and they have not agreed. The copy is played by
+ * hand, so to speak, and there nobody would ask.
+ */
+async function distrust(file: string, host: Parameters<typeof openChat>[1]): Promise<Problem | null> {
+  const opened = await openChat(file, { ...host, readOnly: true });
+  if (!opened.ok) return opened.problem;
+  await using session = opened.value;
+  // One that has none at all is refused anyway.
+  const [doubt] = session.sandbox.enabled ? session.doubts : [];
+  return doubt === undefined
+    ? null
+    : { code: "document-not-trusted", message: `Nothing was played. ${doubt}` };
+}
+
+/** What is copied: the folder of the document, or one around it that the person names. */
+function folderOf({ arguments: given, environment }: Invocation, path: string): Outcome<string> {
+  const named = textOption(given, "folder");
+  if (named === undefined) return success(parentOf(path));
+  try {
+    const folder = Deno.realPathSync(absolutePath(environment, named));
+    if (isInside(path, folder)) return success(folder);
+    return failure("usage", `--folder ${named} does not hold the document.`);
+  } catch (thrown) {
+    return failure("usage", `--folder ${named} cannot be used: ${thrownText(thrown)}.`);
+  }
+}
+
+/** Puts what came out now in place of results that differ. */
+async function update(
+  file: string,
+  played: readonly Played[],
+  host: Parameters<typeof openChat>[1],
+): Promise<Problem | null> {
+  const changed = played.filter(({ differs, found }) => differs.length > 0 && found !== null);
+  if (changed.length === 0) return null;
+  const opened = await openChat(file, host);
+  if (!opened.ok) return opened.problem;
+  await using session = opened.value;
+  for (const { recorded: { id }, found } of changed) {
+    const call = session.chat.call(id);
+    if (call === undefined || found === null) continue;
+    const { content, isError: error, language, attachments } = found;
+    const block = { content, error, language, attachments };
+    const problem = await session.edit(writeResult(session.chat, call, block));
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function tell({ arguments: given, messages }: Invocation, replayed: readonly Replayed[]): void {
+  if (switchOption(given, "tap") === true) return writeLines(tap(replayed));
+  if (switchOption(given, "json") === true) {
+    const value = replayed.map(({ file, played, problem }) => ({
+      document: file,
+      results: played.map(({ recorded: { id, name, line }, differs, found }) => ({
+        id,
+        name,
+        line,
+        outcome: found === null ? "left out" : differs.length === 0 ? "same" : "different",
+        diff: differs,
+      })),
+      problem,
+    }));
+    return writeOutput(`${safeJson(value)}\n`);
+  }
+  for (const each of replayed) {
+    for (const line of plainLines(each)) {
+      if (holds(each)) messages.note(line);
+      else messages.say(line);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// The last words about a run: how it ended, and what is to be done next.
+
+import { listed } from "../../base/names.ts";
+import type { Problem } from "../../base/problem.ts";
+import { cutToWidth } from "../../base/width.ts";
+import { handyNames } from "../../cycle/plan/targets.ts";
+import type { Stop, StopReason } from "../../cycle/types.ts";
+import { isPlaceholder } from "../../parser/edits/result_block.ts";
+import type { Chat } from "../../parser/types.ts";
+import { advised, compactAdvice } from "../line/advice.ts";
+import { decisionAdvice, lastWordSentence, wayOn, wayOnAfter } from "../line/next_steps.ts";
+
+/** A sentence for the person: one that is told even with `--quiet`, one that is not, or what went wrong. */
+export type Words =
+  | { readonly say: string }
+  | { readonly note: string }
+  | { readonly problem: Problem };
+
+/** A run that is over, as far as words about it go. */
+export interface EndedRun {
+  readonly stop: Stop;
+  readonly chat: Chat;
+  /** The document as the disk has it: what works after a write that failed is what the next run will read. */
+  readonly onDisk: () => Chat;
+  /** The file as commands name it; null for a text that was piped in. */
+  readonly file: string | null;
+  /** How lines about the document begin. */
+  readonly label: string;
+  /** The command that ran. */
+  readonly command: string;
+}
+
+/** What a person is told of a run that is over. Ids they have to look at are said in any case. */
+export function lastWords(run: EndedRun): readonly Words[] {
+  return BY_REASON[run.stop.reason](run);
+}
+
+const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]>> = {
+  "done": (run) => [
+    { note: `The reply is complete. Write below the last @You: and go on with: ${advance(run)}` },
+  ],
+  "cut": (run) => [{
+    note: `The reply is not complete. Let it go on with: ${
+      advance(run)
+    } --continue, or write below the last @You:`,
+  }],
+  "answered": (run) => {
+    const words = `Nothing to do: write below the last @You:, then: ${advance(run)}`;
+    // Whoever asked for a request has to hear that there was none.
+    return [run.command === "send" ? { say: words } : { note: words }];
+  },
+  "last-word": ({ file, stop }) => [
+    { say: `flemma: ${lastWordSentence(file)}` },
+    ...(stop.problem?.details ?? []).map((detail) => ({ say: `  ${detail}` })),
+  ],
+  "stepped": ({ chat, stop, file }) => [
+    ...outcomes(chat, stop.ids).map((note) => ({ note })),
+    { note: wayOn(chat, file) },
+  ],
+  "throttled": (run) => [{ note: `Go on with: ${advance(run)}` }],
+  "unanswered": (run) => {
+    const { ids } = run.stop;
+    return [{
+      say:
+        `${counted(ids)} (${listed(ids)}) ${
+          ids.length === 1 ? "has" : "have"
+        } no result yet, and a request ` +
+        `needs them all. Go on with: ${advance(run)}`,
+    }];
+  },
+  "pending": ({ chat, stop: { ids }, file }) => {
+    const which = ids.length > 1 ? ` (${listed(ids)})` : "";
+    return [{
+      say: `${counted(ids)} ${ids.length === 1 ? "waits" : "wait"} for you${which}: ` +
+        decisionAdvice(handyNames(chat, ids), file),
+    }];
+  },
+  "protected": ({ stop: { ids, line } }) => [{
+    say: `${counted(ids)} ${ids.length === 1 ? "is" : "are"} approved, but there is text in the block (${
+      listed(ids)
+    }, line ${line}). Delete the text to run the call, or write pending to send the text as its result.`,
+  }],
+  "turn-limit": (run) => [{
+    say: `Stopped before ${counted(run.stop.ids)} (${listed(run.stop.ids)}). Go on with: ${advance(run)}`,
+  }],
+  "repeats": problemOf,
+  "budget": problemOf,
+  "context-full": (run) => {
+    const { problem } = run.stop;
+    if (problem === undefined) return [];
+    const smaller = `Go on in a smaller document: ${compactAdvice(run.file)}`;
+    return [{ problem: { ...problem, next: `${smaller}. Or send it all the same: ${advance(run)}` } }];
+  },
+  "yield": (run) => {
+    const { ids } = run.stop;
+    return [{
+      say: `${counted(ids)} (${listed(ids)}) ${ids.length === 1 ? "asks" : "ask"} for you. ` +
+        `Go on with: ${advance(run)}`,
+    }];
+  },
+  "cancelled": ({ chat, file }) => [{ note: `Interrupted. ${wayOn(chat, file)}` }],
+  "diagnostics": ({ stop: { problem, line }, label }) =>
+    problem === undefined
+      ? []
+      : [{ say: `flemma: ${line === null ? "" : `${label}:${line}: `}${problem.message}` }],
+  "empty": problemOf,
+  "conflict": problemOf,
+  "failed": (run) => {
+    const { problem } = run.stop;
+    if (problem === undefined) return [];
+    const way = wayOnFrom(problem, run);
+    return [{ problem }, ...way === null ? [] : [{ say: `  ${way}` }]];
+  },
+};
+
+function problemOf({ stop: { problem } }: EndedRun): readonly Words[] {
+  return problem === undefined ? [] : [{ problem }];
+}
+
+/** What leads on from a failure, where its own advice is not enough. */
+function wayOnFrom(problem: Problem, { chat, onDisk, file }: EndedRun): string | null {
+  if (problem.code === "write-failed") return wayOn(onDisk(), file);
+  return problem.code.startsWith("provider-") ? wayOnAfter(problem, chat, file) : null;
+}
+
+function advance({ file }: EndedRun): string {
+  return advised("advance", file);
+}
+
+function counted(ids: readonly string[]): string {
+  return ids.length === 1 ? "1 call" : `${ids.length} calls`;
+}
+
+/** What came out of calls that ran, each on a line: the first words of its result. */
+function outcomes(chat: Chat, ids: readonly string[]): string[] {
+  return ids.flatMap((id) => {
+    const result = chat.result(id);
+    if (result === undefined || isPlaceholder(result)) return [];
+    const said = result.content.split("\n").find((line) => line.trim() !== "") ?? "no output";
+    const what = `${chat.call(id)?.name ?? "the call"} (${id})`;
+    const end = result.status === "error" ? "failed" : "is done";
+    // A list of what is wrong follows in the document.
+    return [
+      `${what} ${end}: ${cutToWidth(said.trim().replace(/:$/, "."), 100)}   line ${result.header.start}`,
+    ];
+  });
+}

@@ -1,0 +1,60 @@
+// `flemma approve`: marks calls as approved by a person, with --always calls like them too until logout. Nothing runs.
+
+import { listed } from "../../base/names.ts";
+import type { CallTarget, ChatSession, ProposedRule } from "../../agent/types.ts";
+import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+import { resolveAll } from "../../cycle/plan/targets.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption } from "../line/options.ts";
+import { markCalls } from "./change_status.ts";
+import { specOf } from "../line/targets.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const always = switchOption(invocation.arguments, "always") === true;
+  return await markCalls(invocation, {
+    done: "Approved",
+    mark: async (session, targets, file) => {
+      if (!always) return await session.approve(...targets);
+      const rules = await rulesFor(session, targets);
+      if (!rules.ok) return rules;
+      const approved = await session.approve(...targets);
+      if (!approved.ok) return approved;
+      for (const { written } of rules.value) {
+        const added = await session.addRule(written);
+        if (!added.ok) return failed(notKept(added.problem, approved.value));
+      }
+      for (const line of told(rules.value, file)) invocation.messages.note(line);
+      return approved;
+    },
+  });
+}
+
+/** The rule for each of the calls, before anything is done. */
+async function rulesFor(
+  session: ChatSession,
+  targets: readonly CallTarget[],
+): Promise<Outcome<readonly ProposedRule[]>> {
+  const found = resolveAll(session.chat, targets.map(specOf));
+  if (!found.ok) return found;
+  const rules: ProposedRule[] = [];
+  for (const id of found.value.ids) {
+    const rule = await session.proposeRule(id);
+    if (!rule.ok) return failed({ ...rule.problem, next: "Approve it this time only: leave out --always." });
+    rules.push(rule.value);
+  }
+  return success(rules);
+}
+
+function notKept(problem: Problem, ids: readonly string[]): Problem {
+  return { ...problem, message: `${listed(ids)} is approved this time only. ${problem.message}` };
+}
+
+/** What holds from now on, and how it is taken back. */
+function told(rules: readonly ProposedRule[], file: string | null): string[] {
+  const of = file === null ? "" : ` ${operands(file)}`;
+  return [
+    ...rules.map(({ text }) => `Until logout, for this document: ${text}`),
+    `Take it back: flemma session reset${of === "" ? " FILE" : of}`,
+  ];
+}

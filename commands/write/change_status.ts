@@ -1,0 +1,79 @@
+// What approve and reject share: finding the calls, changing their status, saying what comes next.
+
+import { listed } from "../../base/names.ts";
+import type { CallTarget, ChatSession, OpenCall } from "../../agent/types.ts";
+import type { Outcome } from "../../base/problem.ts";
+import type { Chat } from "../../parser/types.ts";
+import { waitsFor } from "../../parser/open_call.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { advised } from "../line/advice.ts";
+import { refuse } from "../io/refuse.ts";
+import { withDocument } from "../document/open.ts";
+import { targetsOf } from "../line/targets.ts";
+
+export interface Marking {
+  /** The word for what was done, e.g. `approved`. */
+  readonly done: string;
+  /** `file` is the document in commands that messages suggest, or null when it was piped in. */
+  mark(
+    session: ChatSession,
+    targets: readonly CallTarget[],
+    file: string | null,
+  ): Promise<Outcome<readonly string[]>>;
+}
+
+/** What keeps approved calls from running although nobody has to be asked any more. */
+function filled(chat: Chat, ids: readonly string[]): string[] {
+  return ids.flatMap((id) => {
+    const result = chat.result(id);
+    if (result === undefined || result.content === "") return [];
+    return [waitsFor({ id, name: chat.call(id)?.name ?? "" }, result)];
+  });
+}
+
+/** What is wrong when it is not clear which call is meant: the calls with their names help. */
+const UNCLEAR: ReadonlySet<string> = new Set(["target-needed", "target-ambiguous", "unknown-call"]);
+
+/** Calls by the names a hand can type, each with what it would do. */
+function callLines(calls: readonly OpenCall[]): string[] {
+  const width = Math.max(...calls.map(({ number }) => String(number).length));
+  return calls.map(({ number, preview, id }) => `  ${String(number).padStart(width)}  ${preview}   ${id}`);
+}
+
+/** Marks the calls that the command line names. Nothing runs. */
+export async function markCalls(invocation: Invocation, marking: Marking): Promise<number> {
+  const { messages, arguments: given } = invocation;
+  const options = {
+    fragments: true,
+    emit: (event: { readonly event: string; readonly message?: string }) => {
+      if (event.event === "notice") messages.note(`flemma: ${event.message}`);
+    },
+  };
+  return await withDocument(invocation, options, async ({ session, label, file, targets }) => {
+    if (session.chat.turns.length === 0) {
+      messages.say(`flemma: ${label}: the text holds no message and no tool result block.`);
+      return Exit.diagnostics;
+    }
+    const meant = targetsOf(targets, given);
+    const marked = await marking.mark(session, meant, file);
+    if (!marked.ok) {
+      const exit = refuse(invocation, marked.problem);
+      if (UNCLEAR.has(marked.problem.code)) {
+        const pending = (await session.calls()).filter(({ status }) => status === "pending");
+        for (const line of callLines(pending)) messages.say(line);
+      }
+      return exit;
+    }
+    const blocked = marking.done === "Approved" ? filled(session.chat, marked.value) : [];
+    for (const sentence of blocked) messages.say(`flemma: ${sentence}`);
+    if (blocked.length > 0) return Exit.person;
+    if (marked.value.length > 1) {
+      const named = (await session.calls()).filter(({ id }) => marked.value.includes(id));
+      for (const line of callLines(named)) messages.note(line);
+    }
+    const ids = listed(marked.value);
+    messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${advised("advance", file)}`);
+    return Exit.ok;
+  });
+}

@@ -1,0 +1,266 @@
+// `flemma compact`: a long conversation goes on in a smaller document, with a summary or with shorter results.
+
+import { makeDocument, movedText, nextCompacted } from "../../agent/conversation/derived_document.ts";
+import {
+  askingForSummary,
+  compacted,
+  longResults,
+  withShortResults,
+} from "../../agent/conversation/compacted.ts";
+import { type Cut, cutOf, keepLess } from "../../agent/conversation/cut.ts";
+import { keepWholeResults } from "../../agent/conversation/whole_results.ts";
+import { chatInMemory } from "../../agent/open.ts";
+import { lastReply } from "../../agent/conversation/last_reply.ts";
+import { callsWait, nextNeed } from "../../agent/views/next_need.ts";
+import { sameBytes } from "../../base/bytes.ts";
+import { absolutePath } from "../../base/paths.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { readDocument } from "../../cycle/storage/read.ts";
+import type { Emit } from "../../cycle/types.ts";
+import { parse } from "../../parser/mod.ts";
+import type { Chat } from "../../parser/types.ts";
+import { drive } from "../run/drive.ts";
+import type { OpenDocument } from "../document/open.ts";
+import { hostOptions } from "../document/host.ts";
+import type { Invocation } from "../invocation.ts";
+import { counted } from "../io/amounts.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { advised } from "../line/advice.ts";
+import { numberOption, switchOption, textOption } from "../line/options.ts";
+import { wayOn } from "../line/next_steps.ts";
+import { agreeAsBefore, notAFile } from "./derived_trust.ts";
+
+/** Messages of the person that are kept where nobody says how many. */
+const KEPT = 2;
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { arguments: given } = invocation;
+  if (given.positionals[0] === "-") return refuse(invocation, notAFile("compact"));
+  if (switchOption(given, "results-only") === true && textOption(given, "instructions") !== undefined) {
+    const message = "--results-only asks no model, so nobody reads --instructions.";
+    return refuse(invocation, { code: "usage", message, next: "Leave one of them out." });
+  }
+  // One JSON value is printed, and no events.
+  const options = new Map([...given.options].filter(([name]) => name !== "json"));
+  const run = { ...invocation, arguments: { ...given, options } };
+  return await drive(run, async (document, emit) => ({ exit: await compact(invocation, document, emit) }));
+}
+
+/** A document and how it is parted. */
+interface Parted {
+  readonly chat: Chat;
+  readonly cut: Cut;
+}
+
+async function compact(invocation: Invocation, document: OpenDocument, emit: Emit): Promise<number> {
+  const { environment, arguments: given, messages } = invocation;
+  const { session, file, label } = document;
+  const { chat, path } = session;
+  if (path === null) throw new Error("a document that was opened by its path has none");
+  if (callsWait(chat)) {
+    messages.say(
+      `flemma: ${label} has calls without a result, so it was not compacted. ${wayOn(chat, file)}`,
+    );
+    return Exit.person;
+  }
+  const pruned = switchOption(given, "results-only") === true;
+  const keep = numberOption(given, "keep") ?? KEPT;
+  const cut = cutOf(chat, keep);
+  if (!cut.ok) return refuse(invocation, pruned ? nothingLong(document, keep) : cut.problem);
+  const parted = { chat, cut: cut.value };
+  const name = textOption(given, "to") ?? nextCompacted(environment, file ?? label);
+  if (switchOption(given, "dry-run") === true) return foretell(invocation, parted, name);
+  const made = pruned
+    ? await shortened(invocation, document, parted, { name, keep })
+    : await summedUp(invocation, document, parted, emit);
+  if (!made.ok) return refuse(invocation, made.problem);
+  const target = absolutePath(environment, name);
+  const bytes = movedText(made.value, path, target);
+  const written = await makeDocument(name, target, bytes);
+  if (!written.ok) return refuse(invocation, written.problem);
+  const problem = await agreeAsBefore(invocation, session, name);
+  if (problem !== null) messages.notice(problem);
+  report(invocation, { parted, name, target, path, bytes, pruned });
+  return Exit.ok;
+}
+
+/** The new document with a summary that the model makes. */
+async function summedUp(
+  invocation: Invocation,
+  document: OpenDocument,
+  { chat, cut }: Parted,
+  emit: Emit,
+): Promise<Outcome<Uint8Array>> {
+  const { session, label, interrupts } = document;
+  const summary = await summaryOf(invocation, document, { chat, cut }, emit);
+  if (!summary.ok) return summary;
+  if (interrupts.received) return failure("cancelled", "Interrupted; no document was made.");
+  // Somebody may have written below meanwhile; what they changed above is not what was summed up.
+  const now = await readDocument(session.path!, invocation.environment);
+  if (!now.ok) return now;
+  const { bytes } = now.value;
+  const current = sameBytes(bytes, chat.bytes) ? chat : parse(bytes);
+  const again = current === chat ? success(cut) : sameCut(current, chat, cut);
+  return again.ok ? success(compacted(current, again.value, summary.value, label)) : again;
+}
+
+const SILENT = { on_pending: null, on_done: null, on_error: null };
+
+/** The cut of a document that was changed since, where what is summed up is still the same. */
+function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
+  const kept = current.turns.filter(({ place }) => place.from >= cut.kept);
+  const same = current.byteLength >= cut.kept && !callsWait(current) &&
+    sameBytes(current.slice(0, cut.kept), before.slice(0, cut.kept)) &&
+    (current.byteLength === cut.kept || kept[0]?.place.from === cut.kept);
+  return same ? success({ ...cut, turns: kept }) : failure(
+    "document-changed",
+    "The document was changed meanwhile, so nothing was made.",
+    "Compact it again.",
+  );
+}
+
+/** What the model says of the conversation up to the cut. */
+async function summaryOf(
+  invocation: Invocation,
+  { session, interrupts }: OpenDocument,
+  { chat, cut }: Parted,
+  emit: Emit,
+): Promise<Outcome<string>> {
+  const host = hostOptions(invocation);
+  if (!host.ok) return host;
+  const { compact_model: model } = session.settings.context;
+  const { settings = {} } = host.value;
+  const own = model === null || textOption(invocation.arguments, "model") !== undefined ? {} : { model };
+  // The document itself does not go on, so there is no end of a run to be told of.
+  const chosen = { ...settings, overrides: { ...settings.overrides, ...own, hooks: SILENT } };
+  const bytes = askingForSummary(chat, cut, textOption(invocation.arguments, "instructions") ?? "");
+  const opened = await chatInMemory(bytes, {
+    ...host.value,
+    settings: chosen,
+    path: session.path,
+    emit,
+    signal: interrupts.signal,
+  });
+  if (!opened.ok) return opened;
+  await using asking = opened.value;
+  const before = asking.chat.turns.length;
+  const { reason, problem } = await asking.send();
+  const replied = asking.chat.turns.slice(before).some(({ role }) => role === "Assistant");
+  const summary = replied ? lastReply(asking.chat) : "";
+  if (reason === "done" && summary !== "") return success(summary);
+  return { ok: false, problem: problem ?? noSummary(reason === "cut", summary === "") };
+}
+
+function noSummary(isCut: boolean, isEmpty: boolean): Problem {
+  const why = isCut ? "was cut off" : isEmpty ? "is empty" : "came with calls of tools";
+  return {
+    code: "no-summary",
+    message: `The summary ${why}, so no document was made.`,
+    next: "Try again, ask another model (--model NAME), or shorten results alone: --results-only",
+  };
+}
+
+/** The new document with shorter results; all of them are kept in files. */
+async function shortened(
+  { environment }: Invocation,
+  document: OpenDocument,
+  { chat, cut }: Parted,
+  { name, keep }: { readonly name: string; readonly keep: number },
+): Promise<Outcome<Uint8Array>> {
+  const { session } = document;
+  const { context: { prune_over: limit }, tools: { truncate } } = session.settings;
+  const results = longResults(chat, cut, limit);
+  if (results.length === 0) return { ok: false, problem: nothingLong(document, keep, { cut }) };
+  const target = absolutePath(environment, name);
+  const kept = await keepWholeResults(results, {
+    format: truncate.output_path_format,
+    document: target,
+    environment,
+  });
+  return kept.ok
+    ? success(withShortResults(chat, results, limit, (result) => kept.value.get(result)!))
+    : kept;
+}
+
+/** Why no result is shortened, and what would shorten one. */
+function nothingLong(
+  { session: { chat, settings } }: OpenDocument,
+  keep: number,
+  parted: { readonly cut: Cut } | null = null,
+): Problem {
+  const limit = settings.context.prune_over;
+  const less = keepLess(chat, keep, (cut) => longResults(chat, cut, limit).length > 0);
+  const shorter = parted !== null && longResults(chat, parted.cut, 0).length > 0;
+  const ways = [
+    ...(less.includes("--keep") ? [less] : []),
+    ...(shorter ? ["Lower context.prune_over."] : []),
+    ...(parted === null ? [] : ["Let a model sum up: leave out --results-only."]),
+  ];
+  return {
+    code: "nothing-to-compact",
+    message: `No result before the kept messages is longer than ${
+      counted(limit)
+    } bytes (context.prune_over).`,
+    next: ways.length === 0 ? less : ways.join(" Or: "),
+  };
+}
+
+/** Tells what would be done; nobody is asked. */
+function foretell(invocation: Invocation, { chat, cut }: Parted, name: string): number {
+  const tokens = Math.ceil((cut.kept - cut.head) / 4);
+  const { summed, turns } = cut;
+  const [first, last] = [summed[0]!.place.start, summed.at(-1)!.place.end];
+  if (switchOption(invocation.arguments, "json") === true) {
+    const told = {
+      to: name,
+      summed: { messages: summed.length, lines: [first, last], tokens },
+      kept: turns.length,
+    };
+    writeOutput(`${safeJson(told)}\n`);
+    return Exit.ok;
+  }
+  invocation.messages.note(
+    `${name} would hold a summary of ${summed.length} messages (lines ${first} to ${last}, about ${
+      counted(tokens)
+    } tokens) and the last ${turns.length} as they are${
+      cut.asked === null ? "" : `, with the message of line ${cut.asked.place.start} that they are about`
+    }. ${chat.turns.length} messages in all.`,
+  );
+  return Exit.ok;
+}
+
+interface Made {
+  readonly parted: Parted;
+  readonly name: string;
+  readonly target: string;
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly pruned: boolean;
+}
+
+function report(invocation: Invocation, { parted, name, target, path, bytes, pruned }: Made): void {
+  const { messages, arguments: given } = invocation;
+  const { summed, turns } = parted.cut;
+  if (switchOption(given, "json") === true) {
+    const lines = [summed[0]!.place.start, summed.at(-1)!.place.end];
+    const told = {
+      document: path,
+      made: target,
+      summed: { messages: summed.length, lines },
+      kept: turns.length,
+    };
+    writeOutput(`${safeJson({ ...told, results_only: pruned, bytes: bytes.length })}\n`);
+    return;
+  }
+  const what = pruned
+    ? "the conversation with shorter results"
+    : `a summary of ${summed.length} messages and the last ${turns.length} as they were`;
+  const chat = parse(bytes);
+  const way = nextNeed(chat).kind === "advance"
+    ? `Go on with: ${advised("advance", name)}`
+    : wayOn(chat, name);
+  messages.note(`${name} holds ${what}. ${way}`);
+}

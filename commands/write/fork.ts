@@ -1,0 +1,69 @@
+// `flemma fork`: a conversation up to one of its turns, in a document of its own.
+
+import { makeDocument, movedText, nextForked } from "../../agent/conversation/derived_document.ts";
+import { type Fork, forked } from "../../agent/conversation/forked.ts";
+import { absolutePath } from "../../base/paths.ts";
+import { parse } from "../../parser/mod.ts";
+import { openForReport } from "../document/open.ts";
+import type { Invocation } from "../invocation.ts";
+import { Exit } from "../io/exit.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+import { advised } from "../line/advice.ts";
+import { numberOption, switchOption } from "../line/options.ts";
+import { wayOn } from "../line/next_steps.ts";
+import { agreeAsBefore, notAFile } from "./derived_trust.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  const { environment, messages, arguments: given } = invocation;
+  const [file = "-", named] = given.positionals;
+  const fork = forkOf(invocation);
+  if (file === "-") return refuse(invocation, notAFile("fork"));
+  if (fork === null) {
+    return refuse(invocation, {
+      code: "usage",
+      message: "--line and --turn both say where.",
+      next: "Leave one out.",
+    });
+  }
+  // A turn is what a bare number would be for every other command.
+  if (named !== undefined && /^\d+$/.test(named)) {
+    return refuse(invocation, {
+      code: "usage",
+      message: `${named} would be the name of the new document.`,
+      next: `Up to that message of yours: ${
+        advised("fork", file)
+      } --turn ${named}. A document of that name: ./${named}`,
+    });
+  }
+  const opened = await openForReport(invocation);
+  if ("exit" in opened) return opened.exit;
+  await using session = opened.session;
+  const { path } = session;
+  if (path === null) throw new Error("a document that was opened by its path has none");
+  const made = forked(session.chat, fork);
+  if (!made.ok) return refuse(invocation, made.problem);
+  const name = named ?? nextForked(environment, file);
+  const target = absolutePath(environment, name);
+  const bytes = movedText(made.value.bytes, path, target);
+  const written = await makeDocument(name, target, bytes);
+  if (!written.ok) return refuse(invocation, written.problem);
+  const problem = await agreeAsBefore(invocation, session, name);
+  if (problem !== null) messages.notice(problem);
+  if (switchOption(given, "json") === true) {
+    writeOutput(`${safeJson({ document: path, made: target, line: made.value.line })}\n`);
+  } else {
+    messages.note(`${name} holds ${file} up to line ${made.value.line}. ${wayOn(parse(bytes), name)}`);
+  }
+  return Exit.ok;
+}
+
+/** Where the options say that it forks; null where they contradict each other. */
+function forkOf({ arguments: given }: Invocation): Fork | null {
+  const line = numberOption(given, "line");
+  const turn = numberOption(given, "turn");
+  if (line !== undefined && turn !== undefined) return null;
+  if (line !== undefined) return { kind: "line", line };
+  return turn === undefined ? { kind: "last" } : { kind: "turn", turn };
+}

@@ -1,0 +1,132 @@
+// A request of the Messages API as document text. Pure: what a person had in a program stands in a file afterwards, word for word.
+
+import { isObject } from "../../../base/is_object.ts";
+import { ReplyWriter } from "../../../cycle/send/reply.ts";
+import { fenceFor } from "../../../parser/edits/result_block.ts";
+import { fenceAfter } from "../../../parser/edits/escape.ts";
+
+/** The document, and what of the request is not in it, in sentences. */
+export interface Converted {
+  readonly text: string;
+  readonly leftOut: readonly string[];
+}
+
+/** The document that sends this request. */
+export function documentOf(request: Readonly<Record<string, unknown>>): Converted {
+  const leftOut: string[] = [];
+  const note = (sentence: string) => void (leftOut.includes(sentence) || leftOut.push(sentence));
+  const parts = [firstBlock(request, note)];
+  const system = textOf(request.system, note);
+  if (system !== "") parts.push(`@System:\n${literal(system, note)}\n`);
+  const messages = Array.isArray(request.messages) ? request.messages : [];
+  for (const message of messages) {
+    if (!isObject(message)) continue;
+    if (message.role === "assistant") parts.push(reply(message.content, note));
+    else if (message.role === "user") parts.push(question(message.content, note));
+    else note(`A message of the role ${JSON.stringify(message.role)} was left out.`);
+  }
+  if (messages.at(-1)?.role !== "user") parts.push("@You:\n");
+  const known = new Set(["model", "system", "messages", "stream", ...SETTINGS]);
+  for (const name of Object.keys(request)) if (!known.has(name)) note(`The parameter ${name} was left out.`);
+  return { text: parts.filter((part) => part !== "").join("\n"), leftOut };
+}
+
+type Note = (sentence: string) => void;
+
+/** Parameters that are settings of the same name. */
+const SETTINGS = ["max_tokens", "temperature", "thinking"];
+
+function firstBlock(request: Readonly<Record<string, unknown>>, note: Note): string {
+  const parameters: Record<string, unknown> = {};
+  for (const name of ["max_tokens", "temperature"]) {
+    if (typeof request[name] === "number") parameters[name] = request[name];
+  }
+  const thinking = isObject(request.thinking) ? request.thinking : {};
+  if (thinking.type === "disabled") parameters.thinking = false;
+  else if (typeof thinking.budget_tokens === "number") parameters.thinking = thinking.budget_tokens;
+  else if (request.thinking !== undefined && thinking.type !== "adaptive") {
+    note("The parameter thinking was left out.");
+  }
+  const settings = {
+    ...(typeof request.model === "string" ? { model: request.model } : {}),
+    ...(Object.keys(parameters).length > 0 ? { parameters } : {}),
+  };
+  if (Object.keys(settings).length === 0) return "";
+  return `\`\`\`json\n${JSON.stringify({ flemma: settings }, null, 2)}\n\`\`\`\n`;
+}
+
+function question(content: unknown, note: Note): string {
+  const results = blocksOf(content).filter(({ type }) => type === "tool_result").map((block) =>
+    result(block, note)
+  );
+  const text = textOf(content, note);
+  const said = text === "" ? "" : `${literal(text, note)}\n`;
+  return `@You:\n${[...results, said].filter((part) => part !== "").join("\n")}`;
+}
+
+function result({ tool_use_id, content, is_error }: Readonly<Record<string, unknown>>, note: Note): string {
+  const text = textOf(content, note);
+  const fence = fenceFor(text);
+  const status = is_error === true ? " (error)" : "";
+  return `\n**Tool Result:** \`${String(tool_use_id)}\`${status}\n\n${fence}\n${text}\n${fence}\n`;
+}
+
+/** A reply is written as one that streams in, so that no word of it becomes structure. */
+function reply(content: unknown, note: Note): string {
+  const writer = new ReplyWriter("@Assistant:\n");
+  for (const block of blocksOf(content)) {
+    const problem = block.type === "text"
+      ? writer.apply({ kind: "text", text: String(block.text ?? "") })
+      : block.type === "tool_use"
+      ? writer.apply({
+        kind: "tool_use",
+        id: String(block.id ?? ""),
+        name: String(block.name ?? ""),
+        inputText: JSON.stringify(block.input ?? {}, null, 2),
+      })
+      : (note(`Blocks of the type ${JSON.stringify(block.type)} were left out.`), null);
+    if (problem !== null) note(problem.message);
+  }
+  // The person's next message follows already.
+  return writer.finish({ kind: "completed" }, true).join("").replace(/\n*$/, "\n");
+}
+
+function blocksOf(content: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.filter(isObject) : [];
+}
+
+/** All text of a content, its parts on lines of their own. */
+function textOf(content: unknown, note: Note): string {
+  return blocksOf(content).flatMap((block) => {
+    if (block.type === "text") return [String(block.text ?? "")];
+    if (block.type !== "tool_result") note(`Blocks of the type ${JSON.stringify(block.type)} were left out.`);
+    return [];
+  }).join("\n").trim();
+}
+
+/** A text that is sent as it stands: tags and references of it mean nothing, and none of its lines begins a message. */
+function literal(text: string, note: Note): string {
+  let fence = 0;
+  const lines = text.split("\n").map((line) => {
+    const hidden = fence > 0;
+    fence = fenceAfter(fence, line);
+    if (hidden || !STRUCTURE.test(line)) return line;
+    note("Lines that would begin a message or a result got a blank before them.");
+    return ` ${line}`;
+  });
+  if (fence > 0) lines.push("`".repeat(fence));
+  const safe = lines.join("\n");
+  if (!MEANS_MORE.test(safe)) return safe;
+  // The word that ends raw text cannot stand in it.
+  const raw = safe.replace(END_OF_RAW, (end) => `{% endraw %}{{ ${JSON.stringify(end)} }}{% raw %}`);
+  return `{% raw %}${raw}{% endraw %}`;
+}
+
+/** What a document would read as the beginning of a message or of a tool block. */
+const STRUCTURE = /^(?:@[A-Za-z]+:\s*$|\*\*Tool (?:Use|Result):\*\*)/;
+
+const END_OF_RAW = /\{%-?\s*endraw\s*-?%\}/g;
+
+/** Tags of templates, and references to files. */
+const MEANS_MORE = /\{\{|\{%|@(?:\.{0,2}|~)\//;

@@ -1,0 +1,194 @@
+// `flemma undo`: has back what tools did to files, and lists what is kept.
+
+import { type KeptChange, keptChanges, markTold, undoChanges, type Undone } from "../../agent/undo/undo.ts";
+import type { ChatSession } from "../../agent/types.ts";
+import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { operands } from "../../base/shell_word.ts";
+import { visible } from "../../base/visible.ts";
+import { addLine } from "../../parser/edits/turn.ts";
+import type { Chat } from "../../parser/types.ts";
+import { withDocument } from "../document/open.ts";
+import { Exit } from "../io/exit.ts";
+import type { Invocation } from "../invocation.ts";
+import { switchOption } from "../line/options.ts";
+import { refuse } from "../io/refuse.ts";
+import { safeJson } from "../io/safe_json.ts";
+import { writeOutput } from "../io/streams.ts";
+
+export async function run(invocation: Invocation): Promise<number> {
+  if (invocation.arguments.positionals[0] === "-") {
+    const message = "undo changes files of a document that is a file itself; a piped one has no path.";
+    return refuse(invocation, { code: "usage", message, next: "Name it: flemma undo FILE" });
+  }
+  return await withDocument(invocation, {}, async ({ session, file, targets }) => {
+    const { path, chat } = session;
+    if (path === null) throw new Error("a document that was opened by its path has none");
+    const { environment, arguments: given } = invocation;
+    const kept = await keptChanges(environment, path);
+    const meant = meantBy(targets, kept, chat);
+    if (!meant.ok && meant.problem.code === "nothing-kept" && file !== null) {
+      return refuse(invocation, {
+        ...meant.problem,
+        next: `See what is kept: flemma undo --list ${operands(file)}`,
+      });
+    }
+    if (!meant.ok) return refuse(invocation, meant.problem);
+    const listing = switchOption(given, "list") === true;
+    const dryRun = listing || switchOption(given, "dry-run") === true;
+    const outcomes = await undoChanges({ environment, document: path, meant: meant.value, dryRun });
+    if (listing) {
+      list(invocation, {
+        outcomes,
+        undone: kept.filter((change) => change.undone && meant.value(change)),
+        chat,
+      });
+      return Exit.ok;
+    }
+    report(invocation, outcomes, dryRun);
+    const back = outcomes.filter(({ change, outcome }) => outcome !== "kept" && change.after !== null);
+    const problem = dryRun ? null : await note(session, {
+      now: back.map(({ change }) => change),
+      before: kept.toReversed().filter(({ undone, told }) => undone && !told),
+    });
+    if (problem !== null) return refuse(invocation, problem);
+    return outcomes.some(({ outcome }) => outcome === "kept") ? Exit.failure : Exit.ok;
+  });
+}
+
+type Meant = (change: KeptChange) => boolean;
+
+/** Which changes the targets name: calls by their id or the beginning of it, files by their path. */
+function meantBy(targets: readonly string[], kept: readonly KeptChange[], chat: Chat): Outcome<Meant> {
+  const named: Meant[] = [];
+  for (const target of targets) {
+    const found = meantByOne(target, kept, chat);
+    if (!found.ok) return found;
+    named.push(found.value);
+  }
+  return success((change) => targets.length === 0 || named.some((isMeant) => isMeant(change)));
+}
+
+function meantByOne(target: string, kept: readonly KeptChange[], chat: Chat): Outcome<Meant> {
+  const exact = (change: KeptChange) =>
+    change.call === target || change.path === target || change.shownAs === target;
+  if (kept.some(exact)) return success(exact);
+  const ids = new Set(kept.map(({ call }) => call).filter((id) => id.startsWith(target)));
+  if (ids.size === 1) return success(({ call }) => ids.has(call));
+  if (ids.size > 1) {
+    return failure(
+      "target-ambiguous",
+      `${target} begins several ids: ${[...ids].join(", ")}.`,
+      "Name one whole.",
+    );
+  }
+  const call = chat.call(target);
+  return failure(
+    "nothing-kept",
+    call === undefined
+      ? `Nothing is kept of a call or a file named ${target}.`
+      : `Nothing is kept of ${target}: ${
+        call.name === "bash" ? "what commands do to files is not" : "it changed no file"
+      }.`,
+  );
+}
+
+/** Tells each change that was meant, the newest first. */
+function report(invocation: Invocation, outcomes: readonly Undone[], dryRun: boolean): void {
+  const { messages, arguments: given } = invocation;
+  if (switchOption(given, "json") === true) {
+    writeOutput(`${safeJson(outcomes.map(asJson))}\n`);
+    return;
+  }
+  for (const { change, outcome, why } of outcomes) {
+    const what = visible(`${change.shownAs} (${change.tool}, ${change.call})`);
+    if (outcome === "put-back") messages.note(`${dryRun ? "Would put back" : "Put back"} ${what}.`);
+    else if (outcome === "already") messages.note(`${what} needs nothing: the file is as it was.`);
+    else messages.say(`flemma: Not put back: ${what}: ${visible(why)}.`);
+  }
+  if (outcomes.length === 0) messages.note("No change of a file is kept that could be put back.");
+}
+
+/** Changes that were put back. */
+interface PutBack {
+  readonly now: readonly KeptChange[];
+  /** By an undo that was killed before the document said so, or right after. */
+  readonly before: readonly KeptChange[];
+}
+
+/** The line that the document gets: the model must not believe that its changes still stand. */
+async function note(session: ChatSession, { now, before }: PutBack): Promise<Problem | null> {
+  const { chat } = session;
+  const last = chat.turns.at(-1)?.place;
+  const said = last === undefined
+    ? []
+    : chat.text(last.from, last.to).split("\n").filter((line) => line.startsWith(PUT_BACK));
+  const unsaid = before.map(named).filter((name) => !said.some((line) => line.includes(` ${name}`)));
+  const names = [...new Set([...unsaid, ...now.map(named)])];
+  const problem = names.length === 0
+    ? null
+    : await session.edit([addLine(chat, `${PUT_BACK} ${names.join(", ")}.`)]);
+  if (problem === null) { for (const change of [...before, ...now]) await markTold(change); }
+  return problem;
+}
+
+/** Ids come from a model, and the line is read as text of the person. */
+function named({ call, tool }: KeptChange): string {
+  return /^[\w.:-]+$/.test(call) ? `${call} (${tool})` : tool;
+}
+
+const PUT_BACK = "I put back what these calls did to files:";
+
+interface Listing {
+  readonly outcomes: readonly Undone[];
+  readonly undone: readonly KeptChange[];
+  readonly chat: Chat;
+}
+
+/** Everything that changed files, the newest first, and what becomes of it. */
+function list({ arguments: given, messages }: Invocation, { outcomes, undone, chat }: Listing): void {
+  const rows = [
+    ...outcomes.map((each) => ({ ...asJson(each), at: each.change.at })),
+    ...undone.map((change) => ({ ...asJson({ change, outcome: "undone", why: "" }), at: change.at })),
+  ].sort((a, b) => (a.at < b.at ? 1 : -1));
+  const commands = chat.turns.flatMap((turn) => turn.calls)
+    .filter(({ name, id }) => name === "bash" && isFinal(chat, id)).map(({ id }) => id);
+  if (switchOption(given, "json") === true) {
+    writeOutput(`${safeJson({ changes: rows, commands })}\n`);
+    return;
+  }
+  const width = Math.max(0, ...rows.map(({ path }) => path.length));
+  for (const { at, tool, path, call, outcome, why } of rows) {
+    const when = at.slice(0, 16).replace("T", " ");
+    const state = outcome === "put-back" ? "can be put back" : outcome === "kept" ? why : STATES[outcome];
+    writeOutput(visible(`${when}  ${tool.padEnd(5)}  ${path.padEnd(width)}  ${call}  ${state}`) + "\n");
+  }
+  if (rows.length === 0) messages.note("No change of a file is kept.");
+  if (commands.length > 0) {
+    messages.note(`What commands did to files is not kept: ${visible(commands.join(", "))}.`);
+  }
+}
+
+const STATES = { already: "is as it was", undone: "was put back" } as const;
+
+function isFinal(chat: Chat, id: string): boolean {
+  const status = chat.result(id)?.status;
+  return status === null || status === "error";
+}
+
+function asJson(
+  { change, outcome, why }: Pick<Undone, "change" | "why"> & {
+    readonly outcome: Undone["outcome"] | "undone";
+  },
+) {
+  const { call, tool, shownAs, path, at, before } = change;
+  return {
+    call,
+    tool,
+    path: shownAs,
+    file: path,
+    at,
+    made: before === null,
+    outcome,
+    ...(why === "" ? {} : { why }),
+  };
+}

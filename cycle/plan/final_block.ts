@@ -1,0 +1,61 @@
+// What a tool gave back, as the block that is written for it (tool-cycle 4.3).
+
+import type { FinalBlock } from "../../parser/edits/result_block.ts";
+import { failed, type Outcome, success, thrownText } from "../../base/problem.ts";
+import type { ExecutionResult } from "../../tools/definition.ts";
+import { CANCELLED, INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
+
+/** The block for a result. Data that JSON cannot express makes it an error. */
+export function finalBlock(result: ExecutionResult): FinalBlock {
+  const { attachments = [] } = result;
+  return attachments.length === 0 ? blockOf(result) : { ...blockOf(result), attachments };
+}
+
+function blockOf(result: ExecutionResult): FinalBlock {
+  const output = written(result.output);
+  if (!output.ok) return errorBlock(output.problem);
+  const { text, language } = output.value;
+  if (result.success) return { content: safe(text), error: false, language };
+  const error = result.error === undefined || result.error === "" ? UNKNOWN_ERROR : result.error;
+  return errorBlock(text === "" ? error : `${error}\n\n${PARTIAL_OUTPUT}\n${text}`);
+}
+
+/** An error block with a text of the program's or the person's. */
+export function errorBlock(text: string): FinalBlock {
+  return { content: safe(text), error: true, language: "" };
+}
+
+/** The block of a call that the person stopped: what it had put out, if it gave any of it, then that it was stopped. */
+export function stoppedBlock(result: ExecutionResult): FinalBlock {
+  const output = written(result.output);
+  const parts = [output.ok ? output.value.text : "", result.error ?? ""].map((part) => part.trimEnd())
+    .filter((part) => part !== "");
+  const said = parts.join("\n\n");
+  if (said === "") return errorBlock(CANCELLED);
+  return errorBlock(said.endsWith(CANCELLED) ? said : `${said}\n\n${CANCELLED}`);
+}
+
+/** The text of an error result for an input that the schema refuses. */
+export function invalidInput(problems: readonly string[]): string {
+  return [INVALID_INPUT, ...problems.slice(0, 5)].join("\n");
+}
+
+/** Output as text, or the sentence that says why it has none. */
+type Written = Outcome<{ readonly text: string; readonly language: "" | "json" }, string>;
+
+function written(output: unknown): Written {
+  if (output === undefined || output === null) return success({ text: "", language: "" });
+  if (typeof output !== "object") return success({ text: String(output), language: "" });
+  try {
+    // Undefined, against its type, when the object has a `toJSON` that gives nothing.
+    const text: string | undefined = JSON.stringify(output);
+    return text === undefined ? written(undefined) : success({ text, language: "json" });
+  } catch (thrown) {
+    return failed(`The tool's output cannot be written as JSON: ${thrownText(thrown)}`);
+  }
+}
+
+/** A NUL byte would make the document unreadable for every later run (cli section 9). */
+function safe(text: string): string {
+  return text.replaceAll("\0", "\uFFFD");
+}

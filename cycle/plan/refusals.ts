@@ -1,0 +1,100 @@
+// Why the cycle does not do what it was asked to, each with what to do next.
+
+import type { Problem } from "../../base/problem.ts";
+import { markerMeantFirst, markerMeantLast, noMarkerSentence } from "../../parser/view/near_marker.ts";
+import type { Call, Chat, Diagnostic } from "../../parser/types.ts";
+import type { Verdict } from "../../tools/approval/types.ts";
+
+export function unknownCall(id: string): Problem {
+  return { code: "unknown-call", message: `The document holds no call with the id ${id}.` };
+}
+
+export function alreadyRunning(id: string): Problem {
+  return {
+    code: "already-running",
+    message: `The call ${id} is running.`,
+    next: "Wait until it is done, or cancel it.",
+  };
+}
+
+/** Policy denies the call, which is more than a person's hand on it: what was denied on purpose does not run by a slip. */
+export function deniedByPolicy({ id }: Pick<Call, "id">, { detail }: Pick<Verdict, "detail">): Problem {
+  return {
+    code: "denied-by-policy",
+    message: `The call ${id} is denied, so it did not run${detail === undefined ? "" : `: ${detail}`}.`,
+    next: "See who says so with flemma approval explain; to run it, take that out of the settings.",
+  };
+}
+
+export function busyStarting(): Problem {
+  return {
+    code: "busy",
+    message: "Calls of this document are being started.",
+    next: "Wait until that is done, or cancel it.",
+  };
+}
+
+export function busySending(): Problem {
+  return {
+    code: "busy",
+    message: "A request for this document is running.",
+    next: "Wait until the reply is complete, or cancel it.",
+  };
+}
+
+/** There is nothing to send; what stands there instead, such as a marker with its text on the same line, is told. */
+export function noMessages(chat: Chat): Problem {
+  const near = markerMeantFirst(chat);
+  return {
+    code: "no-messages",
+    message: "The document holds no message.",
+    details: [
+      ...chat.diagnostics.map(({ start, message }) => `Line ${start ?? 1}: ${message}`),
+      ...near === null ? [] : [noMarkerSentence(near)],
+    ],
+    next: "Write one: a line @You: and your text below it.",
+  };
+}
+
+/** The model spoke last, and no current model goes on from a turn of its own. */
+export function lastWord(chat: Chat): Problem {
+  const near = markerMeantLast(chat);
+  return {
+    code: "last-word",
+    message: "The last word is the model's.",
+    ...near === null ? {} : { details: [noMarkerSentence(near)] },
+    next: "Write below a line @You:, or let it go on with --continue.",
+  };
+}
+
+/** What the first of some findings says; there may be none when whoever found them gave no reason. */
+export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
+  const [first] = diagnostics;
+  return {
+    code: first?.code ?? "blocked",
+    message: first?.message ?? "The request was not sent.",
+    next: "Correct the document, then advance again.",
+  };
+}
+
+/** The model makes the same calls again and again, and learns nothing new from them. */
+export function goesInCircles(names: readonly string[], rounds: number): Problem {
+  const what = [...new Set(names)].join(" and ");
+  return {
+    code: "calls-repeat",
+    message: names.length === 1
+      ? `The same call of ${what} brought the same result ${rounds} times in a row (tools.autopilot.max_repeats).`
+      : `The same ${names.length} calls (${what}) brought the same results ${rounds} times in a row ` +
+        "(tools.autopilot.max_repeats).",
+    next: "Write below the last result what to do instead, or advance to go on all the same.",
+  };
+}
+
+/** A reply whose calls carry ids of older ones would be sent back again and again without anything run. */
+export function reusedIds(): Problem {
+  return {
+    code: "reused-call-ids",
+    message: "The reply's calls have ids that older results answer already, so there is nothing to run.",
+    next: "Give the new calls ids of their own in the document, then advance.",
+  };
+}

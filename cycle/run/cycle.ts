@@ -1,0 +1,442 @@
+// Drives one document through categorise, execute and send, and comes to rest when a person is needed.
+
+import { type Problem, success } from "../../base/problem.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Call, Chat, Diagnostic } from "../../parser/types.ts";
+import type { ExecutionResult } from "../../tools/definition.ts";
+import { startAutopilot } from "./autopilot.ts";
+import { endOf, mayPress, mayStart, phaseOf } from "./phase.ts";
+import { stopped, stoppedBy } from "./stop.ts";
+import { goOn } from "../plan/go_on.ts";
+import {
+  gatherPlanInputs,
+  inputProblems,
+  kindIn,
+  type PlanSources,
+  type Tools,
+} from "../plan/plan_inputs.ts";
+import { markApproved, markRejected } from "../execute/status_edits.ts";
+import { planOne } from "../plan/one_call.ts";
+import { plan } from "../plan/plan.ts";
+import { callsToCheck } from "../plan/questions.ts";
+import type { PlanInputs, Step } from "../plan/types.ts";
+import { FollowUp } from "./follow_up.ts";
+import { conclude } from "./outcome.ts";
+import { Starts } from "./starts.ts";
+import { CycleState } from "./state.ts";
+import {
+  alreadyRunning,
+  blockedBy,
+  busySending,
+  busyStarting,
+  deniedByPolicy,
+  goesInCircles,
+  noMessages,
+  reusedIds,
+  unknownCall,
+} from "../plan/refusals.ts";
+import { Runs } from "../execute/runs.ts";
+import { repeats } from "./repeats.ts";
+import { Announcements } from "../execute/announcements.ts";
+import { Background } from "../execute/background.ts";
+import { takeSteps } from "../execute/take_steps.ts";
+import type { AutopilotState, DocumentStore, Emit, Journal, Send, Stop } from "../types.ts";
+import { Writer } from "../execute/writer.ts";
+
+/** Everything a cycle works with; all effects go through these. */
+export interface CycleParts {
+  readonly store: DocumentStore;
+  readonly journal: Journal;
+  readonly settings: Settings;
+  readonly tools: Tools;
+  /** Waits until a tool is there or none may come under that name; left out, nothing is waited for. */
+  readonly awaitTool?: (name: string, signal: AbortSignal) => Promise<void>;
+  /** Asks the approval chain about one call. */
+  readonly decide: PlanSources["decide"];
+  /** Runs one call; never rejects. After `signal` aborts, its result is dropped. */
+  readonly run: (
+    call: Call,
+    signal: AbortSignal,
+    onOutput: (text: string) => void,
+  ) => Promise<ExecutionResult>;
+  /** Problems of an input by the tool's schema. */
+  readonly checkInput: PlanSources["checkInput"];
+  /** One line that shows a call. */
+  readonly preview: (call: Call) => string;
+  /** What a call would change in a file, as a unified diff; null where there is nothing to compare. @default null always */
+  readonly diff?: (call: Call) => string | null;
+  /** Whether the model goes on from a turn of its own; left out, it does not. */
+  readonly prefill?: PlanSources["prefill"];
+  readonly send: Send;
+  readonly emit: Emit;
+  /** Findings that stop the cycle before anyone is asked: an unreadable frontmatter. Asked at every press. */
+  readonly blockers?: () => readonly Diagnostic[];
+  /** Aborting it cancels whatever runs, like `cancelAll`. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a person had cancelled: a request, a call, or a press that had started neither. */
+export type Cancelled =
+  | { readonly what: "request" }
+  | { readonly what: "call"; readonly id: string; readonly tool: string }
+  | { readonly what: "press" };
+
+/** The cycle of one document (tool-cycle sections 2 to 7). One instance is one run of the program. */
+export class Cycle {
+  readonly #parts: CycleParts;
+  readonly #writer: Writer;
+  readonly #runs: Runs;
+  readonly #announcements: Announcements;
+  readonly #state: CycleState;
+  readonly #starts: Starts;
+  readonly #followUp: FollowUp;
+  /** Ends what a press waits for when it is cancelled. */
+  #waiting = new AbortController();
+  readonly #background = new Background();
+
+  constructor(parts: CycleParts) {
+    this.#parts = parts;
+    const { tools: settings } = parts.settings;
+    const state = this.#state = new CycleState(startAutopilot(settings.autopilot));
+    this.#writer = new Writer(parts.store, parts.journal, parts.emit);
+    this.#announcements = new Announcements(parts.store, parts);
+    this.#runs = new Runs({
+      writer: this.#writer,
+      run: parts.run,
+      preview: parts.preview,
+      emit: parts.emit,
+      mayStart: () => mayStart(state.course),
+      spawn: (work) => this.#background.spawn(work),
+      onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
+    });
+    const { store, journal, tools } = parts;
+    const [runs, announcements] = [this.#runs, this.#announcements];
+    this.#starts = new Starts({
+      store,
+      journal,
+      tools,
+      runs,
+      state,
+      decide: (call) => parts.decide(call),
+      write: (steps) => this.#write(steps),
+    });
+    this.#followUp = new FollowUp({ store, settings, runs, state, announcements });
+    parts.signal?.addEventListener("abort", () => this.cancelAll(), { once: true });
+  }
+
+  get autopilot(): AutopilotState {
+    return this.#state.autopilot.state;
+  }
+
+  get #chat(): Chat {
+    return this.#parts.store.chat;
+  }
+
+  /**
+   * One press and all that the autopilot does by itself; settles when everything is quiet. With `goOn` the person
+   * asks the model to continue where it, or nobody, spoke last.
+   */
+  async advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
+    const refusal = await this.press(options);
+    if (refusal !== null) return refusal;
+    await this.quiet();
+    return this.#conclude();
+  }
+
+  /**
+   * One press; settles as soon as its calls are started, while asynchronous tools and a request go on. Gives a
+   * stop when the press is refused because the cycle is busy.
+   */
+  async press({ goOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop | null> {
+    const refusal = this.#busy();
+    if (refusal !== null) return stopped("failed", { problem: refusal });
+    this.#begin();
+    if (goOn) await this.#goOn();
+    if (await this.#press(true)) this.#follow();
+    return null;
+  }
+
+  /** The steps the next press would take, without taking them. */
+  async plan(): Promise<readonly Step[]> {
+    return plan(this.#chat, await this.#inputs(true));
+  }
+
+  /**
+   * Runs or resolves one call whatever its state (tool-cycle 5.4); a body that is overwritten goes to the
+   * journal first. A paused autopilot goes on afterwards.
+   */
+  async executeOne(id: string): Promise<Stop> {
+    const call = this.#chat.call(id);
+    const refusal = this.#busy() ?? (call === undefined ? unknownCall(id) : null) ??
+      (this.#runs.has(id) ? alreadyRunning(id) : null);
+    if (refusal !== null || call === undefined) {
+      return stopped("failed", { ids: [id], problem: refusal ?? unknownCall(id) });
+    }
+    // The person names the call, but where and how it runs the document says, and that may be half read.
+    const obstacle = this.#obstacle();
+    if (obstacle !== null) return obstacle;
+    this.#begin();
+    const resumed = this.#state.autopilot.state === "paused";
+    const problem = await this.#executeOne(call);
+    if (problem !== null) return stopped("failed", { ids: [id], problem });
+    await this.quiet();
+    const asked = resumed || endOf(this.#state.course) !== null || this.#state.yielded.length > 0;
+    return asked ? this.#conclude() : stopped("stepped", { ids: [id] });
+  }
+
+  /** Marks placeholders as approved, all or none, and binds the approvals to the calls' texts (S5). Nothing runs. */
+  async approve(...ids: readonly string[]): Promise<Problem | null> {
+    const running = ids.find((id) => this.#runs.has(id));
+    if (running !== undefined) return alreadyRunning(running);
+    return await markApproved(this.#writer, this.#parts.settings.tools, ids);
+  }
+
+  /** Marks placeholders as rejected, all or none; a message that is not empty replaces their bodies. Nothing runs. */
+  async reject(ids: string | readonly string[], message = ""): Promise<Problem | null> {
+    const all = typeof ids === "string" ? [ids] : ids;
+    const running = all.find((id) => this.#runs.has(id));
+    if (running !== undefined) return alreadyRunning(running);
+    return await markRejected(this.#writer, this.#parts.settings.tools, all, message);
+  }
+
+  /** Whether a call runs now. */
+  isRunning(id: string): boolean {
+    return this.#runs.has(id);
+  }
+
+  /** The calls that run now and were not cancelled, in the order they were started. */
+  get running(): readonly Call[] {
+    return this.#runs.calls;
+  }
+
+  /** Whether a request runs now. */
+  get requesting(): boolean {
+    return this.#state.course.at === "sending";
+  }
+
+  /**
+   * Cancels one thing: the running request, else the call that was started first, else a press that has not
+   * started anything yet. Answers what it was; null when there is nothing to cancel.
+   */
+  cancel(): Cancelled | null {
+    const course = this.#state.course;
+    if (course.at === "sending") {
+      course.request.abort();
+      this.#cancelled([]);
+      return { what: "request" };
+    }
+    const [call] = this.#runs.calls;
+    if (call === undefined && phaseOf(course) === null) return null;
+    if (call !== undefined) this.#runs.cancel(call.id);
+    this.#cancelled(call === undefined ? [] : [call.id]);
+    return call === undefined ? { what: "press" } : { what: "call", id: call.id, tool: call.name };
+  }
+
+  /** Cancels one running call by id. False when it does not run. */
+  cancelCall(id: string): boolean {
+    const found = this.#runs.cancel(id);
+    if (found) this.#cancelled([id]);
+    return found;
+  }
+
+  /** Cancels the request and every running call, and starts nothing more. */
+  cancelAll(): void {
+    if (this.#state.course.at === "sending") this.#state.course.request.abort();
+    this.#cancelled(this.#runs.cancelAll());
+  }
+
+  /** Settles when no call or request runs and no step is left to do. Rejects with a fault of the program. */
+  quiet(): Promise<void> {
+    return this.#background.quiet();
+  }
+
+  /** One press, which has begun. True when the next one is due at once. */
+  async #press(byPerson: boolean): Promise<boolean> {
+    let end: Step | null = null;
+    try {
+      end = await this.#carryOut(byPerson);
+    } finally {
+      if (end?.do !== "send") this.#state.move({ kind: "settle" });
+    }
+    if (end?.do === "send") this.#background.spawn(this.#send(byPerson));
+    return end?.do === "rest" && this.#state.course.at === "resting"
+      ? this.#followUp.rest(end.at, end.ids)
+      : false;
+  }
+
+  /** Says in the person's place that the model shall go on, where that is the next thing to be said. */
+  async #goOn(): Promise<void> {
+    if (!this.#state.starting || this.#obstacle() !== null) return;
+    const problem = await this.#writer.commit((chat) => success(goOn(chat)));
+    if (problem !== null) this.#state.fail(problem);
+  }
+
+  /** Plans a press and does all of it but the last step, which is the answer; null when the course ended meanwhile. */
+  async #carryOut(byPerson: boolean): Promise<Step | null> {
+    const course = this.#state.course;
+    if (course.at !== "starting") return null;
+    const obstacle = this.#obstacle();
+    if (obstacle !== null) return this.#state.stop(obstacle);
+    const inputs = await this.#inputs(byPerson);
+    if (!this.#state.starting) return null;
+    const steps = plan(this.#chat, inputs);
+    const end = steps.at(-1);
+    const nothingNew = end?.do === "send" || (end?.do === "rest" && end.at === "answered");
+    if (course.mustFindWork && nothingNew) return this.#state.fail(reusedIds());
+    if (!await this.#write(steps)) return null;
+    await this.#forgetInterrupted(inputs);
+    if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
+    // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
+    if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) {
+      this.#state.react({ kind: "worked" });
+    }
+    for (const step of steps) {
+      if (!this.#state.starting) break;
+      if (step.do === "run") await this.#starts.startApproved(step.id);
+    }
+    return this.#state.starting ? end ?? null : null;
+  }
+
+  /** Ends the course where going on by itself would only bring the same again. */
+  #goesInCircles(): boolean {
+    const { max_repeats: rounds } = this.#parts.settings.tools.autopilot;
+    const ids = repeats(this.#chat, rounds);
+    if (ids === null) return false;
+    const names = ids.map((id) => this.#chat.call(id)?.name ?? id);
+    this.#state.stop(stoppedBy(goesInCircles(names, rounds), { ids, line: this.#chat.lineCount }));
+    return true;
+  }
+
+  /** Further presses in the background, as long as the autopilot wants them. */
+  #follow(mustFindWork = false): void {
+    this.#state.move({ kind: "follow", mustFindWork });
+    if (!this.#state.starting) return;
+    this.#background.spawn((async () => {
+      while (await this.#press(false)) this.#state.move({ kind: "follow", mustFindWork: false });
+    })());
+  }
+
+  /** What keeps a press from starting at all. */
+  #obstacle(): Stop | null {
+    if (this.#chat.turns.length === 0) return stopped("empty", { problem: noMessages(this.#chat) });
+    const blockers = this.#parts.blockers?.() ?? [];
+    const [first] = blockers;
+    if (first === undefined) return null;
+    for (const diagnostic of blockers) this.#parts.emit({ event: "diagnostic", diagnostic });
+    return stopped("diagnostics", { line: first.start ?? null, problem: blockedBy(blockers) });
+  }
+
+  async #inputs(byPerson: boolean): Promise<PlanInputs> {
+    await this.#awaitTools(callsToCheck(this.#chat, this.#runs));
+    return await gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson);
+  }
+
+  /** Without its tool a call would be judged as one of a tool that nobody has. */
+  async #awaitTools(calls: readonly Call[]): Promise<void> {
+    const { tools, awaitTool } = this.#parts;
+    if (awaitTool === undefined) return;
+    for (const name of new Set(calls.map(({ name }) => name))) {
+      if (!tools.has(name)) await awaitTool(name, this.#waiting.signal);
+    }
+  }
+
+  /** Takes the steps that change the text, and tells of them. True when the document shows them. */
+  async #write(steps: readonly Step[]): Promise<boolean> {
+    const { store, settings } = this.#parts;
+    const problem = await takeSteps(steps, { store, writer: this.#writer, settings: settings.tools });
+    if (problem !== null) return this.#state.failed(problem);
+    this.#announcements.steps(steps);
+    return true;
+  }
+
+  /** Starts that an earlier run did not end are dealt with once the document shows it. */
+  async #forgetInterrupted({ interrupted }: PlanInputs): Promise<void> {
+    for (const id of interrupted.keys()) {
+      if (this.#chat.call(id) !== undefined) await this.#writer.recordEnd(id);
+    }
+  }
+
+  /** Runs or resolves the call of a press that has begun. */
+  async #executeOne(call: Call): Promise<Problem | null> {
+    try {
+      const problem = await this.#oneStep(call);
+      if (problem !== null) return problem;
+    } finally {
+      this.#state.move({ kind: "settle" });
+    }
+    if (this.#followUp.check()) this.#follow();
+    return null;
+  }
+
+  async #oneStep(call: Call): Promise<Problem | null> {
+    const { tools } = this.#parts;
+    await this.#awaitTools([call]);
+    const step = planOne(call, this.#chat.result(call.id), {
+      toolKind: (name) => kindIn(tools, name),
+      closestTool: (name) => tools.closestMatch(name),
+      unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
+      inputProblems: await inputProblems(call, this.#parts),
+    });
+    const verdict = step.do === "run" ? await this.#parts.decide(call) : null;
+    if (!this.#state.starting) return null;
+    const refusal = verdict?.decision === "deny"
+      ? deniedByPolicy(call, verdict)
+      : step.do === "refuse"
+      ? step.problem
+      : null;
+    if (refusal !== null) this.#announcements.notice(refusal.code, refusal.message, call.id);
+    if (refusal !== null || step.do === "refuse") return refusal;
+    this.#state.react({ kind: "executed-one" });
+    if (step.do === "run") await this.#starts.start(call);
+    else await this.#write([step]);
+    return null;
+  }
+
+  #callEnded(id: string, yielded: boolean, problem: Problem | null): void {
+    if (yielded) this.#state.noteYield(id);
+    if (problem !== null) {
+      this.#state.fail(problem);
+      this.#runs.cancelAll();
+    } else {
+      this.#followUp.showResult(id);
+    }
+    if (this.#followUp.check()) this.#follow();
+  }
+
+  async #send(byPerson: boolean): Promise<void> {
+    const request = new AbortController();
+    this.#state.move({ kind: "send", request });
+    let more = false;
+    try {
+      const outcome = await this.#parts.send(request.signal, { byPerson });
+      if (outcome.kind === "cancelled") this.#cancelled([]);
+      else more = this.#followUp.sent(outcome);
+    } finally {
+      this.#state.move({ kind: "replied" });
+    }
+    if (more) this.#follow(true);
+  }
+
+  #cancelled(ids: readonly string[]): void {
+    this.#waiting.abort();
+    this.#waiting = new AbortController();
+    this.#state.react({ kind: "cancel" });
+    this.#state.move({ kind: "cancel", ids });
+  }
+
+  /** Begins a press, which nothing stands in the way of. */
+  #begin(): void {
+    this.#state.begin();
+    if (this.#parts.signal?.aborted === true) this.#state.move({ kind: "cancel", ids: [] });
+    this.#announcements.startOver();
+  }
+
+  #conclude(): Stop {
+    return conclude(this.#chat, endOf(this.#state.course), this.#state.yielded);
+  }
+
+  #busy(): Problem | null {
+    if (mayPress(this.#state.course)) return null;
+    return phaseOf(this.#state.course) === "sending" ? busySending() : busyStarting();
+  }
+}

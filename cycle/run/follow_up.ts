@@ -1,0 +1,130 @@
+// What follows when a press is over, a call has ended or a reply is complete: the next press, or a person who is needed.
+
+import type { Chat } from "../../parser/types.ts";
+import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { Announcements } from "../execute/announcements.ts";
+import type { Runs } from "../execute/runs.ts";
+import { firstLine, survey } from "../plan/open_calls.ts";
+import type { Rest } from "../plan/types.ts";
+import { blockedBy, lastWord } from "../plan/refusals.ts";
+import { REPLY_STOPS, stopped, stoppedBy } from "./stop.ts";
+import type { CompletedReply, DocumentStore, SendOutcome } from "../types.ts";
+import type { CycleState } from "./state.ts";
+
+/** What it is found out from, and told by. */
+export interface FollowUpParts {
+  readonly store: Pick<DocumentStore, "chat">;
+  readonly settings: Pick<ToolSettings, "cursor_after_result">;
+  readonly runs: Pick<Runs, "size">;
+  readonly state: CycleState;
+  readonly announcements: Announcements;
+}
+
+/** Each answers true when the next press is due. */
+export class FollowUp {
+  readonly #parts: FollowUpParts;
+
+  constructor(parts: FollowUpParts) {
+    this.#parts = parts;
+  }
+
+  get #chat(): Chat {
+    return this.#parts.store.chat;
+  }
+
+  /** The end of a press that does not send (section 4). */
+  rest(at: Rest, ids: readonly string[]): boolean {
+    const { state, announcements } = this.#parts;
+    switch (at) {
+      case "ran":
+      case "resolved":
+        return this.check();
+      case "protected":
+        state.react({ kind: "protected" });
+        announcements.cursorTo(ids);
+        return false;
+      case "pending":
+        announcements.waiting(ids);
+        return false;
+      case "last-word":
+        state.stop(stoppedBy(lastWord(this.#chat), { line: this.#chat.lineCount }));
+        return false;
+      case "answered":
+        state.stop(stopped("answered", { line: this.#chat.lineCount }));
+        return false;
+      case "running":
+        announcements.notice("busy", "Tools are still running; advance again when they are done.");
+        return false;
+    }
+  }
+
+  /** The completion check of the autopilot (section 7), once no call runs any more. */
+  check(): boolean {
+    const { runs, state, announcements } = this.#parts;
+    if (runs.size > 0 || state.course.at !== "resting") return false;
+    const found = survey(this.#chat);
+    const effect = state.react({
+      kind: "check",
+      check: {
+        open: found.open.length > 0,
+        actionable: found.approved.length + found.resolvable.length > 0,
+        blocked: found.pending.length + found.protected.length > 0,
+        yielded: state.yielded.length > 0,
+      },
+    });
+    if (effect === "pause") {
+      if (found.pending.length > 0) announcements.waiting(found.pending);
+      else announcements.cursorTo(found.protected);
+    }
+    return effect === "advance";
+  }
+
+  /** The cursor request after a result (section 10); where the autopilot goes on there is none. */
+  showResult(id: string): void {
+    const { state, settings: { cursor_after_result: where }, announcements } = this.#parts;
+    const result = this.#chat.result(id);
+    if (state.autopilot.state === "armed" || result === undefined || where === "stay") return;
+    announcements.cursor(where === "result" ? result.header.start : result.turn.place.end + 1);
+  }
+
+  /** The end of a request that nobody cancelled: true when its reply has calls and the autopilot takes them up. */
+  sent(outcome: Exclude<SendOutcome, { kind: "cancelled" }>): boolean {
+    const { state, announcements } = this.#parts;
+    switch (outcome.kind) {
+      case "completed":
+        for (const warning of outcome.warnings) announcements.notice("request-warning", warning);
+        return this.#replied(outcome.reply);
+      case "blocked":
+        state.stop(stopped("diagnostics", {
+          line: outcome.diagnostics[0]?.start ?? null,
+          problem: blockedBy(outcome.diagnostics),
+        }));
+        return false;
+      case "failed":
+        return state.failed(outcome.problem);
+    }
+  }
+
+  #replied(reply: CompletedReply): boolean {
+    const { state, announcements } = this.#parts;
+    announcements.cursor(this.#chat.lineCount);
+    // A reply that brought nothing leaves the last one's calls where they are.
+    const calls = reply === "empty"
+      ? []
+      : this.#chat.turns.findLast((turn) => turn.role === "Assistant")?.calls ?? [];
+    const ids = calls.map(({ id }) => id);
+    const effect = state.react({ kind: "response", hasCalls: calls.length > 0 });
+    if (effect === "advance") return true;
+    if (effect === "limit") {
+      const { maxTurns } = state.autopilot;
+      const message =
+        `The autopilot stopped after ${maxTurns} replies with tool calls (tools.autopilot.max_turns).`;
+      announcements.notice("turn-limit", message);
+      state.stop(stopped("turn-limit", { ids, line: firstLine(this.#chat, ids) }));
+    } else {
+      const reason = calls.length > 0 ? "stepped" : REPLY_STOPS[reply];
+      state.stop(stopped(reason, { ids, line: this.#chat.lineCount }));
+    }
+    return false;
+  }
+}

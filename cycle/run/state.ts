@@ -1,0 +1,72 @@
+// What a cycle is about at this moment: its course, its autopilot, and the calls whose tools asked for the person.
+
+import type { Problem } from "../../base/problem.ts";
+import { type Autopilot, type AutopilotEffect, type AutopilotEvent, react } from "./autopilot.ts";
+import { type Course, type CourseEvent, next, RESTING } from "./phase.ts";
+import { stoppedBy } from "./stop.ts";
+import type { Stop } from "../types.ts";
+
+export class CycleState {
+  #autopilot: Autopilot;
+  #course: Course = RESTING;
+  /** Calls whose tools asked for the person since the last press. */
+  #yielded: string[] = [];
+
+  constructor(autopilot: Autopilot) {
+    this.#autopilot = autopilot;
+  }
+
+  get autopilot(): Autopilot {
+    return this.#autopilot;
+  }
+
+  get course(): Course {
+    return this.#course;
+  }
+
+  get yielded(): readonly string[] {
+    return this.#yielded;
+  }
+
+  /** Whether the press under way goes on; asked after everything that was waited for. */
+  get starting(): boolean {
+    return this.#course.at === "starting";
+  }
+
+  /** A person pressed. */
+  begin(): void {
+    this.move({ kind: "press" });
+    this.#yielded = [];
+  }
+
+  /** The tool of a call asked for the person. */
+  noteYield(id: string): void {
+    this.#yielded.push(id);
+  }
+
+  move(event: CourseEvent): void {
+    this.#course = next(this.#course, event);
+  }
+
+  react(event: AutopilotEvent): AutopilotEffect {
+    const { autopilot, effect } = react(this.#autopilot, event);
+    this.#autopilot = autopilot;
+    return effect;
+  }
+
+  /** Ends the course. Always null, for `return state.stop(…)`. */
+  stop(stop: Stop): null {
+    this.move({ kind: "stop", stop });
+    return null;
+  }
+
+  fail(problem: Problem): null {
+    return this.stop(stoppedBy(problem));
+  }
+
+  /** Ends the course with a problem. Always false, for `return state.failed(…)`. */
+  failed(problem: Problem): false {
+    this.fail(problem);
+    return false;
+  }
+}

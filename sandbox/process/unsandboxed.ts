@@ -1,0 +1,54 @@
+// Commands without a wall: started as they are, and written down so that none outlives its run unseen.
+
+import type { Environment } from "../../base/environment.ts";
+import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
+import { withInnerScript } from "./inner_script.ts";
+import { forget, record } from "./leftovers.ts";
+import { newMark } from "./marks.ts";
+import { spawn } from "./spawn.ts";
+import type { Prepared } from "../types.ts";
+
+/** A command that nothing is put around. */
+export function bare(inner: readonly string[], waits: boolean, environment: Environment): Prepared {
+  let recorded: string | undefined;
+  return {
+    argv: [...inner],
+    wrapped: false,
+    start: (options) => {
+      const kind = options.stdin === undefined ? "empty" : "piped";
+      const mark = newMark();
+      return spawn(waits ? inner : withInnerScript([], kind, inner), options, {
+        mark,
+        open: (leader) => {
+          const written = writtenDown(environment, leader, { writable: [], before: "null", mark });
+          if (written.ok) recorded = written.value;
+          return written.ok ? null : written.problem;
+        },
+      });
+    },
+    handOut: () => success(undefined),
+    setupFailure: () => Promise.resolve(null),
+    dispose: () => {
+      if (recorded !== undefined) forget(recorded);
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Says that commands run without a sandbox, and why. */
+export function runningBare(why: Problem): Problem {
+  return {
+    code: "running-bare",
+    message: `Commands run without a sandbox. ${why.message}`,
+    next: why.next ?? "Set sandbox.backend to required to refuse that.",
+  };
+}
+
+/** The file of a record; without one the command must not start. */
+export function writtenDown(...[environment, leader, what]: Parameters<typeof record>): Outcome<string> {
+  try {
+    return success(record(environment, leader, what));
+  } catch (thrown) {
+    return failure("command-not-recorded", `The command was not started: ${thrownText(thrown)}.`);
+  }
+}

@@ -1,0 +1,183 @@
+// What holds for a whole run: policy, places and host from the first need on, and what is protected in them.
+
+import { configFolder } from "../../base/folders.ts";
+import { expandHome, isInside, parentOf } from "../../base/paths.ts";
+import type { Outcome, Problem } from "../../base/problem.ts";
+import type { SandboxSettings } from "../../config/settings/sandbox.ts";
+import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
+import { Moment } from "../../base/disk/stat_cache.ts";
+import { realPath } from "../../base/disk/real_path.ts";
+import { TreeScan } from "../paths/tree_scan.ts";
+import { type ResolvedPolicy, resolvePolicy } from "../policy/policy.ts";
+import { hostOf } from "../process/host.ts";
+import { runtimeFolders } from "../process/runtime_folders.ts";
+import { Turns } from "../process/turns.ts";
+import { type OwnCode, ownCode, runningProgram } from "../protect/own_code.ts";
+import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "../protect/protect.ts";
+import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "../protect/repositories.ts";
+import { TrackedHeld } from "../protect/tracked.ts";
+import { isWatchedName, WatchedFiles } from "../protect/watched.ts";
+import type { Host } from "../types.ts";
+import type { Notices } from "./notices.ts";
+import type { SandboxOptions } from "./options.ts";
+
+/** What holds from the first need of a sandbox on. */
+interface Fixed {
+  readonly policy: Outcome<ResolvedPolicy>;
+  readonly host: Host;
+  /** Document, settings, state, as they were named. */
+  readonly asked: readonly string[];
+  /** What this program, or the person's editor, may make while a command runs. */
+  readonly ownPlaces: readonly string[];
+  readonly workingFolders: readonly string[];
+  /** What this program itself runs from. */
+  readonly ownCode: OwnCode;
+  readonly turns: Turns;
+}
+
+/** What is fixed for a run, and who looks after what commands do to it. */
+export interface Start {
+  readonly repositories: RepositoriesOfRun;
+  readonly scan: TreeScan;
+  readonly watched: WatchedFiles;
+  readonly tracked: TrackedHeld;
+  protection: Protection;
+}
+
+/** The ground of one run. Looks at nothing yet: a report on a document without calls never needs it. */
+export class Ground {
+  /** Whether commands are wrapped at all. */
+  readonly enabled: boolean;
+  readonly settings: SandboxSettings;
+  readonly #options: SandboxOptions;
+  readonly #notices: Notices;
+  #fixed: Fixed | undefined;
+  #start: Start | undefined;
+
+  constructor(options: SandboxOptions, notices: Notices) {
+    this.#options = options;
+    this.#notices = notices;
+    this.settings = structuredClone(options.settings);
+    this.enabled = this.settings.enabled;
+  }
+
+  /** Fixes policy and places as they are now, unless they are; nothing is probed yet. */
+  fix(): Fixed {
+    if (this.#fixed !== undefined) return this.#fixed;
+    const { environment, document, protect } = this.#options;
+    const snapshot = new FsSnapshot();
+    const policy = resolvePolicy(this.settings, { environment, document });
+    const code = ownCode(environment, this.#options.running ?? runningProgram());
+    const writable = policy.ok ? policy.value.rw_paths : [];
+    const note = (problem: Problem) => this.#notices.add([problem]);
+    const fixed = this.#fixed = {
+      policy,
+      host: hostOf(environment, writable, note),
+      // Settings and tool files, and what this program believes about the sandbox, must stay out of reach too.
+      asked: [...protect, configFolder(environment), ...runtimeFolders(environment)],
+      ownPlaces: [...runtimeFolders(environment), ...code.mayAppear, ...(document === null ? [] : [document])]
+        .map((path) => realPath(path, environment.cwd, snapshot))
+        .filter((path) => path !== null),
+      workingFolders: [
+        realPath(environment.cwd, "/", snapshot),
+        document === null ? null : folderOf(document, environment.cwd, snapshot),
+      ].filter((place) => place !== null),
+      ownCode: code,
+      turns: new Turns(environment, note),
+    };
+    if (policy.ok && this.enabled) this.#notices.add(policy.value.notices);
+    const { folder } = code;
+    if (folder !== null && fixed.workingFolders.some((place) => isInside(place, folder))) {
+      this.#notices.add([ownFolder(folder)]);
+    }
+    return fixed;
+  }
+
+  /** The machine underneath. */
+  get host(): Host {
+    return this.fix().host;
+  }
+
+  get policy(): Outcome<ResolvedPolicy> {
+    return this.fix().policy;
+  }
+
+  get ownPlaces(): readonly string[] {
+    return this.fix().ownPlaces;
+  }
+
+  get ownCode(): OwnCode {
+    return this.fix().ownCode;
+  }
+
+  get turns(): Turns {
+    return this.fix().turns;
+  }
+
+  /**
+   * What is fixed for the run, found when it first matters, which is before any command.
+   *
+   * @param moment what is known already of the moment at which it is asked
+   */
+  atStart(moment = new Moment()): Start {
+    if (this.#start !== undefined) return this.#start;
+    const snapshot = new FsSnapshot(moment);
+    const writable = this.policy.ok ? this.policy.value.rw_paths : [];
+    const folders = foldersInReach(this.fix().workingFolders, writable);
+    const scan = new TreeScan(folders, isWatchedName);
+    const repositories = new RepositoriesOfRun(folders, scan.look(moment), new FsSnapshot(moment));
+    const home = realPath(this.host.environment.home, this.host.environment.cwd, snapshot) ?? "/";
+    const watched = new WatchedFiles(
+      folders,
+      home,
+      (path) => writable.some((root) => isInside(path, root)),
+    );
+    const protection = { real: [], links: [] };
+    this.#start = { repositories, scan, watched, tracked: new TrackedHeld(folders, snapshot), protection };
+    // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
+    const lasting = this.protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
+    this.#start.protection = traceProtected(lasting, this.host.environment.cwd, snapshot);
+    return this.#start;
+  }
+
+  /** The paths that are protected now, as they were named. */
+  protectedNow(snapshot: FsSnapshot): ProtectedPath[] {
+    const policy = this.policy.ok ? this.policy.value : null;
+    const { asked, workingFolders } = this.fix();
+    return protectedPaths({
+      asked: [...asked, ...(policy?.protectAsked ?? [])],
+      listed: [...(policy?.protectHome ?? []), ...this.ownCode.protect],
+      words: policy?.protectWords ?? [],
+      writable: policy?.rw_paths ?? [],
+      workingFolders,
+      ...this.atStart().repositories.atStart,
+      home: this.host.environment.home,
+      gitConfigs: gitConfigsOf(this.host.environment),
+    }, snapshot);
+  }
+
+  /** Whether a real path is protected, or was at the start. */
+  isProtected(real: string, snapshot: FsSnapshot): boolean {
+    const now = traceProtected(this.protectedNow(snapshot), this.host.environment.cwd, snapshot).real;
+    return [...this.atStart().protection.real, ...now].some((path) => isInside(real, path));
+  }
+
+  /** Where a path leads that somebody named; null when that cannot be told. */
+  realPath(path: string, snapshot: FsSnapshot): string | null {
+    const { cwd, home } = this.host.environment;
+    return realPath(expandHome(path, home), cwd, snapshot);
+  }
+}
+
+function folderOf(document: string, cwd: string, snapshot: FsSnapshot): string | null {
+  const real = realPath(document, cwd, snapshot);
+  return real === null ? null : parentOf(real);
+}
+
+function ownFolder(folder: string): Problem {
+  return {
+    code: "own-folder",
+    message: `This program itself runs from ${folder}, so tools can change nothing there.`,
+    next: "To let them, run a program that is installed elsewhere.",
+  };
+}

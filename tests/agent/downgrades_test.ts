@@ -1,0 +1,215 @@
+// Which approvals by policy a document that is not believed turns into questions (S15): one row a condition.
+
+import assert from "node:assert/strict";
+import { agree } from "../../agent/trust/agreement.ts";
+import {
+  cautious,
+  type Decide,
+  type Distrust,
+  distrust,
+  distrusts,
+  wary,
+} from "../../agent/trust/untrusted.ts";
+import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { DocumentApproval } from "../../config/settings/tools.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import type { CycleEvent } from "../../cycle/types.ts";
+import type { Verdict } from "../../tools/approval/mod.ts";
+import { removeFolder } from "../folder.ts";
+
+type Sandbox = Settings["sandbox"];
+
+const OWN_LIST: DocumentApproval = {
+  auto_approve: ["bash"],
+  excluded: [],
+  presets: {},
+  assigned: true,
+  removed: [],
+};
+
+interface Said {
+  readonly sandbox?: Partial<Omit<Sandbox, "policy">> & { readonly policy?: Partial<Sandbox["policy"]> };
+  readonly list?: DocumentApproval;
+  readonly trust?: Settings["trust"]["documents"];
+}
+
+function settings({ sandbox = {}, list, trust = DEFAULT_SETTINGS.trust.documents }: Said): Settings {
+  const { sandbox: usual, tools } = DEFAULT_SETTINGS;
+  return {
+    ...DEFAULT_SETTINGS,
+    trust: { ...DEFAULT_SETTINGS.trust, documents: trust },
+    sandbox: { ...usual, ...sandbox, policy: { ...usual.policy, ...sandbox.policy } },
+    tools: { ...tools, document: list ?? null },
+  };
+}
+
+async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-distrust-" }));
+  try {
+    await body(folder);
+  } finally {
+    await removeFolder(folder);
+  }
+}
+
+function question(folder: string, person: Said, document: Said, works = true) {
+  return {
+    environment: { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } },
+    path: `${folder}/a.chat`,
+    authority: { text: "what it comes to", lines: [] },
+    person: settings(person),
+    document: settings(document),
+    sandbox: {
+      available: () =>
+        Promise.resolve(
+          works
+            ? { ok: true as const, value: "bwrap" }
+            : { ok: false as const, problem: { code: "backend-unavailable", message: "None works." } },
+        ),
+    },
+  };
+}
+
+Deno.test("what a document loosens is told with the calls that are concerned", () =>
+  inFolder(async (folder) => {
+    const off = { enabled: false };
+    const wide = { policy: { rw_paths: ["/"] } };
+    const hides = { policy: { deny_read: ["/srv/hidden"] } };
+    const both = { policy: { ...wide.policy, ...hides.policy } };
+    const rows: readonly (readonly [string, Said, Said, boolean, string | null])[] = [
+      ["nothing", {}, {}, true, null],
+      ["always believed", { trust: "always" }, { sandbox: off }, true, null],
+      ["every document asked about", { trust: "ask" }, {}, true, "all"],
+      ["out of the sandbox", {}, { sandbox: off }, true, "writes"],
+      ["wider", {}, { sandbox: wide }, true, "writes"],
+      ["wider, where the person hides files", { sandbox: hides }, { sandbox: both }, true, "all"],
+      [
+        "wider than no sandbox, where the person would hide files",
+        { sandbox: { ...hides, ...off } },
+        { sandbox: both },
+        true,
+        "writes",
+      ],
+      ["a list of its own inside the person's sandbox", {}, { list: OWN_LIST }, true, null],
+      ["a list of its own where no sandbox works", {}, { list: OWN_LIST }, false, "own writes"],
+      [
+        "a list of its own without a sandbox",
+        { sandbox: off },
+        { sandbox: off, list: OWN_LIST },
+        true,
+        "own writes",
+      ],
+      ["no list where no sandbox works", {}, {}, false, null],
+      ["no list without a sandbox", { sandbox: off }, { sandbox: off }, true, null],
+      [
+        "a sandbox that the person has off",
+        { sandbox: off },
+        { sandbox: { enabled: true } },
+        true,
+        "own writes",
+      ],
+    ];
+    for (const [what, person, document, works, expected] of rows) {
+      const found = await distrust(question(folder, person, document, works));
+      const told = found === null ? null : `${found.onlyItsOwn ? "own " : ""}${found.all ? "all" : "writes"}`;
+      assert.equal(told, expected, what);
+    }
+  }));
+
+Deno.test("who agreed to exactly that for this path is not asked", () =>
+  inFolder(async (folder) => {
+    const asked = question(folder, {}, { sandbox: { enabled: false } });
+    const { environment, path, authority } = asked;
+    assert.notEqual(await distrust(asked), null);
+    assert.ok((await agree(environment, path, authority)).ok);
+    assert.equal(await distrust(asked), null);
+    assert.notEqual(await distrust({ ...asked, path: `${folder}/b.chat` }), null);
+    assert.notEqual(await distrust({ ...asked, path: null }), null);
+    assert.notEqual(await distrust({ ...asked, authority: { text: "more", lines: [] } }), null);
+    await Deno.writeTextFile(`${folder}/state/flemma/trust.json`, "{");
+    const unread = await distrust(asked);
+    assert.match(unread?.sentence ?? "", /trust\.json/, "a list that cannot be read holds no agreement");
+  }));
+
+const FEW: Distrust = {
+  detail: "the document is wide",
+  sentence: "It is wide.",
+  all: false,
+  onlyItsOwn: false,
+};
+
+Deno.test("approvals become questions, and the person is told once why: one row a condition", async () => {
+  const rows:
+    readonly (readonly [string, Partial<Distrust>, string, Verdict["decision"], boolean, string])[] = [
+      ["an approval", {}, "bash", "approve", false, "asks"],
+      ["a denial stays", {}, "bash", "deny", false, "deny"],
+      ["a denial stays where all is concerned", { all: true }, "read", "deny", false, "deny"],
+      ["reading is not concerned", {}, "read", "approve", false, "approve"],
+      ["reading is concerned", { all: true }, "read", "approve", false, "asks"],
+      ["who is asked anyway is told", {}, "bash", "require_approval", false, "asks bound"],
+      ["its own list is not the person's", { onlyItsOwn: true }, "bash", "approve", false, "asks"],
+      ["what the person approves too", { onlyItsOwn: true }, "bash", "approve", true, "approve"],
+      [
+        "what waits by the person's settings",
+        { onlyItsOwn: true },
+        "bash",
+        "require_approval",
+        false,
+        "as it was",
+      ],
+    ];
+  for (const [what, changes, name, decision, approves, expected] of rows) {
+    const given: Verdict = { decision, source: "given" };
+    const person: Decide = () =>
+      Promise.resolve({ decision: approves ? "approve" : "require_approval", source: "person" });
+    const told: CycleEvent[] = [];
+    const decide = wary(() => Promise.resolve(given), {
+      distrust: { ...FEW, ...changes },
+      person,
+      emit: (event) => told.push(event),
+    });
+    const call = { id: "c1", name, input: {} };
+    const verdict = await decide(call);
+    await decide(call);
+    const untouched = verdict === given;
+    const became = untouched
+      ? decision === "require_approval" ? "as it was" : decision
+      : verdict.decision !== "require_approval"
+      ? verdict.decision
+      : verdict.source === "given"
+      ? "asks bound"
+      : "asks";
+    assert.equal(became, expected, what);
+    assert.equal(told.length, untouched ? 0 : 1, what);
+    if (!untouched) assert.deepEqual([verdict.bound, verdict.detail], [true, FEW.detail], what);
+  }
+});
+
+Deno.test("a rule helps a call only where it would not be turned into a question: one row a condition", () => {
+  const bash = { name: "bash" };
+  assert.equal(distrusts(null, bash), false);
+  assert.equal(distrusts(FEW, bash), true);
+  assert.equal(distrusts(FEW, { name: "read" }), false);
+  assert.equal(distrusts({ ...FEW, all: true }, { name: "read" }), true);
+  assert.equal(distrusts({ ...FEW, onlyItsOwn: true }, bash), false);
+  assert.equal(distrusts({ ...FEW, onlyItsOwn: true, all: true }, bash), false);
+});
+
+Deno.test("of a document that is not believed, only a person's approval counts, and what this run judged", () =>
+  inFolder(async (folder) => {
+    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
+    const opened = await openJournal({ environment, path: `${folder}/a.chat` });
+    assert.ok(opened.ok);
+    await opened.value.recordApprovals(
+      new Map([
+        ["own", { by: "person", hash: "h" }],
+        ["policy", { by: "policy", hash: "h" }],
+      ]),
+    );
+    const journal = cautious(opened.value);
+    const hash = (id: string) => journal.approval(id)?.hash;
+    assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "to be judged anew", "to be judged anew"]);
+    await journal.recordApprovals(new Map([["policy", { by: "policy", hash: "new" }]]));
+    assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "new", "to be judged anew"]);
+  }));

@@ -1,0 +1,122 @@
+// What a status tells of a document without its session is what the session would tell, and where it could be otherwise the
+// session is asked.
+
+import assert from "node:assert/strict";
+import { chatInMemory, openChat } from "../../agent/open.ts";
+import { standing } from "../../agent/views/status.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import { documentKey } from "../../cycle/storage/state_files.ts";
+import { parse } from "../../parser/mod.ts";
+import { inPlace, type Place, sessionOf } from "./place.ts";
+
+const CALL = `@Assistant:
+**Tool Use:** \`bash\` (\`c1\`)
+
+\`\`\`json
+{"command":"true"}
+\`\`\`
+`;
+const RESULT = (status: string, body = "") =>
+  `\n@You:\n\n**Tool Result:** \`c1\`${status}\n\n\`\`\`\n${body}\n\`\`\`\n`;
+const DONE = `@You:\nGo.\n\n${CALL}${RESULT("", "out")}\n@Assistant:\nDone.\n\n@You:\nThanks.\n`;
+
+async function standingIn(place: Place, text: string, named = "a.chat") {
+  place.write("a.chat", text);
+  const document = { path: place.path("a.chat"), named: place.path(named), chat: parse(bytesOf(text)) };
+  return await standing({ environment: place.environment }, document);
+}
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+Deno.test("a document in which no call is open stands as its session says", async () => {
+  for (
+    const [name, text] of [
+      ["a question", DONE],
+      ["nothing written", DONE.replace("Thanks.\n", "")],
+      ["the model spoke last", DONE.replace("\n@You:\nThanks.\n", "")],
+      ["a result that is an error", DONE.replace("(`c1`)\n\n```\nout", "(`c1`) (error)\n\n```\nout")],
+      ["no message", "some text\n"],
+      ["marks of a merge", `${DONE}\n<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n`],
+      ["a call without a first block twice", DONE + DONE],
+    ] as const
+  ) {
+    await inPlace(async (place) => {
+      place.settings("model: claude-sonnet-5-5\ntools: { rules: [{ ask: bash }] }\n");
+      const found = await standingIn(place, text);
+      const options = { environment: place.environment, readOnly: true };
+      await using session = sessionOf(await openChat(place.path("a.chat"), options));
+      const { chat, blockers, settings } = session;
+      if (chat.preamble !== null) return assert.ok(found === null, name);
+      assert.deepEqual(await session.calls(), [], name);
+      assert.deepEqual(found?.steps, await session.plan(), name);
+      assert.deepEqual(found?.blockers, blockers, name);
+      assert.deepEqual(found?.subject.settings, settings, name);
+      assert.deepEqual(session.doubts, [], name);
+    });
+  }
+});
+
+Deno.test("a text without a file stands as its session says", () =>
+  inPlace(async (place) => {
+    place.settings("model: claude-sonnet-5-5\n");
+    const { environment } = place;
+    const found = await standing({ environment }, { path: null, named: null, chat: parse(bytesOf(DONE)) });
+    await using session = sessionOf(await chatInMemory(bytesOf(DONE), { environment }));
+    assert.deepEqual(found?.steps, await session.plan());
+    assert.deepEqual([found?.subject.settings, found?.blockers], [session.settings, session.blockers]);
+  }));
+
+Deno.test("whatever a session could see otherwise is left to it", async () => {
+  const rows: Readonly<Record<string, (place: Place) => string | void | Promise<string | void>>> = {
+    "an open call": () => `@You:\nGo.\n\n${CALL}`,
+    "a call that waits": () => `@You:\nGo.\n\n${CALL}${RESULT(" (pending)")}`,
+    "a call that is approved": () => `@You:\nGo.\n\n${CALL}${RESULT(" (approved)")}`,
+    "a call that is rejected": () => `@You:\nGo.\n\n${CALL}${RESULT(" (rejected)")}`,
+    "a first block": () => `\`\`\`yaml\nmodel: x\n\`\`\`\n${DONE}`,
+    "a block before the first message": () => `words\n\n\`\`\`yaml\nmodel: x\n\`\`\`\n${DONE}`,
+    "settings with a mistake": (place) => place.settings("tools: [\n"),
+    "documents that are asked about": (place) => place.settings("trust: { documents: ask }\n"),
+    "a model that goes on from its own turn": (place) => place.settings("prefill: true\n"),
+    "modules with tools": (place) => place.settings("tools: { modules: [/nowhere.js] }\n"),
+    "folders with tools": (place) => place.settings("tools: { dirs: [/nowhere] }\n"),
+    "tools of mcporter": (place) => place.settings("tools: { mcporter: { enabled: true } }\n"),
+    "servers of tools": (place) => place.settings("mcp: { servers: { a: { command: [x] } } }\n"),
+    "the person's folder of tools": (place) =>
+      Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true }),
+    "a project's folder of tools": (place) =>
+      Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true }),
+    "skills": (place) => Deno.mkdirSync(place.path(".agents/skills"), { recursive: true }),
+    "commands that lived when a run ended": async (place) => {
+      const name = place.path("a.chat");
+      await (await journalOf(place)).recordExposure({
+        name,
+        leads: name,
+        file: null,
+        approved: {},
+        block: "",
+      });
+    },
+    "what a command could have written": async (place) => {
+      await (await journalOf(place)).recordSuspects({ why: "it could", calls: {}, block: "x" });
+    },
+    "a journal that cannot be read": async (place) => {
+      const key = await documentKey(place.path("a.chat"));
+      Deno.mkdirSync(`${place.folder}/state/flemma/journal/${key}.jsonl`, { recursive: true });
+    },
+  };
+  for (const [name, prepare] of Object.entries(rows)) {
+    await inPlace(async (place) => {
+      assert.ok(await standingIn(place, DONE) !== null, "without it the session is not needed");
+      const text = await prepare(place);
+      assert.ok(await standingIn(place, text ?? DONE) === null, name);
+    });
+  }
+  await inPlace(async (place) => {
+    assert.ok(await standingIn(place, DONE, "link.chat") === null, "a name that leads elsewhere");
+  });
+});
+
+async function journalOf(place: Place) {
+  const journal = await openJournal({ environment: place.environment, path: place.path("a.chat") });
+  return journal.ok ? journal.value : assert.fail(journal.problem.message);
+}

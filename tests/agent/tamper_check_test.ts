@@ -1,0 +1,105 @@
+// What of a document is not the person's word after commands that could have reached it, decided without files (S17).
+
+import assert from "node:assert/strict";
+import {
+  blockIsSuspect,
+  breachSince,
+  hashOf,
+  type Leaves,
+  suspectsIn,
+  together,
+  vouched,
+} from "../../agent/trust/tamper_check.ts";
+import type { Exposure, FileIdentity, Suspects } from "../../cycle/types.ts";
+
+const FILE: FileIdentity = { dev: 1, ino: 2, born: 3, links: 1 };
+const THEN: Exposure = {
+  name: "/l/a.chat",
+  leads: "/d/a.chat",
+  file: FILE,
+  approved: { c1: "one" },
+  block: "says",
+};
+const NOW: Leaves = { approved: { c1: "one" }, block: "says", narrows: false };
+
+Deno.test("a document was out of reach only where name, file and number of names are the same", () => {
+  const path = "/d/a.chat";
+  const rows:
+    readonly (readonly [now: Parameters<typeof breachSince>[1], then: Exposure, why: RegExp | null])[] = [
+      [{ path, file: FILE }, THEN, null],
+      [{ path: "/d/forged", file: FILE }, THEN, /\/l\/a\.chat was replaced/],
+      [{ path, file: { ...FILE, dev: 9 } }, THEN, /the file was replaced/],
+      [{ path, file: { ...FILE, ino: 9 } }, THEN, /the file was replaced/],
+      [{ path, file: { ...FILE, born: 9 } }, THEN, /the file was replaced/],
+      [{ path, file: { ...FILE, links: 2 } }, THEN, /another name/],
+      [{ path, file: FILE }, { ...THEN, file: { ...FILE, links: 2 } }, /another name/],
+      [{ path, file: null }, THEN, /the file was replaced/],
+      [{ path, file: FILE }, { ...THEN, file: null }, /the file was replaced/],
+      [{ path, file: null }, { ...THEN, file: null }, null],
+    ];
+  for (const [now, then, why] of rows) {
+    const found = breachSince(then, now);
+    if (why === null) assert.equal(found, null);
+    else assert.match(found ?? "no breach", why);
+  }
+});
+
+Deno.test("only what differs is suspected: an approval of another text or none before, a block that says something else", () => {
+  const rows:
+    readonly (readonly [now: Partial<Leaves>, then: Partial<Exposure>, found: Partial<Suspects> | null])[] = [
+      [{}, {}, null],
+      [{ approved: {} }, {}, null],
+      [{ approved: { c1: "one", c2: "two" } }, {}, { calls: { c2: "two" }, block: null }],
+      [{ approved: { c1: "another" } }, {}, { calls: { c1: "another" }, block: null }],
+      [{ approved: { constructor: "x" } }, { approved: {} }, { calls: { constructor: "x" }, block: null }],
+      [{ block: "says more" }, {}, { calls: {}, block: "says more" }],
+      [{ block: "" }, {}, { calls: {}, block: "" }],
+      [{ block: "says", narrows: true }, { block: "" }, null],
+      [{ block: "says", narrows: false }, { block: "" }, { calls: {}, block: "says" }],
+      [{ block: "says less", narrows: true }, {}, { calls: {}, block: "says less" }],
+    ];
+  for (const [now, then, found] of rows) {
+    const expected = found === null ? null : { why: "so", ...found };
+    assert.deepEqual(suspectsIn({ ...THEN, ...then }, { ...NOW, ...now }, "so"), expected);
+  }
+});
+
+Deno.test("what was suspected stays so when more is found", () => {
+  const one: Suspects = { why: "one", calls: { c1: "x" }, block: "b" };
+  const two: Suspects = { why: "two", calls: { c2: "y" }, block: null };
+  assert.equal(together(null, null), null);
+  assert.deepEqual(together(one, null), one);
+  assert.deepEqual(together(null, two), two);
+  assert.deepEqual(together(one, two), { why: "two", calls: { c1: "x", c2: "y" }, block: "b" });
+  assert.deepEqual(together(two, { ...one, block: "c" }), {
+    why: "one",
+    calls: { c2: "y", c1: "x" },
+    block: "c",
+  });
+});
+
+Deno.test("before commands begin, everything is vouched for that is not suspected", () => {
+  assert.deepEqual(vouched(NOW, null), { approved: { c1: "one" }, block: "says" });
+  const suspects: Suspects = { why: "so", calls: { c1: "one" }, block: "says" };
+  const left = vouched({ ...NOW, approved: { c1: "one", c2: "two" } }, suspects);
+  assert.deepEqual(left.approved, { c2: "two" });
+  assert.notEqual(left.block, "says");
+  // The person has changed both since.
+  assert.deepEqual(vouched(NOW, { why: "so", calls: { c1: "other" }, block: "other" }), {
+    approved: { c1: "one" },
+    block: "says",
+  });
+});
+
+Deno.test("a block is suspected only while it says what it said then", () => {
+  const suspects: Suspects = { why: "so", calls: {}, block: "says" };
+  assert.equal(blockIsSuspect({ block: "says" }, suspects), true);
+  assert.equal(blockIsSuspect({ block: "other" }, suspects), false);
+  assert.equal(blockIsSuspect({ block: "says" }, { ...suspects, block: null }), false);
+  assert.equal(blockIsSuspect({ block: "says" }, null), false);
+});
+
+Deno.test("ids that every object has are no calls", () => {
+  assert.equal(hashOf({}, "constructor"), undefined);
+  assert.equal(hashOf({ c1: "one" }, "c1"), "one");
+});

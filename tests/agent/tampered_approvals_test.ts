@@ -1,0 +1,70 @@
+// Approvals that a command could have written: what they count for until a person confirms them (S17). One row a condition.
+
+import assert from "node:assert/strict";
+import type { DocumentGuard } from "../../agent/trust/guard.ts";
+import { callDoubts, confirming, unconfirmedBlock, vouchedJournal } from "../../agent/trust/unconfirmed.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import type { Suspects } from "../../cycle/types.ts";
+import type { Verdict } from "../../tools/approval/types.ts";
+
+const WHY = "the file was replaced";
+
+function guarded(suspects: Suspects | null): DocumentGuard {
+  return { suspects } as DocumentGuard;
+}
+
+const ONE: Suspects = { why: WHY, calls: { c1: "hash" }, block: null };
+
+Deno.test("a call that waits is told to have been approved by what a command could have written, and no other call", async () => {
+  const rows: readonly (readonly [Verdict["decision"], Suspects | null, string, boolean])[] = [
+    ["require_approval", ONE, "c1", true],
+    ["require_approval", ONE, "c2", false],
+    ["require_approval", { ...ONE, calls: {} }, "c1", false],
+    ["require_approval", ONE, "constructor", false],
+    ["require_approval", null, "c1", false],
+    ["approve", ONE, "c1", false],
+    ["deny", ONE, "c1", false],
+  ];
+  for (const [decision, suspects, id, told] of rows) {
+    const given: Verdict = { decision, source: "config", chain: [] };
+    const decide = confirming(() => Promise.resolve(given), guarded(suspects));
+    const verdict = await decide({ id, name: "bash", input: {} });
+    const what = `${decision} ${id}`;
+    if (!told) assert.equal(verdict, given, what);
+    else {
+      assert.equal(verdict.decision, "require_approval", what);
+      assert.equal(verdict.detail, `a command could have written its approval, because ${WHY}`);
+      assert.deepEqual(verdict.chain, []);
+    }
+  }
+});
+
+Deno.test("the journal knows no approval of a call that a command could have approved", async () => {
+  const opened = await openJournal({ environment: { cwd: "/", home: "/", variables: {} }, path: null });
+  assert.ok(opened.ok);
+  const approval = { by: "person", hash: "h" } as const;
+  await opened.value.recordApprovals(new Map([["c1", approval], ["c2", approval]]));
+  const by = (suspects: Suspects | null) => {
+    const journal = vouchedJournal(opened.value, guarded(suspects));
+    return ["c1", "c2", "c3"].map((id) => journal.approval(id)?.by ?? null);
+  };
+  assert.deepEqual(by(null), ["person", "person", null]);
+  assert.deepEqual(by(ONE), ["policy", "person", null]);
+});
+
+Deno.test("what a command could have written is told with what confirms it", () => {
+  assert.deepEqual(callDoubts(null, "/a.chat"), []);
+  assert.deepEqual(callDoubts({ ...ONE, calls: {} }, "/a.chat"), []);
+  assert.deepEqual(callDoubts(ONE, "/a b.chat"), [
+    `A command could have written the approval of c1, because ${WHY}. It counts only once you confirm it: ` +
+    "flemma approve '/a b.chat' c1, or all that stands in the document: flemma trust '/a b.chat'",
+  ]);
+  const [many = ""] = callDoubts({ ...ONE, calls: { c1: "h", c2: "h" } }, "/a.chat");
+  assert.match(
+    many,
+    /^A command could have written the approvals of c1, c2, .* They count only once you confirm them: /,
+  );
+  const block = unconfirmedBlock(ONE, "/a.chat");
+  assert.deepEqual([block.all, block.onlyItsOwn], [true, false]);
+  assert.match(block.sentence, /flemma trust \/a\.chat$/);
+});

@@ -1,0 +1,88 @@
+// Globs over whole paths.
+
+import assert from "node:assert/strict";
+import { readGlob } from "../../base/text/glob.ts";
+
+function fits(glob: string, path: string, anyCase = false): boolean {
+  const read = readGlob(glob);
+  if (!read.ok) throw new Error(read.problem);
+  return read.value.matches(path, anyCase);
+}
+
+Deno.test("wildcards stay inside a component, two of them go through any number", () => {
+  const rows: [glob: string, path: string, fits: boolean][] = [
+    ["/a", "/a", true],
+    ["/a", "/ab", false],
+    ["/*", "/a.b", true],
+    ["/*", "/", true],
+    ["/*", "/a/b", false],
+    ["/a*c", "/abbc", true],
+    ["/a*c", "/ab/c", false],
+    ["/?", "/ä", true],
+    ["/?", "//", false],
+    ["/**", "", true],
+    ["/**", "/a/b", true],
+    ["/d/**", "/d", true],
+    ["/d/**", "/d/", true],
+    ["/d/**", "/d/a/b", true],
+    ["/d/**", "/da", false],
+    ["/**/x", "/x", true],
+    ["/**/x", "/a/b/x", true],
+    ["/**/x", "/ax", false],
+    ["/a/**/b", "/a/b", true],
+    ["/a/**/b", "/a/x/y/b", true],
+    ["/a/**/b", "/ab", false],
+    ["/a**z", "/ab/cz", true],
+    ["/**/**/x", "/x", true],
+    ["/[ab]", "/b", true],
+    ["/[!ab]", "/b", false],
+    ["/[^ab]", "/c", true],
+    ["/[a-c]x", "/bx", true],
+    ["/[a-]", "/-", true],
+    ["/[]a]", "/]", true],
+    ["/[!a]", "//", false],
+    ["/{a,b}c", "/bc", true],
+    ["/{a,b}c", "/c", false],
+    ["/{a,{b,c}}", "/c", true],
+    ["/{a/b,c}", "/a/b", true],
+    ["/{a,}b", "/b", true],
+    ["/{a,b}/{c,d}", "/b/c", true],
+    ["/\\*", "/*", true],
+    ["/\\*", "/a", false],
+    ["/\\{a,b}", "/{a,b}", true],
+    ["/a}", "/a}", true],
+    ["/a,b", "/a,b", true],
+    ["/.*", "/.a", true],
+    ["/*", "/.a", true],
+    ["/a.b", "/axb", false],
+    ["/(a)+$", "/(a)+$", true],
+  ];
+  for (const [glob, path, expected] of rows) assert.equal(fits(glob, path), expected, `${glob} of ${path}`);
+});
+
+Deno.test("where letters of both sizes are the same, they fit each other, in brackets too", () => {
+  assert.ok(fits("/Ab*/[c-e]", "/aBx/D", true));
+  assert.ok(!fits("/Ab*/[c-e]", "/aBx/D"));
+});
+
+Deno.test("what is no glob is told", () => {
+  for (
+    const [glob, said] of [
+      ["[a", /bracket \[ is not closed/],
+      ["{a", /brace \{ is not closed/],
+      ["{a,{b}", /brace \{ is not closed/],
+      ["a\\", /backslash stands at its end/],
+      ["[b-a]", /range in its brackets runs backwards/],
+      ["{a,b}".repeat(7), /more than 64 patterns/],
+    ] as const
+  ) {
+    const read = readGlob(glob);
+    assert.match(read.ok ? "read" : read.problem, said, glob);
+  }
+});
+
+Deno.test("a pattern of many wildcards over a long path comes to an end", () => {
+  const glob = `${"/**/a*a*a*".repeat(40)}/x`;
+  assert.equal(fits(glob, `/${"aaaaaaaaaa/".repeat(400)}y`), false);
+  assert.equal(fits(`${"**".repeat(50)}x`, "a/".repeat(2000)), false);
+});

@@ -1,0 +1,117 @@
+// What a cycle is about: the table of its states, row by row, and what no sequence of events may do.
+
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import {
+  type Course,
+  type CourseEvent,
+  endOf,
+  mayPress,
+  mayStart,
+  next,
+  phaseOf,
+  RESTING,
+} from "../../cycle/run/phase.ts";
+import { stopped } from "../../cycle/run/stop.ts";
+
+const request = new AbortController();
+const failed = stopped("failed", { problem: { code: "p", message: "P." } });
+const later = stopped("diagnostics");
+const cancelled = (...ids: string[]) => stopped("cancelled", { ids });
+
+const STATES = {
+  resting: RESTING,
+  starting: { at: "starting", mustFindWork: false },
+  answering: { at: "starting", mustFindWork: true },
+  sending: { at: "sending", request },
+  "ending the start": { at: "ending", phase: "starting", end: cancelled("a") },
+  "ending the request": { at: "ending", phase: "sending", end: cancelled("a") },
+  "failing at the start": { at: "ending", phase: "starting", end: failed },
+  "failing at the request": { at: "ending", phase: "sending", end: failed },
+  cancelled: { at: "over", end: cancelled("a") },
+  failed: { at: "over", end: failed },
+} satisfies Record<string, Course>;
+
+const EVENTS = {
+  press: { kind: "press" },
+  follow: { kind: "follow", mustFindWork: true },
+  settle: { kind: "settle" },
+  send: { kind: "send", request },
+  replied: { kind: "replied" },
+  stop: { kind: "stop", stop: later },
+  cancel: { kind: "cancel", ids: ["b"] },
+} satisfies Record<string, CourseEvent>;
+
+const both = cancelled("a", "b");
+const ending = (phase: "starting" | "sending", end: typeof failed) => ({ at: "ending", phase, end });
+const over = (end: typeof failed) => ({ at: "over", end });
+
+/** What each event leads to; one that is not listed changes nothing. */
+const TABLE: Record<keyof typeof STATES, Partial<Record<keyof typeof EVENTS, object>>> = {
+  resting: {
+    press: STATES.starting,
+    follow: STATES.answering,
+    stop: over(later),
+    cancel: over(cancelled("b")),
+  },
+  starting: {
+    settle: RESTING,
+    send: STATES.sending,
+    stop: ending("starting", later),
+    cancel: ending("starting", cancelled("b")),
+  },
+  answering: {
+    settle: RESTING,
+    send: STATES.sending,
+    stop: ending("starting", later),
+    cancel: ending("starting", cancelled("b")),
+  },
+  sending: { replied: RESTING, stop: ending("sending", later), cancel: ending("sending", cancelled("b")) },
+  "ending the start": {
+    settle: STATES.cancelled,
+    stop: ending("starting", later),
+    cancel: ending("starting", both),
+  },
+  "ending the request": {
+    replied: STATES.cancelled,
+    stop: ending("sending", later),
+    cancel: ending("sending", both),
+  },
+  "failing at the start": { settle: STATES.failed },
+  "failing at the request": { replied: STATES.failed },
+  cancelled: { press: STATES.starting, stop: over(later), cancel: over(both) },
+  failed: { press: STATES.starting },
+};
+
+for (const [name, state] of Object.entries(STATES)) {
+  for (const [what, event] of Object.entries(EVENTS)) {
+    const expected = TABLE[name as keyof typeof STATES][what as keyof typeof EVENTS];
+    Deno.test(`course: ${what} while ${name} ${expected === undefined ? "changes nothing" : "moves on"}`, () => {
+      assert.deepEqual(next(state, event), expected ?? state);
+    });
+  }
+}
+
+Deno.test("whatever happens in whatever order, the course stays in its table, and what may be done follows from it", () => {
+  const shape = (course: Course) => course.at === "ending" ? `ending ${course.phase}` : course.at;
+  const known = new Set(Object.values(STATES).map((state) => shape(state)));
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...Object.values<CourseEvent>(EVENTS)), { maxLength: 40 }),
+      (events) => {
+        let course: Course = RESTING;
+        for (const event of events) {
+          const before = course;
+          course = next(course, event);
+          assert.ok(known.has(shape(course)), shape(course));
+          // Nothing begins while something is under way, and nothing is forgotten before a person presses.
+          if (!mayPress(before)) assert.equal(next(before, { kind: "press" }), before);
+          if (endOf(before) !== null && endOf(course) === null) assert.equal(event.kind, "press");
+          assert.equal(mayStart(course), endOf(course) === null);
+          assert.equal(mayPress(course), phaseOf(course) === null);
+        }
+      },
+    ),
+    { seed: 3, numRuns: 2000 },
+  );
+});
