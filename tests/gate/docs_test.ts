@@ -1,7 +1,7 @@
 // What the pages say about the code is so: files they name exist, and the table of rooms is the one the gate goes by.
 
 import assert from "node:assert/strict";
-import { ROOMS } from "../../scripts/gate/layers.ts";
+import { OUTSIDE, ROOMS } from "../../scripts/gate/layers.ts";
 import { readHouse } from "../../scripts/gate/module_graph.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
@@ -82,4 +82,14 @@ Deno.test("the table of rooms in docs/architecture.md says what the gate enforce
     uses!.trim() === "" ? [] : uses!.trim().split(", "),
   ]);
   assert.deepEqual(Object.fromEntries(rows), ROOMS);
+});
+
+Deno.test("docs/architecture.md has one sentence for each folder of a room", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
+  const rows = [...page.matchAll(/^\| `([a-z]+\/[a-z_/]+)` \| [^|]+ \|$/gm)].map(([, folder]) => folder!);
+  const { folders } = await readHouse(ROOT);
+  const there = [...folders.keys()].filter((folder) =>
+    folder.includes("/") && !OUTSIDE.includes(folder.split("/")[0]!)
+  );
+  assert.deepEqual(rows.toSorted(), there.toSorted());
 });
