@@ -3,7 +3,8 @@
 import type { Settings } from "../../config/settings.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { type Fill, fillOf } from "../../cycle/usage/fill.ts";
-import { findModel, modelInForce } from "../../providers/models/find.ts";
+import { modelInForce } from "../../providers/models/choice.ts";
+import { findModel } from "../../providers/models/find.ts";
 
 /**
  * How full the window was by the end of the last request; before the first one by the length of the text.

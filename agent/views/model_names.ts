@@ -1,6 +1,7 @@
 // The names of models that a setting may hold, as far as this program knows them.
 
-import { dayOf, isGone, modelInForce, modelsOf } from "../../providers/models/find.ts";
+import { modelInForce } from "../../providers/models/choice.ts";
+import { dayOf, isGone, modelsOf } from "../../providers/models/find.ts";
 import type { Settings } from "../../config/settings.ts";
 
 /** The models of the provider in force, without those that are gone. */

@@ -5,7 +5,7 @@ import type { DocumentSettings } from "../../config/document/first_block.ts";
 import { allRows, lookUp, type Row } from "../../config/layers/explain.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { renderLegend, renderRows, valueText } from "../../config/layers/render.ts";
-import { modelInForce } from "../../providers/models/find.ts";
+import { modelInForce } from "../../providers/models/choice.ts";
 import { visible } from "../../base/visible.ts";
 import { documentPath, readForReport, settingsFor } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";

@@ -7,7 +7,7 @@ import { type Outcome, thrownText } from "../../base/problem.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
 import type { Fill } from "../../cycle/usage/fill.ts";
 import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
-import { modelInForce } from "../../providers/models/find.ts";
+import { modelInForce } from "../../providers/models/choice.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { contextFill } from "../../agent/conversation/context_fill.ts";

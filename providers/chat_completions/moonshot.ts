@@ -1,6 +1,7 @@
 // Moonshot (Kimi), which speaks Chat Completions (providers sections 7.1 and 7.2, providers-2026-11 section 4).
 
-import { choiceOf, findModel } from "../models/find.ts";
+import { choiceOf } from "../models/choice.ts";
+import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";

@@ -1,6 +1,6 @@
 // Google's Gemini behind both of its doors, Vertex AI and AI Studio, as two providers.
 
-import { choiceOf } from "../models/find.ts";
+import { choiceOf } from "../models/choice.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveParameters } from "../request/parameters.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";

@@ -1,7 +1,8 @@
 // The request of Gemini's streamGenerateContent, at Vertex AI and at AI Studio (providers section 6).
 
 import { endpointUrl } from "../http/endpoint.ts";
-import { choiceOf, findModel } from "../models/find.ts";
+import { choiceOf } from "../models/choice.ts";
+import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";

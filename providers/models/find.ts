@@ -1,28 +1,12 @@
 // Looks a model up by provider and name, and its prices by day and length of the prompt.
 
-import { ANTHROPIC } from "./anthropic.ts";
-import { GEMINI, VERTEX } from "./google.ts";
-import { MOONSHOT } from "./moonshot.ts";
-import { OPENAI } from "./openai.ts";
 import type { Settings } from "../../config/settings.ts";
 import { ownModel } from "./own.ts";
-import type { Choice, Day, Model, ModelTable, Prices } from "./types.ts";
+import { listedModels } from "./table.ts";
+import type { Day, Model, Prices } from "./types.ts";
 
 /** What of the settings is about models. */
 export type ModelSettings = Pick<Settings, "providers">;
-
-const TABLES: ReadonlyMap<string, ModelTable> = new Map([
-  ["anthropic", ANTHROPIC],
-  ["openai", OPENAI],
-  ["gemini", GEMINI],
-  ["vertex", VERTEX],
-  ["moonshot", MOONSHOT],
-]);
-
-/** The providers whose models are known, in the order in which lists show them. */
-export function modelProviders(): readonly string[] {
-  return [...TABLES.keys()];
-}
 
 /**
  * The known models of a provider, those of its present line first; empty for any other provider.
@@ -30,18 +14,13 @@ export function modelProviders(): readonly string[] {
  * @param settings where a person tells of further models, or otherwise of known ones. @default none do
  */
 export function modelsOf(provider: string, settings?: ModelSettings): readonly Model[] {
-  const known = TABLES.get(provider)?.models ?? [];
+  const known = listedModels(provider);
   const own = Object.keys(settings?.providers[provider]?.models ?? {});
   const names = new Set(known.flatMap(({ id, aliases = [] }) => [id, ...aliases]));
   return [
     ...known.map((model) => findModel(provider, model.id, settings) ?? model),
     ...own.filter((name) => !names.has(name)).map((name) => findModel(provider, name, settings)!),
   ];
-}
-
-/** The models that a provider is asked for without a name; null for a provider whose models are not known. */
-export function choiceOf(provider: string): Choice | null {
-  return TABLES.get(provider)?.choice ?? null;
 }
 
 /**
@@ -60,15 +39,9 @@ export function findModel(provider: string, name: string, settings?: ModelSettin
   return ownModel(name, own, like);
 }
 
-/** A model of the program's own table. */
+/** A model of models.json. */
 function tabled(provider: string, name: string): Model | null {
-  const models = TABLES.get(provider)?.models ?? [];
-  return models.find(({ id, aliases = [] }) => id === name || aliases.includes(name)) ?? null;
-}
-
-/** The model that a request names: that of the settings, else the provider's usual one; null where nobody knows one. */
-export function modelInForce(settings: Pick<Settings, "provider" | "model">): string | null {
-  return settings.model ?? choiceOf(settings.provider)?.standard ?? null;
+  return listedModels(provider).find(({ id, aliases = [] }) => id === name || aliases.includes(name)) ?? null;
 }
 
 /**

@@ -1,6 +1,7 @@
 // A model as a person or a provider's own list tells of it: facts over those of a model that it is like.
 
 import type { ModelSetting } from "../../config/settings/model.ts";
+import { effortsOf } from "./table.ts";
 import type { Model, ModelThinking, ThinkingKind } from "./types.ts";
 
 /** What is assumed of a model of which nobody says more. */
@@ -8,7 +9,6 @@ const CONTEXT = 200_000;
 const MAX_OUTPUT = 32_000;
 
 const WORDS = ["low", "medium", "high", "max"] as const;
-const EFFORTS = { minimal: "low", low: "low", medium: "medium", high: "high", max: "max" } as const;
 
 /**
  * The facts of a model.
@@ -59,6 +59,6 @@ function thinkingOf(kind: ThinkingKind): ModelThinking {
     case "switch":
       return { kind, unasked: "on" };
     default:
-      return { kind, unasked: "on", words: WORDS, efforts: EFFORTS };
+      return { kind, unasked: "on", words: WORDS, efforts: effortsOf(WORDS) };
   }
 }

@@ -110,9 +110,3 @@ export interface Choice {
   /** `$cheap`: the cheapest of the present line. */
   readonly cheap: string;
 }
-
-/** All that is known of one provider's models. */
-export interface ModelTable {
-  readonly models: readonly Model[];
-  readonly choice: Choice;
-}

@@ -2,7 +2,7 @@
 
 import { answeredError } from "../http/errors.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
-import { choiceOf } from "../models/find.ts";
+import { choiceOf } from "../models/choice.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
 import { concessionBy } from "../request/fallback.ts";
 import type { Provider, ProviderError } from "../types.ts";

@@ -1,7 +1,8 @@
 // The request of OpenAI's Responses API: body, headers and address (providers section 5).
 
 import { endpointUrl } from "../http/endpoint.ts";
-import { choiceOf, findModel } from "../models/find.ts";
+import { choiceOf } from "../models/choice.ts";
+import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";

@@ -1,6 +1,7 @@
 // The page of models, from the tables that the program itself goes by, and what `$best` and `$cheap` stand for.
 
-import { choiceOf, modelProviders, modelsOf } from "../../providers/models/find.ts";
+import { modelsOf } from "../../providers/models/find.ts";
+import { listedChoice, listedProviders } from "../../providers/models/table.ts";
 import type { Model, PricePeriod, Prices } from "../../providers/models/types.ts";
 
 export function generate(): Promise<{ path: string; text: string }[]> {
@@ -11,16 +12,18 @@ export function generate(): Promise<{ path: string; text: string }[]> {
 }
 
 function choices(): string {
-  const rows = modelProviders().map((provider) => {
-    const { best, cheap } = choiceOf(provider)!;
-    return `  ${provider}: { $best: "${best}", $cheap: "${cheap}" },`;
-  });
+  const rows = listedProviders().map((provider) => ({ provider, ...listedChoice(provider) }));
   return [
-    "// Made from providers/models/ by scripts/generate/models.ts (deno task generate).",
+    "// Made from providers/models/models.json by scripts/generate/models.ts (deno task generate).",
     "",
     "/** The models that the built-in presets of models stand for, by provider. */",
     "export const MODEL_CHOICES: Readonly<Record<string, Readonly<Record<string, string>>>> = {",
-    ...rows,
+    ...rows.map(({ provider, best, cheap }) => `  ${provider}: { $best: "${best}", $cheap: "${cheap}" },`),
+    "};",
+    "",
+    "/** The model of each provider where settings name none. */",
+    "export const STANDARD_MODELS: Readonly<Record<string, string>> = {",
+    ...rows.map(({ provider, standard }) => `  ${provider}: "${standard}",`),
     "};",
     "",
   ].join("\n");
@@ -47,12 +50,12 @@ function page(): string {
     "A member that you leave out is that of the model named by `like`, else that of the known model of this name: `context`, `max_output`,",
     "`thinking` (`adaptive`, `effort`, `budget`, `switch`, `none`) and `prices` (`input`, `output`, `cache_read`, `cache_write`, `cache_write_long`).",
     "",
-    ...modelProviders().flatMap(section),
+    ...listedProviders().flatMap(section),
   ].join("\n");
 }
 
 function section(provider: string): string[] {
-  const { standard, best, cheap } = choiceOf(provider)!;
+  const { standard, best, cheap } = listedChoice(provider);
   const models = modelsOf(provider);
   const gone = models.filter(({ state }) => state === "gone");
   return [

@@ -1,18 +1,14 @@
 import assert from "node:assert/strict";
-import {
-  choiceOf,
-  findModel,
-  isGone,
-  modelProviders,
-  modelsOf,
-  pricesAt,
-} from "../../providers/models/find.ts";
+import { choiceOf } from "../../providers/models/choice.ts";
+import listed from "../../providers/models/models.json" with { type: "json" };
+import { findModel, isGone, modelsOf, pricesAt } from "../../providers/models/find.ts";
+import { effortsOf, listedProviders } from "../../providers/models/table.ts";
 import { modelWarnings, otherModel } from "../../providers/models/warnings.ts";
 import { LEVELS } from "../../providers/models/types.ts";
 
 const TODAY = "2026-11-28";
 
-for (const provider of modelProviders()) {
+for (const provider of listedProviders()) {
   Deno.test(`the table of ${provider} names each model once, and its choice and successors are models that are served`, () => {
     const models = modelsOf(provider);
     const names = models.flatMap(({ id, aliases = [] }) => [id, ...aliases]);
@@ -46,6 +42,99 @@ for (const provider of modelProviders()) {
     }
   });
 }
+
+const PRICES = ["input", "output", "cache_read", "cache_write", "cache_write_long", "tiers"];
+
+/** The members of models.json by the member that holds them; a list holds those of its entries. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  provider: ["id", "like", "default", "best", "cheap", "models"],
+  model: [
+    ...[
+      "id",
+      "aliases",
+      "state",
+      "release_date",
+      "ends",
+      "successor",
+      "note",
+      "limit",
+      "cost",
+      "later_costs",
+    ],
+    ...["reasoning", "reasoning_options", "thinking", "refuses", "min_cacheable", "prefix_check"],
+  ],
+  limit: ["context", "input", "output", "usual_output", "min_output"],
+  cost: PRICES,
+  later_costs: ["from", ...PRICES],
+  tiers: [...PRICES, "tier"],
+  tier: ["type", "size"],
+  reasoning_options: ["type", "values", "min", "max"],
+  thinking: ["adaptive", "unasked", "off", "off_up_to", "default_effort", "budgets"],
+  budgets: LEVELS,
+  refuses: ["temperature", "prefill", "forced_tools", "short_retention"],
+};
+
+/** The words that a member of models.json may have. */
+const WORDS: Readonly<Record<string, readonly unknown[]>> = {
+  state: ["current", "older", "gone"],
+  "reasoning_options.type": ["effort", "budget_tokens", "toggle"],
+  "tier.type": ["context"],
+  "thinking.adaptive": [true],
+  "thinking.unasked": ["always", "on", "off"],
+  "refuses.temperature": ["always", "thinking"],
+  "refuses.prefill": ["always", "thinking"],
+  "refuses.forced_tools": ["always", "budget"],
+  "refuses.short_retention": [true],
+  prefix_check: ["every account", "new accounts"],
+};
+
+/** What a part of models.json holds that nothing reads. */
+function strangeFacts(part: unknown, of: string): string[] {
+  if (Array.isArray(part)) return part.flatMap((entry) => strangeFacts(entry, of));
+  if (typeof part !== "object" || part === null) return [];
+  return Object.entries(part).flatMap(([name, value]) => {
+    if (!MEMBERS[of]?.includes(name)) return [`${of}.${name}`];
+    const words = WORDS[name] ?? WORDS[`${of}.${name}`];
+    if (words !== undefined && !words.includes(value)) return [`${of}.${name}: ${value}`];
+    return MEMBERS[name] === undefined ? [] : strangeFacts(value, name);
+  });
+}
+
+Deno.test("each member and word of models.json is one that the program reads", () => {
+  for (const [provider, { models, ...rest }] of Object.entries(listed)) {
+    assert.equal(rest.id, provider);
+    assert.deepEqual(strangeFacts(rest, "provider"), []);
+    for (const [id, model] of Object.entries(models)) {
+      assert.equal(model.id, id);
+      assert.deepEqual(strangeFacts(model, "model"), [], id);
+      if ("reasoning" in model) assert.equal("thinking" in model, model.reasoning, id);
+    }
+  }
+  const strange = {
+    colour: 1,
+    state: "new",
+    limit: { max: 1 },
+    cost: { tiers: [{ tier: { type: "day" } }] },
+  };
+  assert.deepEqual(strangeFacts(strange, "model"), [
+    "model.colour",
+    "model.state: new",
+    "limit.max",
+    "tier.type: day",
+  ]);
+});
+
+Deno.test("an effort that a model lacks is the next stronger one, else its strongest", () => {
+  const rows = [
+    [["low", "medium", "high", "xhigh"], "low low medium high xhigh"],
+    [["minimal", "low"], "minimal low low low low"],
+    [["medium", "high"], "medium medium medium high high"],
+    [["LOW", "HIGH"], "LOW LOW HIGH HIGH HIGH"],
+  ] as const;
+  for (const [words, expected] of rows) {
+    assert.equal(Object.values(effortsOf(words)).join(" "), expected, words.join());
+  }
+});
 
 Deno.test("a model is found by each of its names, and only at its provider", () => {
   assert.equal(findModel("anthropic", "claude-haiku-4-5")?.id, "claude-haiku-4-5-20251001");

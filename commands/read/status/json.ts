@@ -3,7 +3,7 @@
 import type { OpenCall } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.ts";
-import { modelInForce } from "../../../providers/models/find.ts";
+import { modelInForce } from "../../../providers/models/choice.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { diagnosticJson } from "../../io/diagnostics.ts";
 import { safeJson } from "../../io/safe_json.ts";

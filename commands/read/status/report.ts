@@ -12,7 +12,7 @@ import type { UsageRecord } from "../../../cycle/types.ts";
 import type { Fill } from "../../../cycle/usage/fill.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
-import { modelInForce } from "../../../providers/models/find.ts";
+import { modelInForce } from "../../../providers/models/choice.ts";
 import type { FileChange } from "../../../sandbox/mod.ts";
 import { counted, fillWords, usageWords, windowWords } from "../../io/amounts.ts";
 import { advised, compactAdvice } from "../../line/advice.ts";
