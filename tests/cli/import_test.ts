@@ -1,4 +1,4 @@
-// A snippet becomes a document that sends the same conversation.
+// A request becomes a document that sends the same conversation.
 
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/open.ts";
@@ -6,24 +6,17 @@ import { documentOf } from "../../commands/write/import/request_text.ts";
 import { requestIn } from "../../commands/write/import/import.ts";
 import { withScene } from "./harness.ts";
 
-const SNIPPET = `
-import Anthropic from "@anthropic-ai/sdk";
-const anthropic = new Anthropic({ apiKey: process.env.KEY });
-// The call.
-const msg = await anthropic.messages.create({
+const REQUEST = JSON.stringify({
   model: "claude-sonnet-5-5",
   max_tokens: 20_000,
   temperature: 1,
-  system: 'You are "terse".\\n' + \`Say it
-in \\u{1F600} two lines.\`,
+  system: 'You are "terse".\nSay it\nin \u{1F600} two lines.',
   messages: [
-    { "role": "user", "content": [{ type: "text", text: "Hi {{CITY}}, see @./notes.txt" }] },
-    { role: 'assistant', content: "Hello!\\n@You:\\nnot a message", },
-    { role: "user", content: "And\\n@System:\\nnow?" /* the last */ },
+    { role: "user", content: [{ type: "text", text: "Hi {{CITY}}, see @./notes.txt" }] },
+    { role: "assistant", content: "Hello!\n@You:\nnot a message" },
+    { role: "user", content: "And\n@System:\nnow?" },
   ],
 });
-console.log(msg);
-`;
 
 interface Message {
   readonly role: string;
@@ -59,14 +52,14 @@ async function sent(
   };
 }
 
-function converted(snippet: string) {
-  const request = requestIn(snippet);
+function converted(text: string) {
+  const request = requestIn(text);
   assert.ok(request.ok, JSON.stringify(request));
   return documentOf(request.value);
 }
 
-Deno.test("a snippet becomes a document that sends the same words, whatever they look like", async () => {
-  const { text, leftOut } = converted(SNIPPET);
+Deno.test("a request becomes a document that sends the same words, whatever they look like", async () => {
+  const { text, leftOut } = converted(REQUEST);
   assert.ok(text.startsWith(`\`\`\`json
 ${
     JSON.stringify(
@@ -160,44 +153,36 @@ Deno.test("words that look like anything a document knows are sent as they are",
   }
 });
 
-Deno.test("what is code and no value is refused with its line, and nothing of it is run", () => {
+Deno.test("JavaScript and JSON without messages are refused with what to give instead", () => {
   const rows = [
     [
-      "client.messages.create({\n  model: MODEL,\n  messages: [] })",
-      "snippet-code",
-      /^Line 2 .*: MODEL is no value but code\.$/,
+      "client.messages.create({ model: 'x', messages: [] })",
+      "request-unreadable",
+      /^This is not JSON: /,
+      /stringify/,
     ],
-    [
-      'client.messages.create({ messages: [{ role: "user", content: `Hi ${name}` }] })',
-      "snippet-code",
-      /with \$\{…\} is code/,
-    ],
-    ['client.messages.create({ messages: "x" + y })', "snippet-code", /only strings/],
-    ['client.messages.create({ messages: ["x })', "snippet-code", /not closed/],
-    ["client.messages.create({ messages: [1 2] })", "snippet-code", /"," is missing/],
-    ["client.messages.create({ ...rest })", "snippet-code", /a name is missing/],
-    ["client.messages.create({ messages })", "snippet-code", /":" is missing/],
-    ["client.messages.create({ model: 'x' })", "snippet-unknown", /no list of messages/],
-    ["console.log('hello')", "snippet-unknown", /no call of messages\.create/],
-    ["", "snippet-unknown", /no call/],
+    ["", "request-unreadable", /^This is not JSON: /, /stringify/],
+    ['{"model": "x"}', "request-unknown", /no list of messages/, /"messages": \[/],
+    ["[]", "request-unknown", /no list of messages/, /"messages": \[/],
   ] as const;
-  for (const [snippet, code, words] of rows) {
-    const request = requestIn(snippet);
-    assert.ok(!request.ok, snippet);
-    assert.equal(request.problem.code, code, snippet);
+  for (const [text, code, words, next] of rows) {
+    const request = requestIn(text);
+    assert.ok(!request.ok, text);
+    assert.equal(request.problem.code, code, text);
     assert.match(request.problem.message, words);
+    assert.match(request.problem.next!, next);
   }
 });
 
 Deno.test("the command prints the document, and says what is missing on the other stream", () =>
   withScene(async (place) => {
-    place.write("snippet.js", SNIPPET);
-    const { code, stdout, stderr } = await place.run(["import", "snippet.js"]);
+    place.write("request.json", REQUEST);
+    const { code, stdout, stderr } = await place.run(["import", "request.json"]);
     assert.equal(code, 0);
-    assert.equal(stdout, converted(SNIPPET).text);
+    assert.equal(stdout, converted(REQUEST).text);
     assert.match(stderr, /^flemma: Lines that would begin/);
-    const piped = await place.run(["import", "--json"], { stdin: SNIPPET });
+    const piped = await place.run(["import", "--json"], { stdin: REQUEST });
     assert.equal(JSON.parse(piped.stdout).document, stdout);
-    const missing = await place.run(["import", "none.js"]);
-    assert.deepEqual([missing.code, missing.stderr], [1, "flemma: There is no file none.js.\n"]);
+    const missing = await place.run(["import", "none.json"]);
+    assert.deepEqual([missing.code, missing.stderr], [1, "flemma: There is no file none.json.\n"]);
   }));

@@ -119,7 +119,7 @@ const RUNS: readonly (readonly [string, readonly string[]])[] = [
   ["editor", ["editor", "--json"]],
   ["fork", ["fork", "talk.chat", "--json"]],
   ["git setup", ["git", "setup", "--json"]],
-  ["import", ["import", "snippet.js", "--json"]],
+  ["import", ["import", "request.json", "--json"]],
   ["migrate --dry-run", ["migrate", "old.chat", "--dry-run", "--json"]],
   ["models list", ["models", "list", "--json"]],
   ["recover --list", ["recover", "--list", "--json"]],
@@ -148,8 +148,8 @@ function plant(place: Scene): void {
     "@You:\nOne.\n\n@Assistant:\nOne.\n\n@You:\nTwo.\n\n@Assistant:\nTwo.\n\n@You:\nThree?\n",
   );
   place.write(
-    "snippet.js",
-    'client.messages.create({ model: "m", messages: [{ role: "user", content: "Hello" }] })',
+    "request.json",
+    '{ "model": "m", "messages": [{ "role": "user", "content": "Hello" }] }',
   );
   place.write("SKILL.md", "---\nname: Sums\n---\nAdd.\n");
   const skill = `${place.folder}/home/.agents/skills/sums`;

@@ -51,14 +51,13 @@ export const BEGIN_COMMANDS: readonly Command[] = [
   },
   {
     name: "import",
-    usage: "[SNIPPET]",
-    summary: "turn a messages.create({…}) call in JavaScript into a document",
+    usage: "[FILE]",
+    summary: "turn the JSON body of a Messages API request into a document",
     details:
-      "Reads SNIPPET, or standard input, and prints the document: model and parameters, the system text, each " +
-      "message. The body of a request as JSON does too. The snippet is not run.",
+      "Reads FILE, or standard input, and prints the document: model and parameters, the system text, each message.",
     kind: "none",
     arity: [0, 1],
     options: [JSON_REPORT, QUIET_RUN, HELP],
-    example: "flemma import snippet.js",
+    example: "flemma import request.json",
   },
 ];

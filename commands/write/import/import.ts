@@ -1,4 +1,4 @@
-// `flemma import`: a call of the Messages API in JavaScript, or its body as JSON, to a document.
+// `flemma import`: the JSON body of a Messages API request as a document.
 
 import { isObject } from "../../../base/is_object.ts";
 import { absolutePath } from "../../../base/paths.ts";
@@ -10,66 +10,57 @@ import { safeJson } from "../../io/safe_json.ts";
 import { inputKind, writeData, writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
 import { documentOf } from "./request_text.ts";
-import { LiteralFault, readLiteral } from "./literal.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
-  const snippet = await snippetOf(invocation);
-  if (!snippet.ok) return refuse(invocation, snippet.problem);
-  const request = requestIn(snippet.value);
+  const text = await textOf(invocation);
+  if (!text.ok) return refuse(invocation, text.problem);
+  const request = requestIn(text.value);
   if (!request.ok) return refuse(invocation, request.problem);
-  const { text, leftOut } = documentOf(request.value);
+  const { text: document, leftOut } = documentOf(request.value);
   if (switchOption(invocation.arguments, "json") === true) {
-    writeOutput(`${safeJson({ document: text, left_out: leftOut })}\n`);
+    writeOutput(`${safeJson({ document, left_out: leftOut })}\n`);
     return Exit.ok;
   }
-  writeData(text);
+  writeData(document);
   for (const sentence of leftOut) invocation.messages.note(`flemma: ${sentence}`);
   return Exit.ok;
 }
 
-async function snippetOf({ arguments: given, environment, input }: Invocation): Promise<Outcome<string>> {
+async function textOf({ arguments: given, environment, input }: Invocation): Promise<Outcome<string>> {
   const [file = "-"] = given.positionals;
   if (file === "-") {
     if (inputKind() !== "terminal") return success(new TextDecoder().decode(input.read().bytes));
     return failure(
       "usage",
-      "There is no snippet.",
-      "Name its file, or pipe it in: flemma import < snippet.js",
+      "No request was given.",
+      "Name its file, or pipe it in: flemma import < request.json",
     );
   }
   try {
     return success(await Deno.readTextFile(absolutePath(environment, file)));
   } catch (thrown) {
     return thrown instanceof Deno.errors.NotFound
-      ? failure("snippet-missing", `There is no file ${file}.`)
-      : failure("snippet-unreadable", `${file} cannot be read: ${thrownText(thrown)}.`);
+      ? failure("request-missing", `There is no file ${file}.`)
+      : failure("request-unreadable", `${file} cannot be read: ${thrownText(thrown)}.`);
   }
 }
 
-/** The call whose argument is a request. */
-const CALL = /\bmessages\s*\.\s*(?:create|stream|countTokens)\s*\(/;
-
-/** The request in a snippet. */
-export function requestIn(snippet: string): Outcome<Readonly<Record<string, unknown>>> {
-  const call = CALL.exec(snippet);
-  const from = call === null ? snippet.search(/\S/) : call.index + call[0].length;
-  if (from < 0 || (call === null && snippet[from] !== "{")) {
-    return failure(
-      "snippet-unknown",
-      "There is no call of messages.create in this.",
-      "Give a snippet such as client.messages.create({ model, messages }), or its body as JSON.",
-    );
-  }
+/** The body of a request in a text. */
+export function requestIn(text: string): Outcome<Readonly<Record<string, unknown>>> {
+  let request: unknown;
   try {
-    const request = readLiteral(snippet, from);
-    if (isObject(request) && Array.isArray(request.messages)) return success(request);
-    return failure("snippet-unknown", "The call has no list of messages, so there is no conversation in it.");
+    request = JSON.parse(text);
   } catch (thrown) {
-    if (!(thrown instanceof LiteralFault)) throw thrown;
     return failure(
-      "snippet-code",
-      `Line ${thrown.line} of the snippet cannot be read: ${thrown.message}.`,
-      "Put the value itself there; the snippet is not run.",
+      "request-unreadable",
+      `This is not JSON: ${thrownText(thrown)}.`,
+      "Print the request as JSON in your program, and import that: console.log(JSON.stringify(request))",
     );
   }
+  if (isObject(request) && Array.isArray(request.messages)) return success(request);
+  return failure(
+    "request-unknown",
+    "This JSON has no list of messages.",
+    'Give the body of a request: {"model": …, "messages": […]}',
+  );
 }
