@@ -61,17 +61,13 @@ export async function makeRelease(
         homepage: origin.homepage,
       }),
       [`flemma-${version}.sbom.json`]: `${
-        JSON.stringify(
-          sbom({
-            version,
-            components: bundled,
-            dependencies: { ...dependencies, ...optionalDependencies },
-            integrity: integrityIn(await Deno.readTextFile(`${ROOT}/deno.lock`)),
-            epoch,
-          }),
-          null,
-          2,
-        )
+        sbom({
+          version,
+          components: bundled,
+          dependencies: { ...dependencies, ...optionalDependencies },
+          integrity: integrityIn(await Deno.readTextFile(`${ROOT}/deno.lock`)),
+          epoch,
+        })
       }\n`,
       "NOTICES.md": noticesPage(bundled),
       "CHANGES.md": `${entryOf(await Deno.readTextFile(`${ROOT}/CHANGELOG.md`), version)}\n`,

@@ -1,78 +1,75 @@
-// The bill of materials: everything of others that is shipped or brought along, in the form of CycloneDX 1.6.
+// The bill of materials: everything of others that is shipped or installed along, as CycloneDX 1.6 by its own library.
 
+import * as cyclonedx from "@cyclonedx/cyclonedx-library";
 import type { Component } from "../build/bundled.ts";
 
-/** The newest version of the form that other programs read widely. */
-const FORM = "1.6";
+const { Enums, Models, Serialize, SPDX, Spec } = cyclonedx;
 
 export interface SbomOptions {
   readonly version: string;
   /** What is in the files that are shipped. */
   readonly components: readonly Component[];
-  /** What is installed along by a package manager: packages with their ranges. */
+  /** What a package manager installs along: packages with their ranges. */
   readonly dependencies: Readonly<Record<string, string>>;
-  /** Hashes of packages as the lock file has them, `NAME@VERSION` to `sha512-…`. */
+  /** Hashes of packages from the lock file, `NAME@VERSION` to `sha512-…`. */
   readonly integrity: ReadonlyMap<string, string>;
   /** Seconds since 1970 at which the release was made. */
   readonly epoch: number;
 }
 
-/** The bill as plain JSON values. */
-export function sbom(
-  { version, components, dependencies, integrity, epoch }: SbomOptions,
-): Record<string, unknown> {
-  const reference = `flemma@${version}`;
-  const shipped = components.map((one) => shippedComponent(one, integrity));
-  const brought = Object.entries(dependencies).map(([name, range]) => ({
-    type: "library",
-    "bom-ref": `${name}@${range}`,
-    ...nameOf(name),
-    version: range.replace(/^\^/, ""),
-    scope: name.startsWith("@deno/") ? "optional" : "required",
-    purl: purlOf(name, range.replace(/^\^/, "")),
-  }));
-  return {
-    bomFormat: "CycloneDX",
-    specVersion: FORM,
-    version: 1,
-    metadata: {
-      timestamp: new Date(epoch * 1000).toISOString(),
-      component: {
-        type: "application",
-        "bom-ref": reference,
-        name: "flemma",
-        version,
-        licenses: [{ license: { id: "MIT" } }],
-        purl: purlOf("flemma", version),
-      },
-    },
-    components: [...shipped, ...brought],
-    dependencies: [{ ref: reference, dependsOn: [...shipped, ...brought].map((one) => one["bom-ref"]) }],
-  };
+/**
+ * The bill as JSON text. The same options make the same text.
+ *
+ * @throws When a license is not in the list of SPDX.
+ */
+export function sbom({ version, components, dependencies, integrity, epoch }: SbomOptions): string {
+  const own = libraryComponent("flemma", version, { bomRef: `flemma@${version}` });
+  own.type = Enums.ComponentType.Application;
+  own.licenses.add(new Models.SpdxLicense("MIT"));
+  own.purl = purlOf("flemma", version);
+  const parts = [
+    ...components.map((one) => shippedComponent(one, integrity)),
+    ...Object.entries(dependencies).map(([name, range]) => installedComponent(name, range)),
+  ];
+  for (const { bomRef } of parts) own.dependencies.add(bomRef);
+  const bom = new Models.Bom({
+    metadata: new Models.Metadata({ timestamp: new Date(epoch * 1000), component: own }),
+    components: new Models.ComponentRepository(parts),
+  });
+  const normalizers = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
+  return new Serialize.JsonSerializer(normalizers).serialize(bom, { sortLists: true, space: 2 });
 }
 
 function shippedComponent(
   { name, version, licence, isPackage }: Component,
   integrity: ReadonlyMap<string, string>,
 ) {
+  const component = libraryComponent(name, version, { bomRef: `bundled:${name}@${version}` });
+  // The library would write it as a name that no program recognizes.
+  if (!SPDX.isSupportedSpdxId(licence)) throw new Error(`${name}: SPDX does not list the license ${licence}`);
+  component.licenses.add(new Models.SpdxLicense(licence));
+  if (!isPackage) return component;
+  component.purl = purlOf(name, version);
   const hash = integrity.get(`${name}@${version}`);
-  return {
-    type: "library",
-    "bom-ref": `bundled:${name}@${version}`,
-    ...nameOf(name),
-    version,
-    scope: "required",
-    licenses: [{ license: { id: licence } }],
-    ...(isPackage ? { purl: purlOf(name, version) } : {}),
-    ...(isPackage && hash?.startsWith("sha512-")
-      ? { hashes: [{ alg: "SHA-512", content: Uint8Array.fromBase64(hash.slice(7)).toHex() }] }
-      : {}),
-  };
+  if (hash?.startsWith("sha512-")) {
+    component.hashes.set(Enums.HashAlgorithm["SHA-512"], Uint8Array.fromBase64(hash.slice(7)).toHex());
+  }
+  return component;
 }
 
-function nameOf(name: string): { group?: string; name: string } {
+function installedComponent(name: string, range: string) {
+  const version = range.replace(/^\^/, "");
+  const component = libraryComponent(name, version, { bomRef: `${name}@${range}` });
+  component.purl = purlOf(name, version);
+  if (name.startsWith("@deno/")) component.scope = Enums.ComponentScope.Optional;
+  return component;
+}
+
+function libraryComponent(name: string, version: string, { bomRef }: { readonly bomRef: string }) {
   const [group, inner] = name.split("/");
-  return inner === undefined ? { name } : { group: group!, name: inner };
+  const scope = Enums.ComponentScope.Required;
+  const named = inner === undefined ? { version, bomRef, scope } : { version, bomRef, scope, group };
+  return new Models.Component(Enums.ComponentType.Library, inner ?? name, named);
 }
 
 /** The address of a package among all kinds of packages. */
@@ -80,10 +77,10 @@ function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
 
-/** The hashes that a lock file of Deno has. */
+/** The hashes in a lock file of Deno. */
 export function integrityIn(lock: string): Map<string, string> {
   const { npm } = JSON.parse(lock) as { npm: Readonly<Record<string, { readonly integrity?: string }>> };
-  // Behind the version may stand with which other packages it was resolved.
+  // After the version may follow the packages with which it was resolved.
   const names = (key: string) => /^@?[^@]+@[^_]+/.exec(key)![0];
   return new Map(
     Object.entries(npm).flatMap(([key, { integrity }]) =>
