@@ -20,7 +20,7 @@ export const anthropic: Provider = {
   buildRequest,
   outline,
   concession,
-  reader: (offered = []) => new AnthropicReader(offered, readError),
+  reader: (offered = []) => new AnthropicReader({ provider: "anthropic", offered, readError }),
   readError,
 };
 

@@ -1,10 +1,10 @@
-// The event stream of the Anthropic Messages API, event by event (providers sections 4.4 and 10).
+// The event stream of the Anthropic Messages API, event by event.
 
 import { isObject, own } from "../../base/is_object.ts";
-import { providerError } from "../http/errors.ts";
-import type { DroppedThinking, Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
-import { toolName } from "../request/wire.ts";
 import { callInput } from "../stream/call_input.ts";
+import { text } from "../stream/fields.ts";
+import { callProgress, ReplyReader, textPiece, thinkingProgress } from "../stream/reader.ts";
+import type { DroppedThinking, Effect, Usage } from "../types.ts";
 import { LongText } from "../../base/text/long_text.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -44,29 +44,10 @@ const OUTCOMES: Readonly<Record<string, "normal" | "truncated" | "blocked" | "pa
 };
 
 /** Reads one reply. Each content block becomes one effect, in the order in which the blocks end. */
-export class AnthropicReader implements StreamReader {
-  readonly #offered: readonly OfferedTool[];
-  readonly #readError: (body: unknown, headers: Headers | null) => ProviderError;
+export class AnthropicReader extends ReplyReader {
   readonly #open = new Map<number, OpenBlock>();
   #stopReason: string | null = null;
   #stopDetails: string | null = null;
-  /** Tools whose input ended before it was valid JSON. */
-  readonly #incomplete: string[] = [];
-  /** Types that were told of as unknown. */
-  readonly #told = new Set<string>();
-  #closed = false;
-
-  constructor(
-    offered: readonly OfferedTool[],
-    readError: (body: unknown, headers: Headers | null) => ProviderError,
-  ) {
-    this.#offered = offered;
-    this.#readError = readError;
-  }
-
-  get closed(): boolean {
-    return this.#closed;
-  }
 
   damaged(): void {
     for (const block of this.#open.values()) if ("damaged" in block) block.damaged = true;
@@ -99,7 +80,7 @@ export class AnthropicReader implements StreamReader {
       case "message_stop":
         return [...effects, ...this.#end()];
       case "error":
-        return [...effects, { kind: "error", error: this.#readError(data, headers) }];
+        return [...effects, this.error(data, headers)];
       default:
         return effects;
     }
@@ -109,7 +90,7 @@ export class AnthropicReader implements StreamReader {
     if (!isObject(block)) return [];
     switch (block.type) {
       case "tool_use": {
-        const name = toolName(text(block.name), this.#offered);
+        const name = this.toolName(text(block.name));
         // Servers that imitate the API leave ids out; each call needs one to be answered by.
         const id = text(block.id) || `call_${index + 1}`;
         this.#open.set(index, {
@@ -120,24 +101,24 @@ export class AnthropicReader implements StreamReader {
           json: new LongText(),
           damaged: false,
         });
-        return [{ kind: "progress", block: "call", name, characters: 0 }];
+        return [callProgress(name, 0)];
       }
       case "thinking": {
         const { thinking, signature } = block;
         const begun = { content: new LongText(), signature: text(signature), damaged: false };
         begun.content.add(text(thinking));
         this.#open.set(index, { kind: "thinking", ...begun });
-        return [{ kind: "progress", block: "thinking", characters: begun.content.length }];
+        return [thinkingProgress(begun.content.length)];
       }
       case "redacted_thinking":
         this.#open.set(index, { kind: "redacted", data: text(block.data) });
         return [];
       case "text":
         this.#open.set(index, { kind: "text" });
-        return text(block.text) === "" ? [] : [{ kind: "text", text: text(block.text) }];
+        return textPiece(text(block.text));
       default:
         this.#open.set(index, { kind: "unknown" });
-        return this.#unknown("block", block.type);
+        return this.unknownType("block", block.type);
     }
   }
 
@@ -145,23 +126,21 @@ export class AnthropicReader implements StreamReader {
     if (!isObject(delta)) return [];
     const block = this.#open.get(index);
     if (block?.kind === "unknown") return [];
-    if (!DELTAS.has(delta.type)) return this.#unknown("part", delta.type);
-    if (delta.type === "text_delta") {
-      return text(delta.text) === "" ? [] : [{ kind: "text", text: text(delta.text) }];
-    }
+    if (!DELTAS.has(delta.type)) return this.unknownType("part", delta.type);
+    if (delta.type === "text_delta") return textPiece(text(delta.text));
     if (block?.kind === "thinking") {
       if (delta.type === "thinking_delta") {
         block.content.add(text(delta.thinking));
-        return [{ kind: "progress", block: "thinking", characters: block.content.length }];
+        return [thinkingProgress(block.content.length)];
       }
       if (delta.type === "signature_delta") block.signature += text(delta.signature);
     } else if (delta.type === "input_json_delta") {
       if (block?.kind === "tool") {
         block.json.add(text(delta.partial_json));
-        return [{ kind: "progress", block: "call", name: block.name, characters: block.json.length }];
+        return [callProgress(block.name, block.json.length)];
       }
       // The line that named the tool was lost.
-      if (block === undefined) this.#cutInput("a tool whose name was lost");
+      if (block === undefined) this.incompleteCall("");
     }
     return [];
   }
@@ -175,56 +154,32 @@ export class AnthropicReader implements StreamReader {
       // A signature vouches for every byte of the text; what lost some is kept as plain thinking.
       const signed = signature === "" || block.damaged
         ? {}
-        : { signature: { provider: "anthropic", value: signature } };
+        : { signature: { provider: this.provider, value: signature } };
       return [{ kind: "thinking", content: content.value, ...signed }];
     }
     if (block?.kind !== "tool") return [];
     const inputText = block.damaged ? null : toolInput(block.json, block.start);
     if (inputText === null) {
-      this.#cutInput(block.name);
+      this.incompleteCall(block.name);
       return [];
     }
     return [{ kind: "tool_use", id: block.id, name: block.name, inputText }];
   }
 
-  #cutInput(tool: string): void {
-    if (!this.#incomplete.includes(tool)) this.#incomplete.push(tool);
-  }
-
-  /** Tells once of each type that this program does not know, because what it holds is not in the document. */
-  #unknown(what: "block" | "part", type: unknown): Effect[] {
-    const name = text(type) || "without a name";
-    if (this.#told.has(name)) return [];
-    this.#told.add(name);
-    const message = `The reply holds a ${what} of the type ${
-      JSON.stringify(name.slice(0, 80))
-    }, which this program does not know; it is left out.`;
-    return [{ kind: "notice", message }];
-  }
-
   #end(): Effect[] {
-    this.#closed = true;
+    this.close();
     for (const block of this.#open.values()) {
-      if (block.kind === "tool") this.#cutInput(block.name);
+      if (block.kind === "tool") this.incompleteCall(block.name);
     }
-    if (this.#incomplete.length > 0) return [{ kind: "error", error: this.#incompleteInput() }];
     const reason = this.#stopReason;
     const outcome = own(OUTCOMES, reason ?? "end_turn");
+    const incomplete = this.incompleteCalls(outcome === "truncated");
+    if (incomplete.length > 0) return incomplete;
     const details = this.#stopDetails === null ? {} : { details: this.#stopDetails };
     return [
       ...(outcome === undefined ? [unknownReason(reason)] : []),
       { kind: "stop", outcome: outcome ?? "normal", reason, ...details },
     ];
-  }
-
-  /** A call whose input was cut must not run with half of it (S14). */
-  #incompleteInput(): ProviderError {
-    const names = this.#incomplete.join(", ");
-    const cut = own(OUTCOMES, this.#stopReason ?? "") === "truncated";
-    const message = cut
-      ? `The reply reached its token limit inside the input of a call to ${names}; the call was not written.`
-      : `The input of a call to ${names} was no JSON object or did not arrive whole; the call was not written.`;
-    return providerError("other", message, cut ? { next: "Raise the parameter max_tokens." } : {});
   }
 }
 
@@ -265,7 +220,7 @@ function laterUsage(usage: unknown): Effect[] {
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
 }
 
-/** What is paid for where a request took several rounds: the counters beside them leave some out (providers-2026-11 1.4). */
+/** What is paid for where a request took several rounds: the counters beside them leave some out. */
 function billOf(iterations: readonly Record<string, unknown>[]): Partial<Usage> {
   const sum = (name: string) =>
     iterations.reduce((total, each) => total + (typeof each[name] === "number" ? each[name] : 0), 0);
@@ -308,8 +263,4 @@ function toolInput(json: LongText, start: unknown): string | LongText | null {
 
 function indexOf(data: JsonObject): number {
   return typeof data.index === "number" ? data.index : -1;
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

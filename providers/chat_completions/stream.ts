@@ -1,11 +1,11 @@
-// The event stream of Chat Completions, chunk by chunk, as servers of many makes send it (providers section 7.3).
+// The event stream of Chat Completions, chunk by chunk, as servers of many makes send it.
 
 import { isObject, own } from "../../base/is_object.ts";
-import { toolName } from "../request/wire.ts";
-import { callInput, IncompleteCalls } from "../stream/call_input.ts";
+import { callInput } from "../stream/call_input.ts";
 import { count, list, text } from "../stream/fields.ts";
 import { LongText } from "../../base/text/long_text.ts";
-import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
+import { callProgress, ReplyReader, thinkingProgress, tokenCounts } from "../stream/reader.ts";
+import type { Effect } from "../types.ts";
 import { OpenCalls } from "./calls.ts";
 import { addDetails, detailWords, tagName, writeDetails } from "./reasoning_details.ts";
 import { ThinkTags } from "./think_tags.ts";
@@ -37,16 +37,8 @@ export function reasoningField(provider: string): string {
   return `reasoning field of ${provider}`;
 }
 
-export interface ChatReaderOptions {
-  /** Whose reasoning it is. */
-  readonly provider: string;
-  readonly offered: readonly OfferedTool[];
-  readError(body: unknown, headers: Headers | null): ProviderError;
-}
-
 /** Reads one reply. Text goes on as it comes, reasoning when something else begins, calls at the end. */
-export class ChatReader implements StreamReader {
-  readonly #options: ChatReaderOptions;
+export class ChatReader extends ReplyReader {
   readonly #calls = new OpenCalls();
   readonly #tags = new ThinkTags();
   /** Reasoning that was not given on yet. */
@@ -59,15 +51,6 @@ export class ChatReader implements StreamReader {
   #received = false;
   #finished = false;
   #counted = false;
-  #closed = false;
-
-  constructor(options: ChatReaderOptions) {
-    this.#options = options;
-  }
-
-  get closed(): boolean {
-    return this.#closed;
-  }
 
   damaged(): void {
     this.#damaged = true;
@@ -76,7 +59,7 @@ export class ChatReader implements StreamReader {
 
   event(data: unknown, headers: Headers | null = null): Effect[] {
     if (!isObject(data)) return [];
-    if (isError(data)) return [{ kind: "error", error: this.#options.readError(data, headers) }];
+    if (isError(data)) return [this.error(data, headers)];
     const choice = list(data.choices).filter(isObject).find(({ index }) => (count(index) ?? 0) === 0);
     const effects: Effect[] = [
       ...(data.system_fingerprint === OLLAMA ? [{ kind: "trims" } as const] : []),
@@ -84,13 +67,13 @@ export class ChatReader implements StreamReader {
       ...(choice === undefined ? [] : [...this.#usage(choice.usage), ...this.#choice(choice)]),
     ];
     // The token counts may come with the end or right behind it.
-    this.#closed ||= this.#finished && this.#counted;
+    if (this.#finished && this.#counted) this.close();
     return effects;
   }
 
   /** The word that ends a stream: a server that never said why the reply ended has said it now. */
   done(): Effect[] {
-    this.#closed = true;
+    this.close();
     return this.#finished || !this.#received ? [] : this.#finish("stop");
   }
 
@@ -116,7 +99,7 @@ export class ChatReader implements StreamReader {
     const words = this.#think(field === undefined ? detailWords(pieces) : text(delta[field]));
     if (field === undefined || this.#field !== null) return words;
     this.#field = field;
-    return [{ kind: "note", about: reasoningField(this.#options.provider), value: field }, ...words];
+    return [{ kind: "note", about: reasoningField(this.provider), value: field }, ...words];
   }
 
   #content(kind: "text" | "thinking", words: string): Effect[] {
@@ -126,18 +109,13 @@ export class ChatReader implements StreamReader {
   #think(words: string): Effect[] {
     if (words === "") return [];
     this.#thinking.add(words);
-    return [{ kind: "progress", block: "thinking", characters: this.#thinking.length }];
+    return [thinkingProgress(this.#thinking.length)];
   }
 
   #call(piece: unknown): Effect[] {
     const call = this.#calls.add(piece);
     if (call === null) return [];
-    return [{
-      kind: "progress",
-      block: "call",
-      name: this.#toolName(call.name),
-      characters: call.json.length,
-    }];
+    return [callProgress(this.toolName(call.name), call.json.length)];
   }
 
   #split(pieces: ReturnType<ThinkTags["feed"]>): Effect[] {
@@ -159,7 +137,7 @@ export class ChatReader implements StreamReader {
     const content = this.#thinking.value;
     this.#thinking = new LongText();
     if (content === "" && details.length === 0) return [];
-    const provider = tagName(this.#options.provider);
+    const provider = tagName(this.provider);
     const signature = details.length === 0 ? {} : { signature: { provider, value: writeDetails(details) } };
     return [{ kind: "thinking", content, ...signature }];
   }
@@ -169,25 +147,21 @@ export class ChatReader implements StreamReader {
     const outcome = this.#refused ? "blocked" : own(OUTCOMES, reason) ?? "blocked";
     const cut = outcome === "truncated";
     const effects = [...this.#split(this.#tags.end()), ...this.#flush()];
-    const incomplete = new IncompleteCalls();
     const calls = outcome === "blocked" ? [] : this.#calls.all();
     calls.forEach(({ id, name, json, damaged }, index) => {
       // Of a cut reply, an input that is still empty had not begun.
       const unbegun = cut && isBlankText(json) && index === calls.length - 1;
       const inputText = damaged || unbegun || name === "" ? null : callInput(json);
-      if (inputText === null) incomplete.add(this.#toolName(name));
+      if (inputText === null) this.incompleteCall(this.toolName(name));
       else {
         const own = id === "" ? `call_${index + 1}` : id;
-        effects.push({ kind: "tool_use", id: own, name: this.#toolName(name), inputText });
+        effects.push({ kind: "tool_use", id: own, name: this.toolName(name), inputText });
       }
     });
-    if (incomplete.any) return [...effects, { kind: "error", error: incomplete.error(cut) }];
+    const incomplete = this.incompleteCalls(cut);
+    if (incomplete.length > 0) return [...effects, ...incomplete];
     const shown = this.#refused ? "refusal" : cut ? "max_tokens" : reason;
     return [...effects, { kind: "stop", outcome, reason: shown }];
-  }
-
-  #toolName(wire: string): string {
-    return toolName(wire, this.#options.offered);
   }
 
   #usage(usage: unknown): Effect[] {
@@ -195,16 +169,13 @@ export class ChatReader implements StreamReader {
     this.#counted = true;
     const sent = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
     const made = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
-    const read = count(usage.cached_tokens) ?? count(sent.cached_tokens) ?? 0;
-    const written = count(sent.cache_write_tokens) ?? 0;
-    const counts: Partial<Usage> = {
-      input: Math.max(0, (count(usage.prompt_tokens) ?? 0) - read - written),
-      output: count(usage.completion_tokens) ?? 0,
-      thoughts: count(made.reasoning_tokens) ?? 0,
-      cache_read: read,
-      cache_write: written,
-    };
-    return [{ kind: "usage", usage: counts }];
+    return [tokenCounts({
+      sent: usage.prompt_tokens,
+      output: usage.completion_tokens,
+      thoughts: made.reasoning_tokens,
+      read: count(usage.cached_tokens) ?? sent.cached_tokens,
+      written: sent.cache_write_tokens,
+    })];
   }
 }
 

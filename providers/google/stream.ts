@@ -1,14 +1,13 @@
-// The event stream of Gemini's streamGenerateContent, response by response (providers section 6.3).
+// The event stream of Gemini's streamGenerateContent, response by response.
 
 import { toHex } from "../../base/hash.ts";
 import { isObject, own } from "../../base/is_object.ts";
 import { compactJson, valueText } from "../../base/text/json_text.ts";
-import { toolName } from "../request/wire.ts";
 import { count, list, text } from "../stream/fields.ts";
 import { callNote, signatureNote } from "./notes.ts";
 import { LongText } from "../../base/text/long_text.ts";
-import { UnknownTypes } from "../stream/unknown_types.ts";
-import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
+import { type ReaderOptions, ReplyReader, thinkingProgress } from "../stream/reader.ts";
+import type { Effect, Usage } from "../types.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -19,11 +18,7 @@ const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   MAX_TOKENS: "truncated",
 };
 
-export interface GoogleReaderOptions {
-  /** Whose signatures they are. */
-  readonly provider: "vertex" | "gemini";
-  readonly offered: readonly OfferedTool[];
-  readError(body: unknown, headers: Headers | null): ProviderError;
+export interface GoogleReaderOptions extends ReaderOptions {
   /** Makes the end of an id for a call that came without one: at least 12 hexadecimal digits. */
   readonly newId?: () => string;
 }
@@ -32,9 +27,8 @@ export interface GoogleReaderOptions {
  * Reads one reply. Text goes on as it comes. Thoughts become a block before what they led to, and a signature stands in
  * the block before the part that it signs; only one that comes with the middle of a text has to wait for the text's end.
  */
-export class GoogleReader implements StreamReader {
-  readonly #options: GoogleReaderOptions;
-  readonly #unknown = new UnknownTypes();
+export class GoogleReader extends ReplyReader {
+  readonly #newId: () => string;
   /** Thoughts that were not given on yet. */
   #thoughts = new LongText();
   /** A signature whose part has no block of its own yet. */
@@ -43,14 +37,10 @@ export class GoogleReader implements StreamReader {
   #inText = false;
   /** Something besides thoughts came. */
   #answered = false;
-  #closed = false;
 
-  constructor(options: GoogleReaderOptions) {
-    this.#options = options;
-  }
-
-  get closed(): boolean {
-    return this.#closed;
+  constructor({ newId = randomId, ...options }: GoogleReaderOptions) {
+    super(options);
+    this.#newId = newId;
   }
 
   /** Every part comes whole, so that nothing is open; a signature vouches for nothing that is shown. */
@@ -60,7 +50,7 @@ export class GoogleReader implements StreamReader {
     const response: unknown = Array.isArray(data) ? data[0] : data;
     if (!isObject(response)) return [];
     if (response.error !== undefined && response.error !== null) {
-      return [{ kind: "error", error: this.#options.readError(response, headers) }];
+      return [this.error(response, headers)];
     }
     const candidates = list(response.candidates);
     const place = candidates.findIndex((each) => isObject(each) && (count(each.index) ?? 0) === 0);
@@ -87,13 +77,13 @@ export class GoogleReader implements StreamReader {
     }
     if (typeof part.text !== "string") {
       const [kind] = Object.keys(part).filter((key) => !PART_EXTRAS.has(key));
-      return kind === undefined ? [] : this.#unknown.tell("part", kind);
+      return kind === undefined ? [] : this.unknownType("part", kind);
     }
     if (part.thought === true) {
       this.#thoughts.add(part.text);
       this.#signature = signature || this.#signature;
       this.#inText = false;
-      return [{ kind: "progress", block: "thinking", characters: this.#thoughts.length }];
+      return [thinkingProgress(this.#thoughts.length)];
     }
     const opens = !this.#inText && part.text !== "";
     this.#signature = signature || this.#signature;
@@ -114,10 +104,10 @@ export class GoogleReader implements StreamReader {
     const given = text(call.id);
     const isOwn = /^[^`()\s]{1,64}$/.test(given);
     const id = isOwn ? given : `urn:flemma:tool:${wire}:${this.#newId()}`;
-    if (isOwn) block.push({ kind: "note", about: callNote(id), value: this.#options.provider });
+    if (isOwn) block.push({ kind: "note", about: callNote(id), value: this.provider });
     const args = isObject(call.args) ? spelled ?? JSON.stringify(call.args) : "{}";
     const inputText = compactJson(args);
-    return [...block, { kind: "tool_use", id, name: toolName(wire, this.#options.offered), inputText }];
+    return [...block, { kind: "tool_use", id, name: this.toolName(wire), inputText }];
   }
 
   /** The thoughts and the signature so far as a block; thoughts without one are marked as this provider's own. */
@@ -130,13 +120,13 @@ export class GoogleReader implements StreamReader {
     const written: Effect = {
       kind: "thinking",
       content,
-      signature: { provider: this.#options.provider, value },
+      signature: { provider: this.provider, value },
     };
     return value === "" ? [written] : [written, { kind: "note", about: signatureNote(value) }];
   }
 
   #finish(reason: string): Effect[] {
-    this.#closed = true;
+    this.close();
     const outcome = own(OUTCOMES, reason) ?? "blocked";
     const effects = this.#block();
     if (outcome === "truncated" && !this.#answered) {
@@ -150,12 +140,8 @@ export class GoogleReader implements StreamReader {
   #blockedPrompt(feedback: unknown): Effect[] {
     const reason = isObject(feedback) ? text(feedback.blockReason) : "";
     if (reason === "") return [];
-    this.#closed = true;
+    this.close();
     return [{ kind: "stop", outcome: "blocked", reason }];
-  }
-
-  #newId(): string {
-    return (this.#options.newId ?? randomId)();
   }
 }
 

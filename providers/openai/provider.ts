@@ -29,7 +29,7 @@ export const openai: Provider = {
     [/max_output_tokens/i, "reply-limit"],
     FILES_REFUSED,
   ]),
-  reader: (offered = []) => new OpenAIReader(offered, readError),
+  reader: (offered = []) => new OpenAIReader({ provider: "openai", offered, readError }),
   readError,
 };
 

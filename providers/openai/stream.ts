@@ -1,12 +1,11 @@
-// The event stream of the Responses API, event by event (providers section 5.5).
+// The event stream of the Responses API, event by event.
 
 import { isObject } from "../../base/is_object.ts";
 import { providerError } from "../http/errors.ts";
-import { toolName } from "../request/wire.ts";
-import { callInput, IncompleteCalls } from "../stream/call_input.ts";
+import { callInput } from "../stream/call_input.ts";
 import { count, list, text } from "../stream/fields.ts";
-import { UnknownTypes } from "../stream/unknown_types.ts";
-import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../types.ts";
+import { callProgress, ReplyReader, textPiece, thinkingProgress, tokenCounts } from "../stream/reader.ts";
+import type { Effect } from "../types.ts";
 import { phaseNote } from "./items.ts";
 import { summaryOf, writeSignature } from "./reasoning.ts";
 
@@ -19,39 +18,19 @@ const KNOWN_ITEMS: ReadonlySet<unknown> = new Set(["message", "reasoning", "func
 const BLOCKED: ReadonlySet<unknown> = new Set(["content_filter"]);
 
 /** Reads one reply. Text goes on as it comes; reasoning and calls when their item is whole. */
-export class OpenAIReader implements StreamReader {
-  readonly #offered: readonly OfferedTool[];
-  readonly #readError: (body: unknown, headers: Headers | null) => ProviderError;
+export class OpenAIReader extends ReplyReader {
   /** How much text was given on, by the place of its part in the reply. */
   readonly #given = new Map<string, number>();
   /** Places of the items that were whole. */
   readonly #whole = new Set<number>();
   /** Calls whose item is not done, by its place. */
   readonly #open = new Map<number, string>();
-  /** What of reasoning and calls has come, by its place. */
-  readonly #growing = new Map<
-    number,
-    { readonly block: "thinking" | "call"; readonly name?: string; readonly characters?: number }
-  >();
-  readonly #incomplete = new IncompleteCalls();
-  readonly #unknown = new UnknownTypes();
+  /** Reasoning and calls that are not whole, by their place: the name of a call, and how much has come. */
+  readonly #growing = new Map<number, { readonly name: string | null; characters: number }>();
   #calls = 0;
   #refused = false;
   /** Some line was lost, so that what was given on is not the beginning of the whole any more. */
   #damaged = false;
-  #closed = false;
-
-  constructor(
-    offered: readonly OfferedTool[],
-    readError: (body: unknown, headers: Headers | null) => ProviderError,
-  ) {
-    this.#offered = offered;
-    this.#readError = readError;
-  }
-
-  get closed(): boolean {
-    return this.#closed;
-  }
 
   damaged(): void {
     this.#damaged = true;
@@ -82,18 +61,18 @@ export class OpenAIReader implements StreamReader {
       case "response.incomplete":
         return this.#end(data.response);
       case "response.failed":
-        return [{ kind: "error", error: this.#failed(data.response, headers) }];
+        return [this.#failed(data.response, headers)];
       case "error":
-        return [{ kind: "error", error: this.#streamError(data, headers) }];
+        return [this.#streamError(data, headers)];
       default:
-        return isObject(data.error) ? [{ kind: "error", error: this.#readError(data, headers) }] : [];
+        return isObject(data.error) ? [this.error(data, headers)] : [];
     }
   }
 
   #textDelta(data: JsonObject, delta: unknown): Effect[] {
     const key = partOf(data);
     this.#given.set(key, (this.#given.get(key) ?? 0) + text(delta).length);
-    return said(text(delta));
+    return textPiece(text(delta));
   }
 
   /** The whole of a part: what of it has not come in pieces is given on now. */
@@ -102,26 +81,25 @@ export class OpenAIReader implements StreamReader {
     const given = this.#given.get(key) ?? 0;
     if (given > 0 && this.#damaged) return [];
     this.#given.set(key, Math.max(given, text(whole).length));
-    return said(text(whole).slice(given));
+    return textPiece(text(whole).slice(given));
   }
 
   #added(at: number, item: unknown): Effect[] {
     if (!isObject(item)) return [];
-    if (!KNOWN_ITEMS.has(item.type)) return this.#unknown.tell("item", item.type);
+    if (!KNOWN_ITEMS.has(item.type)) return this.unknownType("item", item.type);
     if (item.type === "message") return [];
-    const isCall = item.type === "function_call";
-    if (isCall) this.#open.set(at, this.#nameOf(item));
-    this.#growing.set(at, isCall ? { block: "call", name: this.#nameOf(item) } : { block: "thinking" });
+    const name = item.type === "function_call" ? this.#nameOf(item) : null;
+    if (name !== null) this.#open.set(at, name);
+    this.#growing.set(at, { name, characters: 0 });
     return this.#grown(at, "");
   }
 
-  /** How much of an item that is written when it is whole has come. */
   #grown(at: number, more: string): Effect[] {
     const item = this.#growing.get(at);
     if (item === undefined) return [];
-    const grown = { ...item, characters: (item.characters ?? 0) + more.length };
-    this.#growing.set(at, grown);
-    return [{ kind: "progress", ...grown }];
+    item.characters += more.length;
+    const { name, characters } = item;
+    return [name === null ? thinkingProgress(characters) : callProgress(name, characters)];
   }
 
   #done(at: number, item: unknown): Effect[] {
@@ -139,12 +117,12 @@ export class OpenAIReader implements StreamReader {
         return [{
           kind: "thinking",
           content: summaryOf(item),
-          signature: { provider: "openai", value: writeSignature(item) },
+          signature: { provider: this.provider, value: writeSignature(item) },
         }];
       case "function_call":
         return this.#call(item);
       default:
-        return this.#unknown.tell("item", item.type);
+        return this.unknownType("item", item.type);
     }
   }
 
@@ -152,7 +130,7 @@ export class OpenAIReader implements StreamReader {
     if (!isObject(part)) return [];
     const where = { output_index: at, content_index: index };
     if (part.type === "output_text") return this.#wholeText(where, part.text);
-    if (part.type !== "refusal") return this.#unknown.tell("part", part.type);
+    if (part.type !== "refusal") return this.unknownType("part", part.type);
     this.#refused = true;
     return this.#wholeText(where, part.refusal);
   }
@@ -164,7 +142,7 @@ export class OpenAIReader implements StreamReader {
       ? null
       : callInput(isObject(given) ? JSON.stringify(given) : text(given));
     if (inputText === null) {
-      this.#incomplete.add(name);
+      this.incompleteCall(name);
       return [];
     }
     // Servers that imitate the API leave ids out; each call needs one to be answered by.
@@ -173,21 +151,20 @@ export class OpenAIReader implements StreamReader {
   }
 
   #nameOf(item: JsonObject): string {
-    return toolName(text(item.name), this.#offered);
+    return this.toolName(text(item.name));
   }
 
   #end(response: unknown): Effect[] {
-    this.#closed = true;
+    this.close();
     const { usage, incomplete_details: details, status, output } = isObject(response) ? response : {};
     // The end repeats all items: those whose own events were lost, or never sent, are taken from here.
     const late = list(output).flatMap((item, at) => this.#whole.has(at) ? [] : this.#done(at, item));
     const effects = [...late, ...usageOf(usage)];
     const cut = isObject(details) || status === "incomplete";
     const reason = isObject(details) ? text(details.reason) || "unknown" : "unknown";
-    for (const name of this.#open.values()) this.#incomplete.add(name);
-    if (this.#incomplete.any) {
-      return [...effects, { kind: "error", error: this.#incomplete.error(cut && !BLOCKED.has(reason)) }];
-    }
+    for (const name of this.#open.values()) this.incompleteCall(name);
+    const incomplete = this.incompleteCalls(cut && !BLOCKED.has(reason));
+    if (incomplete.length > 0) return [...effects, ...incomplete];
     if (this.#refused) return [...effects, { kind: "stop", outcome: "blocked", reason: "refusal" }];
     if (!cut) return [...effects, { kind: "stop", outcome: "normal", reason: null }];
     const outcome = BLOCKED.has(reason) ? "blocked" : "truncated";
@@ -198,17 +175,17 @@ export class OpenAIReader implements StreamReader {
     }];
   }
 
-  #failed(response: unknown, headers: Headers | null): ProviderError {
+  #failed(response: unknown, headers: Headers | null): Effect {
     const error = isObject(response) ? response.error : undefined;
-    if (isObject(error)) return this.#readError({ error: { ...error, type: undefined } }, headers);
-    return providerError("other", "Response failed");
+    if (isObject(error)) return this.error({ error: { ...error, type: undefined } }, headers);
+    return { kind: "error", error: providerError("other", "Response failed") };
   }
 
-  #streamError(data: JsonObject, headers: Headers | null): ProviderError {
-    if (isObject(data.error)) return this.#readError(data, headers);
+  #streamError(data: JsonObject, headers: Headers | null): Effect {
+    if (isObject(data.error)) return this.error(data, headers);
     const code = text(data.code) || "unknown";
     const message = `OpenAI stream error (code: ${code}): ${text(data.message) || "no message"}`;
-    return this.#readError({ error: { message, code } }, headers);
+    return this.error({ error: { message, code } }, headers);
   }
 }
 
@@ -217,10 +194,6 @@ function phaseOf({ phase, content }: JsonObject): Effect[] {
   if (typeof phase !== "string") return [];
   const words = list(content).filter(isObject).map((part) => text(part.text)).join("");
   return words.trim() === "" ? [] : [{ kind: "note", about: phaseNote(words), value: phase }];
-}
-
-function said(words: string): Effect[] {
-  return words === "" ? [] : [{ kind: "text", text: words }];
 }
 
 function place(data: JsonObject): number {
@@ -235,14 +208,11 @@ function usageOf(usage: unknown): Effect[] {
   if (!isObject(usage)) return [];
   const sent = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {};
   const made = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const read = count(sent.cached_tokens) ?? 0;
-  const written = count(sent.cache_write_tokens) ?? 0;
-  const counts: Partial<Usage> = {
-    input: Math.max(0, (count(usage.input_tokens) ?? 0) - read - written),
-    output: count(usage.output_tokens) ?? 0,
-    thoughts: count(made.reasoning_tokens) ?? 0,
-    cache_read: read,
-    cache_write: written,
-  };
-  return [{ kind: "usage", usage: counts }];
+  return [tokenCounts({
+    sent: usage.input_tokens,
+    output: usage.output_tokens,
+    thoughts: made.reasoning_tokens,
+    read: sent.cached_tokens,
+    written: sent.cache_write_tokens,
+  })];
 }

@@ -1,9 +1,7 @@
-// Inputs of calls as they stream: whole ones are taken as they stand, anything else makes the reply an error (S14).
+// Inputs of calls as they stream: whole ones are taken as they stand, anything else makes the reply an error.
 
 import { compactJson } from "../../base/text/json_text.ts";
 import { isObject } from "../../base/is_object.ts";
-import { providerError } from "../http/errors.ts";
-import type { ProviderError } from "../types.ts";
 import { JsonObjectReader } from "./json_object.ts";
 import { LongText } from "../../base/text/long_text.ts";
 
@@ -40,28 +38,4 @@ function longInput(json: LongText, compact: boolean): LongText | null {
   const reader = new JsonObjectReader({ compact });
   json.rewrite((part) => reader.read(part));
   return reader.isWhole ? json : null;
-}
-
-/** The names of tools whose input did not arrive whole, each once. */
-export class IncompleteCalls {
-  readonly #names: string[] = [];
-
-  /** Notes one; an empty name is that of a call whose beginning was lost. */
-  add(name: string): void {
-    const shown = name === "" ? "a tool whose name was lost" : name;
-    if (!this.#names.includes(shown)) this.#names.push(shown);
-  }
-
-  get any(): boolean {
-    return this.#names.length > 0;
-  }
-
-  /** The error of the whole reply; `cut` tells that it ended at its token limit. */
-  error(cut: boolean): ProviderError {
-    const names = this.#names.join(", ");
-    const message = cut
-      ? `The reply reached its token limit inside the input of a call to ${names}; the call was not written.`
-      : `The input of a call to ${names} was no JSON object or did not arrive whole; the call was not written.`;
-    return providerError("other", message, cut ? { next: "Raise the parameter max_tokens." } : {});
-  }
 }

@@ -118,7 +118,8 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   providers: [
     ["registry.ts", "replay_provider.ts"],
     ["anthropic", "replay", "openai", "google", "chat_completions"],
-    ["request", "stream"],
+    ["stream"],
+    ["request"],
     ["http", "keys"],
     ["known.ts"],
     ["usage.ts"],
