@@ -9,11 +9,14 @@ import type { CycleParts } from "../cycle/run/cycle.ts";
 import type { Emit } from "../cycle/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import {
-  askForWatched,
+  type ApprovalDowngrade,
   createApproval,
+  type Decide,
   type JudgedPaths,
   processApproval,
   type RuleJudge,
+  watchedFile,
+  withDowngrades,
 } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
@@ -111,12 +114,6 @@ export interface ToolsSubject {
   readonly caller?: (id: string) => Caller;
 }
 
-/** Asks who decides about a call; with `explain` the verdict tells what each of them said. */
-export type Judge = (
-  call: Parameters<CycleParts["decide"]>[0],
-  options?: { readonly explain?: boolean | "waiting" },
-) => ReturnType<CycleParts["decide"]>;
-
 /** Who should have decided and could not, and what follows: behind a broken guard the sandbox approves nothing. */
 function faultSentence(resolver: string, why: string): string {
   const who = decidedBy(resolver);
@@ -125,12 +122,17 @@ function faultSentence(resolver: string, why: string): string {
     "Where it is asked before the sandbox, neither that nor require_approval approves the call.";
 }
 
-/** Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`. */
+/**
+ * Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`.
+ *
+ * @param downgrades besides that of watched files
+ */
 export function judgeOf(
   subject: ToolsSubject,
   resolvers: readonly OwnResolver[],
   emit: Emit,
-): Outcome<Judge> {
+  downgrades: readonly ApprovalDowngrade[] = [],
+): Outcome<Decide> {
   const { tools, settings, sandbox, environment, document, rules } = subject;
   const approval = createApproval({
     settings: settings.tools,
@@ -150,13 +152,17 @@ export function judgeOf(
   }
   const dirname = document === null ? null : folderOfDocument(document);
   const base = { folder: dirname ?? environment.cwd, home: environment.home };
-  return success(async ({ id, name, input }, options) => {
+  const chain: Decide = ({ id, name, input }, options) => {
     const asked = { toolId: id, document, dirname, cwd: environment.cwd };
     subject.paths?.note(id, tools.get(name), input);
-    const verdict = await approval.resolveWithSource(name, input, asked, options);
-    const resolve = (path: string) => resolvePath(path, base);
-    return askForWatched(verdict, { definition: tools.get(name), input, sandbox, resolve });
+    return approval.resolveWithSource(name, input, asked, options);
+  };
+  const watched = watchedFile({
+    definition: (name) => tools.get(name),
+    sandbox,
+    resolve: (path) => resolvePath(path, base),
   });
+  return success(withDowngrades(chain, [watched, ...downgrades]));
 }
 
 /**
@@ -168,8 +174,8 @@ export function personOf(
   paths: DocumentPaths,
   loaded: Loaded,
   resolvers: readonly OwnResolver[],
-): Judge {
-  let made: Outcome<Judge> | null = null;
+): Decide {
+  let made: Outcome<Decide> | null = null;
   return async (call) => {
     const { settings } = loaded;
     const sandbox = sandboxOf(subject.environment, paths, { settings, loaded });

@@ -1,4 +1,4 @@
-// The seams of the cycle: the document it edits, the journal it keeps, the events it gives, the reply it asks for.
+// The vocabulary of the cycle: the document it edits, approvals, events, requests and how a run stops.
 
 import type { Problem } from "../base/problem.ts";
 import type { Edit } from "../parser/edits/edit.ts";
@@ -60,38 +60,6 @@ export interface Approval {
   readonly asked?: true;
 }
 
-/** Durable memory about one document outside of it: approvals, started calls, overwritten bodies. */
-export interface Journal {
-  approval(id: string): Approval | null;
-  /** Records decisions and questions by the id of their call, all of them or none. */
-  recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void>;
-  /** Names of tools by id of calls that were started and have no recorded end. */
-  started(): ReadonlyMap<string, string>;
-  /**
-   * Records that a call is about to run. Where what it does may be done once more, `lasting` is false: the record outlives
-   * the program, but need not outlive the machine. @default true
-   */
-  recordStart(id: string, tool: string, options?: { readonly lasting?: boolean }): Promise<void>;
-  /** Records that a call is over. Not lasting: the result that stands in the document says the same. */
-  recordEnd(id: string): Promise<void>;
-  /** Keeps a body that is about to be overwritten; answers where it can be found. */
-  keepBody(id: string, body: string): Promise<string>;
-  /** Keeps the result of a started call that the document could not take; answers where it can be found. */
-  keepResult(id: string, body: string): Promise<string>;
-  /** Where the results of calls are that were started, ran to their end and could not be written, by id. */
-  keptResults(): ReadonlyMap<string, string>;
-}
-
-/** Which calls stand in a reply that is still being written. */
-export interface ReplyMemory {
-  /** Ids of calls that stand in a reply of which nobody knows the end: it grows, or the program was killed meanwhile. */
-  unfinished(): ReadonlySet<string>;
-  /** Says that these calls will be in the document before the reply has ended. */
-  recordUnfinished(ids: readonly string[]): Promise<void>;
-  /** Says that the document shows how the reply with these calls ended. */
-  recordFinished(ids: readonly string[]): Promise<void>;
-}
-
 /** What tells one file from another, whatever its name. */
 export interface FileIdentity {
   readonly dev: number;
@@ -125,25 +93,91 @@ export interface Suspects {
   readonly block: string | null;
 }
 
-/** What outlives a run about commands and the document they could have reached. */
-export interface ExposureMemory {
-  /** Recorded before commands began and not ended: they live, or the program was killed. */
-  exposure(): Exposure | null;
-  suspects(): Suspects | null;
-  recordExposure(exposure: Exposure): Promise<void>;
-  /** The commands are over, and this is what nobody vouches for from now on. */
-  recordSuspects(suspects: Suspects | null): Promise<void>;
+/** Where a block of thinking was made: what it belongs to, so that a change of that is seen before sending. */
+export interface ThinkingRecord {
+  /** Digest of its signature. */
+  readonly key: string;
+  /** Digest of its text. */
+  readonly text: string;
+  /** Digest of everything that was sent before it, thinking apart; null when its model does not look at that. */
+  readonly prefix: string | null;
+  /** Key of the thinking before it, or null. */
+  readonly before: string | null;
+  /** Who made it. */
+  readonly model: string;
 }
 
-/** Which content of each file the model was shown last (chat-format 9.4). */
-export interface FileMemory {
-  /** SHA-256 in hexadecimal, or null for a file that was never sent. `path` is absolute. */
+/** Entries of a document's journal. */
+export type ThinkingEntry =
+  | ({ readonly kind: "thinking" } & ThinkingRecord)
+  /** Thinking that is left out for good: putting it back would spoil what was made without it. */
+  | { readonly kind: "stale"; readonly keys: readonly string[] }
+  /** Thinking of which the person was told that the model or account of the time could not read it. */
+  | { readonly kind: "unread"; readonly keys: readonly string[] }
+  /** Something that a provider wants to hear again with a reply: what is said of the thing with this digest. */
+  | { readonly kind: "note"; readonly key: string; readonly value: string }
+  /** Digests of the pieces of the last request, from the one on that differs from those of the request before. */
+  | { readonly kind: "sent"; readonly from: number; readonly pieces: readonly string[] };
+
+export interface ThinkingState {
+  readonly records: ReadonlyMap<string, ThinkingRecord>;
+  readonly stale: ReadonlySet<string>;
+  readonly unread: ReadonlySet<string>;
+  readonly sent: readonly string[];
+  readonly notes: ReadonlyMap<string, string>;
+}
+
+/** Durable memory about one document. What is recorded is durable once the promise settles. */
+export interface Journal {
+  /** The last decision or question about a call. */
+  approval(id: string): Approval | null;
+  /** Whether `approval` was recorded by this run, under the current settings. */
+  isFromThisRun(id: string): boolean;
+  /** Records decisions and questions by the id of their call, all of them or none. */
+  recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void>;
+
+  /** Names of tools by id of calls that were started and have no recorded end. */
+  started(): ReadonlyMap<string, string>;
+  /**
+   * Records that a call is about to run. For a call that may run again, `lasting` is false: the record survives the
+   * program, but need not survive the machine. @default true
+   */
+  recordStart(id: string, tool: string, options?: { readonly lasting?: boolean }): Promise<void>;
+  /** Records that a call is over. Not lasting: the result in the document says the same. */
+  recordEnd(id: string): Promise<void>;
+  /** Saves a body that is about to be overwritten; returns its path. */
+  keepBody(id: string, body: string): Promise<string>;
+  /** Saves the result of a started call that the document could not take; returns its path. */
+  keepResult(id: string, body: string): Promise<string>;
+  /** Paths of the saved results of calls that ran to their end and could not be written, by id. */
+  keptResults(): ReadonlyMap<string, string>;
+
+  /** Ids of calls in a reply whose end is not recorded: it still grows, or the program was killed. */
+  unfinished(): ReadonlySet<string>;
+  /** Records that these calls will be in the document before the reply has ended. */
+  recordUnfinished(ids: readonly string[]): Promise<void>;
+  /** Records that the document shows how the reply with these calls ended. */
+  recordFinished(ids: readonly string[]): Promise<void>;
+
+  /** Recorded before commands began and not settled: they still run, or the program was killed. */
+  exposure(): Exposure | null;
+  /** What a command could have written and nobody confirmed. */
+  suspects(): Suspects | null;
+  recordExposure(exposure: Exposure): Promise<void>;
+  /** Records that the commands are over, and what nobody vouches for from now on. */
+  recordSuspects(suspects: Suspects | null): Promise<void>;
+
+  /** SHA-256 in hexadecimal of the content the model was shown last; null for a file never sent. `path` is absolute. */
   fileHash(path: string): string | null;
   recordFiles(files: readonly FileRead[]): Promise<void>;
   /** The day that generated system prompts of this document name, as `2026-11-28`; null before the first. */
   promptDay(): string | null;
-  /** Keeps the day for good; a second one changes nothing. */
+  /** Records the day; a second one changes nothing. */
   recordPromptDay(day: string): Promise<void>;
+
+  /** What earlier thinking belongs to. */
+  readonly thinking: ThinkingState;
+  recordThinking(entries: readonly ThinkingEntry[]): Promise<void>;
 }
 
 /** What one request used and cost. */

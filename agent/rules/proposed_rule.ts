@@ -5,9 +5,10 @@ import type { WrittenRule } from "../../config/rules/read_rule.ts";
 import type { Call } from "../../parser/types.ts";
 import type { ProposedRule } from "../../tools/approval/rules/propose.ts";
 import { rulePartsOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
+import type { Decide } from "../../tools/approval/downgrades.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import { decidedBy } from "../review/decided_by.ts";
-import { type Decide, type Distrust, distrusts } from "../trust/untrusted.ts";
+import { type Distrust, distrusts } from "../trust/untrusted.ts";
 
 /** What a document's calls are judged by. */
 export interface Judging {

@@ -1,37 +1,31 @@
-// Who decides about the calls of a document, with all that lowers an approval: a stranger's wishes, suspects, half replies.
+// Builds the approval decision of a document: the chain, and the downgrades of what it approves.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
+import type { Journal } from "../../cycle/types.ts";
 import { holderOf } from "../../cycle/storage/lock.ts";
-import type { ReplyMemory } from "../../cycle/types.ts";
+import type { CycleParts } from "../../cycle/mod.ts";
 import { judgeOf, personOf, type ToolsSubject } from "../tools.ts";
 import { authorityIn } from "../trust/agreement.ts";
+import { countingApprovals, unconfirmed, unfinished, untrusted } from "../trust/downgrades.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
-import { unconfirmed } from "../trust/open_guard.ts";
-import { cautious, distrust, wary } from "../trust/untrusted.ts";
-import {
-  callDoubts,
-  confirming,
-  unfinishedDoubts,
-  vouchedJournal,
-  wholeReplies,
-} from "../trust/unconfirmed.ts";
+import { tamperedBlock } from "../trust/open_guard.ts";
+import { distrust } from "../trust/untrusted.ts";
+import { callDoubts, unfinishedDoubts } from "../trust/unconfirmed.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
-/** Asks the chain, and lowers what it approves. Fails like `judgeOf`. */
+/** Asks the chain and downgrades what it approves. Fails like `judgeOf`. */
 export async function judging(
-  { tools, subject, store, blocks, memory, guard }: Composed & {
+  { tools, subject, store, blocks, journal, guard }: Composed & {
     readonly tools: ToolsSubject;
     readonly guard: DocumentGuard;
   },
   options: RuntimeOptions,
-): Promise<Outcome<Pick<Runtime, "decide" | "journal" | "distrusted" | "doubts">>> {
+): Promise<Outcome<Pick<Runtime, "decide" | "distrusted" | "doubts"> & Pick<CycleParts, "approvalOf">>> {
   const { environment, resolvers = [], emit = () => {} } = options;
   const { settings, loaded } = subject;
   const { path, chat } = store;
-  const judge = judgeOf(tools, resolvers, emit);
-  if (!judge.ok) return judge;
-  const distrusted = await unconfirmed(guard, subject, { path, blocks }) ?? await distrust({
+  const distrusted = await tamperedBlock(guard, subject, { path, blocks }) ?? await distrust({
     environment,
     path,
     authority: await authorityIn(subject, blocks.frontmatter),
@@ -39,14 +33,20 @@ export async function judging(
     document: settings,
     sandbox: tools.sandbox,
   });
-  const judged = distrusted === null
-    ? judge.value
-    : wary(judge.value, { distrust: distrusted, person: personOf(tools, store, loaded, resolvers), emit });
-  const replies = await grownElsewhere(memory, path, options, settings) ? { unfinished: () => NONE } : memory;
-  const believed = distrusted === null || distrusted.onlyItsOwn;
+  const person = personOf(tools, store, loaded, resolvers);
+  const replies = await grownElsewhere(journal, path, options, settings)
+    ? { unfinished: () => NONE }
+    : journal;
+  const downgrades = [
+    ...(distrusted === null ? [] : [untrusted(distrusted, { person, journal, emit })]),
+    unconfirmed(guard),
+    unfinished(replies, emit),
+  ];
+  const decide = judgeOf(tools, resolvers, emit, downgrades);
+  if (!decide.ok) return decide;
   return success({
-    decide: wholeReplies(confirming(judged, guard), replies, emit),
-    journal: vouchedJournal(believed ? memory : cautious(memory), guard),
+    decide: decide.value,
+    approvalOf: countingApprovals(journal, downgrades),
     distrusted,
     doubts: [
       ...(distrusted === null ? [] : [distrusted.sentence]),
@@ -58,13 +58,13 @@ export async function judging(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Whether a reply that has not ended is being written by another process at this moment. */
+/** Whether another process is writing a reply that has not ended. */
 async function grownElsewhere(
-  memory: Pick<ReplyMemory, "unfinished">,
+  journal: Pick<Journal, "unfinished">,
   path: string | null,
   { readOnly, environment }: RuntimeOptions,
   { lock }: Settings,
 ): Promise<boolean> {
-  if (!readOnly || path === null || memory.unfinished().size === 0) return false;
+  if (!readOnly || path === null || journal.unfinished().size === 0) return false;
   return await holderOf(path, environment, lock.place) !== null;
 }

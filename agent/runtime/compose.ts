@@ -1,11 +1,11 @@
 // Puts the rooms together for one document as its first block is now: sandbox, tools, approval, provider, cycle.
 
 import { type Outcome, success } from "../../base/problem.ts";
-import { Cycle } from "../../cycle/mod.ts";
+import { Cycle, type CycleParts } from "../../cycle/mod.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import type { DocumentStore, Emit } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
-import { type CallReasons, reasonsOf } from "../../tools/approval/mod.ts";
+import { type CallReasons, type Decide, reasonsOf } from "../../tools/approval/mod.ts";
 import { previewCall, previewIsCut } from "../../tools/preview.ts";
 import { checkInput } from "../../tools/validate.ts";
 import { waitForTool } from "../extensions/waiting.ts";
@@ -17,7 +17,6 @@ import { providerOf } from "./sender.ts";
 import { blocksOf, saySame, subjectSettings } from "../settings.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
-import type { Decide } from "../trust/untrusted.ts";
 import { judging } from "./approval.ts";
 import { requesting } from "./requests.ts";
 import { tellAll, tooling } from "./tools.ts";
@@ -33,15 +32,15 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   tellAll(subject.value.loaded.notices, tell);
   const guarded = await guardOf(store, options, subject.value);
   if (!guarded.ok) return guarded;
-  const { memory, guard } = guarded.value;
+  const { journal, guard } = guarded.value;
   const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
-  const composed = { store, blocks, subject: subject.value, memory };
+  const composed = { store, blocks, subject: subject.value, journal };
   const equipped = await tooling({ ...composed, sandbox }, options, tell);
   if (!equipped.ok) return equipped;
   const { tools, ruled, servers, end } = equipped.value;
   const judged = await judging({ ...composed, tools, guard }, options);
   if (!judged.ok) return judged;
-  const { decide, journal, distrusted, doubts } = judged.value;
+  const { decide, approvalOf, distrusted, doubts } = judged.value;
   const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
   const blockers = () => [...errors, ...conflictMarks(store.chat)];
   const previews = previewing(tools);
@@ -50,7 +49,7 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
   const { emit, tellNews } = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
   const requests = requesting({ ...composed, tools: tools.tools, servers }, options, emit);
   const cycle = cycleOf(
-    { ...composed, tools, journal, ...previews, send: requests.send, blockers },
+    { ...composed, tools, approvalOf, ...previews, send: requests.send, blockers },
     { decide: keepingReasons(decide, tools, reasons), emit, options },
   );
   return success({
@@ -65,8 +64,6 @@ export async function compose(store: DocumentStore, options: RuntimeOptions): Pr
     subject: subject.value,
     sandbox,
     journal,
-    files: memory,
-    thinking: memory,
     cycle,
     ...requests,
     get blockers() {
@@ -108,9 +105,10 @@ function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<st
 
 /** The cycle of the document, which stops as soon as its first block is another one. */
 function cycleOf(
-  { store, blocks, subject: { settings }, tools, journal, written, preview, send, blockers }:
+  { store, blocks, subject: { settings }, tools, journal, approvalOf, written, preview, send, blockers }:
     & Composed
-    & Pick<Runtime, "journal" | "written" | "preview" | "send">
+    & Pick<Runtime, "written" | "preview" | "send">
+    & Pick<CycleParts, "approvalOf">
     & { readonly tools: ToolsSubject; readonly blockers: () => readonly Diagnostic[] },
   { decide, emit, options }: {
     readonly decide: Decide;
@@ -122,6 +120,7 @@ function cycleOf(
   return new Cycle({
     store,
     journal,
+    approvalOf,
     settings,
     tools: registry,
     awaitTool: (name, signal) => waitForTool(name, registry, emit, signal),

@@ -4,8 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { RequestOptions } from "../../cycle/send/request.ts";
-import type { DocumentStore, FileMemory } from "../../cycle/types.ts";
-import type { ThinkingMemory } from "../../cycle/storage/thinking_memory.ts";
+import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import { withLearned } from "../../providers/models/learned.ts";
@@ -19,14 +18,13 @@ export interface RequestSources {
   toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
   offered(): readonly OfferedTool[];
   evaluated(): Promise<EvaluatedFrontmatter>;
-  readonly files: FileMemory;
-  readonly thinking: ThinkingMemory;
+  readonly journal: Journal;
 }
 
 /** Gathers them for the document as it is now. */
 export async function requestParts(
   store: Pick<DocumentStore, "chat" | "path">,
-  { subject: { settings }, toolsReady, offered, evaluated, files, thinking }: RequestSources,
+  { subject: { settings }, toolsReady, offered, evaluated, journal }: RequestSources,
   { environment, provider: given, signal }: {
     readonly environment: Environment;
     readonly provider?: Provider;
@@ -45,7 +43,6 @@ export async function requestParts(
     provider: provider.value,
     tools: offered(),
     frontmatter: await evaluated(),
-    files,
-    thinking,
+    journal,
   });
 }

@@ -13,7 +13,7 @@ import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
 /** The offer of tools, what else requests need, and the function that makes them. */
 export function requesting(
-  { tools, servers, subject, store, blocks, memory }: Composed & {
+  { tools, servers, subject, store, blocks, journal }: Composed & {
     readonly tools: ToolsSubject["tools"];
     readonly servers: ToolServers;
   },
@@ -30,7 +30,7 @@ export function requesting(
   const evaluated = () =>
     subject.evaluated({
       tools: (personality) => listedTools(offered(), personality),
-      day: memory.promptDay() ?? localDay(new Date()),
+      day: journal.promptDay() ?? localDay(new Date()),
     });
   const limits = new RunLimits(settings);
   const request = sender({
@@ -41,9 +41,7 @@ export function requesting(
     fetch,
     tools: offered,
     emit,
-    files: memory,
-    replies: memory,
-    thinking: memory,
+    journal,
     stream,
     retry,
     limiter,

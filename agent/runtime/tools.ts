@@ -25,7 +25,7 @@ export interface Tooling extends Pick<RegisteredTools, "servers" | "end"> {
 
 /** Registers tools and skills, and tells what is to be told of them. Fails like `registerTools` and `registerSkills`. */
 export async function tooling(
-  { subject: { settings, loaded }, store: { path }, memory, sandbox }: Composed & {
+  { subject: { settings, loaded }, store: { path }, journal, sandbox }: Composed & {
     readonly sandbox: RunSandbox;
   },
   options: RuntimeOptions,
@@ -48,7 +48,7 @@ export async function tooling(
   const caller = (id: string): Caller => ({
     ...run,
     interactive: options.interactive ?? false,
-    approvedByPerson: memory.approval(id)?.by === "person",
+    approvedByPerson: journal.approval(id)?.by === "person",
     offered: offeredTools(tools, settings).map(({ name }) => name),
     tell: (content) => tell({ event: "tool:message", id, content }),
     askSecret: options.askSecret,

@@ -3,13 +3,11 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Cycle } from "../../cycle/mod.ts";
 import type { RunLimits } from "../../cycle/send/limits.ts";
-import type { DocumentMemory } from "../../cycle/storage/journal.ts";
-import type { ThinkingMemory } from "../../cycle/storage/thinking_memory.ts";
-import type { DocumentStore, FileMemory, Journal, Send } from "../../cycle/types.ts";
+import type { DocumentStore, Journal, Send } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
-import type { RuleJudge } from "../../tools/approval/mod.ts";
+import type { Decide, RuleJudge } from "../../tools/approval/mod.ts";
 import type { RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
@@ -17,7 +15,7 @@ import type { FileChanges } from "../trust/file_changes.ts";
 import type { WrittenFiles } from "../review/written_files.ts";
 import type { Blocks, SubjectSettings } from "../settings.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
-import type { Decide, Distrust } from "../trust/untrusted.ts";
+import type { Distrust } from "../trust/untrusted.ts";
 import type { ChatOptions } from "../types.ts";
 
 /** What holds for a document until its first block changes. */
@@ -27,10 +25,6 @@ export interface Runtime {
   readonly subject: SubjectSettings;
   readonly sandbox: RunSandbox;
   readonly journal: Journal;
-  /** What the document's other files were like when they were sent last. */
-  readonly files: FileMemory;
-  /** What the thinking of earlier replies belongs to. */
-  readonly thinking: ThinkingMemory;
   /** Servers of tools. */
   readonly servers: ToolServers;
   /** What commands did to watched files. */
@@ -83,10 +77,10 @@ export type RuntimeOptions = ChatOptions & {
   readonly readOnly: boolean;
 };
 
-/** What a document is composed from, and who remembers it. */
+/** What a runtime is composed from. */
 export interface Composed {
   readonly store: DocumentStore;
   readonly blocks: Blocks;
   readonly subject: SubjectSettings;
-  readonly memory: DocumentMemory;
+  readonly journal: Journal;
 }

@@ -5,8 +5,7 @@ import { type Problem, thrownText } from "../../base/problem.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
-import type { DocumentMemory } from "../../cycle/storage/journal.ts";
-import type { DocumentStore, Emit, Exposure, FileIdentity, Suspects } from "../../cycle/types.ts";
+import type { DocumentStore, Emit, Exposure, FileIdentity, Journal, Suspects } from "../../cycle/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -16,9 +15,9 @@ import { blockIsSuspect, breachSince, type Leaves, suspectsIn, together, vouched
 export interface GuardOptions {
   readonly environment: Environment;
   readonly store: DocumentStore;
-  /** What is remembered of the document, and of the name it was opened by where that is another path. */
-  readonly memory: DocumentMemory;
-  readonly nameMemory: DocumentMemory | null;
+  /** The journal of the document, and of the name it was opened by where that is another path. */
+  readonly journal: Journal;
+  readonly nameJournal: Journal | null;
   /** What the first block of a version says; it is evaluated for that. */
   readonly said: (chat: Chat) => Promise<Pick<Leaves, "block" | "narrows">>;
   /** Whether commands can write one of these paths. */
@@ -47,19 +46,19 @@ export class DocumentGuard implements CommandsWatch {
 
   /** What a command could have written, and nobody confirmed. */
   get suspects(): Suspects | null {
-    return this.#options.readOnly ? this.#seen : this.#options.memory.suspects();
+    return this.#options.readOnly ? this.#seen : this.#options.journal.suspects();
   }
 
   /** Settles what an earlier run left: commands that lived when it ended, and a name that leads elsewhere now. */
   async open(): Promise<Problem | null> {
-    const { memory, nameMemory, store } = this.#options;
-    const left = [memory.exposure(), nameMemory?.exposure() ?? null].filter((each) => each !== null);
+    const { journal, nameJournal, store } = this.#options;
+    const left = [journal.exposure(), nameJournal?.exposure() ?? null].filter((each) => each !== null);
     if (left.length === 0 || store.path === null) {
-      this.#seen = memory.suspects();
+      this.#seen = journal.suspects();
       return null;
     }
     const file = identityOf(store.path);
-    let suspects = memory.suspects();
+    let suspects = journal.suspects();
     for (const exposure of left) {
       const why = breachSince(exposure, { path: store.path, file });
       if (why === null) continue;
@@ -81,7 +80,7 @@ export class DocumentGuard implements CommandsWatch {
    * that is alive, so that is watched on, from the document as it is now.
    */
   async confirm(): Promise<Problem | null> {
-    const { memory, nameMemory, store } = this.#options;
+    const { journal, nameJournal, store } = this.#options;
     const { path } = store;
     this.#seen = null;
     if (path === null) return null;
@@ -91,7 +90,7 @@ export class DocumentGuard implements CommandsWatch {
       ...vouched(await this.#leaves(store.chat), null),
     };
     try {
-      for (const each of nameMemory === null ? [memory] : [memory, nameMemory]) {
+      for (const each of nameJournal === null ? [journal] : [journal, nameJournal]) {
         const open = each.exposure();
         if (open !== null || each.suspects() !== null) await each.recordSuspects(null);
         if (open !== null) await each.recordExposure({ ...open, ...now });
@@ -107,7 +106,7 @@ export class DocumentGuard implements CommandsWatch {
   }
 
   async #begin(): Promise<Problem | null> {
-    const { store, memory, nameMemory } = this.#options;
+    const { store, journal, nameJournal } = this.#options;
     const { path, named = path } = store;
     if (path === null || named === null) return null;
     const file = identityOf(path);
@@ -118,12 +117,12 @@ export class DocumentGuard implements CommandsWatch {
       name: named,
       leads: path,
       file,
-      ...vouched(leaves, memory.suspects()),
+      ...vouched(leaves, journal.suspects()),
     };
     try {
       // Before the command, so that the next run knows even if this one is killed.
-      await memory.recordExposure(exposure);
-      await nameMemory?.recordExposure(exposure);
+      await journal.recordExposure(exposure);
+      await nameJournal?.recordExposure(exposure);
     } catch (thrown) {
       this.#begun = null;
       return unkept(thrown);
@@ -147,15 +146,15 @@ export class DocumentGuard implements CommandsWatch {
   }
 
   async #end(): Promise<Problem | null> {
-    const { store: { path }, environment, memory } = this.#options;
+    const { store: { path }, environment, journal } = this.#options;
     if (path === null || this.#exposure === null) return null;
     // With what this program approved meanwhile.
-    const exposure = memory.exposure() ?? this.#exposure;
+    const exposure = journal.exposure() ?? this.#exposure;
     const why = breachSince(exposure, { path, file: identityOf(path) });
     const suspects = why === null ? null : await this.#found(path, exposure, why);
     // A name that leads elsewhere now stays recorded: whoever opens it finds what is there.
     const leads = await knownPath(environment, exposure.name);
-    return await this.#keep(together(memory.suspects(), suspects), leads === path);
+    return await this.#keep(together(journal.suspects(), suspects), leads === path);
   }
 
   /** What stands in the file now that was not vouched for. */
@@ -171,10 +170,10 @@ export class DocumentGuard implements CommandsWatch {
   }
 
   async #keep(suspects: Suspects | null, nameToo: boolean): Promise<Problem | null> {
-    const { memory, nameMemory } = this.#options;
+    const { journal, nameJournal } = this.#options;
     try {
-      await memory.recordSuspects(suspects);
-      if (nameToo && nameMemory?.exposure()) await nameMemory.recordSuspects(null);
+      await journal.recordSuspects(suspects);
+      if (nameToo && nameJournal?.exposure()) await nameJournal.recordSuspects(null);
       return null;
     } catch (thrown) {
       return unkept(thrown);

@@ -2,8 +2,8 @@
 
 import { isInside } from "../../base/paths.ts";
 import { type Outcome, success } from "../../base/problem.ts";
-import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts";
-import type { DocumentStore, Emit } from "../../cycle/types.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
+import type { DocumentStore, Emit, Journal } from "../../cycle/types.ts";
 import { resolvePolicy } from "../../sandbox/mod.ts";
 import {
   type Blocks,
@@ -21,24 +21,24 @@ import { unconfirmedBlock } from "./unconfirmed.ts";
 /** Who opens the document, and whether only to look. */
 export type GuardHost = SettingsHost & { readonly emit?: Emit; readonly readOnly: boolean };
 
-/** The memory of a document and its guard. Fails when the memory cannot be used. */
+/** The journal of a document and its guard. Fails when the journal cannot be used. */
 export async function guardOf(
   store: DocumentStore,
   host: GuardHost,
   subject: SubjectSettings,
-): Promise<Outcome<{ readonly memory: DocumentMemory; readonly guard: DocumentGuard }>> {
+): Promise<Outcome<{ readonly journal: Journal; readonly guard: DocumentGuard }>> {
   const { environment, emit = () => {}, readOnly } = host;
   const { path, named = path } = store;
-  const memory = await openJournal({ environment, path });
-  if (!memory.ok) return memory;
-  const nameMemory = named === path ? null : await openJournal({ environment, path: named });
-  if (nameMemory !== null && !nameMemory.ok) return nameMemory;
+  const journal = await openJournal({ environment, path });
+  if (!journal.ok) return journal;
+  const ofName = named === path ? null : await openJournal({ environment, path: named });
+  if (ofName !== null && !ofName.ok) return ofName;
   const now = blocksOf(store.chat);
   const guard = new DocumentGuard({
     environment,
     store,
-    memory: memory.value,
-    nameMemory: nameMemory?.value ?? null,
+    journal: journal.value,
+    nameJournal: ofName?.value ?? null,
     said: async (chat) => {
       const blocks = blocksOf(chat);
       const { frontmatter } = blocks;
@@ -56,11 +56,11 @@ export async function guardOf(
     readOnly,
   });
   const problem = await guard.open();
-  return problem === null ? success({ memory: memory.value, guard }) : { ok: false, problem };
+  return problem === null ? success({ journal: journal.value, guard }) : { ok: false, problem };
 }
 
 /** What a first block that a command could have written does to calls; null for every other block. */
-export async function unconfirmed(
+export async function tamperedBlock(
   guard: DocumentGuard,
   subject: SubjectSettings,
   { path, blocks }: { readonly path: string | null; readonly blocks: Blocks },

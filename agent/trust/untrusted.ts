@@ -5,20 +5,10 @@ import { operands } from "../../base/shell_word.ts";
 import type { Authority } from "../../config/document/authority.ts";
 import type { Settings } from "../../config/settings.ts";
 import { HARMLESS } from "../../cycle/plan/harmless.ts";
-import type { Emit, Journal } from "../../cycle/types.ts";
 import type { Call } from "../../parser/types.ts";
 import { reachesFurther } from "../../sandbox/mod.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
-import { type Verdict, withChain } from "../../tools/approval/mod.ts";
 import { isAgreed } from "./agreement.ts";
-
-/** Name of the source in verdicts that this rule lowered. */
-const WITHOUT_AGREEMENT = "urn:flemma:approval:trust";
-
-export type Decide = (
-  call: Pick<Call, "id" | "name" | "input">,
-  options?: { readonly explain?: boolean | "waiting" },
-) => Promise<Verdict>;
 
 export interface StrangerQuestion {
   readonly environment: Environment;
@@ -85,38 +75,6 @@ async function loosening(question: StrangerQuestion): Promise<Loosening | null> 
   return { reason: `decides itself what runs without asking, and ${why}`, all: false, onlyItsOwn: true };
 }
 
-/**
- * Turns approvals by policy into questions, and says once why; of calls that wait anyway it says so too.
- *
- * @param person what the person's own settings alone decide
- */
-export function wary(
-  decide: Decide,
-  { distrust, person, emit }: {
-    readonly distrust: Distrust;
-    readonly person: Decide;
-    readonly emit: Emit;
-  },
-): Decide {
-  const { detail, sentence, all, onlyItsOwn } = distrust;
-  let told = false;
-  return async (call, options) => {
-    const verdict = await decide(call, options);
-    if (verdict.decision === "deny" || (!all && HARMLESS.has(call.name))) return verdict;
-    const asks = verdict.decision === "require_approval";
-    if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return verdict;
-    if (!told) {
-      told = true;
-      emit({ event: "notice", code: "document-not-trusted", message: sentence });
-    }
-    // Whoever is asked anyway has to know what the call would run in, and why the word approved does not count.
-    if (asks) return { ...verdict, detail: verdict.detail ?? detail, bound: true };
-    // A document that is not believed could bring the word `approved` along; from here on it is the person's.
-    const source = WITHOUT_AGREEMENT;
-    return { decision: "require_approval", source, detail, bound: true, ...withChain(verdict) };
-  };
-}
-
 /** Whether no rule that approves would let a call of such a document run: it would be turned into a question too. */
 export function distrusts(distrust: Distrust | null, call: Pick<Call, "name">): distrust is Distrust {
   return distrust !== null && !distrust.onlyItsOwn && (distrust.all || !HARMLESS.has(call.name));
@@ -137,39 +95,4 @@ function exists(path: string): boolean {
     // Whatever keeps it from being seen keeps it from being read too.
     return false;
   }
-}
-
-/**
- * The journal of a document that is not believed: what policy approved, or nobody that this machine knows, may have been
- * approved for a sandbox that is gone, or be a stranger's word. It is judged anew.
- */
-export function cautious(journal: Journal): Journal {
-  /** Judged in this run, under the settings that hold. */
-  const judged = new Set<string>();
-  return overlaid(journal, {
-    approval: (id) => {
-      const approval = journal.approval(id);
-      const stands = approval !== null && (approval.by === "person" || judged.has(id));
-      return stands ? approval : { by: "policy", hash: "to be judged anew" };
-    },
-    recordApprovals: async (approvals) => {
-      await journal.recordApprovals(approvals);
-      for (const id of approvals.keys()) judged.add(id);
-    },
-  });
-}
-
-/** A journal with some of its functions replaced. */
-export function overlaid(journal: Journal, changes: Partial<Journal>): Journal {
-  return {
-    approval: (id) => journal.approval(id),
-    recordApprovals: (approvals) => journal.recordApprovals(approvals),
-    started: () => journal.started(),
-    recordStart: (id, tool, options) => journal.recordStart(id, tool, options),
-    recordEnd: (id) => journal.recordEnd(id),
-    keepBody: (id, body) => journal.keepBody(id, body),
-    keepResult: (id, body) => journal.keepResult(id, body),
-    keptResults: () => journal.keptResults(),
-    ...changes,
-  };
 }

@@ -5,8 +5,7 @@ import type { ToolSettings } from "../../config/settings/tools.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { resolveAll, type TargetSpec } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import { reasonsOf, type RuleJudge } from "../../tools/approval/mod.ts";
-import type { Decide } from "../trust/untrusted.ts";
+import { type Decide, reasonsOf, type RuleJudge } from "../../tools/approval/mod.ts";
 import type { ExplainedCall } from "../types.ts";
 
 /** Who is asked about a call, and by what. */

@@ -9,7 +9,7 @@ import { callHash } from "./call_hash.ts";
 import { callsToCheck, questions } from "./questions.ts";
 import type { PlanInputs, RunningCalls } from "./types.ts";
 import type { ToolKind } from "./resolution.ts";
-import type { Journal } from "../types.ts";
+import type { Approval, Journal } from "../types.ts";
 
 /** The tools a cycle knows; a ToolRegistry is one. */
 export interface Tools {
@@ -26,6 +26,8 @@ export interface Tools {
 /** Where inputs come from. */
 export interface PlanSources {
   readonly journal: Journal;
+  /** The recorded approval of a call, where it counts. @default that of the journal */
+  readonly approvalOf?: Journal["approval"];
   readonly settings: Settings;
   readonly tools: Tools;
   /** Asks the approval chain about one call. */
@@ -55,7 +57,7 @@ export async function gatherPlanInputs(
   for (const call of callsToCheck(chat, running)) {
     const problems = await inputProblems(call, sources);
     if (problems.length > 0) invalid.set(call.id, problems);
-    const by = chat.result(call.id) === undefined ? null : await changedSince(journal, call);
+    const by = chat.result(call.id) === undefined ? null : await changedSince(sources, call);
     if (by !== null) changed.set(call.id, by);
   }
   const verdicts = new Map<string, Verdict>();
@@ -105,9 +107,20 @@ export function kindIn(tools: Tools, name: string): ToolKind {
   return kind === "unknown" && (tools.unaskedSource?.(name) ?? null) !== null ? "unasked" : kind;
 }
 
+/** The recorded approval of a call, where it counts. */
+export function recordedApproval(
+  { journal, approvalOf = (id) => journal.approval(id) }: Pick<PlanSources, "journal" | "approvalOf">,
+  id: string,
+): Approval | null {
+  return approvalOf(id);
+}
+
 /** Who approved a call whose text is another one now; null when nobody did or nothing changed (S5). */
-export async function changedSince(journal: Journal, call: Call): Promise<"policy" | "person" | null> {
-  const approval = journal.approval(call.id);
+export async function changedSince(
+  sources: Pick<PlanSources, "journal" | "approvalOf">,
+  call: Call,
+): Promise<"policy" | "person" | null> {
+  const approval = recordedApproval(sources, call.id);
   if (approval === null || approval.hash === await callHash(call)) return null;
   return approval.by;
 }

@@ -47,6 +47,8 @@ import { Writer } from "../execute/writer.ts";
 export interface CycleParts {
   readonly store: DocumentStore;
   readonly journal: Journal;
+  /** The recorded approval of a call, where it counts. @default that of the journal */
+  readonly approvalOf?: Journal["approval"];
   readonly settings: Settings;
   readonly tools: Tools;
   /** Waits until a tool is there or none may come under that name; left out, nothing is waited for. */
@@ -109,11 +111,12 @@ export class Cycle {
       spawn: (work) => this.#background.spawn(work),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
-    const { store, journal, tools } = parts;
+    const { store, journal, approvalOf, tools } = parts;
     const [runs, announcements] = [this.#runs, this.#announcements];
     this.#starts = new Starts({
       store,
       journal,
+      approvalOf,
       tools,
       runs,
       state,

@@ -4,7 +4,13 @@ import type { Call } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import type { Runs } from "../execute/runs.ts";
 import { HARMLESS } from "../plan/harmless.ts";
-import { changedSince, type PlanSources, toolKind, type Tools } from "../plan/plan_inputs.ts";
+import {
+  changedSince,
+  type PlanSources,
+  recordedApproval,
+  toolKind,
+  type Tools,
+} from "../plan/plan_inputs.ts";
 import type { Step } from "../plan/types.ts";
 import { DENIED } from "../plan/sentences.ts";
 import type { DocumentStore, Journal } from "../types.ts";
@@ -14,6 +20,7 @@ import type { CycleState } from "./state.ts";
 export interface StartParts {
   readonly store: Pick<DocumentStore, "chat">;
   readonly journal: Journal;
+  readonly approvalOf: PlanSources["approvalOf"];
   readonly tools: Tools;
   readonly decide: PlanSources["decide"];
   readonly runs: Runs;
@@ -31,7 +38,7 @@ export class Starts {
 
   /** Starts an approved call; a tool that answers at once is waited for, which frees its slot (5.3). */
   async startApproved(id: string): Promise<void> {
-    const { store, journal, runs, state, write } = this.#parts;
+    const { store, runs, state, write } = this.#parts;
     // Writing a result shows what somebody changed meanwhile. For a call that changes nothing that need not be waited for.
     if (!HARMLESS.has(store.chat.call(id)?.name ?? "")) await runs.written();
     const asked = store.chat.call(id);
@@ -43,7 +50,7 @@ export class Starts {
       return;
     }
     if (call.name !== asked?.name || call.inputText !== asked.inputText) return;
-    if (await changedSince(journal, call) !== null) return;
+    if (await changedSince(this.#parts, call) !== null) return;
     if (denial === null) return await this.start(call);
     const text = denial.forModel ?? DENIED;
     await write([{ do: "resolve", id, because: "denied", text, verdict: denial }]);
@@ -62,10 +69,9 @@ export class Starts {
    * approved: it may have come with the document, or stand there from before the rule.
    */
   async #denialOf(call: Call): Promise<Verdict | null> {
-    const { journal, decide } = this.#parts;
-    const approval = journal.approval(call.id);
+    const approval = recordedApproval(this.#parts, call.id);
     if (approval?.by === "policy" && approval.asked !== true) return null;
-    const verdict = await decide(call);
+    const verdict = await this.#parts.decide(call);
     return verdict.decision === "deny" ? verdict : null;
   }
 }

@@ -3,11 +3,11 @@
 import { thrownText } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import type { FileRead } from "../../prompt/types.ts";
-import type { FileMemory } from "../types.ts";
+import type { Journal } from "../types.ts";
 
 /** A warning for every file whose content is another one now. */
-export function fileDrift(memory: FileMemory, files: readonly FileRead[]): Diagnostic[] {
-  const changed = files.filter(({ path, hash }) => (memory.fileHash(path) ?? hash) !== hash);
+export function fileDrift(journal: Pick<Journal, "fileHash">, files: readonly FileRead[]): Diagnostic[] {
+  const changed = files.filter(({ path, hash }) => (journal.fileHash(path) ?? hash) !== hash);
   return changed.map(({ path }) => ({
     code: "file_drift",
     type: "custom",
@@ -21,12 +21,12 @@ export function fileDrift(memory: FileMemory, files: readonly FileRead[]): Diagn
  * be written is told of and stops nothing.
  */
 export async function rememberFiles(
-  memory: FileMemory,
+  journal: Pick<Journal, "recordFiles" | "recordPromptDay">,
   { files, day }: { readonly files: readonly FileRead[]; readonly day?: string },
 ): Promise<Diagnostic[]> {
   try {
-    await memory.recordFiles(files);
-    if (day !== undefined) await memory.recordPromptDay(day);
+    await journal.recordFiles(files);
+    if (day !== undefined) await journal.recordPromptDay(day);
     return [];
   } catch (thrown) {
     return [{

@@ -32,8 +32,7 @@ export interface Estimate {
 export async function estimate(
   options: RequestOptions & { readonly fetch?: typeof fetch; readonly signal?: AbortSignal },
 ): Promise<Outcome<Estimate>> {
-  // Nothing is sent, so nothing is remembered of files.
-  const prepared = await prepareRequest({ ...options, files: undefined });
+  const prepared = await prepareRequest({ ...options, isSent: false });
   if (prepared.kind !== "ready") return { ok: false, problem: obstacleIn(prepared) };
   const { provider } = options;
   const counting = countRequest(provider.name, prepared.request);

@@ -7,8 +7,7 @@ import type { RequestLimiter } from "../../providers/http/limiter.ts";
 import type { Clock } from "../../providers/http/patience.ts";
 import type { CredentialResolver } from "../../providers/keys/types.ts";
 import type { OfferedTool, Provider } from "../../providers/types.ts";
-import type { ThinkingMemory } from "../storage/thinking_memory.ts";
-import type { DocumentStore, Emit, FileMemory, ReplyMemory } from "../types.ts";
+import type { DocumentStore, Emit, Journal } from "../types.ts";
 import type { UsageLog } from "../usage/log.ts";
 import type { RunLimits } from "./limits.ts";
 
@@ -30,12 +29,8 @@ export interface SendOptions {
   readonly resolvers?: readonly CredentialResolver[];
   /** What the document's first block said; evaluated once for all sends of a run. */
   readonly frontmatter?: EvaluatedFrontmatter;
-  /** Where it is remembered what other files were like; left out, their changes are not told. */
-  readonly files?: FileMemory;
-  /** Where it is remembered that a reply has not ended; left out, it is not. */
-  readonly replies?: ReplyMemory;
-  /** Where it is remembered what earlier thinking belongs to; left out, the provider decides what still counts. */
-  readonly thinking?: ThinkingMemory;
+  /** The document's journal. @default nothing is remembered: neither files, nor unfinished replies, nor earlier thinking */
+  readonly journal?: Journal;
   /** Where it is remembered what requests used; left out, it is not. */
   readonly usage?: UsageLog;
   /** What the requests of a run may use, and what they have used. @default those of the settings, for all sends together */

@@ -20,8 +20,7 @@ import { preserve, ThinkingLog } from "./thinking/log.ts";
 import { type CacheFacts, earlierNotices, mismatchProblem } from "./thinking/notices.ts";
 import { lastWordIsModels, nothingToSend } from "../plan/open_calls.ts";
 import { lastWord } from "../plan/refusals.ts";
-import type { ThinkingMemory } from "../storage/thinking_memory.ts";
-import type { FileMemory } from "../types.ts";
+import type { Journal } from "../types.ts";
 
 export interface RequestOptions {
   readonly chat: Chat;
@@ -37,10 +36,10 @@ export interface RequestOptions {
   readonly keys?: KeyMemory;
   /** What the document's first block said. */
   readonly frontmatter?: EvaluatedFrontmatter;
-  /** Where it is remembered what other files were like; left out, their changes are not told. */
-  readonly files?: FileMemory;
-  /** Where it is remembered what earlier thinking belongs to; left out, the provider decides what still counts. */
-  readonly thinking?: ThinkingMemory;
+  /** The document's journal. @default nothing is remembered of files and earlier thinking */
+  readonly journal?: Journal;
+  /** Whether the journal records which files the request was made from. @default true */
+  readonly isSent?: boolean;
   /** Whether the model's last turn is a reply that the provider paused and wants back. @default false */
   readonly resumes?: boolean;
   /** What the provider refused in an earlier try. @default nothing */
@@ -82,13 +81,13 @@ const HIDDEN_SECRET = "[hidden]";
 
 /** Prepares the request that `send` posts, and remembers the files it was made from. */
 export async function prepareRequest(options: RequestOptions): Promise<Sendable> {
-  const { provider, environment, settings, keys = new KeyMemory(() => 0), files } = options;
+  const { provider, environment, settings, keys = new KeyMemory(() => 0), journal, isSent = true } = options;
   const prepared = await prepare(options, async () => {
     const credential = await keys.get({ provider, environment, settings });
     return credential.ok ? success(credential.value.secret) : credential;
   });
-  if (prepared.kind !== "ready" || files === undefined) return prepared;
-  const told = await rememberFiles(files, prepared);
+  if (prepared.kind !== "ready" || journal === undefined || !isSent) return prepared;
+  const told = await rememberFiles(journal, prepared);
   return { ...prepared, diagnostics: [...prepared.diagnostics, ...told] };
 }
 
@@ -127,7 +126,7 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   const diagnostics = [
     ...prompt.diagnostics,
     ...nothingNew(chat, prompt, ending === "nothing" || (ending === "model" && !prefill)),
-    ...(options.files === undefined ? [] : fileDrift(options.files, prompt.files)),
+    ...(options.journal === undefined ? [] : fileDrift(options.journal, prompt.files)),
   ];
   if (diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
     return { kind: "blocked", diagnostics };
@@ -139,11 +138,11 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   const key = await secret();
   if (!key.ok) return { kind: "failed", problem: key.problem };
   const day = dayOf(options.now ?? new Date());
-  const notes = options.thinking?.thinking.notes;
+  const notes = options.journal?.thinking.notes;
   const recall = (about: string) => notes?.get(quickHash(about)) ?? null;
   const input = { prompt, tools, settings, document, key: key.value, baseUrl: baseUrl.value, day, recall };
   const outline = provider.outline?.(input) ?? null;
-  const preserved = outline === null ? null : preserve(outline, options.thinking);
+  const preserved = outline === null ? null : preserve(outline, options.journal);
   if (preserved?.outline.mismatch === "error" && preserved.judgement.lost.length > 0) {
     return { kind: "failed", problem: mismatchProblem(preserved.outline, preserved.judgement) };
   }

@@ -74,7 +74,7 @@ class Sends {
     { conceded, resumes, may, told, byPerson }: Attempt,
   ): Promise<AttemptEnd> {
     if (signal.aborted) return { kind: "cancelled" };
-    const { store, settings, environment, provider, templatedTools, frontmatter, files, thinking, limits } =
+    const { store, settings, environment, provider, templatedTools, frontmatter, journal, limits } =
       this.#options;
     const tools = this.#options.tools();
     const prepared = await prepareRequest({
@@ -87,8 +87,7 @@ class Sends {
       templatedTools,
       frontmatter,
       keys: this.#keys,
-      files,
-      thinking,
+      journal,
       resumes,
       conceded,
     });

@@ -139,7 +139,7 @@ export class Sending {
   /** Ends the reply in the document; `tried` is what else there is to say about an error. */
   async end(exchange: Exchange, tried: string | null = null): Promise<AttemptEnd> {
     if (this.#writer.begun) {
-      this.#notices.push(...await this.#prepared.log?.finish(this.#options.thinking) ?? []);
+      this.#notices.push(...await this.#prepared.log?.finish(this.#options.journal) ?? []);
       await this.#keepNotes();
     }
     const ending = endingOf(
@@ -203,13 +203,13 @@ export class Sending {
 
   /** Nothing but the quality of later replies depends on them, so that a state folder that takes nothing stops nothing. */
   async #keepNotes(): Promise<void> {
-    const { thinking } = this.#options;
-    const known = thinking?.thinking.notes;
+    const { journal } = this.#options;
+    const known = journal?.thinking.notes;
     const news = [...this.#notes].filter(([key, value]) => known?.get(key) !== value)
       .map(([key, value]) => ({ kind: "note" as const, key, value }));
     if (news.length === 0) return;
     try {
-      await thinking?.recordThinking(news);
+      await journal?.recordThinking(news);
     } catch (thrown) {
       this.#notices.push(`What the provider said of its reply cannot be kept: ${thrownText(thrown)}.`);
     }

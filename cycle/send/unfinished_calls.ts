@@ -2,16 +2,19 @@
 // reply must not run anything by itself.
 
 import { thrownText } from "../../base/problem.ts";
-import type { Emit, ReplyMemory } from "../types.ts";
+import type { Emit, Journal } from "../types.ts";
+
+/** What is recorded of a reply. */
+type ReplyRecord = Pick<Journal, "recordUnfinished" | "recordFinished">;
 
 /** The calls of one reply. */
 export class UnfinishedCalls {
-  readonly #memory: ReplyMemory | undefined;
+  readonly #journal: ReplyRecord | undefined;
   readonly #emit: Emit;
   readonly #noted = new Set<string>();
 
-  constructor({ replies, emit }: { readonly replies?: ReplyMemory; readonly emit: Emit }) {
-    this.#memory = replies;
+  constructor({ journal, emit }: { readonly journal?: ReplyRecord; readonly emit: Emit }) {
+    this.#journal = journal;
     this.#emit = emit;
   }
 
@@ -20,18 +23,18 @@ export class UnfinishedCalls {
     const news = calls.filter((id) => !this.#noted.has(id));
     if (news.length === 0) return;
     news.forEach((id) => this.#noted.add(id));
-    await this.#record((memory) => memory.recordUnfinished(news));
+    await this.#record((journal) => journal.recordUnfinished(news));
   }
 
   /** The document shows how the reply ended. */
   async end(): Promise<void> {
-    if (this.#noted.size > 0) await this.#record((memory) => memory.recordFinished([...this.#noted]));
+    if (this.#noted.size > 0) await this.#record((journal) => journal.recordFinished([...this.#noted]));
   }
 
   /** A reply that was paid for is not given up because of this; that it cannot be noted is told. */
-  async #record(use: (memory: ReplyMemory) => Promise<void>): Promise<void> {
+  async #record(use: (journal: ReplyRecord) => Promise<void>): Promise<void> {
     try {
-      if (this.#memory !== undefined) await use(this.#memory);
+      if (this.#journal !== undefined) await use(this.#journal);
     } catch (thrown) {
       const message = `The journal of this document cannot be written: ${thrownText(thrown)}. ` +
         "Make room, or name a writable state folder with XDG_STATE_HOME.";

@@ -6,24 +6,12 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { FileRead } from "../../prompt/types.ts";
-import type {
-  Approval,
-  Exposure,
-  ExposureMemory,
-  FileMemory,
-  Journal,
-  ReplyMemory,
-  Suspects,
-} from "../types.ts";
-import type { ThinkingEntry, ThinkingMemory, ThinkingState } from "./thinking_memory.ts";
+import type { Approval, Exposure, Journal, Suspects, ThinkingEntry, ThinkingState } from "../types.ts";
 import { type JournalEntry, JournalState, readEntries } from "./journal_entries.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 
 /** Journals larger than this are rewritten without what is over. */
 const COMPACT_BYTES = 256 * 1024;
-
-/** All that is remembered about one document. */
-export type DocumentMemory = Journal & FileMemory & ExposureMemory & ReplyMemory & ThinkingMemory;
 
 /**
  * The journal of the document at `path`, or one that ends with the process when it is null (unsaved). Opening only reads:
@@ -32,7 +20,7 @@ export type DocumentMemory = Journal & FileMemory & ExposureMemory & ReplyMemory
 export async function openJournal(options: {
   readonly environment: Environment;
   readonly path: string | null;
-}): Promise<Outcome<DocumentMemory>> {
+}): Promise<Outcome<Journal>> {
   const { environment, path } = options;
   const folder = `${stateFolder(environment)}/journal`;
   if (path === null) return success(new RunJournal(environment, "unsaved", null, [], false));
@@ -51,11 +39,13 @@ export async function openJournal(options: {
 }
 
 /** A journal of one process; with a file, every entry is in it before the promise settles. */
-class RunJournal implements DocumentMemory {
+export class RunJournal implements Journal {
   readonly #environment: Environment;
   readonly #key: string;
   readonly #file: string | null;
   readonly #state: JournalState;
+  /** Calls about which this run recorded something. */
+  readonly #here = new Set<string>();
   /** The file is to be rewritten before the next record. */
   #overgrown: boolean;
 
@@ -77,8 +67,13 @@ class RunJournal implements DocumentMemory {
     return this.#state.approvals.get(id) ?? null;
   }
 
-  recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void> {
-    return this.#record([...approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval })));
+  isFromThisRun(id: string): boolean {
+    return this.#here.has(id);
+  }
+
+  async recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void> {
+    await this.#record([...approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval })));
+    for (const id of approvals.keys()) this.#here.add(id);
   }
 
   started(): ReadonlyMap<string, string> {

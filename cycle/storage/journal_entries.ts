@@ -1,14 +1,8 @@
 // The lines of a journal: what each may be, how they are read, and what all of them together come to.
 
 import type { FileRead } from "../../prompt/types.ts";
-import {
-  isThinkingEntry,
-  thinkingEntries,
-  type ThinkingEntry,
-  type ThinkingState,
-  thinkingState,
-} from "./thinking_memory.ts";
-import type { Approval } from "../types.ts";
+import { isThinkingEntry, thinkingEntries, thinkingState } from "./thinking_memory.ts";
+import type { Approval, ThinkingEntry, ThinkingState } from "../types.ts";
 import {
   afterEntry,
   entriesOf,

@@ -1,45 +1,7 @@
 // What is remembered of replies that their document cannot hold, of signed thinking above all: by digests only, never its
 // text (providers-2026-11, 1.3.1).
 
-/** Where a block of thinking was made: what it belongs to, so that a change of that is seen before sending. */
-export interface ThinkingRecord {
-  /** Digest of its signature. */
-  readonly key: string;
-  /** Digest of its text. */
-  readonly text: string;
-  /** Digest of everything that was sent before it, thinking apart; null when its model does not look at that. */
-  readonly prefix: string | null;
-  /** Key of the thinking before it, or null. */
-  readonly before: string | null;
-  /** Who made it. */
-  readonly model: string;
-}
-
-/** Entries of a document's journal. */
-export type ThinkingEntry =
-  | ({ readonly kind: "thinking" } & ThinkingRecord)
-  /** Thinking that is left out for good: putting it back would spoil what was made without it. */
-  | { readonly kind: "stale"; readonly keys: readonly string[] }
-  /** Thinking of which the person was told that the model or account of the time could not read it. */
-  | { readonly kind: "unread"; readonly keys: readonly string[] }
-  /** Something that a provider wants to hear again with a reply: what is said of the thing with this digest. */
-  | { readonly kind: "note"; readonly key: string; readonly value: string }
-  /** Digests of the pieces of the last request, from the one on that differs from those of the request before. */
-  | { readonly kind: "sent"; readonly from: number; readonly pieces: readonly string[] };
-
-/** All that is remembered of a document's thinking. */
-export interface ThinkingMemory {
-  readonly thinking: ThinkingState;
-  recordThinking(entries: readonly ThinkingEntry[]): Promise<void>;
-}
-
-export interface ThinkingState {
-  readonly records: ReadonlyMap<string, ThinkingRecord>;
-  readonly stale: ReadonlySet<string>;
-  readonly unread: ReadonlySet<string>;
-  readonly sent: readonly string[];
-  readonly notes: ReadonlyMap<string, string>;
-}
+import type { ThinkingEntry, ThinkingRecord, ThinkingState } from "../types.ts";
 
 export const NO_THINKING: ThinkingState = {
   records: new Map(),

@@ -2,20 +2,14 @@
 
 import assert from "node:assert/strict";
 import { agree } from "../../agent/trust/agreement.ts";
-import {
-  cautious,
-  type Decide,
-  type Distrust,
-  distrust,
-  distrusts,
-  wary,
-} from "../../agent/trust/untrusted.ts";
+import { countingApprovals, untrusted } from "../../agent/trust/downgrades.ts";
+import { type Distrust, distrust, distrusts } from "../../agent/trust/untrusted.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { DocumentApproval } from "../../config/settings/tools.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import type { Verdict } from "../../tools/approval/mod.ts";
+import { type Decide, type Verdict, withDowngrades } from "../../tools/approval/mod.ts";
 import { removeFolder } from "../folder.ts";
 
 type Sandbox = Settings["sandbox"];
@@ -139,6 +133,8 @@ const FEW: Distrust = {
   onlyItsOwn: false,
 };
 
+const NO_JOURNAL = { approval: () => null, isFromThisRun: () => false };
+
 Deno.test("approvals become questions, and the person is told once why: one row a condition", async () => {
   const rows:
     readonly (readonly [string, Partial<Distrust>, string, Verdict["decision"], boolean, string])[] = [
@@ -164,11 +160,9 @@ Deno.test("approvals become questions, and the person is told once why: one row 
     const person: Decide = () =>
       Promise.resolve({ decision: approves ? "approve" : "require_approval", source: "person" });
     const told: CycleEvent[] = [];
-    const decide = wary(() => Promise.resolve(given), {
-      distrust: { ...FEW, ...changes },
-      person,
-      emit: (event) => told.push(event),
-    });
+    const emit = (event: CycleEvent) => told.push(event);
+    const downgrade = untrusted({ ...FEW, ...changes }, { person, journal: NO_JOURNAL, emit });
+    const decide = withDowngrades(() => Promise.resolve(given), [downgrade]);
     const call = { id: "c1", name, input: {} };
     const verdict = await decide(call);
     await decide(call);
@@ -199,16 +193,21 @@ Deno.test("a rule helps a call only where it would not be turned into a question
 Deno.test("of a document that is not believed, only a person's approval counts, and what this run judged", () =>
   inFolder(async (folder) => {
     const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
-    const opened = await openJournal({ environment, path: `${folder}/a.chat` });
-    assert.ok(opened.ok);
-    await opened.value.recordApprovals(
+    const earlier = await openJournal({ environment, path: `${folder}/a.chat` });
+    assert.ok(earlier.ok);
+    await earlier.value.recordApprovals(
       new Map([
         ["own", { by: "person", hash: "h" }],
         ["policy", { by: "policy", hash: "h" }],
       ]),
     );
-    const journal = cautious(opened.value);
-    const hash = (id: string) => journal.approval(id)?.hash;
+    const opened = await openJournal({ environment, path: `${folder}/a.chat` });
+    assert.ok(opened.ok);
+    const journal = opened.value;
+    const emit = () => {};
+    const downgrade = untrusted(FEW, { person: () => assert.fail("nobody is asked"), journal, emit });
+    const approvalOf = countingApprovals(journal, [downgrade]);
+    const hash = (id: string) => approvalOf(id)?.hash;
     assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "to be judged anew", "to be judged anew"]);
     await journal.recordApprovals(new Map([["policy", { by: "policy", hash: "new" }]]));
     assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "new", "to be judged anew"]);

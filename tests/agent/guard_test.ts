@@ -6,9 +6,9 @@ import { blocksOf, subjectSettings } from "../../agent/settings.ts";
 import { DocumentGuard, type GuardOptions } from "../../agent/trust/guard.ts";
 import { guardOf } from "../../agent/trust/open_guard.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
-import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import type { CycleEvent } from "../../cycle/types.ts";
+import type { CycleEvent, Journal } from "../../cycle/types.ts";
 import { callsDocument } from "../cli/harness.ts";
 import { removeFolder } from "../folder.ts";
 
@@ -41,7 +41,7 @@ class Place {
     Deno.renameSync(`${this.folder}/new`, this.path);
   }
 
-  async memory(path = this.path): Promise<DocumentMemory> {
+  async journal(path = this.path): Promise<Journal> {
     const opened = await openJournal({ environment: this.environment, path });
     assert.ok(opened.ok);
     return opened.value;
@@ -50,19 +50,19 @@ class Place {
   /** A guard as the next run makes it. */
   async guard(options: Partial<GuardOptions> & { readonly named?: string; readonly path?: string } = {}) {
     const { path = this.path, named = path } = options;
-    const memory = await this.memory(path);
+    const journal = await this.journal(path);
     const guard = new DocumentGuard({
       environment: this.environment,
       store: new MemoryStore(Deno.readFileSync(path), path, undefined, named),
-      memory,
-      nameMemory: named === path ? null : await this.memory(named),
+      journal,
+      nameJournal: named === path ? null : await this.journal(named),
       said: () => Promise.resolve({ block: "", narrows: true }),
       inReach: () => true,
       emit: (event) => this.told.push(event),
       readOnly: false,
       ...options,
     });
-    return { guard, memory };
+    return { guard, journal };
   }
 }
 
@@ -85,14 +85,14 @@ async function hashIn(text: string, id: string): Promise<string> {
 
 Deno.test("after commands that could not reach the document, nothing is suspected, whatever the person wrote", () =>
   inPlace(async (place) => {
-    const { guard, memory } = await place.guard();
+    const { guard, journal } = await place.guard();
     assert.equal(guard.commandsLive, false);
     assert.equal(await guard.begin(), null);
     assert.equal(guard.commandsLive, true);
     place.write(FORGED);
     await guard.end();
     assert.equal(guard.commandsLive, false);
-    assert.deepEqual([memory.suspects(), memory.exposure(), place.told], [null, null, []]);
+    assert.deepEqual([journal.suspects(), journal.exposure(), place.told], [null, null, []]);
   }));
 
 Deno.test("what a replaced file says more than before is suspected, and what is written later is not", () =>
@@ -108,7 +108,7 @@ Deno.test("what a replaced file says more than before is suspected, and what is 
     assert.equal(await next.guard.open(), null);
     assert.deepEqual(next.guard.suspects?.calls, { c2: await hashIn(FORGED, "c2") });
     assert.equal(await next.guard.confirm(), null);
-    assert.equal((await place.memory()).suspects(), null);
+    assert.equal((await place.journal()).suspects(), null);
   }));
 
 Deno.test("a block with text runs nothing, whatever its status says: the one that a command empties is suspected", () =>
@@ -130,9 +130,9 @@ Deno.test("a block with text runs nothing, whatever its status says: the one tha
 
 Deno.test("an approval that this program records while commands live is vouched for", () =>
   inPlace(async (place) => {
-    const { guard, memory } = await place.guard();
+    const { guard, journal } = await place.guard();
     await guard.begin();
-    await memory.recordApprovals(
+    await journal.recordApprovals(
       new Map([["c2", { by: "policy", hash: await hashIn(FORGED, "c2"), source: "x" }]]),
     );
     place.replace(FORGED);
@@ -164,11 +164,11 @@ Deno.test("a run that was killed leaves it to the next one to look", () =>
       const report = await place.guard({ readOnly: true });
       assert.equal(await report.guard.open(), null);
       assert.equal(report.guard.suspects !== null, replaced);
-      assert.notEqual((await place.memory()).exposure(), null, "a report records nothing");
+      assert.notEqual((await place.journal()).exposure(), null, "a report records nothing");
       const next = await place.guard();
       await next.guard.open();
       assert.equal(next.guard.suspects !== null, replaced);
-      assert.equal((await place.memory()).exposure(), null);
+      assert.equal((await place.journal()).exposure(), null);
       await next.guard.confirm();
     }
   }));
@@ -217,7 +217,7 @@ Deno.test("who confirms a killed run's document by a report is not asked again, 
       const next = await place.guard({ named });
       await next.guard.open();
       assert.equal(next.guard.suspects, null);
-      assert.equal((await place.memory(named)).exposure(), null);
+      assert.equal((await place.journal(named)).exposure(), null);
     }
   }));
 
@@ -242,7 +242,7 @@ Deno.test("a name that leads elsewhere after commands is found by whoever opens 
     const { guard } = await place.guard({ named: link });
     await guard.begin();
     await guard.end();
-    assert.equal((await place.memory(link)).exposure(), null);
+    assert.equal((await place.journal(link)).exposure(), null);
     await guard.begin();
     Deno.removeSync(link);
     Deno.writeTextFileSync(link, FORGED);
@@ -257,9 +257,9 @@ Deno.test("a name that leads elsewhere after commands is found by whoever opens 
 Deno.test("a document out of every command's reach is not watched, unless it has another name", () =>
   inPlace(async (place) => {
     const far = { inReach: () => false };
-    const { guard, memory } = await place.guard(far);
+    const { guard, journal } = await place.guard(far);
     await guard.begin();
-    assert.equal(memory.exposure(), null);
+    assert.equal(journal.exposure(), null);
     place.replace(FORGED);
     await guard.end();
     assert.equal(guard.suspects, null);
@@ -348,9 +348,9 @@ Deno.test("a document is watched where the policy lets commands write it, and wh
         settings: { ...settings, sandbox },
       });
       assert.ok(made.ok);
-      const { guard, memory } = made.value;
+      const { guard, journal } = made.value;
       await guard.begin();
-      assert.equal(memory.exposure() !== null, watched, rw_paths.join());
+      assert.equal(journal.exposure() !== null, watched, rw_paths.join());
       await guard.end();
     }
   }));
@@ -358,7 +358,7 @@ Deno.test("a document is watched where the policy lets commands write it, and wh
 Deno.test("a text without a path is not watched, and where nothing was left nothing is recorded", () =>
   inPlace(async (place) => {
     const recorded = () => Array.from(Deno.readDirSync(place.folder), ({ name }) => name).includes("state");
-    const { guard, memory } = await place.guard();
+    const { guard, journal } = await place.guard();
     assert.deepEqual([await guard.open(), await guard.confirm()], [null, null]);
     await guard.end();
     assert.equal(recorded(), false);
@@ -367,10 +367,10 @@ Deno.test("a text without a path is not watched, and where nothing was left noth
     assert.ok(opened.ok);
     for (const exposure of [null, { name: "/x", leads: "/x", file: null, approved: {}, block: "" }]) {
       if (exposure !== null) await opened.value.recordExposure(exposure);
-      const next = await place.guard({ store: unsaved, memory: opened.value });
+      const next = await place.guard({ store: unsaved, journal: opened.value });
       assert.deepEqual([await next.guard.open(), await next.guard.begin()], [null, null]);
       await next.guard.end();
       assert.deepEqual([await next.guard.confirm(), next.guard.suspects], [null, null]);
     }
-    assert.deepEqual([recorded(), place.told, memory.exposure()], [false, [], null]);
+    assert.deepEqual([recorded(), place.told, journal.exposure()], [false, [], null]);
   }));

@@ -1,17 +1,13 @@
 // Approvals that a command could have written: what they count for until a person confirms them (S17). One row a condition.
 
 import assert from "node:assert/strict";
-import type { DocumentGuard } from "../../agent/trust/guard.ts";
-import { callDoubts, confirming, unconfirmedBlock, vouchedJournal } from "../../agent/trust/unconfirmed.ts";
+import { countingApprovals, unconfirmed } from "../../agent/trust/downgrades.ts";
+import { callDoubts, unconfirmedBlock } from "../../agent/trust/unconfirmed.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { Suspects } from "../../cycle/types.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import { type Verdict, withDowngrades } from "../../tools/approval/mod.ts";
 
 const WHY = "the file was replaced";
-
-function guarded(suspects: Suspects | null): DocumentGuard {
-  return { suspects } as DocumentGuard;
-}
 
 const ONE: Suspects = { why: WHY, calls: { c1: "hash" }, block: null };
 
@@ -27,7 +23,7 @@ Deno.test("a call that waits is told to have been approved by what a command cou
   ];
   for (const [decision, suspects, id, told] of rows) {
     const given: Verdict = { decision, source: "config", chain: [] };
-    const decide = confirming(() => Promise.resolve(given), guarded(suspects));
+    const decide = withDowngrades(() => Promise.resolve(given), [unconfirmed({ suspects })]);
     const verdict = await decide({ id, name: "bash", input: {} });
     const what = `${decision} ${id}`;
     if (!told) assert.equal(verdict, given, what);
@@ -45,8 +41,8 @@ Deno.test("the journal knows no approval of a call that a command could have app
   const approval = { by: "person", hash: "h" } as const;
   await opened.value.recordApprovals(new Map([["c1", approval], ["c2", approval]]));
   const by = (suspects: Suspects | null) => {
-    const journal = vouchedJournal(opened.value, guarded(suspects));
-    return ["c1", "c2", "c3"].map((id) => journal.approval(id)?.by ?? null);
+    const approvalOf = countingApprovals(opened.value, [unconfirmed({ suspects })]);
+    return ["c1", "c2", "c3"].map((id) => approvalOf(id)?.by ?? null);
   };
   assert.deepEqual(by(null), ["person", "person", null]);
   assert.deepEqual(by(ONE), ["policy", "person", null]);

@@ -1,10 +1,11 @@
 // Calls of a reply whose end nobody saw: which of them policy may still decide about, and what is told.
 
 import assert from "node:assert/strict";
-import { UNFINISHED, unfinishedDoubts, wholeReplies } from "../../agent/trust/unconfirmed.ts";
+import { unfinished } from "../../agent/trust/downgrades.ts";
+import { unfinishedDoubts } from "../../agent/trust/unconfirmed.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import { type Verdict, withDowngrades } from "../../tools/approval/mod.ts";
 
 const call = (id: string) => ({ id, name: "bash", input: {} });
 
@@ -16,12 +17,9 @@ Deno.test("only what policy would run of such a reply is the person's to decide,
     whole: { decision: "approve", source: "config" },
   };
   const events: CycleEvent[] = [];
-  const unfinished = new Set(["runs", "denied", "asked"]);
-  const decide = wholeReplies(
-    ({ id }) => Promise.resolve(verdicts[id]!),
-    { unfinished: () => unfinished },
-    (event) => events.push(event),
-  );
+  const ids = new Set(["runs", "denied", "asked"]);
+  const downgrade = unfinished({ unfinished: () => ids }, (event) => events.push(event));
+  const decide = withDowngrades(({ id }) => Promise.resolve(verdicts[id]!), [downgrade]);
   const decided = await Promise.all(Object.keys(verdicts).map((id) => decide(call(id))));
   assert.deepEqual(decided.map(({ decision }) => decision), [
     "require_approval",
@@ -29,11 +27,16 @@ Deno.test("only what policy would run of such a reply is the person's to decide,
     "require_approval",
     "approve",
   ]);
-  assert.deepEqual(decided.map(({ source }) => source), [UNFINISHED, "config", "config", "config"]);
+  assert.deepEqual(decided.map(({ source }) => source), [
+    "urn:flemma:approval:unfinished",
+    "config",
+    "config",
+    "config",
+  ]);
   await decide(call("runs"));
   assert.deepEqual(events.map((event) => event.event === "notice" ? event.id : event.event), ["runs"]);
   // What is remembered may change during a run.
-  unfinished.delete("runs");
+  ids.delete("runs");
   assert.equal((await decide(call("runs"))).decision, "approve");
 });
 

@@ -278,11 +278,13 @@ Deno.test("the word approved runs nothing that is denied, unless policy itself w
   // Decided and about to run: nobody is asked twice about thousands of calls.
   const byPolicy = bench({ text, tools: OFF, decide });
   const [call] = byPolicy.store.chat.calls;
-  byPolicy.journal.approvals.set("a", { by: "policy", hash: await callHash(call!) });
+  await byPolicy.journal.recordApprovals(new Map([["a", { by: "policy", hash: await callHash(call!) }]]));
   await byPolicy.cycle.advance();
   assert.deepEqual(byPolicy.ran, ["a"]);
   const asked = bench({ text, tools: OFF, decide });
-  asked.journal.approvals.set("a", { by: "policy", hash: await callHash(call!), asked: true });
+  await asked.journal.recordApprovals(
+    new Map([["a", { by: "policy", hash: await callHash(call!), asked: true }]]),
+  );
   await asked.cycle.advance();
   assert.deepEqual(asked.ran, []);
 });

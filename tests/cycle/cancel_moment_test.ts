@@ -27,7 +27,7 @@ Deno.test("a call whose start is being journalled when everything is cancelled d
   const stop = await built.cycle.advance();
   assert.deepEqual([stop.reason, built.ran], ["cancelled", []]);
   assert.equal(built.store.text, CHAT);
-  assert.deepEqual([...journal.starts], []);
+  assert.deepEqual([...journal.started()], []);
 });
 
 Deno.test("a call executed by hand does not run when everything is cancelled while its input is checked", async () => {

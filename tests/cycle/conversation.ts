@@ -97,8 +97,7 @@ export class Conversation {
       tools: () => this.tools,
       emit: (event) => events.push(event),
       retry: false,
-      files: memory.value,
-      thinking: memory.value,
+      journal: memory.value,
     })(new AbortController().signal);
     this.text = new TextDecoder().decode(store.chat.bytes);
     const notices = events.flatMap((event) => event.event === "notice" ? [event.message] : []);

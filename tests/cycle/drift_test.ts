@@ -8,7 +8,7 @@ import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { dryRun, prepareRequest } from "../../cycle/send/request.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
-import type { FileMemory } from "../../cycle/types.ts";
+import type { Journal } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaSession } from "../../prompt/template/document_lua.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
@@ -29,7 +29,7 @@ class Place {
   }
 
   /** What the document's runs remember, read anew as a next process does. */
-  async memory(path: string | null = this.document): Promise<FileMemory> {
+  async memory(path: string | null = this.document): Promise<Journal> {
     const opened = await openJournal({ environment: this.environment, path });
     assert.ok(opened.ok);
     return opened.value;
@@ -42,7 +42,7 @@ class Place {
   /** Prepares a send of `chat` as a run of its own; answers `code message` of every diagnostic. */
   async send(
     chat: string,
-    files: FileMemory,
+    journal: Journal,
     how: typeof dryRun = prepareRequest,
   ): Promise<readonly string[]> {
     const { environment, document } = this;
@@ -64,7 +64,7 @@ class Place {
       provider: anthropic,
       tools: [],
       frontmatter: { variables, diagnostics, lua },
-      files,
+      journal,
     });
     assert.ok(prepared.kind !== "failed");
     return prepared.diagnostics.map(({ code, message }) => `${code} ${message}`);

@@ -5,7 +5,8 @@ import type { Settings } from "../../config/settings.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Problem } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/run/cycle.ts";
-import type { Approval, CycleEvent, DocumentStore, Growth, Journal, SendOutcome } from "../../cycle/types.ts";
+import { RunJournal } from "../../cycle/storage/journal.ts";
+import type { CycleEvent, DocumentStore, Growth, SendOutcome } from "../../cycle/types.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Call, Chat } from "../../parser/types.ts";
@@ -58,53 +59,40 @@ export class TextStore implements DocumentStore {
   }
 }
 
-/** A journal that lasts as long as the test; writes down what it was told, in order. */
-export class MemoryJournal implements Journal {
-  readonly approvals = new Map<string, Approval>();
-  readonly starts = new Map<string, string>();
+/** A journal that lasts as long as the test; writes down what was recorded, in order. */
+export class MemoryJournal extends RunJournal {
   readonly bodies: { id: string; body: string }[] = [];
-  readonly results = new Map<string, string>();
   readonly log: string[] = [];
+  readonly #results = new Map<string, string>();
 
-  approval(id: string): Approval | null {
-    return this.approvals.get(id) ?? null;
+  constructor() {
+    super({ cwd: "/", home: "/", variables: {} }, "test", null, [], false);
   }
 
-  recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void> {
-    for (const [id, approval] of approvals) this.approvals.set(id, approval);
-    return Promise.resolve();
-  }
-
-  started(): ReadonlyMap<string, string> {
-    return this.starts;
-  }
-
-  recordStart(id: string, tool: string): Promise<void> {
-    this.starts.set(id, tool);
+  override async recordStart(id: string, tool: string): Promise<void> {
+    await super.recordStart(id, tool);
     this.log.push(`start ${id}`);
-    return Promise.resolve();
   }
 
-  recordEnd(id: string): Promise<void> {
-    this.starts.delete(id);
-    this.results.delete(id);
+  override async recordEnd(id: string): Promise<void> {
+    await super.recordEnd(id);
+    this.#results.delete(id);
     this.log.push(`end ${id}`);
-    return Promise.resolve();
   }
 
-  keepBody(id: string, body: string): Promise<string> {
+  override keepBody(id: string, body: string): Promise<string> {
     this.bodies.push({ id, body });
     return Promise.resolve(`memory:${this.bodies.length}`);
   }
 
-  async keepResult(id: string, body: string): Promise<string> {
+  override async keepResult(id: string, body: string): Promise<string> {
     const place = await this.keepBody(id, body);
-    this.results.set(id, place);
+    this.#results.set(id, place);
     return place;
   }
 
-  keptResults(): ReadonlyMap<string, string> {
-    return this.results;
+  override keptResults(): ReadonlyMap<string, string> {
+    return this.#results;
   }
 }
 

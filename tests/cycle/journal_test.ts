@@ -2,12 +2,13 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type DocumentMemory, openJournal } from "../../cycle/storage/journal.ts";
+import type { Journal } from "../../cycle/types.ts";
+import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 
 interface Place {
   readonly file: string;
-  open(): Promise<DocumentMemory>;
+  open(): Promise<Journal>;
 }
 
 async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
@@ -33,7 +34,7 @@ const IDS = ["c1", "c2", "c3"];
 const FILES = ["/w/a.txt", "/w/b.txt"];
 
 /** Everything that anybody can ask a journal. */
-function answers(memory: DocumentMemory): unknown {
+function answers(memory: Journal): unknown {
   return {
     approvals: IDS.map((id) => memory.approval(id)),
     started: [...memory.started()].sort(),

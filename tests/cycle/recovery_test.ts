@@ -17,7 +17,7 @@ function status(built: Bench, id: string): string | null | undefined {
 
 Deno.test("a call that ran when the program ended waits for the person; the other approved call runs", async () => {
   const journal = new MemoryJournal();
-  journal.starts.set("c1", "echo");
+  await journal.recordStart("c1", "echo");
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "approved"));
   const built = bench({ text, journal, tools: OFF });
   const stop = await built.cycle.advance();
@@ -25,7 +25,7 @@ Deno.test("a call that ran when the program ended waits for the person; the othe
   assert.deepEqual(built.ran, ["c2"]);
   assert.deepEqual([stop.reason, stop.ids], ["pending", ["c1"]]);
   assert.deepEqual(built.notices(), ["was-running"]);
-  assert.deepEqual([...journal.starts], []);
+  assert.deepEqual([...journal.started()], []);
 });
 
 Deno.test("D11: a call whose result the document could not take is told as that, with the place of the result", async () => {
@@ -50,7 +50,7 @@ Deno.test("D11: a call whose result the document could not take is told as that,
 
 Deno.test("after the person approved such a call again it runs, once", async () => {
   const journal = new MemoryJournal();
-  journal.starts.set("c1", "echo");
+  await journal.recordStart("c1", "echo");
   const built = bench({
     text: chatAnswered(calls, block("c1", "approved"), block("c2", "", "x")),
     journal,
@@ -65,7 +65,7 @@ Deno.test("after the person approved such a call again it runs, once", async () 
 
 Deno.test("the person may write `approved` back by hand instead, and that stands", async () => {
   const journal = new MemoryJournal();
-  journal.starts.set("c1", "echo");
+  await journal.recordStart("c1", "echo");
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
   const built = bench({ text, journal, tools: OFF });
   await built.cycle.advance();
@@ -77,7 +77,7 @@ Deno.test("the person may write `approved` back by hand instead, and that stands
 
 Deno.test("a tool that only looks runs again after a crash", async () => {
   const journal = new MemoryJournal();
-  journal.starts.set("c1", "read");
+  await journal.recordStart("c1", "read");
   const text = chatAnswered(chatWith(["c1", "read"]), block("c1", "approved"));
   const read = {
     name: "read",
@@ -93,12 +93,12 @@ Deno.test("a tool that only looks runs again after a crash", async () => {
 
 Deno.test("a start whose result stands in the document is simply over", async () => {
   const journal = new MemoryJournal();
-  journal.starts.set("c1", "echo");
+  await journal.recordStart("c1", "echo");
   const text = chatAnswered(calls, block("c1", "", "one"), block("c2", "", "two"));
   const built = bench({ text, journal, tools: OFF });
   await built.cycle.advance();
   assert.equal(built.store.text, text);
-  assert.deepEqual([...journal.starts], []);
+  assert.deepEqual([...journal.started()], []);
   assert.equal(built.sends(), 1);
 });
 
@@ -152,7 +152,7 @@ Deno.test("an approval by policy is recorded with the hash of name and input bef
 async function approvedThenChanged(by: "policy" | "person", autoApprove: string[]): Promise<Bench> {
   const journal = new MemoryJournal();
   const hash = await callHash({ name: "echo", inputText: '{"text": "one"}' });
-  journal.approvals.set("c1", { by, hash });
+  await journal.recordApprovals(new Map([["c1", { by, hash }]]));
   const text = chatAnswered(chatWith(["c1", "echo", '{"text": "rm"}']), block("c1", "approved"));
   return bench({ text, journal, tools: { ...OFF, auto_approve: autoApprove } });
 }

@@ -125,7 +125,7 @@ Deno.test("D5: cancelling stops the call that was started first, and keeps what 
     chatAnswered(slow("a", "b"), block("a", "error", `late\n\n${CANCELLED}`), block("b", "", "result of b")),
   );
   assert.deepEqual([stop.reason, stop.ids], ["cancelled", ["a"]]);
-  assert.deepEqual([...built.journal.starts], []);
+  assert.deepEqual([...built.journal.started()], []);
   const finished = built.events.filter(({ event }) => event === "tool:finished");
   assert.equal(finished.length, 2);
 });
@@ -339,7 +339,7 @@ Deno.test("a document that somebody else changed stops the cycle; the result is 
   ]);
   assert.deepEqual([...built.journal.keptResults().keys()], ["a"]);
   // The next run asks instead of running them again.
-  assert.deepEqual([...built.journal.starts.keys()], ["a", "b"]);
+  assert.deepEqual([...built.journal.started().keys()], ["a", "b"]);
   assert.equal(built.sends(), 0);
 });
 
@@ -396,7 +396,7 @@ Deno.test("a second press while tools run starts only what the slots allow, and 
   await built.cycle.press();
   assert.deepEqual(built.ran, ["a", "b"]);
   // What runs is not what an earlier run of the program left behind: its start stays journalled.
-  assert.deepEqual([...built.journal.starts.keys()], ["a", "b"]);
+  assert.deepEqual([...built.journal.started().keys()], ["a", "b"]);
   gates.open("a");
   gates.open("b");
   await built.cycle.quiet();

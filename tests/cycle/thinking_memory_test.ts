@@ -2,12 +2,8 @@
 
 import assert from "node:assert/strict";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import {
-  isThinkingEntry,
-  thinkingEntries,
-  type ThinkingEntry,
-  thinkingState,
-} from "../../cycle/storage/thinking_memory.ts";
+import { isThinkingEntry, thinkingEntries, thinkingState } from "../../cycle/storage/thinking_memory.ts";
+import type { ThinkingEntry } from "../../cycle/types.ts";
 
 const RECORD = { key: "k", text: "t", prefix: "p", before: null, model: "m" };
 const ENTRIES: readonly ThinkingEntry[] = [

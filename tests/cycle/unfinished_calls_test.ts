@@ -9,7 +9,6 @@ function memory() {
   const log: string[] = [];
   return {
     log,
-    unfinished: () => new Set<string>(),
     recordUnfinished(ids: readonly string[]) {
       log.push(`open ${ids.join()}`);
       return Promise.resolve();
@@ -23,7 +22,7 @@ function memory() {
 
 Deno.test("each call of a reply is noted once, and all of them are over when the reply is", async () => {
   const replies = memory();
-  const calls = new UnfinishedCalls({ replies, emit: () => {} });
+  const calls = new UnfinishedCalls({ journal: replies, emit: () => {} });
   await calls.note([]);
   await calls.note(["a"]);
   await calls.note(["a"]);
@@ -34,7 +33,7 @@ Deno.test("each call of a reply is noted once, and all of them are over when the
 
 Deno.test("a reply without calls, or one of which nothing is remembered, notes nothing", async () => {
   const replies = memory();
-  await new UnfinishedCalls({ replies, emit: () => {} }).end();
+  await new UnfinishedCalls({ journal: replies, emit: () => {} }).end();
   assert.deepEqual(replies.log, []);
   const none = new UnfinishedCalls({ emit: () => assert.fail("nothing is told") });
   await none.note(["a"]);
@@ -44,7 +43,7 @@ Deno.test("a reply without calls, or one of which nothing is remembered, notes n
 Deno.test("a journal that cannot be written costs no reply that was paid for, and is told of", async () => {
   const events: CycleEvent[] = [];
   const replies = { ...memory(), recordUnfinished: () => Promise.reject(new Error("no room")) };
-  await new UnfinishedCalls({ replies, emit: (event) => events.push(event) }).note(["a"]);
+  await new UnfinishedCalls({ journal: replies, emit: (event) => events.push(event) }).note(["a"]);
   assert.ok(events.length === 1 && events[0]!.event === "notice");
   assert.equal(events[0].code, "state-unwritable");
   assert.match(events[0].message, /no room/);

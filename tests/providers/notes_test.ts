@@ -3,29 +3,18 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
+import type { Journal } from "../../cycle/types.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import {
-  type ThinkingEntry,
-  type ThinkingMemory,
-  thinkingState,
-} from "../../cycle/storage/thinking_memory.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { serve } from "./loopback.ts";
 
-/** A memory that forgets with the test. */
-function memory(): ThinkingMemory {
-  const recorded: ThinkingEntry[] = [];
-  return {
-    get thinking() {
-      return thinkingState(recorded);
-    },
-    recordThinking(entries) {
-      recorded.push(...entries);
-      return Promise.resolve();
-    },
-  };
+/** A journal that ends with the test. */
+async function journal(): Promise<Journal> {
+  const opened = await openJournal({ environment: { cwd: "/", home: "/", variables: {} }, path: null });
+  assert.ok(opened.ok);
+  return opened.value;
 }
 
 const sse = (...events: readonly unknown[]) =>
@@ -36,7 +25,7 @@ interface Turn {
   readonly model: string;
   readonly document: string;
   readonly answer: string;
-  readonly thinking: ThinkingMemory;
+  readonly journal: Journal;
 }
 
 async function send(turn: Turn): Promise<{ after: string; body: string }> {
@@ -59,7 +48,7 @@ async function send(turn: Turn): Promise<{ after: string; body: string }> {
       tools: () => [],
       emit: () => {},
       retry: false,
-      thinking: turn.thinking,
+      journal: turn.journal,
     })(new AbortController().signal);
     assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
     return { after: new TextDecoder().decode(store.chat.bytes), body: server.requests[0]!.body };
@@ -74,7 +63,7 @@ const HI = "@You:\nhi\n";
 Deno.test("a server gets reasoning back in the member in which it sent it, and one of which nothing is known in the usual one", async () => {
   const calls = [{ id: "c1", function: { name: "ls", arguments: "{}" } }];
   for (const field of ["reasoning", "reasoning_content"]) {
-    const chat = { provider: "openai_chat", model: "qwen3", thinking: memory() };
+    const chat = { provider: "openai_chat", model: "qwen3", journal: await journal() };
     const answer = sse(
       { choices: [{ delta: { [field]: "Look." } }] },
       { choices: [{ delta: { tool_calls: calls }, finish_reason: "tool_calls" }] },
@@ -86,14 +75,14 @@ Deno.test("a server gets reasoning back in the member in which it sent it, and o
       ...chat,
       document: first.after + RESULT("c1"),
       answer,
-      thinking: memory(),
+      journal: await journal(),
     });
     assert.equal(JSON.parse(elsewhere.body).messages[1].reasoning_content, "Look.");
   }
 });
 
 Deno.test("details of reasoning of a gateway come back unchanged, through the document, whatever the gateway is called", async () => {
-  const router = { provider: "openai_chat", model: "m", thinking: memory() };
+  const router = { provider: "openai_chat", model: "m", journal: await journal() };
   const piece = (text: string, rest = {}) => ({
     choices: [{
       delta: { reasoning: text, reasoning_details: [{ type: "reasoning.text", text, index: 0, ...rest }] },
@@ -116,7 +105,7 @@ Deno.test("details of reasoning of a gateway come back unchanged, through the do
 });
 
 Deno.test("a message of OpenAI keeps its phase, and one whose text was edited has that of its place", async () => {
-  const openai = { provider: "openai", model: "gpt-6.1-sol", thinking: memory() };
+  const openai = { provider: "openai", model: "gpt-6.1-sol", journal: await journal() };
   const item = {
     type: "message",
     phase: "commentary",
@@ -136,7 +125,7 @@ Deno.test("a message of OpenAI keeps its phase, and one whose text was edited ha
 });
 
 Deno.test("Gemini gets its own ids and signatures back, another model of it none of the signatures, and nobody a foreign id", async () => {
-  const gemini = { provider: "gemini", model: "gemini-3.8-flash", thinking: memory() };
+  const gemini = { provider: "gemini", model: "gemini-3.8-flash", journal: await journal() };
   const part = { functionCall: { id: "fc-7", name: "ls", args: {} }, thoughtSignature: "c2ln" };
   const answer = sse({ candidates: [{ content: { parts: [part] }, finishReason: "STOP" }] });
   const first = await send({ ...gemini, document: HI, answer });
@@ -150,7 +139,7 @@ Deno.test("Gemini gets its own ids and signatures back, another model of it none
   ]);
   const other = await send({ ...gemini, model: "gemini-4-argon", document, answer });
   assert.equal(partsOf(other.body)[0].thoughtSignature, "skip_thought_signature_validator");
-  const elsewhere = await send({ ...gemini, document, answer, thinking: memory() });
+  const elsewhere = await send({ ...gemini, document, answer, journal: await journal() });
   assert.deepEqual(partsOf(elsewhere.body), [
     { functionCall: { args: {}, name: "ls" }, thoughtSignature: "c2ln" },
     { functionResponse: { name: "ls", response: { output: "out" } } },
@@ -175,7 +164,7 @@ Deno.test("what was noted is there in the next run, without a word of the text",
 });
 
 Deno.test("an input of Gemini stands in the document, and goes back, as it was spelled", async () => {
-  const gemini = { provider: "gemini", model: "gemini-3.8-flash", thinking: memory() };
+  const gemini = { provider: "gemini", model: "gemini-3.8-flash", journal: await journal() };
   const answer =
     'data: {"candidates": [{"index": 1, "content": {"parts": []}}, {"content": {"parts": [{"text": "So: "}, ' +
     '{"functionCall": {"args": {"z": 1.0, "2": 12345678901234567890, "s": "a \\"}{] b"}, "name": "ls"}}]}, ' +

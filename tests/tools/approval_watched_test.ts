@@ -1,23 +1,34 @@
 // Writing a file that somebody's next start obeys is asked about, whatever list approves the tool.
 
 import assert from "node:assert/strict";
-import { askForWatched } from "../../tools/approval/mod.ts";
+import { type Verdict, watchedFile, withDowngrades } from "../../tools/approval/mod.ts";
+import type { WatchedParts } from "../../tools/approval/watched.ts";
 import { inFolder, plant, projectSandbox } from "../sandbox/fixture.ts";
 
-Deno.test("writing a watched file asks although the tool is listed: one row a condition", () => {
+type Asked = Omit<WatchedParts, "definition"> & {
+  readonly definition: ReturnType<WatchedParts["definition"]>;
+  readonly input: Readonly<Record<string, unknown>>;
+};
+
+function decided(verdict: Verdict, { definition, input, ...parts }: Asked): Promise<Verdict> {
+  const downgrade = watchedFile({ ...parts, definition: () => definition });
+  return withDowngrades(() => Promise.resolve(verdict), [downgrade])({ id: "c1", name: "write", input });
+}
+
+Deno.test("writing a watched file asks although the tool is listed: one row a condition", async () => {
   const approve = { decision: "approve", source: "list" } as const;
   const write = { files: "write", path_input: "path" } as const;
   const sandbox = { watchedBy: (path: string) => path === "/w/.npmrc" ? "npm" : null };
   const resolve = (path: string) => `/w/${path}`;
   const input = { path: ".npmrc" };
   const asked = { definition: write, input, sandbox, resolve };
-  assert.deepEqual(askForWatched(approve, asked), {
+  assert.deepEqual(await decided(approve, asked), {
     decision: "require_approval",
     source: "urn:flemma:approval:watched-file",
     detail: "npm would obey .npmrc",
   });
   const deny = { decision: "deny", source: "list" } as const;
-  assert.equal(askForWatched(deny, asked), deny, "a denial stays");
+  assert.equal(await decided(deny, asked), deny, "a denial stays");
   for (
     const [what, changed] of [
       ["a tool that only reads", { ...asked, definition: { ...write, files: "read" as const } }],
@@ -31,22 +42,22 @@ Deno.test("writing a watched file asks although the tool is listed: one row a co
       ["a path that leads nowhere", { ...asked, resolve: () => "/w/.npmrc\0" }],
       ["a sandbox that watches nothing", { ...asked, sandbox: {} }],
     ] as const
-  ) assert.equal(askForWatched(approve, changed), approve, what);
+  ) assert.equal(await decided(approve, changed), approve, what);
 });
 
 Deno.test("a link to a watched file, and one in a folder that is a link, ask too", () =>
-  inFolder((root) => {
+  inFolder(async (root) => {
     plant(root, "project/.npmrc", "project/n -> .npmrc", "project/d -> .", "project/plain");
     const sandbox = projectSandbox(root);
-    const ask = (path: string) =>
-      askForWatched({ decision: "approve", source: "list" }, {
+    const ask = async (path: string) =>
+      (await decided({ decision: "approve", source: "list" }, {
         definition: { files: "write", path_input: "path" },
         input: { path },
         sandbox,
         resolve: (path) => `${root}/project/${path}`,
-      }).decision;
+      })).decision;
     for (const path of [".npmrc", "n", "d/.npmrc", "sub/.envrc", ".cargo/config.toml"]) {
-      assert.equal(ask(path), "require_approval", path);
+      assert.equal(await ask(path), "require_approval", path);
     }
-    assert.equal(ask("plain"), "approve");
+    assert.equal(await ask("plain"), "approve");
   }));

@@ -16,11 +16,11 @@ import { approvingRules, restrictingRules, type RuleJudge } from "./rules/resolv
 
 export { ApprovalRegistry, processApproval, type ResolverFault } from "./registry.ts";
 export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builtin.ts";
-export { askForWatched, WATCHED_FILE } from "./watched.ts";
+export { watchedFile } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
 export { type CallReasons, type ExplainedCommand, type ExplainedRule, reasonsOf } from "./reasons.ts";
 export { JudgedPaths } from "./decided_paths.ts";
-export { withChain } from "./types.ts";
+export { type ApprovalDowngrade, type Decide, withDowngrades } from "./downgrades.ts";
 export { type RuleJudge } from "./rules/resolvers.ts";
 export type { JudgedCommand, RuleJudgement } from "./rules/types.ts";
 export type {

@@ -98,14 +98,11 @@ const EXPECTED: readonly ChainLink[] = [
   absent("urn:flemma:approval:approve-rules", 80, "no rule approves, and nothing is named for this run"),
 ];
 
-/** The chain with those that have nothing to go by, and what was said after it. */
-function wholeChain({ chain = [], source, decision, detail = "" }: Verdict): readonly ChainLink[] {
+/** The chain with those that have nothing to go by; downgrades come last. */
+function wholeChain({ chain = [] }: Verdict): readonly ChainLink[] {
   if (chain.length === 0) return [];
   const missing = EXPECTED.filter(({ name }) => !chain.some((link) => link.name === name));
-  const whole = [...chain, ...missing].sort((a, b) => b.priority - a.priority);
-  if (source === "default" || whole.some(({ name }) => name === source)) return whole;
-  // Somebody who looks at verdicts lowered it: a trust that is missing, a file that others obey.
-  return [...whole, { name: source, priority: -1, answer: decision, detail }];
+  return [...chain, ...missing].sort((a, b) => b.priority - a.priority);
 }
 
 function absent(name: string, priority: number, detail: string): ChainLink {

@@ -92,8 +92,3 @@ export interface Verdict {
   /** What each resolver said, where somebody asked why. */
   readonly chain?: readonly ChainLink[];
 }
-
-/** What of a verdict stays when somebody lowers it: what each resolver said. */
-export function withChain({ chain }: Verdict): Pick<Verdict, "chain"> {
-  return chain === undefined ? {} : { chain };
-}

@@ -3,31 +3,29 @@
 import { realPath } from "../../base/disk/real_path.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../definition.ts";
-import { type Verdict, withChain } from "./types.ts";
+import type { ApprovalDowngrade } from "./downgrades.ts";
 
-/** Name of the source in verdicts that this rule lowered. */
-export const WATCHED_FILE = "urn:flemma:approval:watched-file";
-
-/** What is asked about one call of a tool that writes files in this program itself. */
-export interface WrittenFile {
-  readonly definition: Pick<ToolDefinition, "files" | "path_input"> | undefined;
-  readonly input: Readonly<Record<string, unknown>>;
+/** What tells whether a call writes a watched file. */
+export interface WatchedParts {
+  /** The definition of the tool that is called. */
+  definition(tool: string): Pick<ToolDefinition, "files" | "path_input"> | undefined;
   readonly sandbox: Pick<Sandbox, "watchedBy">;
-  /** Absolute path of what a model wrote. */
+  /** The absolute path of what a model wrote. */
   resolve(path: string): string;
 }
 
-/** The verdict, lowered to a question where the call would write a watched file. */
-export function askForWatched(
-  verdict: Verdict,
-  { definition, input, sandbox, resolve }: WrittenFile,
-): Verdict {
-  if (verdict.decision !== "approve" || definition?.files !== "write") return verdict;
-  const path = definition.path_input === undefined ? undefined : input[definition.path_input];
-  if (typeof path !== "string" || path === "") return verdict;
-  const real = realPath(resolve(path), "/");
-  const obeyedBy = real === null ? null : sandbox.watchedBy?.(real) ?? null;
-  if (obeyedBy === null) return verdict;
-  const detail = `${obeyedBy} would obey ${path}`;
-  return { decision: "require_approval", source: WATCHED_FILE, detail, ...withChain(verdict) };
+/** Downgrades calls that would write a watched file. */
+export function watchedFile({ definition: definitionOf, sandbox, resolve }: WatchedParts): ApprovalDowngrade {
+  return {
+    name: "urn:flemma:approval:watched-file",
+    lower({ name, input }, { decision }) {
+      const definition = definitionOf(name);
+      if (decision !== "approve" || definition?.files !== "write") return null;
+      const path = definition.path_input === undefined ? undefined : input[definition.path_input];
+      if (typeof path !== "string" || path === "") return null;
+      const real = realPath(resolve(path), "/");
+      const obeyedBy = real === null ? null : sandbox.watchedBy?.(real) ?? null;
+      return obeyedBy === null ? null : { detail: `${obeyedBy} would obey ${path}` };
+    },
+  };
 }

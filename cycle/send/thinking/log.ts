@@ -4,7 +4,8 @@ import { quickHashOf } from "../../../base/hash.ts";
 import { thrownText } from "../../../base/problem.ts";
 import { partsOf } from "../../../base/text/long_text.ts";
 import type { DroppedThinking, Effect, Outline, ThinkingPart } from "../../../providers/types.ts";
-import { NO_THINKING, type ThinkingEntry, type ThinkingMemory } from "../../storage/thinking_memory.ts";
+import { NO_THINKING } from "../../storage/thinking_memory.ts";
+import type { Journal, ThinkingEntry } from "../../types.ts";
 import { type Digests, digestsOf, judge, type Judgement, keyOf, sentEntry, textOf } from "./preserved.ts";
 import { droppedNotices } from "./notices.ts";
 
@@ -15,10 +16,10 @@ export interface Preserved {
   readonly judgement: Judgement;
 }
 
-/** Looks at the thinking that a request could hold; without memory nothing is known of any. */
-export function preserve(outline: Outline, memory: ThinkingMemory | undefined): Preserved {
+/** Looks at the thinking that a request could hold; without a journal nothing is known of any. */
+export function preserve(outline: Outline, journal: Journal | undefined): Preserved {
   const digests = digestsOf(outline);
-  return { outline, digests, judgement: judge(outline, digests, memory?.thinking ?? NO_THINKING) };
+  return { outline, digests, judgement: judge(outline, digests, journal?.thinking ?? NO_THINKING) };
 }
 
 /** Follows a reply, and writes down at its end what the next request has to know. */
@@ -55,8 +56,8 @@ export class ThinkingLog {
   }
 
   /** Remembers what the reply showed; answers with what the person is to be told. */
-  async finish(memory: ThinkingMemory | undefined): Promise<readonly string[]> {
-    const { unread } = memory?.thinking ?? NO_THINKING;
+  async finish(journal: Journal | undefined): Promise<readonly string[]> {
+    const { unread } = journal?.thinking ?? NO_THINKING;
     const known = this.#dropped.flatMap(({ path, why }) => {
       const part = this.#sent.get(path);
       return part === undefined ? [] : [{ part, why, key: keyOf(part) }];
@@ -64,9 +65,9 @@ export class ThinkingLog {
     const told = new Set(this.#preserved.judgement.unread.map(({ key }) => key));
     const news = known.filter(({ key }) => !unread.has(key) && !told.has(key));
     const notices = droppedNotices(news, this.#model);
-    if (memory === undefined) return notices;
+    if (journal === undefined) return notices;
     try {
-      await memory.recordThinking(this.#entries(memory, news));
+      await journal.recordThinking(this.#entries(journal, news));
       return notices;
     } catch (thrown) {
       const told =
@@ -77,7 +78,7 @@ export class ThinkingLog {
   }
 
   #entries(
-    memory: ThinkingMemory,
+    journal: Journal,
     dropped: readonly { readonly why: DroppedThinking["why"]; readonly key: string }[],
   ): readonly ThinkingEntry[] {
     const { digests, judgement, mismatch } = this.#preserved;
@@ -85,7 +86,7 @@ export class ThinkingLog {
       dropped.filter(({ why }) => isMeant(why)).map(({ key }) => key);
     const stale = [...judgement.stale, ...this.#conceded(), ...keysOf((why) => why === "prefix")];
     const unread = [...judgement.unread.map(({ key }) => key), ...keysOf((why) => why !== "prefix")];
-    const sent = sentEntry(digests.pieces, memory.thinking.sent);
+    const sent = sentEntry(digests.pieces, journal.thinking.sent);
     const records: ThinkingEntry[] = [];
     let before = this.#lastSent(new Set(stale));
     for (const { key, text } of this.#came) {

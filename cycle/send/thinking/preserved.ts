@@ -7,7 +7,7 @@
 
 import { quickHash } from "../../../base/hash.ts";
 import type { Outline, PrefixPiece, ThinkingPart } from "../../../providers/types.ts";
-import type { ThinkingEntry, ThinkingState } from "../../storage/thinking_memory.ts";
+import type { ThinkingEntry, ThinkingState } from "../../types.ts";
 
 /** An outline in digests. */
 export interface Digests {

@@ -1,0 +1,80 @@
+// The downgrades of a document's approvals: an untrusted document, tampered approvals, replies whose end nobody saw.
+
+import { HARMLESS } from "../../cycle/plan/harmless.ts";
+import type { Approval, Emit, Journal } from "../../cycle/types.ts";
+import type { ApprovalDowngrade, Decide } from "../../tools/approval/downgrades.ts";
+import { hashOf } from "./tamper_check.ts";
+import type { DocumentGuard } from "./guard.ts";
+import type { Distrust } from "./untrusted.ts";
+
+/**
+ * Policy approves nothing that an untrusted document asks for; the person is told why, once. Of recorded approvals only
+ * the person's own count, and those of this run: others may be for a sandbox that is gone.
+ *
+ * @param person what the person's own settings alone decide
+ */
+export function untrusted(
+  { detail, sentence, all, onlyItsOwn }: Distrust,
+  { person, journal, emit }: {
+    readonly person: Decide;
+    readonly journal: Pick<Journal, "approval" | "isFromThisRun">;
+    readonly emit: Emit;
+  },
+): ApprovalDowngrade {
+  let isTold = false;
+  return {
+    name: "urn:flemma:approval:trust",
+    async lower(call, { decision }) {
+      if (decision === "deny" || (!all && HARMLESS.has(call.name))) return null;
+      const asks = decision === "require_approval";
+      if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return null;
+      if (!isTold) emit({ event: "notice", code: "document-not-trusted", message: sentence });
+      isTold = true;
+      // Bound: the document could bring the word `approved` along. It counts only for the text that was asked about.
+      return { detail, bound: true, keepsSource: asks };
+    },
+    doubts: (id) => !onlyItsOwn && journal.approval(id)?.by !== "person" && !journal.isFromThisRun(id),
+  };
+}
+
+/** An approval that a command could have written counts once a person confirmed it. */
+export function unconfirmed(guard: Pick<DocumentGuard, "suspects">): ApprovalDowngrade {
+  const isSuspect = (id: string) => guard.suspects !== null && hashOf(guard.suspects.calls, id) !== undefined;
+  return {
+    name: "urn:flemma:approval:unconfirmed",
+    lower({ id }, { decision }) {
+      if (decision !== "require_approval" || !isSuspect(id)) return null;
+      return { detail: `a command could have written its approval, because ${guard.suspects?.why}` };
+    },
+    doubts: isSuspect,
+  };
+}
+
+/** Policy approves no call of a reply in the middle of which the program was killed: more was to follow. */
+export function unfinished(replies: Pick<Journal, "unfinished">, emit: Emit): ApprovalDowngrade {
+  const told = new Set<string>();
+  return {
+    name: "urn:flemma:approval:unfinished",
+    lower({ id, name }, { decision }) {
+      if (decision !== "approve" || !replies.unfinished().has(id)) return null;
+      const detail = "the program ended before the reply was complete";
+      if (!told.has(id)) {
+        const message = `${name} (${id}) waits for you: ${detail}.`;
+        emit({ event: "notice", code: "reply-unfinished", message, id });
+      }
+      told.add(id);
+      return { detail };
+    },
+  };
+}
+
+/** Stands for a recorded approval that does not count: no call has that hash. */
+const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be judged anew" };
+
+/** The recorded approvals as far as no downgrade doubts them. */
+export function countingApprovals(
+  journal: Pick<Journal, "approval">,
+  downgrades: readonly ApprovalDowngrade[],
+): Journal["approval"] {
+  return (id) => downgrades.some(({ doubts }) => doubts?.(id)) ? DECIDED_AGAIN : journal.approval(id);
+}
