@@ -61,7 +61,8 @@ export class BufferStore implements DocumentStore {
   /** Where a reply goes, in bytes of `chat`: fixed when it is asked for, so that the next question may be typed below. */
   #block: { start: number; end: number } | null = null;
   #inHand: InHand | null = null;
-  #closed = false;
+  /** Why no edit of ours can be taken; null while the editor's text is known. */
+  #refusal: Problem | null = null;
   #asking = Promise.withResolvers<void>();
 
   constructor(text: string, version: number, options: BufferOptions) {
@@ -132,6 +133,7 @@ export class BufferStore implements DocumentStore {
 
   /** The editor shows another text: ours, the person's, or both. */
   take(version: number, buffer: Chat, edits: readonly Edit[]): void {
+    if (this.#refusal === OUT_OF_SYNC) this.#refusal = null;
     const before = this.#buffer;
     const behind = this.#chat !== before;
     this.#buffer = buffer;
@@ -151,8 +153,22 @@ export class BufferStore implements DocumentStore {
 
   /** Nobody shows the document any more: what it did not take is kept. */
   close(): void {
-    this.#closed = true;
-    if (this.#flush !== null) this.#giveUp(CLOSED);
+    this.#refuse(CLOSED);
+  }
+
+  /** The editor's text is unknown from now on: nothing is written until `take` receives it again. */
+  loseSync(): void {
+    this.#refuse(OUT_OF_SYNC);
+  }
+
+  /** Why the document cannot be edited now; null if it can. */
+  get refusal(): Problem | null {
+    return this.#refusal;
+  }
+
+  #refuse(problem: Problem): void {
+    this.#refusal = problem;
+    if (this.#flush !== null) this.#giveUp(problem);
   }
 
   /** Whether the buffer holds our text now; what the person typed in the same moment is taken over. */
@@ -193,7 +209,7 @@ export class BufferStore implements DocumentStore {
     if (this.#flush === null) {
       this.#last = new Promise((resolve) => {
         this.#flush = { resolve, timer: undefined, asked: this.#chat };
-        if (this.#closed) this.#giveUp(CLOSED);
+        if (this.#refusal !== null) this.#giveUp(this.#refusal);
         else this.#ask();
       });
     }
@@ -232,12 +248,12 @@ export class BufferStore implements DocumentStore {
   }
 
   /** What the editor did not take stays where `flemma recover` finds it, and the loop goes by the buffer again. */
-  #giveUp({ code, message }: Problem): void {
+  #giveUp({ code, message, next: remedy }: Problem): void {
     const kept = this.#inHand?.close(false) ?? null;
     this.#inHand = null;
     this.#block = null;
     this.#chat = this.#buffer;
-    const next = kept === null ? undefined : `What it did not take: flemma recover ${kept}`;
+    const next = kept === null ? remedy : `What it did not take: flemma recover ${kept}`;
     this.#settle({ code, message, ...(next === undefined ? {} : { next }) });
     this.#options.changed();
   }
@@ -262,6 +278,12 @@ const CONFLICT: Problem = {
 const NOT_TAKEN: Problem = {
   code: "edit-not-taken",
   message: "The editor did not take an edit of this run.",
+};
+const OUT_OF_SYNC: Problem = {
+  code: "document-out-of-sync",
+  message:
+    "The editor reported a change that cannot be read, so its text is unknown and flemma edits nothing.",
+  next: "Close the document in the editor and open it again.",
 };
 const CLOSED: Problem = {
   code: "document-closed",

@@ -93,6 +93,7 @@ export class Commands {
     if (document === undefined) {
       return new Refusal(RpcCode.invalidParams, `${String(given.uri)} is not open as a document.`);
     }
+    if (document.store.refusal !== null) return this.#refused(document.store.refusal);
     if (typeof given.version === "number" && given.version !== document.store.version) {
       const message = "The document has changed since; nothing was done. Try again.";
       this.#client.say(Level.warning, message);

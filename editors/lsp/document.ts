@@ -3,6 +3,7 @@
 import { chatInMemory, type RequestLimiter } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
+import { isObject } from "../../base/is_object.ts";
 import { pathOfUri } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { lockPlaceOf } from "../../agent/settings.ts";
@@ -119,6 +120,8 @@ export class OpenDocument {
     options: { readonly emit?: Emit; readonly signal?: AbortSignal; readonly brief?: boolean },
   ): Promise<Outcome<Working>> {
     while (this.#brief !== null) await this.#brief;
+    const { refusal } = this.store;
+    if (refusal !== null) return { ok: false, problem: refusal };
     if (this.isBusy) {
       return failure("busy", "A run works on this document.", "Wait for it to end, or cancel it.");
     }
@@ -178,11 +181,19 @@ export class OpenDocument {
     return success(this.#working);
   }
 
-  /** Takes what the editor tells of its text; answers with the call that the person approved by it, if that is all. */
+  /**
+   * Applies the editor's changes; returns the id of the call that they approve, if they do nothing else. A change that
+   * cannot be read leaves the text unknown until the editor sends all of it.
+   */
   change(version: number, changes: readonly unknown[]): string | null {
     const before = this.store.buffer;
-    let chat = before;
-    for (const change of changes) chat = applied(chat, change, this.#encoding) ?? chat;
+    let chat: Chat | null = this.store.refusal === null ? before : null;
+    for (const change of changes) chat = applied(chat, change, this.#encoding);
+    if (chat === null) {
+      this.#approvals = [];
+      this.store.loseSync();
+      return null;
+    }
     const single = changes.length === 1 ? editOf(before, changes[0], this.#encoding) : null;
     const edits = single === null ? editsBetween(before.bytes, chat.bytes) : [single];
     if (this.store.chat === before) this.foreignChanges++;
@@ -216,15 +227,17 @@ function textEdit(counted: Counted, { from, to, insert }: Edit) {
   return { range: toRange(counted, { from, to }), newText: insert };
 }
 
-/** The text after one change; null for a change that is none. */
-function applied(chat: Chat, change: unknown, encoding: Encoding): Chat | null {
-  const edit = editOf(chat, change, encoding);
-  if (edit !== null) return update(chat, [edit]);
-  const text = memberOf(change, ["text"]);
-  return typeof text === "string" ? parse(new TextEncoder().encode(text)) : null;
+/** The text after one change. Null is an unknown text: `chat` is one, or the change cannot be read. */
+function applied(chat: Chat | null, change: unknown, encoding: Encoding): Chat | null {
+  // Only a change without the member gives the whole text; a range that cannot be read would replace it by a part.
+  if (isObject(change) && !Object.hasOwn(change, "range") && typeof change.text === "string") {
+    return parse(new TextEncoder().encode(change.text));
+  }
+  const edit = chat === null ? null : editOf(chat, change, encoding);
+  return edit === null ? null : update(chat!, [edit]);
 }
 
-/** A change of a part of the text as an edit; null for one that gives all of it. */
+/** A change of a part of the text as an edit; null for anything else. */
 function editOf(chat: Chat, change: unknown, encoding: Encoding): Edit | null {
   const text = memberOf(change, ["text"]);
   const range = rangeIn(memberOf(change, ["range"]));

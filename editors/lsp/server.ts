@@ -254,11 +254,18 @@ class Server {
     const { uri, version } = item(params);
     const document = this.#documents.get(String(uri));
     const changes = memberOf(params, ["contentChanges"]);
-    if (document === undefined || !Array.isArray(changes)) return;
+    if (document === undefined) return;
+    const wasLost = document.store.refusal !== null;
     const approved = document.change(
       typeof version === "number" ? version : document.store.version + 1,
-      changes,
+      Array.isArray(changes) ? changes : [changes],
     );
+    const { refusal } = document.store;
+    if (refusal !== null) {
+      if (!wasLost) this.client.problem(refusal);
+      void this.commands.end(document);
+      return;
+    }
     if (approved !== null && !document.isBusy) void this.commands.confirm(document, approved);
   }
 
@@ -285,7 +292,7 @@ class Server {
   /** Answers about the document that the parameters name; null when it is not open. */
   on(params: unknown, answer: (document: OpenDocument) => unknown): unknown {
     const document = this.#documents.get(String(item(params).uri));
-    return document === undefined ? null : answer(document);
+    return document === undefined || document.store.refusal !== null ? null : answer(document);
   }
 
   /** Answers about a position in that document. */

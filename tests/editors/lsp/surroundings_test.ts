@@ -296,3 +296,100 @@ Deno.test("messages out of order, of no version and of nothing change nothing", 
     assert.equal((await editor.answer("workspace/executeCommand", {})).error.code, -32602);
     assert.equal(await editor.shutdown(), 0);
   }));
+
+Deno.test("a change that cannot be read is an error, and nothing is edited until the editor sends its text again", () =>
+  withServer(
+    [textReply("I am well."), textReply("Still well.")],
+    ({ env, requests }) =>
+      withScene(async (place) => {
+        await using editor = await LspEditor.start(place, {
+          env: { ...KEY, ...env },
+          capabilities: CAPABILITIES,
+        });
+        const uri = "untitled:a";
+        const whole = () =>
+          editor.request("workspace/executeCommand", { command: "flemma.showRequest", arguments: [{ uri }] });
+        const start = { line: 1, character: 0 };
+        const range = { start, end: start };
+        const unreadable: readonly Json[] = [
+          { range: [start, start], text: "x" },
+          { range: null, text: "x" },
+          { range: {}, text: "x" },
+          { range: { start }, text: "x" },
+          { range: { start, end: { line: 1 } }, text: "x" },
+          { range: { start, end: { line: 1, character: -1 } }, text: "x" },
+          { range: "0:0", text: "x" },
+          { range },
+          { range, text: null },
+          { text: 7 },
+          {},
+          null,
+        ];
+        for (const [index, change] of unreadable.entries()) {
+          const what = JSON.stringify(change);
+          editor.open(uri, PENDING);
+          for (const changes of [[change], [{ range, text: "y" }, change, { range, text: "z" }]]) {
+            editor.notify("textDocument/didChange", {
+              textDocument: { uri, version: 1 },
+              contentChanges: changes,
+            });
+          }
+          // What can be read afterwards changes a text that nobody knows.
+          editor.notify("textDocument/didChange", {
+            textDocument: { uri, version: 1 },
+            contentChanges: [{ range, text: "y" }],
+          });
+          for (const command of ["flemma.approve", "flemma.advance", "flemma.trust"]) {
+            const { error } = await editor.execute(command, { uri, version: 1 });
+            assert.match(error?.message ?? "", /cannot be read/, `${command} after ${what}`);
+          }
+          assert.equal(await editor.codeActions(uri, "flemma:tool"), null, what);
+          const errors = editor.told.filter(({ method, params }) =>
+            method === "window/showMessage" && params.type === 1 &&
+            /cannot be read.*open it again/.test(params.message)
+          );
+          // One for the change, one for each refused command.
+          assert.equal(errors.length, 4 * (index + 1), what);
+        }
+        assert.equal(requests.length, 0);
+        editor.notify("textDocument/didChange", {
+          textDocument: { uri, version: 2 },
+          contentChanges: [{ text: "@You:\nHow are you?\n" }],
+        });
+        assert.match(JSON.stringify(await whole()), /How are you\?/);
+        editor.open(uri, "@You:\nAnd now?\n");
+        await editor.execute("flemma.advance", { uri, version: 1 });
+        await editor.runEnds();
+        assert.equal(editor.textOf(uri), "@You:\nAnd now?\n\n@Assistant:\nI am well.\n\n@You:\n\n");
+        assert.equal(await editor.shutdown(), 0);
+      }),
+  ));
+
+Deno.test("a run ends when a change that cannot be read comes, its reply is kept, and nothing is sent again", () =>
+  withServer([textReply("I am well.")], ({ env, requests }) =>
+    withScene(async (place) => {
+      const uri = `file://${place.path("f.chat")}`;
+      const text = "@You:\nHow are you?\n";
+      place.write("f.chat", text);
+      await using editor = await LspEditor.start(place, {
+        env: { ...KEY, ...env },
+        capabilities: CAPABILITIES,
+        beforeEdit: (editor) => {
+          const start = { line: 1, character: 0 };
+          editor.notify("textDocument/didChange", {
+            textDocument: { uri, version: 2 },
+            contentChanges: [{ range: [start, start], text: "Well, " }],
+          });
+          editor.texts.get(uri)!.version++;
+        },
+      });
+      editor.open(uri, text);
+      await editor.execute("flemma.advance", { uri, version: 1 });
+      const message = await editor.runEnds();
+      const id = /flemma recover (\S+)/.exec(message)?.[1];
+      assert.ok(id, message);
+      assert.match((await place.run(["recover", id])).stdout, /I am well\./);
+      assert.equal(editor.textOf(uri), text);
+      assert.equal(requests.length, 1);
+      assert.equal(await editor.shutdown(), 0);
+    })));
