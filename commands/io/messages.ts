@@ -5,8 +5,8 @@ import { absolutePath } from "../../base/paths.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import { keepMessages } from "./saved_messages.ts";
 import { visible } from "../../base/visible.ts";
-import { editorAround } from "./parent_editor.ts";
-import { errorIsOutput, writeError } from "./streams.ts";
+import { mayReachDocument } from "./parent_editor.ts";
+import { writeError } from "./streams.ts";
 
 /**
  * Where lines go. `live`: to standard error as they come. `failure`: kept, and printed at the end of a run that
@@ -31,10 +31,8 @@ export function placeOf(
   // There the messages are events, and nothing else may stand between the lines of JSON.
   if (events === "stderr") return "journal";
   if (!filter) return "live";
-  if (errorIsOutput()) return "journal";
-  if (Deno.stderr.isTerminal()) return "live";
-  // Some editors read both streams although they are two; what an inode says is no proof there.
-  return editorAround(environment) ? "journal" : "failure";
+  if (mayReachDocument(environment)) return "journal";
+  return Deno.stderr.isTerminal() ? "live" : "failure";
 }
 
 export class Messages {
@@ -67,6 +65,7 @@ export class Messages {
 
   /** Whether standard error may be used at all. */
   get mayPrint(): boolean {
+    if (this.#filter && typeof this.#place === "object") return !mayReachDocument(this.#environment);
     return this.#place !== "journal";
   }
 

@@ -2,6 +2,7 @@
 
 import { mayBeThere } from "../../base/files.ts";
 import { runtimeRefusal, thrownText } from "../../base/problem.ts";
+import { takesErrors } from "../io/parent_editor.ts";
 import { Exit } from "../io/exit.ts";
 import { errorIsOutput, inputKind, passRestThrough, printPage, writeError } from "../io/streams.ts";
 import { asksForVersion, VERSION } from "../line/version.ts";
@@ -27,14 +28,16 @@ function notLoaded(words: readonly string[], thrown: unknown): number {
   const { message, next } = runtimeRefusal(thrown) ??
     { message: `The program cannot be loaded: ${thrownText(thrown)}`, next: "Install flemma again." };
   let lost = "";
-  if (mayBeFilter(words) && inputKind() !== "terminal") {
+  const isFilter = mayBeFilter(words) && inputKind() !== "terminal";
+  if (isFilter) {
     try {
       passRestThrough();
     } catch (thrown) {
       lost = `flemma: ${thrownText(thrown)}\n`;
     }
   }
-  if (!errorIsOutput()) writeError(`${lost}flemma: ${message}\n  ${next}\n`);
+  const mayPrint = !errorIsOutput() && !(isFilter && takesErrors());
+  if (mayPrint) writeError(`${lost}flemma: ${message}\n  ${next}\n`);
   return Exit.failure;
 }
 
