@@ -85,6 +85,13 @@ class Server {
 const position = ({ line, character }) => new vscode.Position(line, character);
 /** @param {{ start: any, end: any }} range */
 const range = ({ start, end }) => new vscode.Range(position(start), position(end));
+/**
+ * A range as the protocol writes it: a `vscode.Range` becomes the array `[start, end]` in JSON.
+ * @param {vscode.Range} range
+ */
+const plainRange = ({ start, end }) => ({ start: plainPosition(start), end: plainPosition(end) });
+/** @param {vscode.Position} at */
+const plainPosition = ({ line, character }) => ({ line, character });
 /** The server numbers from 1, the editor from 0. @param {number} severity @returns {vscode.DiagnosticSeverity} */
 const severityOf = (severity) => severity - 1;
 
@@ -207,7 +214,7 @@ async function activate(context) {
       isChat(document) && contentChanges.length > 0 &&
       tell("textDocument/didChange", {
         textDocument: named(document),
-        contentChanges: contentChanges.map((each) => ({ range: each.range, text: each.text })),
+        contentChanges: contentChanges.map((each) => ({ range: plainRange(each.range), text: each.text })),
       })
     ),
     vscode.workspace.onDidSaveTextDocument((document) =>
@@ -219,7 +226,11 @@ async function activate(context) {
     vscode.languages.registerCodeActionsProvider(LANGUAGE, {
       async provideCodeActions(document, selection) {
         await ready;
-        const asked = { textDocument: named(document), range: selection, context: { diagnostics: [] } };
+        const asked = {
+          textDocument: named(document),
+          range: plainRange(selection),
+          context: { diagnostics: [] },
+        };
         const actions = await server.request("textDocument/codeAction", asked) ?? [];
         return actions.map((/** @type {any} */ each) => {
           const made = new vscode.CodeAction(
@@ -244,7 +255,7 @@ async function activate(context) {
         await ready;
         const hover = await server.request("textDocument/hover", {
           textDocument: named(document),
-          position: at,
+          position: plainPosition(at),
         });
         return hover === null
           ? null

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, SOURCES, withScene } from "./harness.ts";
+import { ROOT } from "../../scripts/gate/root.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 const QUESTION = "@You:\nHow are you?\n";
@@ -287,3 +288,61 @@ Deno.test("with --edits the events tell each change of the text, and all of them
         assert.ok(first < events.findIndex(({ event }) => event === "tool:executing"), "as it happens");
       }),
   ));
+
+Deno.test("below Helix, which puts standard error into the buffer, a failing filter leaves it empty and its words can be read", () =>
+  withScene(async (place) => {
+    // A process has the name of the file that it was started by.
+    for (const name of ["hx", ".hx-wrapped", "helix"]) {
+      Deno.symlinkSync("/bin/sh", place.path(name));
+      const program = place.program.map((word) => `'${word}'`).join(" ");
+      const below = async (line: string, stdin = QUESTION) => {
+        // The line ends with something else, so that the shell stays there.
+        const { stdout, stderr } = await place.spawn(
+          [place.path(name), "-c", `/bin/sh -c "$1; true"; true`, name, line.replace("flemma", program)],
+          { stdin },
+        ).finished;
+        return [stdout, stderr];
+      };
+      assert.deepEqual(await below("flemma advance"), [QUESTION, ""], name);
+      if (name !== "hx") continue;
+      assert.match((await place.run(["status", "--last"])).stdout, /ANTHROPIC_API_KEY/, name);
+      for (
+        const words of [
+          "",
+          "approve call_9",
+          "reject call_8",
+          "approve missing.chat call_1",
+          "advance --no-such-option",
+          "advance --messages /no/such/folder/file",
+        ]
+      ) {
+        assert.deepEqual(await below(`flemma ${words}`, PENDING), [PENDING, ""], `${name}: ${words}`);
+      }
+      const [, asked] = await below("flemma advance --messages stderr");
+      assert.match(asked!, /ANTHROPIC_API_KEY/, "what was asked for is printed");
+      const [, report] = await below("flemma status --last --name none.chat", "");
+      assert.notEqual(report, "", "what is no filter says why");
+    }
+    Deno.symlinkSync("/bin/sh", place.path("hxd"));
+    const other = await place.spawn(
+      [place.path("hxd"), "-c", `${place.program.map((word) => `'${word}'`).join(" ")} advance; true`],
+      { stdin: QUESTION },
+    ).finished;
+    assert.match(other.stderr, /ANTHROPIC_API_KEY/, "any other process is no such editor");
+  }));
+
+Deno.test("the lines of keys that are shipped for Helix leave standard error empty whatever fails", () =>
+  withScene(async (place) => {
+    const lines = [...Deno.readTextFileSync(`${ROOT}/editors/helix/config.toml`).matchAll(/":pipe (.*?)"/g)];
+    assert.equal(lines.length, 4);
+    for (const [, line] of lines) {
+      for (const stdin of [QUESTION, "no document", PENDING.replace("pending", "approved")]) {
+        const { stdout, stderr, code } = await place.shell(line!, {
+          stdin,
+          env: { FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:9" },
+        });
+        assert.equal(stderr, "", line);
+        assert.ok(code !== 0 || stdout !== "", line);
+      }
+    }
+  }));

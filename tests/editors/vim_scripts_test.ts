@@ -50,6 +50,10 @@ for (const editor of Object.keys(EDITORS)) {
     assert.equal(await faultsOf(editor, "follow.vim", { SEED: "7", ROUNDS: "200" }), "");
   });
 
+  test("all of a text reaches the program, also where it is larger than a pipe", async () => {
+    assert.equal(await faultsOf(editor, "whole_text.vim", {}), "");
+  });
+
   test("folds, ways, text objects, colours, keys and the command are what the help says", async () => {
     assert.equal(await faultsOf(editor, "views.vim", {}), "");
   });

@@ -8,8 +8,12 @@ import { ROOT } from "../../scripts/gate/root.ts";
 export class Position {
   constructor(readonly line: number, readonly character: number) {}
 }
-class Range {
+/** A range that JSON writes as VS Code's does. */
+export class Range {
   constructor(readonly start: Position, readonly end: Position) {}
+  toJSON(): Position[] {
+    return [this.start, this.end];
+  }
 }
 class TextEdit {
   constructor(readonly range: Range, readonly newText: string) {}
@@ -121,7 +125,10 @@ export class StubEditor {
   }
 
   /** Replaces a range of a document, as typing does. */
-  edit(document: StubDocument, changes: readonly { range: Range; text: string }[]): void {
+  edit(
+    document: StubDocument,
+    changes: readonly { range: Pick<Range, "start" | "end">; text: string }[],
+  ): void {
     // From the end on, so that earlier ones keep their places.
     const sorted = [...changes].sort((a, b) =>
       offsetOf(document.text, b.range.start) - offsetOf(document.text, a.range.start)
@@ -131,7 +138,13 @@ export class StubEditor {
         document.text.slice(offsetOf(document.text, range.end));
     }
     document.version++;
-    this.#changed.fire({ document, contentChanges: sorted });
+    this.#changed.fire({
+      document,
+      contentChanges: sorted.map(({ range: { start, end }, text }) => ({
+        range: new Range(start, end),
+        text,
+      })),
+    });
     this.#progress.fire("edit");
   }
 

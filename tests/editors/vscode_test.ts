@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
-import { textReply, withServer } from "../cli/replies.ts";
+import { callReply, textReply, withServer } from "../cli/replies.ts";
 import { installProgram } from "./terminal.ts";
 import { Position, StubEditor } from "./vscode_stub.ts";
 import { writeProgram } from "../folder.ts";
@@ -95,6 +95,23 @@ Deno.test("in VS Code's place a call is shown whole, and folds and typed text ar
     await editor.commands.get("flemma.approve")!();
     await editor.until(() => document.text.includes("status=approved"));
     assert.ok(document.text.startsWith("@You:\nTäglich 👩‍👩‍👧.\n"));
+  }));
+
+Deno.test("in VS Code's place a question that was typed over and a reply with calls are whole in the document", () =>
+  withServer([callReply("call_1", "true")], ({ env }) => {
+    const key = { ...env, ANTHROPIC_API_KEY: "k" };
+    return withEditor("@You:\nHow are you?\n", key, async (editor, document, place) => {
+      place.settings("tools: { auto_approve_sandboxed: false }\n");
+      const at = new Position(1, 12);
+      editor.edit(document, [{ range: { start: at, end: at }, text: " Well?" }]);
+      await editor.commands.get("flemma.advance")!();
+      await editor.until(() => document.text.includes("status=") && editor.status === "");
+      assert.equal(
+        document.text,
+        callsDocument([{ id: "call_1", command: "true", status: "pending" }])
+          .replace("Please.", "How are you? Well?") + "\n",
+      );
+    });
   }));
 
 Deno.test("in VS Code's place a command that is refused says why, and other languages are left alone", () =>

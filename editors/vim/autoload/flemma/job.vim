@@ -16,24 +16,30 @@ function! flemma#job#start(words, lines, on) abort
     return {}
   endif
   let job = {'on': a:on, 'out': [''], 'err': '', 'code': 0, 'open': 2, 'held': []}
-  let text = join(a:lines, "\n") . "\n"
   if has('nvim')
     let job.id = jobstart(argv, {
           \ 'on_stdout': {_j, data, _e -> s:out(job, data)},
           \ 'on_stderr': {_j, data, _e -> s:hear(job, {-> s:err(job, join(data, "\n"))})},
           \ 'on_exit': {_j, code, _e -> s:hear(job, {-> s:over(job, code, 2)})}})
     " Neovim never waits while it writes.
-    call chansend(job.id, text)
+    call chansend(job.id, join(a:lines, "\n") . "\n")
     call chanclose(job.id, 'stdin')
   else
+    " A pipe is no use: with `noblock` Vim drops what it does not take at once, without it Vim stands still until it is read.
+    let input = tempname()
+    if writefile(a:lines, input, 'S') != 0
+      call flemma#say('cannot write ' . input . ', so nothing was sent', 'ErrorMsg')
+      call delete(input)
+      return {}
+    endif
     let job.id = job_start(argv, {
-          \ 'in_mode': 'raw', 'out_mode': 'raw', 'err_mode': 'raw', 'noblock': 1,
+          \ 'in_io': 'file', 'in_name': input, 'out_mode': 'raw', 'err_mode': 'raw',
           \ 'out_cb': {_c, data -> s:out(job, split(data, "\n", 1))},
           \ 'err_cb': {_c, data -> s:hear(job, {-> s:err(job, data)})},
           \ 'close_cb': {_c -> s:hear(job, {-> s:over(job, job.code, 1)})},
           \ 'exit_cb': {_j, code -> s:hear(job, {-> s:over(job, code, 1)})}})
-    call ch_sendraw(job.id, text)
-    call ch_close_in(job.id)
+    " The job has it open.
+    call delete(input)
   endif
   return job
 endfunction
