@@ -188,7 +188,7 @@ export class FileStore implements DocumentStore {
     if (this.#lock === null) throw new Error("a document opened for reading cannot be written");
     if (edits.length > 0) {
       this.#chat = update(this.#chat, edits);
-      if (this.#growing !== null) this.#growing.place = shifted(this.#growing.place, edits);
+      if (this.#growing !== null) this.#growing.place = shifted(this.#growing.place, edits, "above");
     }
     this.#writing = this.#writing.then(() => this.#flush());
     return this.#writing;

@@ -2,7 +2,7 @@
 
 import { concat } from "../../base/bytes.ts";
 import { LongText } from "../../base/text/long_text.ts";
-import type { ByteEdit, Edit } from "../../parser/edits/edit.ts";
+import { type ByteEdit, type Edit, growth } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { Piece } from "../types.ts";
@@ -22,16 +22,24 @@ export interface GrowingText {
   readonly block: BlockPlace;
 }
 
-/** Where a block stands after edits; what is put in right behind it does not belong to it. */
-export function shifted({ start, end }: BlockPlace, edits: readonly Edit[]): BlockPlace {
-  const by = (counts: (edit: Edit) => boolean) =>
-    edits.filter(counts).reduce((sum, { from, to, insert }) => {
-      return sum + new TextEncoder().encode(insert).length - (to - from);
-    }, 0);
-  return {
-    start: start + by(({ to }) => to <= start),
-    end: end + by(({ from, to }) => to <= end && from < end),
-  };
+/** Where text goes that is put in exactly where a block starts: above it, or into it. */
+export type AtStart = "above" | "into";
+
+/**
+ * Where a block stands after edits. Text put in exactly at its end stands below it; what is taken away across a border
+ * leaves the border where it was cut.
+ */
+export function shifted({ start, end }: BlockPlace, edits: readonly Edit[], atStart: AtStart): BlockPlace {
+  let [first, last] = [start, end];
+  for (const edit of edits) {
+    const { from, to } = edit;
+    const inserts = from === to;
+    if (to < start || (to === start && (!inserts || atStart === "above"))) first += growth(edit);
+    else if (from < start) first += from - start;
+    if (to < end || (to === end && !inserts)) last += growth(edit);
+    else if (from < end) last += from - end;
+  }
+  return { start: Math.min(first, last), end: last };
 }
 
 /** The document with pieces added to a block that ends at byte `end`; `replace` bytes before it give way to them. */

@@ -85,7 +85,7 @@ export class MemoryStore implements DocumentStore {
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {
     if (edits.length > 0) {
-      if (this.#block !== null) this.#block = shifted(this.#block, edits);
+      if (this.#block !== null) this.#block = shifted(this.#block, edits, "above");
       this.#take(update(this.#chat, edits));
     }
     return Promise.resolve(null);

@@ -4,12 +4,13 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { InHand } from "../../cycle/storage/saved_text.ts";
+import { shifted } from "../../cycle/storage/growing_block.ts";
 import { difference, distance, splitLines } from "../../cycle/storage/lines.ts";
 import type { DocumentStore, Growth, Piece } from "../../cycle/types.ts";
-import type { Edit } from "../../parser/edits/edit.ts";
+import { type Edit, growth } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { editsBetween, growth, movedPast, sameText } from "./text_edits.ts";
+import { editsBetween, movedPast, sameText } from "./text_edits.ts";
 
 /** Milliseconds in which an editor that has answered shows that it took an edit, by telling of the change. */
 const PATIENCE = 2000;
@@ -114,7 +115,7 @@ export class BufferStore implements DocumentStore {
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {
     if (edits.length === 0) return this.#last;
-    if (this.#block !== null) this.#block = shifted(this.#block, edits);
+    if (this.#block !== null) this.#block = shifted(this.#block, edits, "into");
     this.#chat = update(this.#chat, edits);
     return this.#write();
   }
@@ -139,12 +140,12 @@ export class BufferStore implements DocumentStore {
     this.#buffer = buffer;
     this.#version = version;
     if (!behind) {
-      if (this.#block !== null) this.#block = shifted(this.#block, edits);
+      if (this.#block !== null) this.#block = shifted(this.#block, edits, "into");
       this.#chat = buffer;
     } else if (!this.#isTaken(before, buffer)) {
       const ours = movedPast(editsBetween(before.bytes, this.#chat.bytes), edits);
       if (ours === null) return this.#giveUp(CONFLICT);
-      if (this.#block !== null) this.#block = shifted(this.#block, edits);
+      if (this.#block !== null) this.#block = shifted(this.#block, edits, "into");
       this.#chat = update(buffer, ours);
       this.#ask();
     }
@@ -289,17 +290,3 @@ const CLOSED: Problem = {
   code: "document-closed",
   message: "The document was closed in the editor while this run was about to write it.",
 };
-
-/** Where a reply goes after edits; what is put in right behind it stays behind it. */
-function shifted({ start, end }: { start: number; end: number }, edits: readonly Edit[]) {
-  let [from, to] = [start, end];
-  for (const edit of edits) {
-    const by = growth(edit);
-    // What is taken away up to the place or across it leaves the place where it was cut.
-    if (edit.to < start || (edit.to === start && edit.from < edit.to)) from += by;
-    else if (edit.from < start) from = edit.from;
-    if (edit.to < end || (edit.to === end && edit.from < edit.to)) to += by;
-    else if (edit.from < end && edit.to > end) to = edit.from;
-  }
-  return { start: Math.min(from, to), end: to };
-}

@@ -2,7 +2,7 @@
 
 import { commonPrefix } from "../../base/bytes.ts";
 import { difference, joinLines, splitLines } from "../../cycle/storage/lines.ts";
-import type { Edit } from "../../parser/edits/edit.ts";
+import { type Edit, growth } from "../../parser/edits/edit.ts";
 import type { Chat } from "../../parser/types.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -46,11 +46,6 @@ export function movedPast(edits: readonly Edit[], others: readonly Edit[]): Edit
     moved.push({ from: edit.from + by, to: edit.to + by, insert: edit.insert });
   }
   return moved;
-}
-
-/** How many bytes longer an edit makes a text. */
-export function growth({ from, to, insert }: Edit): number {
-  return encoder.encode(insert).length - (to - from);
 }
 
 /** An edit without the characters at either end that it puts back as they were. */

@@ -20,6 +20,11 @@ export interface ByteEdit extends Omit<Edit, "insert"> {
 
 const encoder = new TextEncoder();
 
+/** How many bytes longer an edit makes a text. */
+export function growth({ from, to, insert }: Edit): number {
+  return encoder.encode(insert).length - (to - from);
+}
+
 /**
  * The edits of a document of `length` bytes in ascending order, encoded.
  *

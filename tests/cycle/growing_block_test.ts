@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { parse, update } from "../../parser/mod.ts";
 import { type Grown, mergeGrowing, shifted, startedFrom } from "../../cycle/storage/growing_block.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -177,13 +178,57 @@ Deno.test("whatever a person saves from whatever moment, their lines stay in ord
   );
 });
 
-Deno.test("a block moves with edits before it, grows with edits inside, and not with text right behind it", () => {
+Deno.test("a block moves with edits above it, grows with edits inside, and not with text put in below: one row an edit", () => {
   const block = { start: 10, end: 20 };
-  assert.deepEqual(shifted(block, [{ from: 0, to: 2, insert: "ä" }]), block);
-  assert.deepEqual(shifted(block, [{ from: 0, to: 0, insert: "abc" }]), { start: 13, end: 23 });
-  assert.deepEqual(shifted(block, [{ from: 12, to: 14, insert: "" }]), { start: 10, end: 18 });
-  assert.deepEqual(shifted(block, [{ from: 20, to: 20, insert: "abc" }]), block);
-  assert.deepEqual(shifted(block, [{ from: 25, to: 25, insert: "abc" }]), block);
+  const rows: readonly (readonly [from: number, to: number, insert: string, start: number, end: number])[] = [
+    [0, 2, "ä", 10, 20],
+    [0, 0, "abc", 13, 23],
+    [5, 10, "", 5, 15],
+    [12, 14, "", 10, 18],
+    [18, 20, "abc", 10, 21],
+    [20, 20, "abc", 10, 20],
+    [25, 25, "abc", 10, 20],
+    [8, 12, "abc", 8, 19],
+    [18, 22, "abc", 10, 18],
+    [5, 25, "abc", 5, 5],
+  ];
+  for (const atStart of ["above", "into"] as const) {
+    for (const [from, to, insert, start, end] of rows) {
+      assert.deepEqual(shifted(block, [{ from, to, insert }], atStart), { start, end }, `${from} ${to}`);
+    }
+  }
+  const put = [{ from: 10, to: 10, insert: "abc" }];
+  assert.deepEqual(shifted(block, put, "above"), { start: 13, end: 23 });
+  assert.deepEqual(shifted(block, put, "into"), { start: 10, end: 23 });
+  const empty = { start: 10, end: 10 };
+  assert.deepEqual(shifted(empty, put, "into"), empty, "a reply that has not begun stands where it did");
+});
+
+Deno.test("whatever edits are made at once, a block holds of its text what is left, and nothing else of the old text", () => {
+  const edit = fc.record({ gap: fc.nat(6), taken: fc.nat(6), insert: fc.constantFrom("", "-", "---", "ä") });
+  fc.assert(
+    fc.property(fc.array(edit, { maxLength: 6 }), fc.nat(30), fc.nat(30), (parts, a, b) => {
+      const old = "0123456789abcdefghijklmnopqrst";
+      const [start, end] = [Math.min(a, b), Math.max(a, b)];
+      let at = 0;
+      const edits = parts.flatMap(({ gap, taken, insert }) => {
+        const from = at + gap;
+        at = from + taken + 1;
+        return from + taken > old.length ? [] : [{ from, to: from + taken, insert }];
+      });
+      const now = new TextDecoder().decode(update(parse(bytes(old)), edits).bytes);
+      const left = (part: string) => [...part].filter((letter) => now.includes(letter)).join("");
+      for (const atStart of ["above", "into"] as const) {
+        const place = shifted({ start, end }, edits, atStart);
+        const held = text(bytes(now).subarray(place.start, place.end));
+        assert.equal(
+          [...held].filter((letter) => old.includes(letter)).join(""),
+          left(old.slice(start, end)),
+        );
+      }
+    }),
+    { seed: 3, numRuns: 2000 },
+  );
 });
 
 Deno.test("a text that has next to nothing in common with ours is in conflict with a reply, whose start is then our own text", () => {
