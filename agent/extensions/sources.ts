@@ -17,7 +17,7 @@ export async function addSources(
   subject: SourcesSubject,
   warn: (problem: Problem) => void,
 ): Promise<EndTools> {
-  const { modules, dirs, mcporter } = subject.settings.tools;
+  const { modules, dirs } = subject.settings.tools;
   if (modules.length > 0) {
     const { moduleSource } = await import("../../tools/registration/module.ts");
     for (const path of modules) tools.register(moduleSource(path));
@@ -29,10 +29,6 @@ export async function addSources(
   if (dirs.length > 0 || found.user !== null || found.project !== null) {
     const { addFiles } = await import("./tool_files.ts");
     ends.push(await addFiles({ tools, builtin, subject: { ...subject, sandbox }, found, warn }));
-  }
-  if (mcporter.enabled) {
-    const { addMcporter } = await import("./mcporter.ts");
-    ends.push(addMcporter(tools, { ...subject, sandbox }, warn));
   }
   return async () => void await Promise.all(ends.map((end) => end()));
 }

@@ -70,7 +70,7 @@ function isSettled(chat: Chat): boolean {
 
 /** Whether settings bring in what only a session loads, and what may be wrong with that. */
 function bringsMore({ tools, mcp, trust, prefill }: Settings): boolean {
-  return tools.modules.length > 0 || tools.dirs.length > 0 || tools.mcporter.enabled ||
+  return tools.modules.length > 0 || tools.dirs.length > 0 ||
     Object.keys(mcp.servers).length > 0 || trust.documents === "ask" || prefill;
 }
 

@@ -250,17 +250,21 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   calculator: group("The calculator tool.", {
     enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true }),
   }),
-  mcporter: group("Servers of tools that the program mcporter knows.", {
-    enabled: hostKey(BOOLEAN, "Ask mcporter for tools; it runs as you, outside of the sandbox.", {
-      default: false,
+  mcporter: group("An old setting: servers in the settings file of the program mcporter.", {
+    enabled: hostKey(
+      BOOLEAN,
+      "Read the servers in mcporter's own settings file as mcp.servers, with a warning.",
+      {
+        default: false,
+      },
+    ),
+    path: hostKey(STRING, "No effect any more.", { default: "mcporter" }),
+    timeout: hostKey(natural(1), "No effect any more; mcp.servers.NAME.timeout has one.", { default: 60 }),
+    startup: group("No effect any more.", {
+      concurrency: hostKey(natural(1), "No effect any more.", { default: 4 }),
     }),
-    path: hostKey(STRING, "The program.", { default: "mcporter" }),
-    timeout: hostKey(natural(1), "Seconds of one call.", { default: 60 }),
-    startup: group("Asking for tools at start.", {
-      concurrency: hostKey(natural(1), "Servers asked at once.", { default: 4 }),
-    }),
-    include: hostKey(STRINGS, "Tools offered, as `server:tool` with `*`; all when empty.", { default: [] }),
-    exclude: hostKey(STRINGS, "Tools left out; with `server:*` the server is not asked.", { default: [] }),
+    include: hostKey(STRINGS, "No effect any more; mcp.servers.NAME.include has one.", { default: [] }),
+    exclude: hostKey(STRINGS, "No effect any more; mcp.servers.NAME.exclude has one.", { default: [] }),
   }),
 }, {
   list: key(STRINGS, "The tools offered to the model; without a list all that are not disabled by default.", {

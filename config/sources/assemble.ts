@@ -7,7 +7,7 @@ import { operands } from "../../base/shell_word.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
 import { originOf } from "../layers/explain.ts";
-import type { LayerLog } from "../layers/log.ts";
+import { type LayerLog, resolveScalar } from "../layers/log.ts";
 import { writeTree } from "../layers/write_tree.ts";
 import { BUILTIN_CATALOG, type Catalog } from "../schema/catalog.ts";
 import { sameItem } from "../schema/check.ts";
@@ -16,7 +16,7 @@ import type { Layer } from "../types.ts";
 import { commandLineLayer } from "./command_line.ts";
 import type { Loaded, LoadOptions, Sources } from "./find.ts";
 import { withImports } from "./imports.ts";
-import { mcpShare } from "./mcp_file.ts";
+import { isNamed, mcpShare } from "./mcp_file.ts";
 import type { Places } from "./places.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
 import { readSession } from "./session_overrides.ts";
@@ -27,7 +27,7 @@ import { isTrusted } from "./trust.ts";
 export async function assemble(options: LoadOptions, sources: Sources): Promise<Outcome<Loaded>> {
   const assembly = new Assembly(options, sources);
   const problem = await assembly.addGlobal() ?? await assembly.addProject() ?? await assembly.addSession() ??
-    assembly.addCommandLine();
+    assembly.addCommandLine() ?? await assembly.addMcporter();
   return problem === null ? await assembly.loaded() : { ok: false, problem };
 }
 
@@ -113,6 +113,25 @@ class Assembly {
     this.#notices.push(...notices);
     this.#errors.push(...errors);
     if (log.operations.length > 0) this.#logs.push(log);
+    return null;
+  }
+
+  /** The servers of mcporter's own file, weaker than all that settings say. */
+  async addMcporter(): Promise<null> {
+    if (resolveScalar(this.#logs, "tools.mcporter.enabled", false).value !== true) return null;
+    const { mcporterServers, mcporterWarning } = await import("./mcporter_file.ts");
+    const { environment } = this.#options;
+    const { servers, notices } = mcporterServers(environment, {
+      isTaken: (name) => isNamed(name, this.#logs),
+      isSet: (key) => this.#logs.some((log) => log.on(key).length > 0),
+    });
+    this.#notices.push(...notices);
+    const catalog = this.#catalog;
+    const draft = draftLayer({ layer: "G", others: [], catalog });
+    for (const { message } of writeTree(draft, { mcp: { servers } }, { catalog })) {
+      this.#notices.push(mcporterWarning(`In the file of mcporter, ${message}.`));
+    }
+    this.#logs.unshift(draft.log);
     return null;
   }
 

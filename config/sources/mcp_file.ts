@@ -55,10 +55,12 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
     others?.push(name);
     if (others !== undefined) continue;
     written.set(key, [name]);
+    // mcporter writes `baseUrl`.
+    const members: typeof entry = { url: entry.baseUrl, ...entry };
     servers.set(
       key,
       Object.fromEntries(
-        MEMBERS.filter((member) => entry[member] !== undefined).map((member) => [member, entry[member]]),
+        MEMBERS.filter((member) => members[member] !== undefined).map((member) => [member, members[member]]),
       ),
     );
   }
@@ -89,7 +91,8 @@ export function takesOver(path: readonly string[], below: readonly LayerLog[]): 
   return group === "mcp" && list === "servers" && IDENTITY.has(member) && isNamed(name, below);
 }
 
-function isNamed(name: string, logs: readonly LayerLog[]): boolean {
+/** Whether settings have a server of this name. */
+export function isNamed(name: string, logs: readonly LayerLog[]): boolean {
   return logs.some(({ operations }) =>
     operations.some(({ path }) => path[0] === "mcp" && path[1] === "servers" && path[2] === name)
   );

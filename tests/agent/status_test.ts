@@ -79,7 +79,12 @@ Deno.test("whatever a session could see otherwise is left to it", async () => {
     "a model that goes on from its own turn": (place) => place.settings("prefill: true\n"),
     "modules with tools": (place) => place.settings("tools: { modules: [/nowhere.js] }\n"),
     "folders with tools": (place) => place.settings("tools: { dirs: [/nowhere] }\n"),
-    "tools of mcporter": (place) => place.settings("tools: { mcporter: { enabled: true } }\n"),
+    "servers of mcporter": async (place) => {
+      await Deno.mkdir(`${place.folder}/home/.mcporter`, { recursive: true });
+      const servers = { mcpServers: { a: { command: "x" } } };
+      await Deno.writeTextFile(`${place.folder}/home/.mcporter/mcporter.json`, JSON.stringify(servers));
+      place.settings("tools: { mcporter: { enabled: true } }\n");
+    },
     "servers of tools": (place) => place.settings("mcp: { servers: { a: { command: [x] } } }\n"),
     "the person's folder of tools": (place) =>
       Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true }),

@@ -1,0 +1,86 @@
+// The settings file of the program mcporter, whose servers `tools.mcporter.enabled` asks to read as `mcp.servers`.
+
+import type { Environment } from "../../base/environment.ts";
+import { isObject } from "../../base/is_object.ts";
+import { type Outcome, type Problem, success } from "../../base/problem.ts";
+import { readText } from "./json_file.ts";
+import { type McpFile, serversIn } from "./mcp_file.ts";
+
+/** Members of an entry that are read, or say nothing about how the server is reached. */
+const READ: ReadonlySet<string> = new Set([
+  ...["command", "args", "env", "cwd", "url", "baseUrl", "headers"],
+  ...["description", "name", "type", "transport"],
+]);
+
+/** Settings of the time when flemma started mcporter. */
+const NO_EFFECT = ["path", "timeout", "startup.concurrency", "include", "exclude"];
+
+/** The servers in the shape of `mcp.servers`, and the warnings about them. */
+export interface McporterServers {
+  readonly servers: Record<string, Record<string, unknown>>;
+  readonly notices: readonly Problem[];
+}
+
+/**
+ * @param settings.isTaken whether the settings have a server of this name, which then counts
+ * @param settings.isSet whether the settings say something of this key
+ */
+export function mcporterServers(
+  environment: Environment,
+  settings: { isTaken(name: string): boolean; isSet(key: string): boolean },
+): McporterServers {
+  const found = findFile(environment);
+  if (!found.ok) return { servers: {}, notices: [mcporterWarning(found.problem.message)] };
+  const file = found.value;
+  if (file === null) {
+    return {
+      servers: {},
+      notices: [mcporterWarning("mcporter has no settings file, so it has no servers.")],
+    };
+  }
+  const read = serversIn(file);
+  if (!read.ok) return { servers: {}, notices: [mcporterWarning(read.problem.message)] };
+  const servers = Object.fromEntries(
+    Object.entries(read.value.servers).filter(([name]) => !settings.isTaken(name)),
+  );
+  const sentences = [
+    `${file.path} is read as mcp.servers: ${Object.keys(servers).join(", ") || "no server"}.`,
+  ];
+  const unread = unreadMembers(file);
+  if (unread.length > 0) sentences.push(`What it says of ${unread.join(", ")} is not read.`);
+  const keys = NO_EFFECT.map((key) => `tools.mcporter.${key}`).filter((key) => settings.isSet(key));
+  if (keys.length > 0) {
+    const have = keys.length === 1 ? "has" : "have";
+    sentences.push(`${keys.join(", ")} ${have} no effect; each server has include, exclude and timeout.`);
+  }
+  return { servers, notices: [mcporterWarning(sentences.join(" "))] };
+}
+
+/** A warning that ends with what to do about the old setting. */
+export function mcporterWarning(message: string): Problem {
+  return {
+    code: "mcporter-old",
+    message: `flemma no longer starts mcporter, whose servers tools.mcporter.enabled asks for. ${message}`,
+    next: "Write the servers into mcp.servers of your settings, and remove tools.mcporter.",
+  };
+}
+
+/** The file that mcporter itself would read; null when there is none. */
+function findFile({ home, variables }: Environment): Outcome<McpFile | null> {
+  const base = variables.XDG_CONFIG_HOME;
+  const folders = [...(base?.startsWith("/") ? [`${base}/mcporter`] : []), `${home}/.mcporter`];
+  for (const path of folders.flatMap((folder) => [`${folder}/mcporter.json`, `${folder}/mcporter.jsonc`])) {
+    const text = readText(path);
+    if (!text.ok) return text;
+    if (text.value !== null) return success({ path, text: text.value });
+  }
+  return success(null);
+}
+
+/** What the file says and nobody reads here, by name. */
+function unreadMembers({ text }: McpFile): string[] {
+  const { mcpServers, $schema: _, ...others } = JSON.parse(text) as Record<string, unknown>;
+  const entries = Object.values(isObject(mcpServers) ? mcpServers : {}).filter(isObject);
+  const unread = entries.flatMap((entry) => Object.keys(entry)).filter((name) => !READ.has(name));
+  return [...new Set([...Object.keys(others), ...unread])];
+}
