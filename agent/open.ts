@@ -42,10 +42,9 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   const notify = options.notify ?? ((problem) => {
     emit?.({ event: "notice", code: problem.code, message: inOneLine(problem) });
   });
-  const place = readOnly
-    ? undefined
-    : await lockPlaceOf({ ...options, environment }, absolutePath(environment, path));
-  const file = await openFile(path, { environment, wait, place, readOnly, signal, notify });
+  const named = absolutePath(environment, path);
+  const found = readOnly ? undefined : await lockPlaceOf({ ...options, environment }, named);
+  const file = await openFile(path, { environment, wait, place: found?.place, readOnly, signal, notify });
   if (!file.ok) return file;
   const store = file.value;
   if (store.leftElsewhere) {
@@ -57,7 +56,9 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
     }
   }
   const opened = { store, label: path, file: path, locked: !readOnly, close: () => store.close() };
-  const session = await startSession(opened, { ...options, environment, readOnly });
+  // A link may lead to another project, and settings may change while another run is waited for.
+  const sources = store.path === named && wait === 0 ? found?.sources : undefined;
+  const session = await startSession(opened, { ...options, environment, readOnly }, { sources });
   if (!session.ok) return session;
   store.inPlaceWhile = () => session.value.commandsLive;
   return session;

@@ -25,7 +25,7 @@ import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { Verdict } from "../tools/approval/types.ts";
 import { compose } from "./runtime/compose.ts";
 import { HeldRuntime } from "./runtime/current.ts";
-import type { Runtime, RuntimeOptions } from "./runtime/types.ts";
+import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
 import { requestParts } from "./runtime/request_parts.ts";
 import { sendOnly } from "./runtime/send_only.ts";
@@ -57,8 +57,12 @@ export interface Opened {
 }
 
 /** Builds the session of an open document, which is the session's from then on: it closes it even when this fails. */
-export async function startSession(opened: Opened, options: RuntimeOptions): Promise<Outcome<Session>> {
-  const runtime = await compose(opened.store, options);
+export async function startSession(
+  opened: Opened,
+  options: RuntimeOptions,
+  before: ReadBefore = {},
+): Promise<Outcome<Session>> {
+  const runtime = await compose(opened.store, options, before);
   if (runtime.ok) return success(new Session(opened, options, runtime.value));
   await opened.close();
   return runtime;

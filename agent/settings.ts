@@ -5,7 +5,7 @@ import { documentSettings } from "../config/frontmatter.ts";
 import { loadSettings } from "../config/load.ts";
 import { BUILTIN_CATALOG, type Catalog, type ToolFact } from "../config/schema/catalog.ts";
 import type { DocumentSettings } from "../config/document/first_block.ts";
-import { findSources, type Loaded } from "../config/sources/find.ts";
+import { findSources, type Loaded, type Sources } from "../config/sources/find.ts";
 import { toolFolders } from "../config/sources/tool_folders.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import type { LockPlace, Settings } from "../config/settings.ts";
@@ -66,9 +66,10 @@ export interface SubjectSettings extends DocumentSettings {
 export async function subjectSettings(
   host: SettingsHost,
   { path, frontmatter, preamble }: SettingsSubject,
+  sources?: Sources,
 ): Promise<Outcome<SubjectSettings>> {
   const { environment } = host;
-  const loaded = await withoutDocument(host, path);
+  const loaded = await withoutDocument(host, path, sources);
   if (!loaded.ok) return loaded;
   const policy = new ReadPolicyOf(environment, path);
   // The block itself reads under the person's policy, everything after it under the document's too.
@@ -104,27 +105,35 @@ export async function subjectSettings(
 }
 
 /** The settings without the document: what the person and the project say. */
-async function withoutDocument(host: SettingsHost, path: string | null): Promise<Outcome<Loaded>> {
+async function withoutDocument(
+  host: SettingsHost,
+  path: string | null,
+  sources?: Sources,
+): Promise<Outcome<Loaded>> {
   const { environment } = host;
   const { user, project } = host.settings?.noConfig === true
     ? { user: null, project: null }
     : toolFolders(environment, path);
   const catalog = catalogOf(host.tools, user !== null || project !== null);
-  return await loadSettings({ ...host.settings, environment, document: path, catalog });
+  return await loadSettings({ ...host.settings, environment, document: path, catalog, sources });
 }
 
 /**
- * Where the lock of a document lies, which has to be known before it is opened. Only the person and a host can say it; what
- * is wrong in the settings is told when they are read for the run.
+ * Where the lock of a document lies, which has to be known before it is opened, and the settings files that were read for
+ * it. Only the person and a host can say it; what is wrong in the settings is told when they are loaded for the run.
  */
-export async function lockPlaceOf(host: SettingsHost, path: string): Promise<LockPlace> {
+export async function lockPlaceOf(
+  host: SettingsHost,
+  path: string,
+): Promise<{ readonly place: LockPlace; readonly sources?: Sources }> {
   const { settings, environment } = host;
-  const sources = findSources({ ...settings, environment, document: path });
-  // Reading settings costs more than looking for the word: nearly nobody writes it.
-  const said = sources.ok && sources.value.global?.text.includes("lock") === true;
-  if (!said && settings?.overrides?.lock === undefined) return "state";
-  const loaded = await withoutDocument(host, path);
-  return loaded.ok ? loaded.value.settings.lock.place : "state";
+  const found = findSources({ ...settings, environment, document: path });
+  if (!found.ok) return { place: "state" };
+  const sources = found.value;
+  // Loading settings costs more than looking for the word: nearly nobody writes it.
+  const said = sources.global?.text.includes("lock") === true || settings?.overrides?.lock !== undefined;
+  const loaded = said ? await withoutDocument(host, path, sources) : null;
+  return { place: loaded?.ok ? loaded.value.settings.lock.place : "state", sources };
 }
 
 /** The names that settings may speak of: the built-in tools, those of this process and a host's own. */

@@ -20,14 +20,18 @@ import { guardOf } from "../trust/open_guard.ts";
 import { judging } from "./approval.ts";
 import { requesting } from "./requests.ts";
 import { tellAll, tooling } from "./tools.ts";
-import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
+import type { Composed, ReadBefore, Runtime, RuntimeOptions } from "./types.ts";
 
 /** Builds the runtime of a document. Nothing runs and nothing is probed yet. */
-export async function compose(store: DocumentStore, options: RuntimeOptions): Promise<Outcome<Runtime>> {
+export async function compose(
+  store: DocumentStore,
+  options: RuntimeOptions,
+  before: ReadBefore = {},
+): Promise<Outcome<Runtime>> {
   const { environment, emit: tell = () => {} } = options;
   const { path } = store;
   const blocks = blocksOf(store.chat);
-  const subject = await subjectSettings(options, { path, ...blocks });
+  const subject = await subjectSettings(options, { path, ...blocks }, before.sources);
   if (!subject.ok) return subject;
   tellAll(subject.value.loaded.notices, tell);
   const guarded = await guardOf(store, options, subject.value);

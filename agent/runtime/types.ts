@@ -1,6 +1,7 @@
 // What holds for a document while its first block stays the same.
 
 import type { Environment } from "../../base/environment.ts";
+import type { Sources } from "../../config/sources/find.ts";
 import type { Cycle } from "../../cycle/mod.ts";
 import type { RunLimits } from "../../cycle/send/limits.ts";
 import type { DocumentStore, Journal, Send } from "../../cycle/types.ts";
@@ -76,6 +77,11 @@ export type RuntimeOptions = ChatOptions & {
   readonly environment: Environment;
   readonly readOnly: boolean;
 };
+
+/** What was read for a document before its session opens, so that it is not read again. */
+export interface ReadBefore {
+  readonly sources?: Sources;
+}
 
 /** What a runtime is composed from. */
 export interface Composed {

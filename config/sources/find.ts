@@ -39,6 +39,8 @@ export interface LoadOptions extends SettingsOptions {
   readonly catalog?: Catalog;
   /** @default now */
   readonly now?: Date;
+  /** The files of all layers, where they were read already. @default they are looked for */
+  readonly sources?: Sources;
 }
 
 /** Settings without a document's, and where they come from. */
@@ -94,6 +96,7 @@ const OTHER_NAMES = ["config", "settings", "flemma"].flatMap((name) =>
 
 /** The files of all layers. */
 export function findSources(options: LoadOptions): Outcome<Sources> {
+  if (options.sources !== undefined) return success(options.sources);
   if (options.noConfig) {
     return success({ global: null, project: null, mcp: null, session: false, unread: [] });
   }

@@ -17,7 +17,7 @@ import { type DocumentLock, lockDocument } from "./lock.ts";
 import type { GrownText } from "./disk/extension.ts";
 import { removeLeftovers } from "./disk/leftovers.ts";
 import { mergeFrom } from "./merge.ts";
-import { checkWritable, type ReadDocument, readDocument } from "./read.ts";
+import { checkWritable, findDocument, type ReadDocument, readDocument } from "./read.ts";
 import { OverwriteGuard, saveAside } from "./disk/rescue.ts";
 
 export interface OpenOptions {
@@ -51,18 +51,20 @@ export async function openFile(path: string, options: OpenOptions): Promise<Outc
     options.notify?.(lock.value.notice);
     await tidy(found.value, options);
   }
-  const opened = await openLocked(found.value, named, lock.value, options);
+  const opened = await openLocked({ realPath: found.value, named, label: path }, lock.value, options);
   if (!opened.ok) await lock.value.release();
   return opened;
 }
 
-/** The real path of a document that can be read and written. Its text is not kept: it is read again under the lock. */
+/** The real path of a document that can be written. Its text is read under the lock. */
 async function writablePath(path: string, { environment }: OpenOptions): Promise<Outcome<string>> {
+  const found = findDocument(path, environment);
+  if (!found.ok) return found;
+  const unwritable = await checkWritable(path, found.value);
+  if (unwritable === null) return found;
+  // A document that cannot be read either needs more than leave to write it.
   const read = await readDocument(path, environment);
-  if (!read.ok) return read;
-  const { realPath } = read.value;
-  const unwritable = await checkWritable(path, realPath);
-  return unwritable === null ? success(realPath) : { ok: false, problem: unwritable };
+  return read.ok ? { ok: false, problem: unwritable } : read;
 }
 
 /** A run that died may have left files behind. That they cannot be removed keeps nobody from working. */
@@ -77,14 +79,13 @@ async function tidy(realPath: string, { environment, notify }: OpenOptions): Pro
   }
 }
 
-/** Whoever held the lock before may have written, or died while it wrote; so the text is read again. */
+/** Whoever held the lock before may have written, or died while it wrote; so the text is read only now. */
 async function openLocked(
-  realPath: string,
-  named: string,
+  { realPath, named, label }: { readonly realPath: string; readonly named: string; readonly label: string },
   lock: DocumentLock,
   options: OpenOptions,
 ): Promise<Outcome<FileStore>> {
-  const read = await readDocument(realPath, options.environment);
+  const read = await readDocument(realPath, options.environment, label);
   // A write that was cut off inside a character leaves invalid UTF-8: mending comes before judging.
   const raw = read.ok ? read.value.bytes : await rawBytes(realPath);
   if (raw === null) return read as Outcome<never>;
@@ -102,7 +103,7 @@ async function openLocked(
       }.`;
     return { ok: false, problem: { code: "write-failed", message } };
   }
-  const again = await readDocument(realPath, options.environment);
+  const again = await readDocument(realPath, options.environment, label);
   return again.ok ? success(new FileStore({ ...again.value, named }, lock, options)) : again;
 }
 

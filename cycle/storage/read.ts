@@ -32,48 +32,78 @@ export interface ReadDocument {
   readonly stamp: Stamp;
 }
 
-/** Reads the document at `path`. Every refusal is one sentence naming the file and the reason. */
-export async function readDocument(path: string, environment: Environment): Promise<Outcome<ReadDocument>> {
+/**
+ * Reads the document at `path`. Every refusal is one sentence naming the file and the reason.
+ *
+ * @param label what messages call it
+ */
+export async function readDocument(
+  path: string,
+  environment: Environment,
+  label = path,
+): Promise<Outcome<ReadDocument>> {
   try {
-    const realPath = Deno.realPathSync(absolutePath(environment, path));
-    const found = Deno.statSync(realPath);
-    if (found.isDirectory) return failure("document-is-folder", `${path} is a folder, not a document.`);
-    if (!found.isFile) return failure("document-not-a-file", `${path} is not a regular file.`);
-    if (found.size > MOST_TEXT_BYTES) {
-      const next =
-        "Move its older turns to a file of their own, or go on in a new document: flemma new NAME.chat";
-      return failure(
-        "document-too-large",
-        `${path} is larger than 512 MB, the most a document may be.`,
-        next,
-      );
-    }
+    const found = regularFile(absolutePath(environment, path), label);
+    if (!found.ok) return found;
+    const realPath = found.value;
     using file = Deno.openSync(realPath);
     const before = file.statSync();
     const bytes = await readAll(file, before.size);
     const after = stampOf(file.statSync());
-    const bad = checkText(bytes, path);
+    const bad = checkText(bytes, label);
     return bad === null ? success({ realPath, bytes, stamp: after }) : failed(bad);
   } catch (thrown) {
-    if (thrown instanceof Deno.errors.NotFound) {
-      const inTheWay = whyNothingIsThere(absolutePath(environment, path));
-      if (inTheWay === null) return missing(path, environment);
-      return failure(
-        "document-missing",
-        `There is no file ${path}: ${inTheWay}.`,
-        "Put it right, or remove it.",
-      );
-    }
-    if (thrown instanceof Deno.errors.NotADirectory) {
-      return failure("document-missing", `There is no file ${path}: a part of its path is no folder.`);
-    }
-    const refusal = runtimeRefusal(thrown);
-    if (refusal !== null) return failed(refusal);
-    if (thrown instanceof Deno.errors.PermissionDenied) {
-      return failure("document-unreadable", `${path} may not be read: permission denied.`);
-    }
-    return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
+    return unreadable(label, environment, thrown);
   }
+}
+
+/** The real path of the document at `path`, with the refusals of `readDocument` that are known without its text. */
+export function findDocument(path: string, environment: Environment): Outcome<string> {
+  try {
+    return regularFile(absolutePath(environment, path), path);
+  } catch (thrown) {
+    return unreadable(path, environment, thrown);
+  }
+}
+
+/** The real path of a file that may be a document. Throws what the system says. */
+function regularFile(path: string, label: string): Outcome<string> {
+  const realPath = Deno.realPathSync(path);
+  const found = Deno.statSync(realPath);
+  if (found.isDirectory) return failure("document-is-folder", `${label} is a folder, not a document.`);
+  if (!found.isFile) return failure("document-not-a-file", `${label} is not a regular file.`);
+  if (found.size <= MOST_TEXT_BYTES) return success(realPath);
+  return failure(
+    "document-too-large",
+    `${label} is larger than 512 MB, the most a document may be.`,
+    "Move its older turns to a file of their own, or go on in a new document: flemma new NAME.chat",
+  );
+}
+
+/** The refusal of a document that the system does not let be read. */
+function unreadable(
+  path: string,
+  environment: Environment,
+  thrown: unknown,
+): { readonly ok: false; readonly problem: Problem } {
+  if (thrown instanceof Deno.errors.NotFound) {
+    const inTheWay = whyNothingIsThere(absolutePath(environment, path));
+    if (inTheWay === null) return missing(path, environment);
+    return failure(
+      "document-missing",
+      `There is no file ${path}: ${inTheWay}.`,
+      "Put it right, or remove it.",
+    );
+  }
+  if (thrown instanceof Deno.errors.NotADirectory) {
+    return failure("document-missing", `There is no file ${path}: a part of its path is no folder.`);
+  }
+  const refusal = runtimeRefusal(thrown);
+  if (refusal !== null) return failed(refusal);
+  if (thrown instanceof Deno.errors.PermissionDenied) {
+    return failure("document-unreadable", `${path} may not be read: permission denied.`);
+  }
+  return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
 }
 
 /** No file, perhaps no folder for it: the next step makes first what is needed first. */

@@ -146,8 +146,10 @@ export class OpenDocument {
     over: () => void,
   ): Promise<Outcome<Working>> {
     const { environment } = this.#host;
-    const place = this.path === null ? undefined : await lockPlaceOf({ environment }, this.path);
-    const lock = this.path === null ? null : await lockDocument(this.path, { environment, wait: 0, place });
+    const place = this.path === null ? null : await lockPlaceOf({ environment }, this.path);
+    const lock = this.path === null
+      ? null
+      : await lockDocument(this.path, { environment, wait: 0, place: place?.place });
     if (lock !== null && !lock.ok) return lock;
     if (lock?.value.notice) this.#host.client.say(Level.info, lock.value.notice.message);
     const opened = await chatInMemory(NOTHING, {
