@@ -4,7 +4,7 @@ import type { Problem } from "../base/problem.ts";
 import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
 import type { FileRead } from "../prompt/types.ts";
-import type { ProviderError, Usage } from "../providers/types.ts";
+import type { Concession, ProviderError, Usage } from "../providers/types.ts";
 import type { Prices } from "../providers/models/types.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
 
@@ -193,7 +193,7 @@ export interface UsageRecord {
   /** Which model. */
   readonly model: string;
   /** How the reply ended; what a broken one has used by then is paid for all the same. */
-  readonly ended: "completed" | "cancelled" | "errored";
+  readonly ended: RequestStatus;
   /** Tokens. */
   readonly usage: Usage;
   /** Tokens that the model's window holds; null where nobody knows. */
@@ -269,7 +269,7 @@ export type CycleEvent =
   }
   | {
     readonly event: "request:finished";
-    readonly status: "completed" | "cancelled" | "errored";
+    readonly status: RequestStatus;
     readonly usage: Usage | null;
     /** What was used as far as it is known, with its cost; absent where the provider told nothing. */
     readonly record?: UsageRecord;
@@ -297,17 +297,28 @@ export type Emit = (event: CycleEvent) => void;
 /** What a request brought that the provider ended in order: all of a reply, its beginning up to a limit, or no content. */
 export type CompletedReply = "whole" | "cut" | "empty";
 
-/** How a send ended. The document already holds whatever arrived. */
-export type SendOutcome =
+/** How a request ended. The document already holds whatever arrived. */
+export type RequestEnd =
   | {
     readonly kind: "completed";
     readonly reply: CompletedReply;
     readonly usage: Usage | null;
     readonly warnings: readonly string[];
   }
+  /** The provider wants the reply back as it is, to continue it. */
+  | { readonly kind: "paused"; readonly warnings: readonly string[] }
+  /** The provider refused the request, and may accept it without something. */
+  | { readonly kind: "refused"; readonly concession: Concession; readonly warnings: readonly string[] }
+  /** Not sent because of the document. */
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }
   | { readonly kind: "failed"; readonly problem: Problem };
+
+/** How a request ended, for the log and for programs. */
+export type RequestStatus = "completed" | "cancelled" | "errored";
+
+/** How a send ended, which may have taken several requests. */
+export type SendOutcome = Exclude<RequestEnd, { kind: "paused" | "refused" }>;
 
 /**
  * Asks the provider and writes the reply into the document; commits through the store. `byPerson` says that a person asks

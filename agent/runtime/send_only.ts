@@ -2,11 +2,11 @@
 
 import type { Problem } from "../../base/problem.ts";
 import type { FrontmatterDiagnostic } from "../../config/document/first_block.ts";
-import { firstLine, nothingToSend, survey } from "../../cycle/plan/open_calls.ts";
+import { nothingToSend, survey } from "../../cycle/plan/open_calls.ts";
 import { goOn } from "../../cycle/plan/go_on.ts";
 import { noMessages } from "../../cycle/plan/refusals.ts";
-import { REPLY_STOPS, stopped, stoppedBy } from "../../cycle/run/stop.ts";
-import type { DocumentStore, Send, SendOutcome, Stop, StopReason } from "../../cycle/types.ts";
+import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "../../cycle/run/stop.ts";
+import type { DocumentStore, Send, SendOutcome, Stop } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
 
 /** What sending takes. */
@@ -47,13 +47,11 @@ async function sayOn(store: DocumentStore): Promise<Problem | null> {
 
 /** What is in the way while calls have no final result: the person first, then what an advance does; null if nothing. */
 function openStop(chat: Chat): Stop | null {
-  const of = (reason: StopReason, ids: readonly string[]): Stop =>
-    stopped(reason, { ids, line: firstLine(chat, ids) });
   const open = unanswered(chat);
   if (open.length === 0) return null;
   const { pending, protected: guarded } = survey(chat);
-  if (pending.length > 0) return of("pending", pending);
-  return guarded.length > 0 ? of("protected", guarded) : of("unanswered", open);
+  if (pending.length > 0) return stoppedAt(chat, "pending", pending);
+  return guarded.length > 0 ? stoppedAt(chat, "protected", guarded) : stoppedAt(chat, "unanswered", open);
 }
 
 /** Ids of the calls without a final result. */

@@ -1,6 +1,7 @@
 // What a plan is made from, and the steps it consists of.
 
 import type { Verdict } from "../../tools/approval/types.ts";
+import type { StopReason } from "../types.ts";
 import type { Resolution, ToolKind } from "./resolution.ts";
 
 /** The calls that run now; a set of ids is one. */
@@ -36,22 +37,15 @@ export interface PlanInputs {
   readonly byPerson: boolean;
 }
 
-/** Where an advance ends when it does not send. */
+/** Where an advance ends when it does not send: a reason to stop, or a point from which the run may go on. */
 export type Rest =
+  | Extract<StopReason, "pending" | "protected" | "last-word" | "answered">
   /** Approved calls were met; `ids` are those left for want of a free slot. */
   | "ran"
   /** Only error results were written. */
   | "resolved"
-  /** Empty pending blocks wait for a person. */
-  | "pending"
-  /** Approved blocks with a body of their own. */
-  | "protected"
   /** Nothing to do until the running tools are done. */
-  | "running"
-  /** The model spoke last, so there is nothing it could answer. */
-  | "last-word"
-  /** The model answered, and the person has written nothing since. */
-  | "answered";
+  | "running";
 
 /** One thing that an advance does, in the order in which it is done. */
 export type Step =

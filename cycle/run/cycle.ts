@@ -6,7 +6,7 @@ import type { Call, Chat, Diagnostic } from "../../parser/types.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { startAutopilot } from "./autopilot.ts";
 import { endOf, mayPress, mayStart, phaseOf } from "./phase.ts";
-import { stopped, stoppedBy } from "./stop.ts";
+import { conclude, stopped, stoppedBy } from "./stop.ts";
 import { goOn } from "../plan/go_on.ts";
 import {
   gatherPlanInputs,
@@ -21,7 +21,6 @@ import { plan } from "../plan/plan.ts";
 import { callsToCheck } from "../plan/questions.ts";
 import type { PlanInputs, Step } from "../plan/types.ts";
 import { FollowUp } from "./follow_up.ts";
-import { conclude } from "./outcome.ts";
 import { Starts } from "./starts.ts";
 import { CycleState } from "./state.ts";
 import {

@@ -4,10 +4,10 @@ import type { Chat } from "../../parser/types.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Announcements } from "../execute/announcements.ts";
 import type { Runs } from "../execute/runs.ts";
-import { firstLine, survey } from "../plan/open_calls.ts";
+import { survey } from "../plan/open_calls.ts";
 import type { Rest } from "../plan/types.ts";
 import { blockedBy, lastWord } from "../plan/refusals.ts";
-import { REPLY_STOPS, stopped, stoppedBy } from "./stop.ts";
+import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
 import type { CompletedReply, DocumentStore, SendOutcome } from "../types.ts";
 import type { CycleState } from "./state.ts";
 
@@ -120,7 +120,7 @@ export class FollowUp {
       const message =
         `The autopilot stopped after ${maxTurns} replies with tool calls (tools.autopilot.max_turns).`;
       announcements.notice("turn-limit", message);
-      state.stop(stopped("turn-limit", { ids, line: firstLine(this.#chat, ids) }));
+      state.stop(stoppedAt(this.#chat, "turn-limit", ids));
     } else {
       const reason = calls.length > 0 ? "stepped" : REPLY_STOPS[reply];
       state.stop(stopped(reason, { ids, line: this.#chat.lineCount }));

@@ -1,6 +1,8 @@
-// Stops as values: how a run of the cycle may end, and which problem ends it how.
+// How a run of the cycle stops: by a problem, by a reply, or by what the document waits for.
 
 import type { Problem } from "../../base/problem.ts";
+import type { Chat } from "../../parser/types.ts";
+import { firstLine, survey } from "../plan/open_calls.ts";
 import type { CompletedReply, Stop, StopReason } from "../types.ts";
 
 /** The problems that are more than a failure. */
@@ -27,4 +29,23 @@ export function stopped(reason: StopReason, rest: Partial<Omit<Stop, "reason">> 
 /** The stop that a problem leads to. */
 export function stoppedBy(problem: Problem, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
   return stopped(REASONS[problem.code] ?? "failed", { ...rest, problem });
+}
+
+/** A stop that is about some calls, with the line of the first of them. */
+export function stoppedAt(chat: Chat, reason: StopReason, ids: readonly string[]): Stop {
+  return stopped(reason, { ids, line: firstLine(chat, ids) });
+}
+
+/**
+ * How a run stops once everything is quiet: by `end` if something ended it, else by what the document waits for.
+ *
+ * @param yielded the calls whose tools asked for the person
+ */
+export function conclude(chat: Chat, end: Stop | null, yielded: readonly string[]): Stop {
+  if (end !== null) return end.reason === "cancelled" ? stoppedAt(chat, "cancelled", end.ids) : end;
+  const { approved, pending, protected: guarded } = survey(chat);
+  if (approved.length > 0) return stoppedAt(chat, "throttled", approved);
+  if (pending.length > 0) return stoppedAt(chat, "pending", pending);
+  if (guarded.length > 0) return stoppedAt(chat, "protected", guarded);
+  return yielded.length > 0 ? stoppedAt(chat, "yield", yielded) : stopped("stepped");
 }

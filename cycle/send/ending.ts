@@ -1,11 +1,10 @@
-// How a reply ended: what stands below it in the document, and what the caller is told of it. Pure.
+// Decides how a request ended, from what came of it.
 
 import { own } from "../../base/is_object.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Exchange } from "../../providers/http/post.ts";
 import type { Effect, Provider, ProviderError, Usage } from "../../providers/types.ts";
-import type { SendOutcome } from "../types.ts";
-import { REPLY_STOPPED, type ReplyEnd } from "./reply.ts";
+import type { RequestEnd } from "../types.ts";
 
 /** How often a reply that the provider paused is sent back to it. */
 export const MOST_RESUMES = 20;
@@ -36,42 +35,32 @@ export interface EndingFacts {
   readonly mayResume: boolean;
 }
 
-/** What becomes of a reply that has ended. */
-export interface Ending {
-  readonly reply: ReplyEnd;
-  readonly outcome: SendOutcome;
-  /** Why it is not complete; null when it is, or when the person stopped it. */
-  readonly error: ProviderError | null;
-}
+/** How a request ended that was sent; a failure is the provider's or the connection's. */
+export type SentEnd =
+  | Extract<RequestEnd, { kind: "completed" | "paused" | "cancelled" }>
+  | { readonly kind: "failed"; readonly problem: ProviderError };
 
-/** Decides how a reply ended. */
+/** Decides how a request ended. */
 export function endingOf(
   { exchange, stop, error, begun }: Received,
   { provider, usage, warnings, tried, mayResume }: EndingFacts,
-): Ending {
-  if (exchange.kind === "cancelled") {
-    return {
-      reply: { kind: "interrupted", message: REPLY_STOPPED },
-      outcome: { kind: "cancelled" },
-      error: null,
-    };
-  }
+): SentEnd {
+  if (exchange.kind === "cancelled") return { kind: "cancelled" };
   if (error !== null || stop === null) {
     const found = error ?? failureOf(exchange, provider, begun);
-    return interrupted(tried === null ? found : { ...found, details: [...found.details, tried] });
+    const problem = tried === null ? found : { ...found, details: [...found.details, tried] };
+    return { kind: "failed", problem };
   }
-  if (stop.outcome === "blocked") return interrupted(blockedError(stop, provider.display, begun));
-  const resumes = stop.outcome === "paused" && begun && mayResume;
+  if (stop.outcome === "blocked") {
+    return { kind: "failed", problem: blockedError(stop, provider.display, begun) };
+  }
+  if (stop.outcome === "paused" && begun && mayResume) return { kind: "paused", warnings };
   const isCut = stop.outcome === "truncated" || stop.outcome === "paused";
   return {
-    reply: { kind: resumes ? "paused" : "completed" },
-    outcome: {
-      kind: "completed",
-      reply: !begun ? "empty" : isCut ? "cut" : "whole",
-      usage,
-      warnings: resumes ? warnings : [...warnings, ...replyWarnings(stop, begun)],
-    },
-    error: null,
+    kind: "completed",
+    reply: !begun ? "empty" : isCut ? "cut" : "whole",
+    usage,
+    warnings: [...warnings, ...replyWarnings(stop, begun)],
   };
 }
 
@@ -90,14 +79,6 @@ export function failureOf(
   // Lines that are no SSE may be an error body under the wrong type; they count only without a reply.
   const stray = begun ? "" : exchange.lines.join("\n");
   return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
-}
-
-function interrupted(error: ProviderError): Ending {
-  return {
-    reply: { kind: "interrupted", message: error.message },
-    outcome: { kind: "failed", problem: error },
-    error,
-  };
 }
 
 function replyWarnings(stop: StopEffect, begun: boolean): readonly string[] {

@@ -13,17 +13,9 @@ import { providerError } from "../../providers/http/errors.ts";
 import type { Effect, ProviderError } from "../../providers/types.ts";
 import { LongText } from "../../base/text/long_text.ts";
 import { callBlock, redactedBlock, type Signature, thinkingBlock, withLineEnds } from "./block_text.ts";
+import type { SentEnd } from "./ending.ts";
 import { ReplyText } from "./reply_text.ts";
 import type { Piece } from "../types.ts";
-
-/** How a reply ended, which decides what stands below it. */
-export type ReplyEnd =
-  /** Complete, or cut by the token limit: the prompt for the person follows. */
-  | { readonly kind: "completed" }
-  /** The reply goes on in another request: nothing follows. */
-  | { readonly kind: "paused" }
-  /** Cut short by an error, by the provider's decision or by the person: an abort marker with this message follows. */
-  | { readonly kind: "interrupted"; readonly message: string };
 
 /** Message of the marker below a reply that the person stopped. */
 export const REPLY_STOPPED = "Response interrupted by the user.";
@@ -128,10 +120,12 @@ export class ReplyWriter {
   }
 
   /**
-   * Ends the reply and gives the rest of its text like `take`. Empty for a reply that never began. When it is `answered`,
-   * the person's next message stands below it already.
+   * Ends the reply and gives the rest of its text like `take`; empty for a reply that never began. The prompt for the
+   * person follows, nothing where the reply is continued, or an abort marker that says why it was cut short.
+   *
+   * @param answered whether the person's next message stands below already
    */
-  finish(end: ReplyEnd, answered = false): readonly Piece[] {
+  finish(end: SentEnd | { readonly kind: "completed" }, answered = false): readonly Piece[] {
     if (!this.#begun) return [];
     this.#endText();
     if (end.kind === "completed") {
@@ -139,7 +133,8 @@ export class ReplyWriter {
     } else if (end.kind === "paused") {
       if (!this.#out.endsLine) this.#out.write("\n");
     } else {
-      this.#out.write(abortMarkerBelow(this.#out.end, end.message));
+      const message = end.kind === "failed" ? end.problem.message : REPLY_STOPPED;
+      this.#out.write(abortMarkerBelow(this.#out.end, message));
     }
     return this.#withLineEnds(this.#out.takeAll());
   }

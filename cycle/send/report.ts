@@ -4,7 +4,7 @@ import { thrownText } from "../../base/problem.ts";
 import { roughTokens } from "../../providers/request/count.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { ProviderError, Usage } from "../../providers/types.ts";
-import type { SendOutcome, UsageRecord } from "../types.ts";
+import type { RequestStatus, UsageRecord } from "../types.ts";
 import { recordOf } from "../usage/record.ts";
 import type { TimedOptions } from "./options.ts";
 import type { ReadyRequest } from "./request.ts";
@@ -16,7 +16,7 @@ export interface EndedRequest {
   readonly begun: { readonly at: number; readonly date: Date };
   /** What it used by the word of the provider; null when that said nothing. */
   readonly usage: Usage | null;
-  readonly outcome: SendOutcome;
+  readonly status: RequestStatus;
   /** What the provider or the connection is to blame for. */
   readonly error: ProviderError | null;
   /** What of the reply is not in the document although it came, as sentences. */
@@ -25,15 +25,15 @@ export interface EndedRequest {
 
 /** Tells how a request ended; of one that is not completed its warnings too, which then have no other way out. */
 export async function reportEnd(ended: EndedRequest, options: TimedOptions): Promise<void> {
-  const { prepared, outcome, error, losses } = ended;
+  const { prepared, status, error, losses } = ended;
   const { emit, limits, usage } = options;
   const record = recordEnded(ended, options);
   if (record !== null) await keep(record, { usage, emit });
   const filling = record === null ? null : limits.take({ rough: roughTokens(prepared.request), record });
   if (filling !== null) emit({ event: "notice", code: "context-filling", message: filling });
   const used = record === null ? {} : { record };
-  if (outcome.kind === "completed") {
-    emit({ event: "request:finished", status: "completed", usage: outcome.usage, ...used });
+  if (status === "completed") {
+    emit({ event: "request:finished", status, usage: ended.usage, ...used });
     return;
   }
   for (const message of [...prepared.warnings, ...losses]) {
@@ -41,7 +41,7 @@ export async function reportEnd(ended: EndedRequest, options: TimedOptions): Pro
   }
   emit({
     event: "request:finished",
-    status: statusOf(outcome),
+    status,
     usage: null,
     ...used,
     ...(error === null ? {} : { error }),
@@ -50,7 +50,7 @@ export async function reportEnd(ended: EndedRequest, options: TimedOptions): Pro
 
 /** What a request used by the word of the provider; null when it said nothing. */
 function recordEnded(
-  { prepared, begun, usage, outcome }: EndedRequest,
+  { prepared, begun, usage, status }: EndedRequest,
   { store, provider, settings, clock }: TimedOptions,
 ): UsageRecord | null {
   if (usage === null) return null;
@@ -60,17 +60,13 @@ function recordEnded(
     document: store.path,
     provider: provider.name,
     model: prepared.model,
-    ended: statusOf(outcome),
+    ended: status,
     usage,
   }, {
     settings,
     outputIncludesThoughts: provider.outputIncludesThoughts,
     retention: resolveParameters(settings, provider.name).cacheRetention,
   });
-}
-
-function statusOf({ kind }: SendOutcome) {
-  return kind === "completed" || kind === "cancelled" ? kind : "errored";
 }
 
 /** A reply that was paid for is not given up because its price cannot be noted; that it cannot is told. */

@@ -9,12 +9,12 @@ import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { roughTokens } from "../../providers/request/count.ts";
 import type { Concession, ProviderError } from "../../providers/types.ts";
-import type { Send, SendOutcome } from "../types.ts";
+import type { RequestEnd, Send, SendOutcome } from "../types.ts";
 import { MOST_RESUMES } from "./ending.ts";
 import { RunLimits } from "./limits.ts";
 import type { SendOptions, TimedOptions } from "./options.ts";
 import { prepareRequest, type ReadyRequest } from "./request.ts";
-import { type AttemptEnd, type MayAgain, Sending, type SendingParts } from "./sending.ts";
+import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
 /** How often one request is made again without something that the provider refused. */
 const MOST_CONCESSIONS = 2;
@@ -72,7 +72,7 @@ class Sends {
   async #attempt(
     signal: AbortSignal,
     { conceded, resumes, may, told, byPerson }: Attempt,
-  ): Promise<AttemptEnd> {
+  ): Promise<RequestEnd> {
     if (signal.aborted) return { kind: "cancelled" };
     const { store, settings, environment, provider, templatedTools, frontmatter, journal, limits } =
       this.#options;
@@ -103,7 +103,7 @@ class Sends {
   }
 
   /** Makes a request when its turn has come, over a network that is opened for it. */
-  async #overNetwork(signal: AbortSignal, parts: Omit<SendingParts, "network">): Promise<AttemptEnd> {
+  async #overNetwork(signal: AbortSignal, parts: Omit<SendingParts, "network">): Promise<RequestEnd> {
     const { settings, environment, provider, clock } = this.#options;
     const { url } = parts.prepared.request;
     const network = this.#options.fetch === undefined ? await openNetwork(url, environment) : success(null);
@@ -160,7 +160,7 @@ async function sendPatiently(
     readonly begin: () => Sending;
   },
   signal: AbortSignal,
-): Promise<AttemptEnd> {
+): Promise<RequestEnd> {
   // What is waited for a turn is no patience with the provider.
   let patience: Patience | null = null;
   for (;;) {

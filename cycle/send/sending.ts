@@ -7,16 +7,9 @@ import { type Network, reachable } from "../../providers/http/network.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { otherModel } from "../../providers/models/warnings.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
-import type {
-  Concession,
-  Effect,
-  OfferedTool,
-  ProviderError,
-  StreamReader,
-  Usage,
-} from "../../providers/types.ts";
+import type { Effect, OfferedTool, ProviderError, StreamReader, Usage } from "../../providers/types.ts";
 import { mergeUsage, promptTokens } from "../../providers/usage.ts";
-import type { SendOutcome } from "../types.ts";
+import type { RequestEnd } from "../types.ts";
 import { shownThinking } from "./block_text.ts";
 import { ReplyCommits } from "./commits.ts";
 import { endingOf, failureOf, type StopEffect } from "./ending.ts";
@@ -46,14 +39,6 @@ export interface SendingParts {
   /** Null where the caller makes the requests. */
   readonly network: Network | null;
 }
-
-/** How one try of a request ended. */
-export type AttemptEnd =
-  | SendOutcome
-  /** The provider did not take the request as it was, and may take it without something. */
-  | { readonly kind: "refused"; readonly concession: Concession; readonly warnings: readonly string[] }
-  /** The provider wants the reply back as it is, to go on with it. */
-  | { readonly kind: "paused"; readonly warnings: readonly string[] };
 
 /** One request and its reply. */
 export class Sending {
@@ -137,12 +122,12 @@ export class Sending {
   }
 
   /** Ends the reply in the document; `tried` is what else there is to say about an error. */
-  async end(exchange: Exchange, tried: string | null = null): Promise<AttemptEnd> {
+  async end(exchange: Exchange, tried: string | null = null): Promise<RequestEnd> {
     if (this.#writer.begun) {
       this.#notices.push(...await this.#prepared.log?.finish(this.#options.journal) ?? []);
       await this.#keepNotes();
     }
-    const ending = endingOf(
+    const sent = endingOf(
       { exchange, stop: this.#stop, error: this.#error, begun: this.#writer.begun },
       {
         provider: this.#options.provider,
@@ -152,21 +137,19 @@ export class Sending {
         mayResume: this.#may.resume,
       },
     );
-    const problem = await this.#commits.finish((answered) => this.#writer.finish(ending.reply, answered));
+    const problem = await this.#commits.finish((answered) => this.#writer.finish(sent, answered));
     // A document that could not take the end does not say how the reply ended.
     if (problem === null) await this.#unfinished.end();
-    const outcome: SendOutcome = problem === null ? ending.outcome : { kind: "failed", problem };
+    const end: RequestEnd = problem === null ? sent : { kind: "failed", problem };
     await reportEnd({
       prepared: this.#prepared,
       begun: this.#begun,
       usage: this.#usage,
-      outcome,
-      error: problem === null ? ending.error : null,
+      status: end.kind === "failed" ? "errored" : end.kind === "cancelled" ? "cancelled" : "completed",
+      error: problem === null && sent.kind === "failed" ? sent.problem : null,
       losses: this.#losses(),
     }, this.#options);
-    return outcome.kind === "completed" && ending.reply.kind === "paused"
-      ? { kind: "paused", warnings: outcome.warnings }
-      : outcome;
+    return end;
   }
 
   #event(data: object, headers: Headers, source: string): "stop" | "more" {
@@ -191,7 +174,7 @@ export class Sending {
   }
 
   /** What the provider refused of a request that brought nothing, where another try can do without. */
-  refused(exchange: Exchange): Extract<AttemptEnd, { kind: "refused" }> | null {
+  refused(exchange: Exchange): Extract<RequestEnd, { kind: "refused" }> | null {
     if (!this.#may.concede) return null;
     if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
     const error = this.#error ?? this.#failure(exchange);

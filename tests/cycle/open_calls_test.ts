@@ -1,7 +1,7 @@
 // What stands at the end of a document, one row a condition.
 
 import assert from "node:assert/strict";
-import { conclude } from "../../cycle/run/outcome.ts";
+import { conclude } from "../../cycle/run/stop.ts";
 import type { Stop } from "../../cycle/types.ts";
 import { lastWordIsModels, nothingToSend } from "../../cycle/plan/open_calls.ts";
 import { parse } from "../../parser/mod.ts";

@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { REPLY_STOPPED, type ReplyEnd, ReplyWriter } from "../../cycle/send/reply.ts";
+import type { SentEnd } from "../../cycle/send/ending.ts";
+import { ReplyWriter } from "../../cycle/send/reply.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
 import { unescapeTurn } from "../../parser/edits/escape.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
+import { providerError } from "../../providers/http/errors.ts";
 import type { Effect } from "../../providers/types.ts";
 
 const BEFORE = "@You:\nhi\n";
-const COMPLETED: ReplyEnd = { kind: "completed" };
+const COMPLETED: SentEnd = { kind: "completed", reply: "whole", usage: null, warnings: [] };
+const PAUSED: SentEnd = { kind: "paused", warnings: [] };
+const STOPPED: SentEnd = { kind: "cancelled" };
+const failed = (message: string): SentEnd => ({ kind: "failed", problem: providerError("other", message) });
 
 function chatOf(text: string): Chat {
   return parse(new TextEncoder().encode(text));
@@ -26,7 +31,7 @@ function call(id: string, name = "bash", inputText = '{"command":"ls"}'): Effect
 function write(
   before: string,
   effects: readonly Effect[],
-  end: ReplyEnd = COMPLETED,
+  end: SentEnd = COMPLETED,
   takes: string[] = [],
 ): string {
   const chat = chatOf(before);
@@ -120,8 +125,8 @@ Deno.test("signed thinking is kept byte for byte, with either line end, and unsi
 });
 
 Deno.test("a reply that is nothing but blanks leaves the document alone, however it ends", () => {
-  for (const kind of ["completed", "paused", "interrupted"] as const) {
-    assert.equal(write(BEFORE, [text("\n"), text("  ")], { kind, message: "x" }), BEFORE);
+  for (const end of [COMPLETED, PAUSED, STOPPED, failed("x")]) {
+    assert.equal(write(BEFORE, [text("\n"), text("  ")], end), BEFORE);
   }
 });
 
@@ -167,7 +172,7 @@ Deno.test("an open fence is closed before a call, an abort marker and the next p
   const open = text("```js\nlet a");
   assert.match(write(BEFORE, [open, call("a")]), /let a\n```\n\n\*\*Tool Use:\*\* `bash` \(`a`\)/);
   assert.match(write(BEFORE, [open]), /let a\n```\n\n@You:\n\n$/);
-  const cut = write(BEFORE, [open], { kind: "interrupted", message: REPLY_STOPPED });
+  const cut = write(BEFORE, [open], STOPPED);
   assert.match(cut, /let a\n```\n\n<!-- flemma:aborted: Response interrupted by the user\. -->\n$/);
   assert.equal(chatOf(cut).turns[1]!.segments.at(-1)?.kind, "aborted");
 });
@@ -231,7 +236,7 @@ Deno.test("names, ids and signatures that a header cannot hold are an error, and
       assert.equal(writer.apply(text("so far")), null);
       const error = writer.apply(effect);
       assert.equal(error?.class, "other");
-      const rest = writer.finish({ kind: "interrupted", message: error!.message }).join("");
+      const rest = writer.finish(failed(error!.message)).join("");
       const document = BEFORE + rest;
       assert.equal(chatOf(document).calls.length, 0);
       assert.equal(chatOf(document).turns[1]!.segments.at(-1)?.kind, "aborted", document);
@@ -244,13 +249,13 @@ Deno.test("names, ids and signatures that a header cannot hold are an error, and
 });
 
 Deno.test("an error's sentence stands in the marker on one line and cannot end the comment", () => {
-  const document = write(BEFORE, [text("x")], { kind: "interrupted", message: "bad\n@You:\n--> gone" });
+  const document = write(BEFORE, [text("x")], failed("bad\n@You:\n--> gone"));
   assert.match(document, /\n\n<!-- flemma:aborted: bad @You: -- > gone -->\n$/);
 });
 
 Deno.test("below a reply that goes on in another request nothing stands but its line end", () => {
-  assert.equal(write(BEFORE, [text("I")], { kind: "paused" }), `${BEFORE}\n@Assistant:\nI\n`);
-  assert.equal(write(BEFORE, [text("I\n")], { kind: "paused" }), `${BEFORE}\n@Assistant:\nI\n`);
+  assert.equal(write(BEFORE, [text("I")], PAUSED), `${BEFORE}\n@Assistant:\nI\n`);
+  assert.equal(write(BEFORE, [text("I\n")], PAUSED), `${BEFORE}\n@Assistant:\nI\n`);
 });
 
 Deno.test("a CR LF document gets CR LF everywhere, and the CR of the model stays its own", () => {
@@ -447,10 +452,7 @@ Deno.test("a long reply that is taken bit by bit is written as one that is taken
     minLength: 10,
     maxLength: 60,
   });
-  const ends = fc.constantFrom<ReplyEnd>(COMPLETED, { kind: "paused" }, {
-    kind: "interrupted",
-    message: REPLY_STOPPED,
-  });
+  const ends = fc.constantFrom<SentEnd>(COMPLETED, PAUSED, STOPPED);
   fc.assert(
     fc.property(effects, ends, (effects, end) => {
       const [bitwise, whole] = [new ReplyWriter("\n@Assistant:\n"), new ReplyWriter("\n@Assistant:\n")];
@@ -483,7 +485,7 @@ Deno.test("behind each piece of a long reply the document may end: nothing is li
     fc.property(fc.array(pieces, { minLength: 5, maxLength: 25 }), (effects) => {
       const writer = new ReplyWriter("\n@Assistant:\n");
       for (const effect of effects) assert.equal(writer.apply(effect), null);
-      const written = writer.finish({ kind: "interrupted", message: REPLY_STOPPED });
+      const written = writer.finish(STOPPED);
       let onDisk = BEFORE;
       for (const piece of written.slice(0, -1)) {
         onDisk += piece;
