@@ -28,7 +28,6 @@ import { HeldRuntime } from "./runtime/current.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
 import { requestParts } from "./runtime/request_parts.ts";
-import { sendOnly } from "./runtime/send_only.ts";
 import { agree, authorityIn, isAgreed } from "./trust/agreement.ts";
 import { ruleFor } from "./rules/proposed_rule.ts";
 import type {
@@ -144,13 +143,7 @@ export class Session implements ChatSession {
   }
 
   send(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
-    return this.#act(
-      ({ send, blockers }) =>
-        this.#work.sending((signal) =>
-          sendOnly({ store: this.#opened.store, send, blockers }, signal, options)
-        ),
-      { alone: true },
-    );
+    return this.#act(({ cycle }) => cycle.send(options), { alone: true });
   }
 
   approve(...targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>> {
@@ -163,7 +156,7 @@ export class Session implements ChatSession {
   }
 
   cancel(): boolean {
-    return this.#work.cancelFirst() !== null;
+    return this.#runtime.cycle.cancel() !== null;
   }
 
   cancelCall(id: string): boolean {

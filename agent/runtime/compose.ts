@@ -51,9 +51,9 @@ export async function compose(
   const reasons = new Map<string, CallReasons>();
   const changes = new FileChanges(environment, path, tell);
   const { emit, tellNews } = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
-  const requests = requesting({ ...composed, tools: tools.tools, servers }, options, emit);
+  const { send, ...requests } = requesting({ ...composed, tools: tools.tools, servers }, options, emit);
   const cycle = cycleOf(
-    { ...composed, tools, approvalOf, ...previews, send: requests.send, blockers },
+    { ...composed, tools, approvalOf, ...previews, send, blockers },
     { decide: keepingReasons(decide, tools, reasons), emit, options },
   );
   return success({
@@ -111,8 +111,8 @@ function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<st
 function cycleOf(
   { store, blocks, subject: { settings }, tools, journal, approvalOf, written, preview, send, blockers }:
     & Composed
-    & Pick<Runtime, "written" | "preview" | "send">
-    & Pick<CycleParts, "approvalOf">
+    & Pick<Runtime, "written" | "preview">
+    & Pick<CycleParts, "approvalOf" | "send">
     & { readonly tools: ToolsSubject; readonly blockers: () => readonly Diagnostic[] },
   { decide, emit, options }: {
     readonly decide: Decide;

@@ -2,6 +2,7 @@
 
 import { RunLimits } from "../../cycle/send/limits.ts";
 import { openUsageLog } from "../../cycle/usage/log.ts";
+import type { CycleParts } from "../../cycle/mod.ts";
 import type { Emit, Send } from "../../cycle/types.ts";
 import { listedTools } from "../../tools/registration/personality.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
@@ -19,7 +20,9 @@ export function requesting(
   },
   { environment, provider, fetch, stream = true, retry = true, limiter }: RuntimeOptions,
   emit: Emit,
-): Pick<Runtime, "offered" | "unknownTools" | "toolsReady" | "evaluated" | "limits" | "send"> {
+):
+  & Pick<Runtime, "offered" | "unknownTools" | "toolsReady" | "evaluated" | "limits">
+  & Pick<CycleParts, "send"> {
   const { settings } = subject;
   const offered = () => offeredTools(tools, settings);
   const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);

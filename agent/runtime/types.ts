@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { Sources } from "../../config/sources/find.ts";
 import type { Cycle } from "../../cycle/mod.ts";
 import type { RunLimits } from "../../cycle/send/limits.ts";
-import type { DocumentStore, Journal, Send } from "../../cycle/types.ts";
+import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
@@ -31,7 +31,6 @@ export interface Runtime {
   /** What commands did to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
-  readonly send: Send;
   /** What the requests of a run may use. */
   readonly limits: RunLimits;
   /** Ends the processes of tools, and tells what came of them; they start anew when they are needed. */

@@ -1,9 +1,8 @@
 // What is under way in a session, and the ways to end it: from here, and from other processes while it lasts.
 
 import type { Problem } from "../../base/problem.ts";
-import type { Cancelled } from "../../cycle/mod.ts";
 import { busySending, busyStarting } from "../../cycle/plan/refusals.ts";
-import type { DocumentStore, Stop } from "../../cycle/types.ts";
+import type { DocumentStore } from "../../cycle/types.ts";
 import type { Cancellable } from "../cancel/answer.ts";
 import type { Runtime, RuntimeOptions } from "./types.ts";
 
@@ -12,8 +11,6 @@ export class Work {
   readonly #options: RuntimeOptions;
   readonly #runtime: () => Runtime;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** The request of `send`, of which the cycle does not know. */
-  #sending: AbortController | null = null;
   /** Hears what other processes want cancelled; null while nothing is under way that can be. */
   #listening: Promise<() => Promise<void>> | null = null;
 
@@ -30,7 +27,7 @@ export class Work {
 
   /** Why nothing may begin now; `alone` wants nothing else beside it. The cycle keeps its own works apart from each other. */
   obstacle(alone: boolean): Problem | null {
-    if (this.#sending !== null) return busySending();
+    if (this.#runtime().cycle.requesting) return busySending();
     return alone && this.isUnderWay ? busyStarting() : null;
   }
 
@@ -45,33 +42,9 @@ export class Work {
     }
   }
 
-  /** Does what only sends; its signal ends it. */
-  async sending(work: (signal: AbortSignal) => Promise<Stop>): Promise<Stop> {
-    const sending = new AbortController();
-    this.#sending = sending;
-    const { signal } = this.#options;
-    try {
-      return await work(
-        signal === undefined ? sending.signal : AbortSignal.any([signal, sending.signal]),
-      );
-    } finally {
-      this.#sending = null;
-    }
-  }
-
-  /** Cancels the request, else the call that was started first, else a press; null when there is nothing to cancel. */
-  cancelFirst(): Cancelled | null {
-    if (this.#sending === null) return this.#runtime().cycle.cancel();
-    this.#sending.abort();
-    return { what: "request" };
-  }
-
   /** Cancels everything, and waits until it has ended. */
   async cancelAll(): Promise<void> {
-    if (this.isUnderWay) {
-      this.#sending?.abort();
-      this.#runtime().cycle.cancelAll();
-    }
+    if (this.isUnderWay) this.#runtime().cycle.cancelAll();
     // How each of them ended is told to whoever asked for it.
     await Promise.allSettled(this.#underWay);
   }
@@ -96,7 +69,6 @@ export class Work {
   /** What goes on, and the ways to end it. */
   get #cancellable(): Cancellable {
     const cycle = () => this.#runtime().cycle;
-    const sending = () => this.#sending !== null;
     const chat = () => this.#store.chat;
     return {
       get chat() {
@@ -106,9 +78,9 @@ export class Work {
         return cycle().running;
       },
       get requesting() {
-        return sending() || cycle().requesting;
+        return cycle().requesting;
       },
-      cancel: () => this.cancelFirst(),
+      cancel: () => cycle().cancel(),
       cancelCall: (id) => cycle().cancelCall(id),
     };
   }

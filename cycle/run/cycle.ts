@@ -2,10 +2,11 @@
 
 import { type Problem, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { Call, Chat, Diagnostic } from "../../parser/types.ts";
+import type { Call, Chat } from "../../parser/types.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { startAutopilot } from "./autopilot.ts";
 import { endOf, mayPress, mayStart, phaseOf } from "./phase.ts";
+import { type Blocker, sendObstacle, stopAfter } from "./send_only.ts";
 import { conclude, stopped, stoppedBy } from "./stop.ts";
 import { goOn } from "../plan/go_on.ts";
 import {
@@ -17,6 +18,7 @@ import {
 } from "../plan/plan_inputs.ts";
 import { markApproved, markRejected } from "../execute/status_edits.ts";
 import { planOne } from "../plan/one_call.ts";
+import { nothingToSend } from "../plan/open_calls.ts";
 import { plan } from "../plan/plan.ts";
 import { callsToCheck } from "../plan/questions.ts";
 import type { PlanInputs, Step } from "../plan/types.ts";
@@ -39,7 +41,7 @@ import { repeats } from "./repeats.ts";
 import { Announcements } from "../execute/announcements.ts";
 import { Background } from "../execute/background.ts";
 import { takeSteps } from "../execute/take_steps.ts";
-import type { AutopilotState, DocumentStore, Emit, Journal, Send, Stop } from "../types.ts";
+import type { AutopilotState, DocumentStore, Emit, Journal, Send, SendOutcome, Stop } from "../types.ts";
 import { Writer } from "../execute/writer.ts";
 
 /** Everything a cycle works with; all effects go through these. */
@@ -71,7 +73,7 @@ export interface CycleParts {
   readonly send: Send;
   readonly emit: Emit;
   /** Findings that stop the cycle before anyone is asked: an unreadable frontmatter. Asked at every press. */
-  readonly blockers?: () => readonly Diagnostic[];
+  readonly blockers?: () => readonly Blocker[];
   /** Aborting it cancels whatever runs, like `cancelAll`. */
   readonly signal?: AbortSignal;
 }
@@ -156,6 +158,27 @@ export class Cycle {
     if (goOn) await this.#goOn();
     if (await this.#press(true)) this.#follow();
     return null;
+  }
+
+  /**
+   * Only the request: runs nothing and decides about no call. With `goOn` the person asks the model to continue where it,
+   * or nobody, spoke last.
+   */
+  async send({ goOn: goesOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop> {
+    const refusal = this.#busy();
+    if (refusal !== null) return stopped("failed", { problem: refusal });
+    this.#begin();
+    try {
+      const obstacle = sendObstacle(this.#chat, this.#parts.blockers?.() ?? []);
+      if (obstacle !== null) return obstacle;
+      const problem = goesOn ? await this.#writer.commit((chat) => success(goOn(chat))) : null;
+      if (problem !== null) return stoppedBy(problem);
+      if (!this.#state.starting) return this.#conclude();
+      if (nothingToSend(this.#chat)) return stopped("answered", { line: this.#chat.lineCount });
+      return await this.#request(true, (outcome) => stopAfter(outcome, this.#chat));
+    } finally {
+      this.#state.move({ kind: "settle" });
+    }
   }
 
   /** The steps the next press would take, without taking them. */
@@ -406,17 +429,23 @@ export class Cycle {
   }
 
   async #send(byPerson: boolean): Promise<void> {
+    const more = await this.#request(byPerson, (outcome) => {
+      if (outcome.kind !== "cancelled") return this.#followUp.sent(outcome);
+      this.#cancelled([]);
+      return false;
+    });
+    if (more) this.#follow(true);
+  }
+
+  /** Makes a request; `use` takes its end before anybody may press again. */
+  async #request<T>(byPerson: boolean, use: (outcome: SendOutcome) => T): Promise<T> {
     const request = new AbortController();
     this.#state.move({ kind: "send", request });
-    let more = false;
     try {
-      const outcome = await this.#parts.send(request.signal, { byPerson });
-      if (outcome.kind === "cancelled") this.#cancelled([]);
-      else more = this.#followUp.sent(outcome);
+      return use(await this.#parts.send(request.signal, { byPerson }));
     } finally {
       this.#state.move({ kind: "replied" });
     }
-    if (more) this.#follow(true);
   }
 
   #cancelled(ids: readonly string[]): void {

@@ -1,0 +1,53 @@
+// Sending without running anything: what is in the way, and how the run stops after the request.
+
+import type { Chat, Diagnostic } from "../../parser/types.ts";
+import { survey } from "../plan/open_calls.ts";
+import { noMessages } from "../plan/refusals.ts";
+import type { SendOutcome, Stop } from "../types.ts";
+import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
+
+/** A finding, with its line where that is known. */
+export type Blocker = Diagnostic & { readonly line?: number };
+
+/** Why only sending is refused; null where it is not. A model must get the results of all its calls. */
+export function sendObstacle(chat: Chat, [blocker]: readonly Blocker[]): Stop | null {
+  if (chat.turns.length === 0) return stopped("empty", { problem: noMessages(chat) });
+  if (blocker !== undefined) {
+    const { code, message, line, start } = blocker;
+    return stopped("diagnostics", { line: line ?? start ?? 1, problem: { code, message } });
+  }
+  const open = unanswered(chat);
+  if (open.length === 0) return null;
+  const { pending, protected: guarded } = survey(chat);
+  if (pending.length > 0) return stoppedAt(chat, "pending", pending);
+  return guarded.length > 0 ? stoppedAt(chat, "protected", guarded) : stoppedAt(chat, "unanswered", open);
+}
+
+/** Ids of the calls without a final result. */
+function unanswered(chat: Chat): string[] {
+  const isOpen = (id: string) => {
+    const result = chat.result(id);
+    return result === undefined || (result.status !== null && result.status !== "error");
+  };
+  return [...new Set(chat.calls.map(({ id }) => id))].filter(isOpen);
+}
+
+/** How the run stops after a request that nothing follows. */
+export function stopAfter(outcome: SendOutcome, chat: Chat): Stop {
+  switch (outcome.kind) {
+    case "completed": {
+      const open = unanswered(chat);
+      const reason = open.length > 0 ? "stepped" : REPLY_STOPS[outcome.reply];
+      return stopped(reason, { ids: open, line: chat.lineCount });
+    }
+    case "blocked": {
+      const [first] = outcome.diagnostics.filter(({ severity }) => severity === "error");
+      const { code, message } = first ?? { code: "blocked", message: "The request was not sent." };
+      return stopped("diagnostics", { line: first?.start ?? null, problem: { code, message } });
+    }
+    case "cancelled":
+      return stopped("cancelled");
+    case "failed":
+      return stoppedBy(outcome.problem);
+  }
+}

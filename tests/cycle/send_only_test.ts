@@ -1,0 +1,80 @@
+// Only the request: what refuses it, what keeps from beginning meanwhile, and how it is cancelled.
+
+import assert from "node:assert/strict";
+import type { SendOutcome } from "../../cycle/types.ts";
+import { bench, block, chatAnswered, chatWith } from "./harness.ts";
+
+const ASKED = "@You:\nHello?\n";
+
+/** A request that lasts until it is answered or cancelled. */
+function request() {
+  const begun = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<SendOutcome>();
+  const send = (signal: AbortSignal) => {
+    signal.addEventListener("abort", () => answered.resolve({ kind: "cancelled" }));
+    begun.resolve();
+    return answered.promise;
+  };
+  return { send, begun: begun.promise, answer: answered.resolve };
+}
+
+Deno.test("while a send runs nothing else begins, and afterwards it may", async () => {
+  const { send, begun, answer } = request();
+  const { cycle, ran } = bench({ text: ASKED, send });
+  const sending = cycle.send();
+  await begun;
+  assert.ok(cycle.requesting);
+  assert.equal((await cycle.send()).problem?.code, "busy");
+  assert.equal((await cycle.advance()).problem?.code, "busy");
+  answer({ kind: "completed", reply: "cut", usage: null, warnings: [] });
+  assert.equal((await sending).reason, "cut");
+  assert.deepEqual([cycle.requesting, ran], [false, []]);
+  assert.equal((await cycle.send()).reason, "cut");
+});
+
+Deno.test("a send is cancelled like the request of a run, alone or with all else", async () => {
+  for (const all of [false, true]) {
+    const { send, begun } = request();
+    const { cycle } = bench({ text: ASKED, send });
+    const sending = cycle.send();
+    await begun;
+    if (all) cycle.cancelAll();
+    else assert.deepEqual(cycle.cancel(), { what: "request" });
+    assert.equal((await sending).reason, "cancelled");
+    assert.equal(cycle.cancel(), null, "nothing is left to cancel");
+  }
+});
+
+Deno.test("a program that is ending sends nothing", async () => {
+  const built = bench({ text: ASKED, signal: AbortSignal.abort() });
+  assert.deepEqual([(await built.cycle.send()).reason, built.sends()], ["cancelled", 0]);
+});
+
+Deno.test("what stands in the way of a send stops it before the request: one row a document", async () => {
+  const calls = chatWith(["a", "echo"]);
+  const blocker = { code: "bad", type: "frontmatter", severity: "error", message: "Bad." } as const;
+  const rows: readonly (readonly [string, string, string?])[] = [
+    ["", "empty"],
+    [calls, "unanswered"],
+    [chatAnswered(calls, block("a", "approved")), "unanswered"],
+    [chatAnswered(calls, block("a", "pending")), "pending"],
+    [chatAnswered(calls, block("a", "approved", "mine")), "protected"],
+    ["@You:\n\n", "answered"],
+    [ASKED, "diagnostics", "blocked"],
+  ];
+  for (const [text, reason, blocked] of rows) {
+    const built = bench({ text, blockers: () => blocked === undefined ? [] : [blocker] });
+    assert.deepEqual([(await built.cycle.send()).reason, built.sends()], [reason, 0], reason);
+    assert.equal(built.store.text, text);
+  }
+});
+
+Deno.test("asked to continue, the model is told so where it spoke last", async () => {
+  const built = bench({ text: `${ASKED}\n@Assistant:\nWell.\n` });
+  await built.cycle.send({ goOn: true });
+  assert.match(built.store.text, /Well\.\n\n@You:\nContinue\.\n/);
+  built.store.problem = { code: "full", message: "No room." };
+  built.store.text = `${ASKED}\n@Assistant:\nWell.\n`;
+  assert.equal((await built.cycle.send({ goOn: true })).problem?.code, "full");
+  assert.equal(built.sends(), 1);
+});
