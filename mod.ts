@@ -85,7 +85,7 @@ export type {
   ResultExpectation,
   TextExpectation,
 } from "./providers/replay/script.ts";
-export type { Account as ReplayAccount } from "./providers/replay/seal.ts";
+export type { Account as ReplayAccount } from "./providers/replay/messages.ts";
 export type {
   BuiltRequest,
   Concession,

@@ -1,25 +1,24 @@
 // Serves a replay script on loopback, for one command or until it is interrupted (docs/replay.md).
 //
-//   scripts/deno run -A scripts/replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]
+//   scripts/deno run -A scripts/replay.ts SCRIPT [--port N] [--lenient] [-- COMMAND ARGUMENT…]
 
+import { parseArgs } from "node:util";
 import { print } from "./gate/root.ts";
 import { KNOWN_PROVIDERS } from "../providers/known.ts";
 import { parseReplayScript, type Replay, startReplay } from "../providers/replay/server.ts";
 
-const USAGE = "usage: replay.ts SCRIPT [--port N] [-- COMMAND ARGUMENT…]";
+const USAGE = "usage: replay.ts SCRIPT [--port N] [--lenient] [-- COMMAND ARGUMENT…]";
 
 async function main(args: readonly string[]): Promise<number> {
   const split = args.indexOf("--");
   const own = split < 0 ? args : args.slice(0, split);
   const command = split < 0 ? [] : args.slice(split + 1);
-  const [file, option, value, ...more] = own;
-  const port = option === "--port" ? Number(value) : 0;
-  if (
-    file === undefined || (option !== undefined && option !== "--port") || more.length > 0 || !(port >= 0)
-  ) {
+  const given = optionsOf(own);
+  if (given === null) {
     say(USAGE);
     return 2;
   }
+  const { file, ...options } = given;
   let text: string;
   try {
     text = await Deno.readTextFile(file);
@@ -32,8 +31,24 @@ async function main(args: readonly string[]): Promise<number> {
     say(`${file}: ${script.problem.message} ${script.problem.next ?? ""}`.trim());
     return 2;
   }
-  const replay = await startReplay(script.value, { port });
+  const replay = await startReplay(script.value, options);
   return command.length > 0 ? await runCommand(replay, command) : await serve(replay);
+}
+
+/** The script and how the server is; null for words that are not understood. */
+function optionsOf(args: readonly string[]): { file: string; port: number; lenient: boolean } | null {
+  try {
+    const { values: { port, lenient }, positionals: [file, ...more] } = parseArgs({
+      args: [...args],
+      options: { port: { type: "string", default: "0" }, lenient: { type: "boolean", default: false } },
+      allowPositionals: true,
+    });
+    const isUnderstood = more.length === 0 && Number(port) >= 0;
+    return file === undefined || !isUnderstood ? null : { file, port: Number(port), lenient };
+  } catch {
+    // An option that there is not.
+    return null;
+  }
 }
 
 /** What leads every provider to the server: its address, and a key that opens nothing. */

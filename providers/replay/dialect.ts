@@ -1,4 +1,4 @@
-// What a replay server must know of an API to play it: its address, what it refuses, how it reads and how it speaks.
+// What a replay server must know of an API to play it: its address, how it reads and how it speaks.
 
 import { isObject } from "../../base/is_object.ts";
 import type { RequestView } from "./expect.ts";
@@ -15,13 +15,15 @@ export interface Asked {
   readonly headers: Headers;
 }
 
+/** The APIs that are played besides Anthropic's. */
+export type DialectName = "chat" | "google" | "openai";
+
 export interface Dialect {
+  readonly name: DialectName;
   /** Whether a path is the one of its method. */
   serves(path: string): boolean;
   /** The model that is asked. */
   modelOf(asked: Asked): string;
-  /** Every rule that a request breaks, as the API's own sentences; empty for one that the API would take. */
-  refusals(asked: Asked): readonly string[];
   view(body: JsonObject): RequestView;
   /** The frames of a reply in order, each a whole server-sent event; `number` counts the replies of a server from 1. */
   frames(scripted: ScriptedReply, model: string, number: number): readonly string[];
@@ -46,32 +48,4 @@ export function listOf(value: unknown): readonly unknown[] {
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   return listOf(content).filter(isObject).map(({ text }) => typeof text === "string" ? text : "").join("");
-}
-
-/** Names of tools as all these APIs take them. */
-export function isToolName(value: unknown): boolean {
-  return typeof value === "string" && /^[A-Za-z0-9_-]{1,64}$/.test(value);
-}
-
-/** The first name that stands twice, or null. */
-export function repeated(names: readonly unknown[]): string | null {
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  return twice === undefined ? null : String(twice);
-}
-
-/** Whether a text is base64 with the right padding. */
-export function isBase64(value: unknown): value is string {
-  return typeof value === "string" && value.length > 0 && value.length % 4 === 0 &&
-    /^[A-Za-z0-9+/]+={0,2}$/.test(value);
-}
-
-/** Whether a text is the JSON of an object. */
-export function isObjectText(value: unknown): boolean {
-  if (typeof value !== "string") return false;
-  try {
-    const decoded: unknown = JSON.parse(value);
-    return typeof decoded === "object" && decoded !== null && !Array.isArray(decoded);
-  } catch {
-    return false;
-  }
 }

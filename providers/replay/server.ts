@@ -1,17 +1,21 @@
 // The replay server: speaks the protocols of the providers on loopback from a script of replies.
 //
-// Nothing but the model's words is scripted. A request that the API itself would refuse, or that does not hold what
-// the script expects, is refused with an error in the provider's own shape, so that the reason is seen wherever
-// provider errors are seen.
+// Nothing but the model's words is scripted. A refused request gets an error in the provider's own shape, so that the
+// reason is seen wherever provider errors are seen.
 
 import { chatCompletions } from "./chat/dialect.ts";
 import type { Asked, Dialect } from "./dialect.ts";
 import { type RequestView, unmet } from "./expect.ts";
 import { generateContent } from "./google/dialect.ts";
-import { MessagesPlayer, type Refused } from "./messages.ts";
+import {
+  type Account,
+  answerMessages,
+  LENIENT_MESSAGES,
+  type MessagesRules,
+  type Refused,
+} from "./messages.ts";
 import { responses } from "./openai/dialect.ts";
 import type { ReplayScript, ScriptedReply } from "./script.ts";
-import type { Account } from "./seal.ts";
 import { answerWith } from "./wire.ts";
 
 export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./script.ts";
@@ -48,6 +52,26 @@ export interface ReplayOptions {
   readonly account?: Account;
   /** A gateway that knows no beta headers, and refuses what they allow. @default false */
   readonly withoutBetas?: boolean;
+  /** Takes requests that the API itself would refuse. @default false */
+  readonly lenient?: boolean;
+}
+
+/** Which requests the APIs take. */
+interface VendorRules {
+  readonly messages: MessagesRules;
+  /** Every rule that a request to another API than Anthropic's breaks. */
+  refusals(dialect: Dialect, asked: Asked): readonly string[];
+}
+
+async function rulesOf(
+  { lenient = false, account = NEW_ACCOUNT, withoutBetas = false }: ReplayOptions,
+): Promise<VendorRules> {
+  if (lenient) return { messages: LENIENT_MESSAGES, refusals: () => [] };
+  const { REFUSALS, StrictMessages } = await import("./strict/mod.ts");
+  return {
+    messages: new StrictMessages(account, withoutBetas),
+    refusals: ({ name }, asked) => REFUSALS[name](asked),
+  };
 }
 
 /**
@@ -56,11 +80,11 @@ export interface ReplayOptions {
  * system's error when a given port is taken.
  *
  * @param script the model's words
- * @param options port and account. @default any free port, a new account
+ * @param options port, account and strictness. @default any free port, a new account, the rules of the APIs
  * @returns the running server; `await using` or `close` ends it
  */
-export function startReplay(script: ReplayScript, options: ReplayOptions = {}): Promise<Replay> {
-  return new Promise((resolve) => resolve(new ReplayServer(script, options)));
+export async function startReplay(script: ReplayScript, options: ReplayOptions = {}): Promise<Replay> {
+  return new ReplayServer(script, options, await rulesOf(options));
 }
 
 /** The APIs that are played besides Anthropic's. */
@@ -72,7 +96,8 @@ class ReplayServer implements Replay {
   readonly requests: ReplayedRequest[] = [];
   readonly problems: string[] = [];
   readonly #script: ReplayScript;
-  readonly #messages: MessagesPlayer;
+  readonly #account: string;
+  readonly #rules: VendorRules;
   readonly #abort = new AbortController();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   /** Replies that were given. */
@@ -80,10 +105,12 @@ class ReplayServer implements Replay {
 
   constructor(
     script: ReplayScript,
-    { port = 0, account = NEW_ACCOUNT, withoutBetas = false }: ReplayOptions,
+    { port = 0, account = NEW_ACCOUNT }: ReplayOptions,
+    rules: VendorRules,
   ) {
     this.#script = script;
-    this.#messages = new MessagesPlayer(account, withoutBetas);
+    this.#account = account.id;
+    this.#rules = rules;
     this.#server = Deno.serve({
       hostname: "127.0.0.1",
       port,
@@ -124,14 +151,19 @@ class ReplayServer implements Replay {
     const asked = body === null ? null : { path, text, body, headers };
     if (dialect !== undefined) return this.#play(dialect, asked);
     if (asked === null) return this.#refuse({ status: 400, message: NO_OBJECT });
-    const answer = await this.#messages.answer(asked, (view) => this.#take(view));
+    const answer = await answerMessages(
+      asked,
+      this.#rules.messages,
+      this.#account,
+      (view) => this.#take(view),
+    );
     return answer instanceof Response ? answer : this.#refuse(answer);
   }
 
   #play(dialect: Dialect, asked: Asked | null): Response {
     const turnDown = (message: string) => this.#refuseWith(400, message, dialect.errorBody(400, message));
     if (asked === null) return turnDown(NO_OBJECT);
-    const broken = dialect.refusals(asked);
+    const broken = this.#rules.refusals(dialect, asked);
     if (broken.length > 0) return turnDown(broken.join("; "));
     const scripted = this.#take(dialect.view(asked.body));
     if (typeof scripted === "string") return turnDown(scripted);

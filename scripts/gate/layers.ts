@@ -189,6 +189,7 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "providers/openai": ["providers"],
   "providers/google": ["providers"],
   "providers/chat_completions": ["providers"],
+  "providers/replay/strict": ["providers/replay"],
   "cycle/execute": ["cycle"],
   "cycle/plan": [
     "cycle",

@@ -76,6 +76,20 @@ Deno.test("without a sandbox nothing runs but by the person's word, whoever swit
     assert.equal(bare.code, 0, bare.stderr);
   }));
 
+Deno.test("--lenient plays a conversation with a model that is retired", () =>
+  withExamples(async (place) => {
+    const document = place.read("total/total.chat");
+    place.write(
+      "total/total.chat",
+      `\`\`\`yaml\nflemma:\n  model: claude-opus-4-1-20250805\n\`\`\`\n\n${document}`,
+    );
+    const strict = await place.run(["replay", "run", "total/total.chat"]);
+    assert.equal(strict.code, 1);
+    assert.match(strict.stderr, /model: claude-opus-4-1-20250805/);
+    const lenient = await place.run(["replay", "run", "--lenient", "total/total.chat"]);
+    assert.equal(lenient.code, 0, lenient.stderr);
+  }));
+
 Deno.test("a document that makes the sandbox wider is played only once the person agreed to that", () =>
   withExamples(async (place) => {
     const beside = `${place.folder}/beside`;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { refusals } from "../../providers/replay/rules.ts";
+import { refusals } from "../../providers/replay/strict/anthropic.ts";
 import { startReplay } from "../../providers/replay/server.ts";
 
 const PNG = "iVBORw0KGgo=";

@@ -145,6 +145,32 @@ Deno.test("past the end of the script and off its path a request is refused", as
   });
 });
 
+Deno.test("a lenient replay takes what each API refuses, and still checks what the script expects", async () => {
+  const expect = { user: { contains: "the moon" } };
+  const replies = [...Array(4).fill({ reply: [{ thinking: "Hm." }, { text: "Yes." }] }), {
+    expect,
+    reply: [],
+  }];
+  const paths = [
+    ["/v1/messages", { model: "claude-2", messages: [] }],
+    ["/v1/responses", { model: "gpt-4", input: [] }],
+    ["/v1/chat/completions", { model: "gpt-4", messages: [] }],
+    ["/v1beta/models/gemini-1.5-pro:streamGenerateContent", { contents: [] }],
+    ["/v1/messages", { model: "claude-2", messages: [] }],
+  ] as const;
+  for (const lenient of [false, true]) {
+    await using replay = await startReplay({ replies }, { lenient });
+    const answers = [];
+    for (const [path, body] of paths) {
+      const answer = await fetch(`${replay.url}${path}`, { method: "POST", body: JSON.stringify(body) });
+      await answer.body?.cancel();
+      answers.push(answer.status);
+    }
+    assert.deepEqual(answers, lenient ? [200, 200, 200, 200, 400] : [404, 400, 400, 400, 404]);
+    assert.equal(replay.problems.length, lenient ? 1 : 5);
+  }
+});
+
 Deno.test("faults come as written: a status, an error event, a cut connection", async () => {
   const reply = [{ text: "Half a sentence and more." }];
   await withReplay([

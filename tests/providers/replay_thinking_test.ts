@@ -1,8 +1,8 @@
 // The replay server on thinking that comes back: what it signed, it knows again.
 
 import assert from "node:assert/strict";
-import { Replies } from "../../providers/replay/replies.ts";
-import { judgeThinking, seal } from "../../providers/replay/seal.ts";
+import { Replies } from "../../providers/replay/strict/replies.ts";
+import { judgeThinking, seal } from "../../providers/replay/strict/seal.ts";
 
 const NEW = { id: "a" };
 const user = (...content: readonly unknown[]) => ({ role: "user", content });

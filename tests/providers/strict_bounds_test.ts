@@ -1,18 +1,16 @@
 // Where the rules of the replay servers begin and end: of each the last request that is taken and the first that is refused.
 
 import assert from "node:assert/strict";
-import { chatCompletions } from "../../providers/replay/chat/dialect.ts";
-import type { Dialect, JsonObject } from "../../providers/replay/dialect.ts";
-import { generateContent } from "../../providers/replay/google/dialect.ts";
-import { responses } from "../../providers/replay/openai/dialect.ts";
-import { refusals } from "../../providers/replay/rules.ts";
+import type { Asked, JsonObject } from "../../providers/replay/dialect.ts";
+import { refusals } from "../../providers/replay/strict/anthropic.ts";
+import { REFUSALS } from "../../providers/replay/strict/mod.ts";
 
 /** `says` null: the request is taken. */
 type Row = readonly [what: string, change: JsonObject, says: RegExp | null, path?: string];
 
 function table(
   name: string,
-  dialect: Pick<Dialect, "refusals">,
+  refusals: (asked: Asked) => readonly string[],
   path: string,
   good: JsonObject,
   rows: readonly Row[],
@@ -20,14 +18,14 @@ function table(
   Deno.test(`${name}: of each rule the last that is taken and the first that is refused`, () => {
     for (const [what, change, says, other = path] of rows) {
       const text = JSON.stringify({ ...good, ...change });
-      const refused = dialect.refusals({ path: other, text, body: JSON.parse(text), headers: new Headers() });
+      const refused = refusals({ path: other, text, body: JSON.parse(text), headers: new Headers() });
       if (says === null) assert.deepEqual(refused, [], what);
       else assert.match(refused.join("; "), says, what);
     }
   });
 }
 
-const MESSAGES: Pick<Dialect, "refusals"> = { refusals: ({ text, body }) => refusals(text, body) };
+const MESSAGES = ({ text, body }: Asked) => refusals(text, body);
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const deep = (levels: number) => JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
 
@@ -50,7 +48,7 @@ const tool = { name: "a", parameters: {} };
 const strict = (parameters: unknown) => ({ tools: [{ name: "a", strict: true, parameters }] });
 const closed = { type: "object", properties: {}, additionalProperties: false };
 
-table("OpenAI", responses, "/v1/responses", { model: "gpt-5.4", stream: true, input: [hi] }, [
+table("OpenAI", REFUSALS.openai, "/v1/responses", { model: "gpt-5.4", stream: true, input: [hi] }, [
   ["words in place of a list", { input: "hi" }, null],
   ["no model at all", { model: undefined }, /'model'/],
   ["an empty name", { model: "" }, /'model'/],
@@ -214,7 +212,7 @@ const parts = (...content: readonly unknown[]) => messages({ role: "user", conte
 
 table(
   "A Chat Completions server",
-  chatCompletions,
+  REFUSALS.chat,
   "/v1/chat/completions",
   { model: "m", messages: [user] },
   [
@@ -276,7 +274,7 @@ table(
   ],
 );
 
-table("Moonshot", chatCompletions, "/v1/chat/completions", { model: "kimi-k3.1-pro", messages: [user] }, [
+table("Moonshot", REFUSALS.chat, "/v1/chat/completions", { model: "kimi-k3.1-pro", messages: [user] }, [
   ["the temperature that it has", { temperature: 1 }, null],
   ["a temperature before K2.5", { model: "kimi-k2", temperature: 0.6 }, null],
   ["a temperature of K2.6", { model: "kimi-k2.6", temperature: 0.6 }, /only 1/],
@@ -303,7 +301,7 @@ table("Moonshot", chatCompletions, "/v1/chat/completions", { model: "kimi-k3.1-p
   ["a model that is gone", { model: "kimi-k2-thinking" }, /Not found/],
 ]);
 
-table("OpenAI by Chat Completions", chatCompletions, "/v1/chat/completions", {
+table("OpenAI by Chat Completions", REFUSALS.chat, "/v1/chat/completions", {
   model: "gpt-5.4",
   messages: [user],
 }, [
@@ -343,7 +341,7 @@ const made = says("model", { functionCall, thoughtSignature: "c2ln" });
 const inline = (mimeType: string, rest: JsonObject = {}) =>
   contents(says("user", { inlineData: { mimeType, data: "iVBORw==", ...rest } }));
 
-table("Gemini", generateContent, door("gemini-3.8-flash"), { contents: [hello] }, [
+table("Gemini", REFUSALS.google, door("gemini-3.8-flash"), { contents: [hello] }, [
   ["a body of 100 levels", { labels: deep(99) }, null],
   ["a body of 101 levels", { labels: deep(100) }, /Nesting too deep/],
   ["2.5 where it is still", {}, null, door("gemini-2.5-pro")],

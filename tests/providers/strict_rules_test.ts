@@ -1,11 +1,10 @@
 // What the replay servers of the other APIs refuse: one row a rule, each a good request with one thing wrong.
 
 import assert from "node:assert/strict";
-import { chatCompletions } from "../../providers/replay/chat/dialect.ts";
-import type { Dialect, JsonObject } from "../../providers/replay/dialect.ts";
-import { generateContent } from "../../providers/replay/google/dialect.ts";
-import { responses } from "../../providers/replay/openai/dialect.ts";
+import type { Asked, JsonObject } from "../../providers/replay/dialect.ts";
+import { REFUSALS } from "../../providers/replay/strict/mod.ts";
 
+type Refusals = (asked: Asked) => readonly string[];
 type Row = readonly [what: string, change: JsonObject, says: RegExp, path?: string];
 
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
@@ -17,18 +16,18 @@ const SCHEMA = {
 };
 const deep = (levels: number) => JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
 
-function refused(dialect: Dialect, path: string, body: JsonObject): string {
+function refused(refusals: Refusals, path: string, body: JsonObject): string {
   const text = JSON.stringify(body);
-  return dialect.refusals({ path, text, body: JSON.parse(text), headers: new Headers() }).join("; ");
+  return refusals({ path, text, body: JSON.parse(text), headers: new Headers() }).join("; ");
 }
 
-function table(name: string, dialect: Dialect, path: string, good: JsonObject, rows: readonly Row[]): void {
+function table(name: string, refusals: Refusals, path: string, good: JsonObject, rows: readonly Row[]): void {
   Deno.test(`${name}: a request that breaks no rule is taken`, () => {
-    assert.equal(refused(dialect, path, good), "");
+    assert.equal(refused(refusals, path, good), "");
   });
   for (const [what, change, says, other] of rows) {
     Deno.test(`${name} refuses: ${what}`, () => {
-      assert.match(refused(dialect, other ?? path, { ...good, ...change }), says);
+      assert.match(refused(refusals, other ?? path, { ...good, ...change }), says);
     });
   }
 }
@@ -50,7 +49,7 @@ const said = (text: string, id = "msg_1_1") => ({
 const hi = asks({ type: "input_text", text: "hi" });
 const input = (...items: readonly unknown[]) => ({ input: items });
 
-table("OpenAI", responses, "/v1/responses", {
+table("OpenAI", REFUSALS.openai, "/v1/responses", {
   model: "gpt-6.1-sol",
   max_output_tokens: 2000,
   stream: true,
@@ -196,7 +195,7 @@ const CHAT = {
   ],
 };
 
-table("A Chat Completions server", chatCompletions, "/v1/chat/completions", CHAT, [
+table("A Chat Completions server", REFUSALS.chat, "/v1/chat/completions", CHAT, [
   ["no model", { model: "" }, /provide a model/],
   ["no message", messages(), /empty array/],
   ["both names of the limit", { max_completion_tokens: 5 }, /cannot both be set/],
@@ -273,7 +272,7 @@ const KIMI = {
   messages: [chatAsks, { ...calls(chatCall), reasoning_content: "" }, answer],
 };
 
-table("Moonshot", chatCompletions, "/v1/chat/completions", KIMI, [
+table("Moonshot", REFUSALS.chat, "/v1/chat/completions", KIMI, [
   ["a temperature", { temperature: 0.6 }, /only 1 is allowed/],
   ["thinking that is off", { thinking: { type: "disabled" } }, /cannot be disabled/],
   ["an effort that there is none of", { reasoning_effort: "none" }, /invalid reasoning_effort/],
@@ -286,7 +285,7 @@ table("Moonshot", chatCompletions, "/v1/chat/completions", KIMI, [
   ["a model that is gone", { model: "kimi-k2.5" }, /Not found the model/],
 ]);
 
-table("OpenAI by Chat Completions", chatCompletions, "/v1/chat/completions", {
+table("OpenAI by Chat Completions", REFUSALS.chat, "/v1/chat/completions", {
   ...CHAT,
   model: "gpt-5.4",
   max_tokens: undefined,
@@ -317,7 +316,7 @@ const greeting = user({ text: "hi" });
 const image = (mimeType: string, data: string, rest: JsonObject = {}) =>
   contents(user({ text: "see" }, { inlineData: { mimeType, data, ...rest } }));
 
-table("Gemini", generateContent, DOOR, {
+table("Gemini", REFUSALS.google, DOOR, {
   generationConfig: {
     maxOutputTokens: 2000,
     thinkingConfig: { includeThoughts: true, thinkingLevel: "HIGH" },
@@ -458,16 +457,17 @@ Deno.test("Gemini takes the stand-in for a signature, and unsigned calls of earl
     model({ functionCall, thoughtSignature: "skip_thought_signature_validator" }),
     user({ functionResponse }),
   );
-  assert.equal(refused(generateContent, DOOR, body), "");
+  assert.equal(refused(REFUSALS.google, DOOR, body), "");
 });
 
 const VECTORS = new URL("../vectors/providers/", import.meta.url);
 
 for (
-  const [provider, dialect] of [["openai", responses], ["moonshot", chatCompletions], [
-    "vertex",
-    generateContent,
-  ]] as const
+  const [provider, refusals] of [
+    ["openai", REFUSALS.openai],
+    ["moonshot", REFUSALS.chat],
+    ["vertex", REFUSALS.google],
+  ] as const
 ) {
   for (const { name } of Deno.readDirSync(new URL(`${provider}/`, VECTORS))) {
     if (!/^request-.*\.expect\.json$/.test(name)) continue;
@@ -482,7 +482,7 @@ for (
       const path = pathname.includes("gemini-2.5")
         ? "/v1beta/models/gemini-2.5-flash:streamGenerateContent"
         : pathname;
-      assert.equal(refused(dialect, path, sent), "");
+      assert.equal(refused(refusals, path, sent), "");
     });
   }
 }

@@ -12,7 +12,7 @@ import { findModel, pricesAt } from "../../providers/models/find.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { costOf, promptTokens } from "../../providers/usage.ts";
 import type { OfferedTool, Provider } from "../../providers/types.ts";
-import { refusals } from "../../providers/replay/rules.ts";
+import { refusals } from "../../providers/replay/strict/anthropic.ts";
 import { serve } from "./loopback.ts";
 
 const VECTORS = new URL("../vectors/providers/", import.meta.url);

@@ -30,6 +30,10 @@ export const REPLAY_COMMANDS: readonly Command[] = [
         default: "the folder of FILE",
         help: "Copy DIR instead.",
       },
+      {
+        name: "lenient",
+        help: "Send requests that the provider itself would refuse, such as for a retired model.",
+      },
       { name: "tap", help: "Print the results as TAP." },
       { name: "junit", value: "PATH", help: "Write JUnit's XML to PATH too." },
       JSON_REPORT,

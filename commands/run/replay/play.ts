@@ -45,6 +45,8 @@ export interface PlayOptions {
   readonly keepsFiles: boolean;
   /** Whether the tools may run outside of a sandbox, by the person's word. */
   readonly bare: boolean;
+  /** Whether requests pass that the provider itself would refuse. */
+  readonly lenient: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -58,7 +60,7 @@ export async function play(chat: Chat, options: PlayOptions): Promise<Outcome<re
     const path = `${room}/folder${options.path.slice(options.folder.length)}`;
     await Deno.writeFile(path, recording.beginning);
     const replies = recording.steps.flatMap((step) => step.do === "reply" ? [{ reply: step.blocks }] : []);
-    await using replay = await startReplay({ replies });
+    await using replay = await startReplay({ replies }, { lenient: options.lenient });
     const inside = { ...options, path, folder: `${room}/folder`, original: options.folder };
     const played = await inCopy(recording, inside, replay, `${room}/state`);
     if (played.ok && options.keepsFiles) {

@@ -72,6 +72,7 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
     path,
     keepsFiles: switchOption(given, "update") === true,
     bare,
+    lenient: switchOption(given, "lenient") === true,
     signal,
   });
   if (!played.ok) return none(played.problem);

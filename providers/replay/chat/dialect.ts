@@ -4,12 +4,11 @@ import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";
 import { type Dialect, type JsonObject, listOf, textOf } from "../dialect.ts";
 import { replyFrames } from "./frames.ts";
-import { refusals } from "./rules.ts";
 
 export const chatCompletions: Dialect = {
+  name: "chat",
   serves: (path) => path === "/v1/chat/completions",
   modelOf: ({ body }) => String(body.model),
-  refusals,
   view: viewMessages,
   frames: replyFrames,
   errorBody: (_status, message) => ({ error: { message, type: "invalid_request_error" } }),

@@ -5,12 +5,11 @@ import type { RequestView } from "../expect.ts";
 import { type Dialect, type JsonObject, listOf, textOf } from "../dialect.ts";
 import { modelOf, servesGoogle } from "./address.ts";
 import { replyFrames } from "./frames.ts";
-import { refusals } from "./rules.ts";
 
 export const generateContent: Dialect = {
+  name: "google",
   serves: servesGoogle,
   modelOf: ({ path }) => modelOf(path),
-  refusals,
   view: viewContents,
   frames: replyFrames,
   errorBody: (status, message) => ({ error: { code: status, message, status: "INVALID_ARGUMENT" } }),

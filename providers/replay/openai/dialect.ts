@@ -4,12 +4,11 @@ import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";
 import { type Dialect, type JsonObject, listOf, textOf } from "../dialect.ts";
 import { replyFrames } from "./frames.ts";
-import { refusals } from "./rules.ts";
 
 export const responses: Dialect = {
+  name: "openai",
   serves: (path) => path === "/v1/responses",
   modelOf: ({ body }) => String(body.model),
-  refusals,
   view: viewItems,
   frames: replyFrames,
   errorBody: (_status, message) => ({

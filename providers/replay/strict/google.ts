@@ -1,9 +1,10 @@
-// What Gemini's generateContent refuses (providers-2026-11, 3), in its own sentences, shortened.
+// What Gemini's generateContent refuses, in its own sentences, shortened.
 
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
-import { type Asked, isBase64, isToolName, type JsonObject, listOf, repeated } from "../dialect.ts";
-import { isVertex, modelOf } from "./address.ts";
+import { type Asked, type JsonObject, listOf } from "../dialect.ts";
+import { isVertex, modelOf } from "../google/address.ts";
+import { isBase64, isToolName, repeated } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
   "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels".split(

@@ -1,17 +1,10 @@
-// What the Responses API refuses (providers-2026-11, 2.2), in its own sentences, shortened. Lists of models are its own, so
+// What the Responses API refuses, in its own sentences, shortened. Lists of models are its own, so
 // that a mistake in the table of models is seen here and not shared.
 
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
-import {
-  type Asked,
-  isBase64,
-  isObjectText,
-  isToolName,
-  type JsonObject,
-  listOf,
-  repeated,
-} from "../dialect.ts";
+import { type Asked, type JsonObject, listOf } from "../dialect.ts";
+import { isBase64, isObjectText, isToolName, repeated } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
   ("model input stream store max_output_tokens temperature top_p tools tool_choice reasoning include prompt_cache_key " +

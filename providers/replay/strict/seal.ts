@@ -1,10 +1,10 @@
-// Thinking that vouches for what it was made from, as the API's does (providers-2026-11, 1.3): the replay signs its
+// Thinking that vouches for what it was made from, as the API's does: the replay signs its
 // thinking with a digest of the conversation before it, and looks at each block that comes back.
 
-import { sha256 } from "../../base/hash.ts";
-import { isObject } from "../../base/is_object.ts";
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { sha256 } from "../../../base/hash.ts";
+import { isObject } from "../../../base/is_object.ts";
+import { type JsonObject, listOf } from "../dialect.ts";
+import type { Account } from "../messages.ts";
 
 /** What a signature of the replay says. */
 interface Seal {
@@ -33,14 +33,6 @@ export interface Verdict {
   readonly transformations: readonly JsonObject[];
   /** The signature of the last thinking that was used. */
   readonly last: string | null;
-}
-
-/** What the account is like whose key is used. */
-export interface Account {
-  /** Who it is, as the API names it. */
-  readonly id: string;
-  /** Made before 2026-08-31: most models let changed prefixes pass unless a request says otherwise. */
-  readonly old?: boolean;
 }
 
 /** Looks at all thinking of a request. `tells` is whether it asked to be told. */
@@ -148,8 +140,8 @@ interface Found {
 }
 
 function thinkingOf(body: JsonObject): Found[] {
-  return list(body.messages).flatMap((message, index) =>
-    list(isObject(message) ? message.content : undefined).flatMap((block, at): Found[] =>
+  return listOf(body.messages).flatMap((message, index) =>
+    listOf(isObject(message) ? message.content : undefined).flatMap((block, at): Found[] =>
       isObject(block) && isThinking(block) ? [{ block, path: `messages.${index}.content.${at}`, index }] : []
     )
   );
@@ -171,14 +163,16 @@ function readSeal(signature: unknown): Seal | null {
 
 /** Digest of all before the message `index`: neither thinking nor cache marks are part of it. */
 async function prefixDigest(body: JsonObject, index: number): Promise<string> {
-  const messages = list(body.messages).slice(0, index).filter(isObject).map(({ role, content }) => ({
+  const messages = listOf(body.messages).slice(0, index).filter(isObject).map(({ role, content }) => ({
     role,
     content: typeof content === "string"
       ? [{ type: "text", text: content }]
-      : list(content).filter((block) => !isObject(block) || !isThinking(block)),
+      : listOf(content).filter((block) => !isObject(block) || !isThinking(block)),
   })).filter(({ content }) => content.length > 0);
-  const system = typeof body.system === "string" ? [{ type: "text", text: body.system }] : list(body.system);
-  return await digest(canonical([list(body.tools), system, messages]));
+  const system = typeof body.system === "string"
+    ? [{ type: "text", text: body.system }]
+    : listOf(body.system);
+  return await digest(canonical([listOf(body.tools), system, messages]));
 }
 
 async function digest(text: string): Promise<string> {
@@ -191,8 +185,4 @@ function canonical(value: unknown): string {
   if (!isObject(value)) return JSON.stringify(value) ?? "null";
   const members = Object.keys(value).filter((key) => key !== "cache_control").sort();
   return `{${members.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`;
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,9 +1,8 @@
-// What the Messages API refuses of one model and takes of another (providers-2026-11, 1.2). Its own lists of names, so
+// What the Messages API refuses of one model and takes of another. Its own lists of names, so
 // that a mistake in the table of models is seen here and not shared.
 
-import { isObject } from "../../base/is_object.ts";
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { isObject } from "../../../base/is_object.ts";
+import type { JsonObject } from "../dialect.ts";
 
 /** Refuse budgets, sampling values and the like: all since Opus 4.7. */
 const NEW = /^claude-(?:opus-4-[78]|opus-[5-9]|sonnet-[5-9]|haiku-[5-9]|fable|mythos)/;

@@ -1,8 +1,7 @@
 // The replies that a replay has given, as far as a loop of calls has to bring them back as they were.
 
-import { isObject } from "../../base/is_object.ts";
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { isObject } from "../../../base/is_object.ts";
+import { type JsonObject, listOf } from "../dialect.ts";
 
 const MODIFIED =
   "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These " +
@@ -27,7 +26,7 @@ export class Replies {
   resumes(messages: readonly JsonObject[]): boolean {
     const last = messages.at(-1);
     return last?.role === "assistant" && this.#paused !== null &&
-      textOf(list(last.content).filter(isObject)) === this.#paused;
+      textOf(listOf(last.content).filter(isObject)) === this.#paused;
   }
 
   /** What is wrong with the thinking of the loop that is still open: all of it comes back as it was, or none. */
@@ -35,7 +34,7 @@ export class Replies {
     let some = false;
     let none = false;
     for (const [index, message] of openLoop(messages)) {
-      const blocks = list(message.content).filter(isObject);
+      const blocks = listOf(message.content).filter(isObject);
       const call = blocks.find(({ type }) => type === "tool_use");
       const expected = this.#orders.get(String(call?.id));
       if (expected === undefined) continue;
@@ -51,7 +50,7 @@ export class Replies {
 /** The assistant messages since the person spoke last, with their places; empty when the person spoke last. */
 function openLoop(messages: readonly JsonObject[]): readonly (readonly [number, JsonObject])[] {
   const spoke = messages.findLastIndex(({ role, content }) =>
-    role === "user" && (typeof content === "string" || !list(content).some(isResult))
+    role === "user" && (typeof content === "string" || !listOf(content).some(isResult))
   );
   return messages.flatMap((message, index) =>
     index > spoke && message.role === "assistant" ? [[index, message] as const] : []
@@ -80,8 +79,4 @@ function textOf(blocks: readonly JsonObject[]): string {
 
 function isThinking(step: string): boolean {
   return step.startsWith("thinking ");
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -2,12 +2,11 @@
 //
 // Only rules are here that a document or its editing can break. The sentences are the API's own, shortened.
 
-import { isObject } from "../../base/is_object.ts";
-import { typeOfSignature } from "../../base/media.ts";
-import { nestingDepth } from "../../base/text/json_text.ts";
-import { modelRefusals, takesPrefill } from "./model_rules.ts";
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { isObject } from "../../../base/is_object.ts";
+import { typeOfSignature } from "../../../base/media.ts";
+import { nestingDepth } from "../../../base/text/json_text.ts";
+import { modelRefusals, takesPrefill } from "./anthropic_models.ts";
+import { type JsonObject, listOf } from "../dialect.ts";
 
 /** Levels of lists and objects that the readers of JSON behind such APIs take, usually. */
 const DEEPEST_BODY = 128;
@@ -29,7 +28,7 @@ export function refusals(
   { betas = new Set(), resumes = false }: RequestFacts = {},
 ): readonly string[] {
   if (nestingDepth(text) > DEEPEST_BODY) return ["The request body is nested too deeply."];
-  const messages = list(body.messages).filter(isObject);
+  const messages = listOf(body.messages).filter(isObject);
   return [
     ...Object.keys(body).filter((key) => !MEMBERS.has(key)).map((key) =>
       `${key}: Extra inputs are not permitted`
@@ -37,8 +36,8 @@ export function refusals(
     ...modelRefusals(body, betas),
     ...cacheProblems(body),
     ...limitProblems(body),
-    ...list(body.system).flatMap((block) => textProblems(block, "system")),
-    ...list(body.tools).flatMap(toolProblems),
+    ...listOf(body.system).flatMap((block) => textProblems(block, "system")),
+    ...listOf(body.tools).flatMap(toolProblems),
     ...(messages.length === 0 ? ["messages: at least one message is required"] : []),
     ...messages.flatMap((message, index) => messageProblems(message, index, messages)),
     ...(resumes ? [] : lastWordProblems(body, messages)),
@@ -86,14 +85,14 @@ function toolProblems(tool: unknown, index: number): readonly string[] {
 }
 
 function repeatedTools({ tools }: JsonObject): readonly string[] {
-  const names = list(tools).filter(isObject).map(({ name }) => name);
+  const names = listOf(tools).filter(isObject).map(({ name }) => name);
   return new Set(names).size === names.length ? [] : ["tools: Tool names must be unique."];
 }
 
 /** At most four marks, all with a time that is known, and none for an hour behind one for five minutes. */
 function cacheProblems(body: JsonObject): readonly string[] {
-  const messages = list(body.messages).filter(isObject).flatMap(blocksOf);
-  const marks = [...list(body.tools), ...list(body.system), ...messages, body]
+  const messages = listOf(body.messages).filter(isObject).flatMap(blocksOf);
+  const marks = [...listOf(body.tools), ...listOf(body.system), ...messages, body]
     .filter(isObject).flatMap(({ cache_control: mark }) => mark === undefined ? [] : [mark]);
   if (marks.length > 4) {
     return [`A maximum of 4 blocks with cache_control may be provided. Found ${marks.length}.`];
@@ -214,7 +213,7 @@ function resultProblems(block: JsonObject, where: string): readonly string[] {
   const { content } = block;
   const empty = content === undefined || content === "" || (Array.isArray(content) && content.length === 0);
   if (block.is_error === true && empty) return [`${where}: content cannot be empty if is_error is true`];
-  return list(content).filter(isObject).flatMap((inner, at) =>
+  return listOf(content).filter(isObject).flatMap((inner, at) =>
     blockProblems(inner, `${where}.content.${at}`)
   );
 }
@@ -280,13 +279,9 @@ function repeatedIds(messages: readonly JsonObject[]): readonly string[] {
 /** The blocks of a message; a text in place of a list is one text block. */
 function blocksOf(message: JsonObject | undefined): readonly JsonObject[] {
   const { content } = message ?? {};
-  return typeof content === "string" ? [{ type: "text", text: content }] : list(content).filter(isObject);
+  return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content).filter(isObject);
 }
 
 function isName(value: unknown): boolean {
   return typeof value === "string" && /^[A-Za-z0-9_-]{1,128}$/.test(value);
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -1,17 +1,10 @@
-// What Chat Completions servers refuse (providers-2026-11, 4 and 5), in their own sentences, shortened: what nearly all of
+// What Chat Completions servers refuse, in their own sentences, shortened: what nearly all of
 // them refuse, and by the name of the model what Moonshot and OpenAI refuse besides.
 
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
-import {
-  type Asked,
-  isBase64,
-  isObjectText,
-  isToolName,
-  type JsonObject,
-  listOf,
-  repeated,
-} from "../dialect.ts";
+import { type Asked, type JsonObject, listOf } from "../dialect.ts";
+import { isBase64, isObjectText, isToolName, repeated } from "./checks.ts";
 
 /** Every rule that a request breaks. */
 export function refusals({ text, body }: Asked): readonly string[] {

@@ -1,0 +1,103 @@
+// What the Messages API refuses of a whole conversation: betas, models, thinking that was changed.
+
+import { isObject } from "../../../base/is_object.ts";
+import type { Asked, JsonObject } from "../dialect.ts";
+import type { Account, MessagesRules, Refused, Taken } from "../messages.ts";
+import type { ReplyBlock, ScriptedReply } from "../script.ts";
+import { refusals } from "./anthropic.ts";
+import { retired } from "./anthropic_models.ts";
+import { Replies } from "./replies.ts";
+import { judgeThinking, seal } from "./seal.ts";
+
+/** The betas that the API knows and this server plays. */
+const BETAS: ReadonlySet<string> = new Set(["thinking-binding-controls-2026-08-01"]);
+
+export class StrictMessages implements MessagesRules {
+  readonly #account: Account;
+  readonly #withoutBetas: boolean;
+  readonly #replies = new Replies();
+
+  /**
+   * @param account whose key is used
+   * @param withoutBetas a gateway stands before it that knows no beta headers
+   */
+  constructor(account: Account, withoutBetas: boolean) {
+    this.#account = account;
+    this.#withoutBetas = withoutBetas;
+  }
+
+  async take(asked: Asked): Promise<Refused | Taken> {
+    const betas = betasOf(asked.headers);
+    const refused = this.#refusalOf(asked, betas);
+    if (refused !== null) return refused;
+    const { refusal, transformations, last } = await judgeThinking(
+      asked.body,
+      this.#account,
+      betas.size > 0,
+    );
+    if (refusal !== null) return { status: 400, message: refusal };
+    return {
+      told: betas.size > 0 ? { input_transformations: transformations } : {},
+      sign: (scripted) => this.#sign(scripted, asked.body, last),
+    };
+  }
+
+  /** What the API says against a request before it looks at its thinking; null for nothing. */
+  #refusalOf({ text, body, headers }: Asked, betas: ReadonlySet<string>): Refused | null {
+    const unknown = this.#withoutBetas ? [...betas] : [...betas].filter((beta) => !BETAS.has(beta));
+    if (unknown.length > 0) {
+      return {
+        status: 400,
+        message: `Unexpected value(s) \`${unknown.join("\`, \`")}\` for the \`anthropic-beta\` header.`,
+      };
+    }
+    const gone = retired(body.model);
+    if (gone !== null) return { status: 404, message: gone, type: "not_found_error" };
+    if (!headers.has("anthropic-version")) {
+      return { status: 400, message: "anthropic-version: header is required" };
+    }
+    const messages = messagesOf(body);
+    const broken = refusals(text, body, { betas, resumes: this.#replies.resumes(messages) });
+    if (broken.length > 0) return { status: 400, message: broken.join("; ") };
+    const changed = this.#replies.problems(messages);
+    return changed.length > 0 ? { status: 400, message: changed.join("; ") } : null;
+  }
+
+  /** `last` is the signature of the thinking before. */
+  async #sign(
+    { reply = [], stop_reason: stopReason }: ScriptedReply,
+    body: JsonObject,
+    last: string | null,
+  ): Promise<readonly ReplyBlock[]> {
+    const blocks: ReplyBlock[] = [];
+    let before = last;
+    for (const block of reply) {
+      if (!("thinking" in block) || block.signature !== undefined) {
+        blocks.push(block);
+        continue;
+      }
+      const made = await seal(body, this.#account, block.thinking, before);
+      before = made.digest;
+      blocks.push({ ...block, signature: made.signature });
+    }
+    this.#replies.add(blocks.map(wireBlock), stopReason);
+    return blocks;
+  }
+}
+
+function betasOf(headers: Headers): ReadonlySet<string> {
+  const named = (headers.get("anthropic-beta") ?? "").split(",").map((beta) => beta.trim());
+  return new Set(named.filter((beta) => beta !== ""));
+}
+
+function messagesOf(body: JsonObject): readonly JsonObject[] {
+  return Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
+}
+
+/** A block of a script as it stands in a conversation. */
+function wireBlock(block: ReplyBlock): JsonObject {
+  if ("text" in block) return { type: "text", text: block.text };
+  if ("thinking" in block) return { type: "thinking", signature: block.signature };
+  if ("redacted" in block) return { type: "redacted_thinking", data: block.redacted };
+  return { type: "tool_use", id: block.tool_use.id };
+}
