@@ -1,15 +1,17 @@
 // Opens a document as a session: a file under its lock, or a text that lives elsewhere.
 
-import { processEnvironment, systemFor } from "../base/environment.ts";
+import { type Environment, processEnvironment, systemFor } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
 import { inOneLine, type Outcome, success } from "../base/problem.ts";
 import { openFile } from "../cycle/storage/file_store.ts";
 import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { checkText, knownPath } from "../cycle/storage/read.ts";
 import type { DocumentStore } from "../cycle/types.ts";
+import type { Chat } from "../parser/types.ts";
 import { lockPlaceOf } from "./settings.ts";
 import { startSession } from "./session.ts";
-import type { ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
+import type { ReadBefore } from "./runtime/types.ts";
+import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
 /** Several documents of one process are given the same one. */
 export { RequestLimiter } from "../providers/http/limiter.ts";
@@ -62,6 +64,29 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   if (!session.ok) return session;
   store.inPlaceWhile = () => session.value.commandsLive;
   return session;
+}
+
+/** A document that was read to be looked at. */
+export interface ReadForSession {
+  /** The real path; null when the text has none. */
+  readonly path: string | null;
+  /** The absolute path it was named by, links kept. */
+  readonly named: string | null;
+  /** The file as the person called it; null for a text that came from elsewhere. */
+  readonly file: string | null;
+  readonly chat: Chat;
+}
+
+/** Opens a document as it was read, to look at it: nothing of it is written. */
+export async function openRead(
+  { path, named, file, chat }: ReadForSession,
+  options: ChatOptions & { readonly environment: Environment },
+  before?: ReadBefore,
+): Promise<Outcome<ChatSession>> {
+  const store = new MemoryStore(chat.bytes, path, undefined, named);
+  const label = file ?? path ?? "-";
+  const opened = { store, label, file, locked: false, close: () => Promise.resolve() };
+  return await startSession(opened, { ...options, readOnly: file !== null }, before);
 }
 
 /**

@@ -31,7 +31,9 @@ export async function compose(
   const { environment, emit: tell = () => {} } = options;
   const { path } = store;
   const blocks = blocksOf(store.chat);
-  const subject = await subjectSettings(options, { path, ...blocks }, before.sources);
+  const subject = before.subject === undefined
+    ? await subjectSettings(options, { path, ...blocks }, before.sources)
+    : success(before.subject);
   if (!subject.ok) return subject;
   tellAll(subject.value.loaded.notices, tell);
   const guarded = await guardOf(store, options, subject.value);

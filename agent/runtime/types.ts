@@ -80,6 +80,8 @@ export type RuntimeOptions = ChatOptions & {
 /** What was read for a document before its session opens, so that it is not read again. */
 export interface ReadBefore {
   readonly sources?: Sources;
+  /** The settings, loaded for the same path and first block. */
+  readonly subject?: SubjectSettings;
 }
 
 /** What a runtime is composed from. */

@@ -1,5 +1,4 @@
-// How a document stands of which a session would only find that nothing is to be decided. Nothing of what decides about calls
-// is loaded for it; whatever could make a difference is left to a session.
+// The status of a document in which no call is open, without a session: nothing that decides about calls is loaded for it.
 
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
@@ -13,8 +12,7 @@ import { mayHaveSkills } from "../extensions/skills.ts";
 import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } from "../settings.ts";
 
 /** What a session would say of such a document. */
-export interface Standing {
-  readonly subject: SubjectSettings;
+export interface SettledStatus {
   readonly blockers: readonly Diagnostic[];
   /** What the next advance would do. */
   readonly steps: readonly Step[];
@@ -30,22 +28,28 @@ export interface ReadChat {
 }
 
 /**
- * How a document stands; null where a session has to tell: a call without a final result, a first block, tools or skills
- * that do not come with the program, commands that lived when a run ended, and whatever is wrong.
+ * Finds the status of a document. It is null where a session has to tell: a call without a final result, a first block,
+ * tools or skills that do not come with the program, commands that lived when a run ended, and whatever is wrong.
+ *
+ * @returns also the settings, where they were loaded, so that the session does not load them again
  */
-export async function standing(host: SettingsHost, document: ReadChat): Promise<Standing | null> {
+export async function settledStatus(
+  host: SettingsHost,
+  document: ReadChat,
+): Promise<{ readonly status: SettledStatus | null; readonly subject?: SubjectSettings }> {
   const { path, named, chat } = document;
   const blocks = blocksOf(chat);
   if (path !== named || blocks.frontmatter !== null || blocks.preamble !== null || !isSettled(chat)) {
-    return null;
+    return { status: null };
   }
   const subject = await subjectSettings(host, { path, ...blocks });
-  if (!subject.ok) return null;
+  if (!subject.ok) return { status: null };
+  const unsettled = { status: null, subject: subject.value };
   const { settings, loaded } = subject.value;
   const skills = mayHaveSkills({ environment: host.environment, settings, document: path });
-  if (loaded.catalog.open || skills || bringsMore(settings)) return null;
+  if (loaded.catalog.open || skills || bringsMore(settings)) return unsettled;
   const journal = await openJournal({ environment: host.environment, path });
-  if (!journal.ok || journal.value.exposure() !== null || journal.value.suspects() !== null) return null;
+  if (!journal.ok || journal.value.exposure() !== null || journal.value.suspects() !== null) return unsettled;
   const blockers = conflictMarks(chat);
   const sources = {
     journal: journal.value,
@@ -57,7 +61,7 @@ export async function standing(host: SettingsHost, document: ReadChat): Promise<
   const steps = blockers.length > 0 || chat.turns.length === 0
     ? []
     : plan(chat, await gatherPlanInputs(chat, sources, NOTHING_RUNS, true));
-  return { subject: subject.value, blockers, steps };
+  return { subject: subject.value, status: { blockers, steps } };
 }
 
 /** Whether every call has its final result. */

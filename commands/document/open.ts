@@ -1,5 +1,6 @@
 // The document of a command: a file that is changed in place, or standard input that comes back on standard output.
 
+import type { SubjectSettings } from "../../agent/settings.ts";
 import type { ChatOptions, ChatSession } from "../../agent/types.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
 import { sameBytes } from "../../base/bytes.ts";
@@ -15,10 +16,10 @@ import { refuse } from "../io/refuse.ts";
 import { numberOption, switchOption } from "../line/options.ts";
 import { Delivery } from "./delivery.ts";
 import { asFragment } from "./fragment.ts";
-import { inputOf, labelOf, namedPath, nameOf, refusalOf, reportInput } from "./read.ts";
+import { inputOf, labelOf, namedPath, nameOf, type ReadText, refusalOf, reportInput } from "./read.ts";
 
 /** The document that a command works on. */
-export interface OpenDocument {
+export interface CommandDocument {
   readonly mode: "file" | "filter";
   /** How messages call it: as the person named it. */
   readonly label: string;
@@ -49,7 +50,7 @@ const loadAgent = () => import("../../agent/open.ts");
 export async function withDocument(
   invocation: Invocation,
   options: DocumentOptions,
-  body: (document: OpenDocument) => Promise<number>,
+  body: (document: CommandDocument) => Promise<number>,
 ): Promise<number> {
   const [file, ...targets] = invocation.arguments.positionals;
   if (file === undefined || file === "-") return await filter(invocation, targets, options, body);
@@ -89,7 +90,7 @@ async function filter(
   invocation: Invocation,
   targets: readonly string[],
   options: DocumentOptions,
-  body: (document: OpenDocument) => Promise<number>,
+  body: (document: CommandDocument) => Promise<number>,
 ): Promise<number> {
   const { messages } = invocation;
   const input = inputOf(invocation);
@@ -159,10 +160,23 @@ async function inMemory(
   return await chatInMemory(store.chat.bytes, { ...host.value, ...options, store });
 }
 
+/** Opens a document as it was read; `subject` are its settings where they were loaded too. */
+export async function openAsRead(
+  invocation: Invocation,
+  read: ReadText,
+  subject?: SubjectSettings,
+): Promise<ChatSession | { readonly exit: number }> {
+  const host = hostOptions(invocation);
+  if (!host.ok) return { exit: refuse(invocation, host.problem) };
+  const { openRead } = await loadAgent();
+  const opened = await openRead(read, host.value, { subject });
+  return opened.ok ? opened.value : { exit: refuse(invocation, opened.problem) };
+}
+
 /** Opens a document only to look at it: no lock, nothing written, standard input when no file is named. */
 export async function openForReport(
   invocation: Invocation,
-): Promise<Pick<OpenDocument, "label" | "file" | "session"> | { readonly exit: number }> {
+): Promise<Pick<CommandDocument, "label" | "file" | "session"> | { readonly exit: number }> {
   const [file] = invocation.arguments.positionals;
   const host = hostOptions(invocation);
   if (!host.ok) return { exit: refuse(invocation, host.problem) };

@@ -33,6 +33,8 @@ export interface ReadText {
   readonly path: string | null;
   /** The absolute path it was named by, links kept. */
   readonly named: string | null;
+  /** The document in commands that messages suggest: its file, or null when it was piped in. */
+  readonly file: string | null;
   readonly chat: Chat;
 }
 
@@ -46,12 +48,12 @@ export async function readForReport(
     const read = await readDocument(file, environment);
     if (!read.ok) return { exit: refuse(invocation, read.problem) };
     const { realPath, bytes } = read.value;
-    return { label: file, path: realPath, named: absolutePath(environment, file), chat: parse(bytes) };
+    return { label: file, file, path: realPath, named: absolutePath(environment, file), chat: parse(bytes) };
   }
   const bytes = reportInput(invocation);
   if ("exit" in bytes) return bytes;
   const path = await namedPath(invocation);
-  return { label: labelOf(invocation), path, named: nameOf(invocation), chat: parse(bytes) };
+  return { label: labelOf(invocation), file: null, path, named: nameOf(invocation), chat: parse(bytes) };
 }
 
 /** The bytes of standard input for a report, or the exit code after saying what is wrong with them. */

@@ -4,7 +4,7 @@ import type { Emit, Stop } from "../../cycle/types.ts";
 import type { Invocation } from "../invocation.ts";
 import { refuse } from "../io/refuse.ts";
 import { switchOption } from "../line/options.ts";
-import { type DocumentOptions, type OpenDocument, withDocument } from "../document/open.ts";
+import { type CommandDocument, type DocumentOptions, withDocument } from "../document/open.ts";
 import { type Driving, Show } from "./output.ts";
 
 /** How an act ended: by itself, or because it was refused, which has been told. */
@@ -13,7 +13,7 @@ type Ending = Stop | { readonly exit: number };
 /** Opens the document, runs `act`, which may tell of more than its document does, and answers with the exit code. */
 export async function drive(
   invocation: Invocation,
-  act: (document: OpenDocument, emit: Emit) => Promise<Ending>,
+  act: (document: CommandDocument, emit: Emit) => Promise<Ending>,
   driving: Driving = {},
 ): Promise<number> {
   const show = new Show(invocation, driving);

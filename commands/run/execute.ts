@@ -6,7 +6,7 @@ import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { numberOption } from "../line/options.ts";
 import { drive } from "./drive.ts";
-import type { OpenDocument } from "../document/open.ts";
+import type { CommandDocument } from "../document/open.ts";
 import { specOf, targetsOf } from "../line/targets.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -17,7 +17,7 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** The id of the call that is meant, or the exit code after saying what is wrong. */
-function oneCall({ messages, arguments: given }: Invocation, { targets, session }: OpenDocument) {
+function oneCall({ messages, arguments: given }: Invocation, { targets, session }: CommandDocument) {
   if (targets.length === 0 && numberOption(given, "line") === undefined) {
     messages.say("flemma: execute needs a TARGET: the id of a call, or --line N.");
     return { exit: Exit.usage };

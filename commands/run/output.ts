@@ -23,14 +23,14 @@ import { PlainLines } from "../io/display/plain_lines.ts";
 import { writeLines } from "../io/streams.ts";
 import { Terminal } from "../io/display/terminal.ts";
 import { switchOption } from "../line/options.ts";
-import type { DocumentOptions, OpenDocument } from "../document/open.ts";
+import type { CommandDocument, DocumentOptions } from "../document/open.ts";
 import { labelOf } from "../document/read.ts";
 import { type EventSink, openEvents } from "./events.ts";
 import { lastWords } from "./summary.ts";
 
 /** A run that is over. */
 export interface Ended {
-  readonly document: OpenDocument;
+  readonly document: CommandDocument;
   readonly stop: Stop;
   readonly exit: number;
   /** What its requests used. */
@@ -102,7 +102,7 @@ export class Show {
   }
 
   /** Opens what takes the events; answers with what is in the way. */
-  openEvents({ mode, session }: OpenDocument): Problem | null {
+  openEvents({ mode, session }: CommandDocument): Problem | null {
     const among = this.#among === undefined ? undefined : { document: this.#label };
     const opened = openEvents(this.#invocation, { mode, path: session.path, among });
     if (!opened.ok) return opened.problem;
@@ -142,7 +142,7 @@ export class Show {
   }
 
   /** Says what the run used, of tokens and of money. */
-  async used({ session }: OpenDocument): Promise<void> {
+  async used({ session }: CommandDocument): Promise<void> {
     const { environment, messages } = this.#invocation;
     const { path, settings } = session;
     const before = path === null ? [] : await recordsOf(environment, path);
@@ -159,7 +159,7 @@ export class Show {
   }
 
   /** Says how the run ended; answers with the exit code. */
-  end(document: OpenDocument, stop: Stop): number {
+  end(document: CommandDocument, stop: Stop): number {
     this.#display?.close();
     this.#among?.ended(stop, this.#records);
     const { command } = this.#invocation.arguments;
@@ -180,7 +180,7 @@ export class Show {
     return fault !== null && exit === Exit.ok ? Exit.failure : exit;
   }
 
-  #tellEnd({ session, file, label }: OpenDocument, stop: Stop): void {
+  #tellEnd({ session, file, label }: CommandDocument, stop: Stop): void {
     const { messages, arguments: { command } } = this.#invocation;
     const onDisk = () => onDiskOf(session);
     for (const words of lastWords({ stop, chat: session.chat, onDisk, file, label, command: command.name })) {
@@ -239,7 +239,7 @@ function retrySentence(
   } (try ${attempt} of ${of}).`;
 }
 
-function showCursor(invocation: Invocation, document: OpenDocument, line: number | null): void {
+function showCursor(invocation: Invocation, document: CommandDocument, line: number | null): void {
   if (line === null || switchOption(invocation.arguments, "cursor") !== true) return;
   const place = `${document.label}:${line}`;
   // In filter mode standard output carries the document and nothing else.
@@ -249,7 +249,7 @@ function showCursor(invocation: Invocation, document: OpenDocument, line: number
 }
 
 /** The document as the disk has it. */
-function onDiskOf({ path, chat }: OpenDocument["session"]): Chat {
+function onDiskOf({ path, chat }: CommandDocument["session"]): Chat {
   if (path === null) return chat;
   try {
     return parse(Deno.readFileSync(path));

@@ -20,7 +20,7 @@ import type { Emit } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { drive } from "../run/drive.ts";
-import type { OpenDocument } from "../document/open.ts";
+import type { CommandDocument } from "../document/open.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
 import { counted } from "../io/amounts.ts";
@@ -55,7 +55,7 @@ interface Parted {
   readonly cut: Cut;
 }
 
-async function compact(invocation: Invocation, document: OpenDocument, emit: Emit): Promise<number> {
+async function compact(invocation: Invocation, document: CommandDocument, emit: Emit): Promise<number> {
   const { environment, arguments: given, messages } = invocation;
   const { session, file, label } = document;
   const { chat, path } = session;
@@ -90,7 +90,7 @@ async function compact(invocation: Invocation, document: OpenDocument, emit: Emi
 /** The new document with a summary that the model makes. */
 async function summedUp(
   invocation: Invocation,
-  document: OpenDocument,
+  document: CommandDocument,
   { chat, cut }: Parted,
   emit: Emit,
 ): Promise<Outcome<Uint8Array>> {
@@ -125,7 +125,7 @@ function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
 /** What the model says of the conversation up to the cut. */
 async function summaryOf(
   invocation: Invocation,
-  { session, interrupts }: OpenDocument,
+  { session, interrupts }: CommandDocument,
   { chat, cut }: Parted,
   emit: Emit,
 ): Promise<Outcome<string>> {
@@ -166,7 +166,7 @@ function noSummary(isCut: boolean, isEmpty: boolean): Problem {
 /** The new document with shorter results; all of them are kept in files. */
 async function shortened(
   { environment }: Invocation,
-  document: OpenDocument,
+  document: CommandDocument,
   { chat, cut }: Parted,
   { name, keep }: { readonly name: string; readonly keep: number },
 ): Promise<Outcome<Uint8Array>> {
@@ -187,7 +187,7 @@ async function shortened(
 
 /** Why no result is shortened, and what would shorten one. */
 function nothingLong(
-  { session: { chat, settings } }: OpenDocument,
+  { session: { chat, settings } }: CommandDocument,
   keep: number,
   parted: { readonly cut: Cut } | null = null,
 ): Problem {

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { chatInMemory, openChat } from "../../agent/open.ts";
-import { standing } from "../../agent/views/status.ts";
+import { settledStatus } from "../../agent/views/status.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { parse } from "../../parser/mod.ts";
@@ -20,10 +20,10 @@ const RESULT = (status: string, body = "") =>
   `\n@You:\n\n**Tool Result:** \`c1\`${status}\n\n\`\`\`\n${body}\n\`\`\`\n`;
 const DONE = `@You:\nGo.\n\n${CALL}${RESULT("", "out")}\n@Assistant:\nDone.\n\n@You:\nThanks.\n`;
 
-async function standingIn(place: Place, text: string, named = "a.chat") {
+async function statusIn(place: Place, text: string, named = "a.chat") {
   place.write("a.chat", text);
   const document = { path: place.path("a.chat"), named: place.path(named), chat: parse(bytesOf(text)) };
-  return await standing({ environment: place.environment }, document);
+  return await settledStatus({ environment: place.environment }, document);
 }
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -42,15 +42,15 @@ Deno.test("a document in which no call is open stands as its session says", asyn
   ) {
     await inPlace(async (place) => {
       place.settings("model: claude-sonnet-5-5\ntools: { rules: [{ ask: bash }] }\n");
-      const found = await standingIn(place, text);
+      const found = await statusIn(place, text);
       const options = { environment: place.environment, readOnly: true };
       await using session = sessionOf(await openChat(place.path("a.chat"), options));
       const { chat, blockers, settings } = session;
-      if (chat.preamble !== null) return assert.ok(found === null, name);
+      if (chat.preamble !== null) return assert.ok(found.status === null, name);
       assert.deepEqual(await session.calls(), [], name);
-      assert.deepEqual(found?.steps, await session.plan(), name);
-      assert.deepEqual(found?.blockers, blockers, name);
-      assert.deepEqual(found?.subject.settings, settings, name);
+      assert.deepEqual(found.status?.steps, await session.plan(), name);
+      assert.deepEqual(found.status?.blockers, blockers, name);
+      assert.deepEqual(found.subject?.settings, settings, name);
       assert.deepEqual(session.doubts, [], name);
     });
   }
@@ -60,10 +60,14 @@ Deno.test("a text without a file stands as its session says", () =>
   inPlace(async (place) => {
     place.settings("model: claude-sonnet-5-5\n");
     const { environment } = place;
-    const found = await standing({ environment }, { path: null, named: null, chat: parse(bytesOf(DONE)) });
+    const found = await settledStatus({ environment }, {
+      path: null,
+      named: null,
+      chat: parse(bytesOf(DONE)),
+    });
     await using session = sessionOf(await chatInMemory(bytesOf(DONE), { environment }));
-    assert.deepEqual(found?.steps, await session.plan());
-    assert.deepEqual([found?.subject.settings, found?.blockers], [session.settings, session.blockers]);
+    assert.deepEqual(found.status?.steps, await session.plan());
+    assert.deepEqual([found.subject?.settings, found.status?.blockers], [session.settings, session.blockers]);
   }));
 
 Deno.test("whatever a session could see otherwise is left to it", async () => {
@@ -111,13 +115,13 @@ Deno.test("whatever a session could see otherwise is left to it", async () => {
   };
   for (const [name, prepare] of Object.entries(rows)) {
     await inPlace(async (place) => {
-      assert.ok(await standingIn(place, DONE) !== null, "without it the session is not needed");
+      assert.ok((await statusIn(place, DONE)).status !== null, "without it the session is not needed");
       const text = await prepare(place);
-      assert.ok(await standingIn(place, text ?? DONE) === null, name);
+      assert.ok((await statusIn(place, text ?? DONE)).status === null, name);
     });
   }
   await inPlace(async (place) => {
-    assert.ok(await standingIn(place, DONE, "link.chat") === null, "a name that leads elsewhere");
+    assert.ok((await statusIn(place, DONE, "link.chat")).status === null, "a name that leads elsewhere");
   });
 });
 

@@ -57,16 +57,15 @@ async function pendingIn(
   invocation: Invocation,
   file: string,
 ): Promise<readonly OpenCall[] | { readonly exit: number }> {
-  if (file !== "-") {
-    const read = await readForReport(invocation, file);
-    if ("exit" in read) return read;
-    const { chat } = read;
-    if (!chat.calls.some(({ id }) => chat.result(id)?.status === "pending")) return [];
-  }
-  const { openForReport } = await import("../../document/open.ts");
-  const opened = await openForReport(invocation);
+  const read = await readForReport(invocation, file);
+  if ("exit" in read) return read;
+  const { chat } = read;
+  const mayWait = file === "-" || chat.calls.some(({ id }) => chat.result(id)?.status === "pending");
+  if (!mayWait) return [];
+  const { openAsRead } = await import("../../document/open.ts");
+  const opened = await openAsRead(invocation, read);
   if ("exit" in opened) return opened;
-  await using session = opened.session;
+  await using session = opened;
   // Text in its block becomes the result: that call waits for nobody.
   return (await session.calls()).filter(({ status, hasText }) => status === "pending" && !hasText);
 }

@@ -1,9 +1,11 @@
 // What `flemma status` prints about one document for a person.
 
 import { listed } from "../../../base/names.ts";
+import type { Outcome, Problem } from "../../../base/problem.ts";
 import { operands } from "../../../base/shell_word.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
+import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.ts";
 import type { Rest, Step } from "../../../cycle/plan/types.ts";
 import { handyNames } from "../../../cycle/plan/targets.ts";
@@ -13,28 +15,42 @@ import type { Fill } from "../../../cycle/usage/fill.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
 import { modelInForce } from "../../../providers/models/choice.ts";
-import type { FileChange } from "../../../sandbox/mod.ts";
+import type { FileChange, RunSandbox } from "../../../sandbox/mod.ts";
 import { counted, fillWords, usageWords, windowWords } from "../../io/amounts.ts";
 import { advised, compactAdvice } from "../../line/advice.ts";
 import { decisionAdvice, lastWordSentence } from "../../line/next_steps.ts";
 
 export type Next = "categorise" | "execute" | "wait" | "send" | "idle";
 
-/** All that is told of a document. */
-export interface Report {
-  /** The document in commands that are suggested, or null when it was piped in. */
-  readonly file: string | null;
-  readonly chat: Chat;
+/** What is known of a document, whether a session was asked or not. */
+export interface StatusFacts {
   readonly settings: Settings;
   readonly calls: readonly OpenCall[];
   readonly steps: readonly Step[];
-  readonly next: Next;
   readonly blockers: readonly Diagnostic[];
   readonly holder: Holder | null;
   /** Sentences. */
   readonly leftRunning: readonly string[];
   readonly fileChanges: readonly FileChange[];
   readonly doubts: readonly string[];
+}
+
+/** The same, with what is asked for only once it is needed. */
+export interface StatusView extends StatusFacts {
+  /** What a person is told first. */
+  readonly notices: readonly Problem[];
+  readonly rules: Outcome<readonly ProposedRule[]>;
+  sandbox(): Promise<RunSandbox>;
+  /** Why each call is decided about as it is, by id. */
+  reasons(): Promise<ReadonlyMap<string, ReturnType<typeof reasonJson>>>;
+}
+
+/** All that is told of a document. */
+export interface Report extends StatusFacts {
+  /** The document in commands that are suggested, or null when it was piped in. */
+  readonly file: string | null;
+  readonly chat: Chat;
+  readonly next: Next;
   readonly rules: readonly ProposedRule[];
   readonly used: readonly UsageRecord[];
   readonly fill: Fill;

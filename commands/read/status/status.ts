@@ -1,22 +1,76 @@
 // `flemma status`: what stands open in a document, and what the next advance would do and why.
 
+import { contextFill } from "../../../agent/conversation/context_fill.ts";
 import { lastMessages, messagesKey } from "../../io/saved_messages.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
+import { recordsOf } from "../../../cycle/usage/log.ts";
 import { documentKey } from "../../../cycle/storage/state_files.ts";
 import { parse } from "../../../parser/mod.ts";
+import { hostOptions } from "../../document/host.ts";
+import { readForReport, type ReadText } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
 import { pipedBeside } from "../../io/piped_document.ts";
-import { writeLines } from "../../io/streams.ts";
+import { refuse } from "../../io/refuse.ts";
+import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption, textOption } from "../../line/options.ts";
-import { quietStatus } from "./quick.ts";
+import { nextStep, type Report, reportLines, type StatusView } from "./report.ts";
+import { withoutSession } from "./settled.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
-  if (switchOption(invocation.arguments, "last") === true) return await showLast(invocation);
-  const told = await quietStatus(invocation);
-  if (told !== null) return told;
-  const opened = await import("./opened.ts");
-  return await opened.run(invocation);
+  const { arguments: given } = invocation;
+  if (switchOption(given, "last") === true) return await showLast(invocation);
+  const host = hostOptions(invocation);
+  if (!host.ok) return refuse(invocation, host.problem);
+  const read = await readForReport(invocation, given.positionals[0]);
+  if ("exit" in read) return read.exit;
+  const { view, subject } = await withoutSession(host.value, read);
+  if (view !== null) return await show(invocation, read, view);
+  const { bySession } = await import("./opened.ts");
+  return await bySession(invocation, { read, subject }, (view) => show(invocation, read, view));
+}
+
+/** Shows what is known of a document, to a person or to a program. */
+async function show(invocation: Invocation, read: ReadText, view: StatusView): Promise<number> {
+  const { arguments: given, environment, messages } = invocation;
+  const { path, file, chat, label } = read;
+  const { notices, settings, calls, steps, rules } = view;
+  for (const notice of notices) messages.notice(notice);
+  if (!rules.ok) return refuse(invocation, rules.problem);
+  const used = path === null ? [] : await recordsOf(environment, path);
+  const isRunning = calls.some(({ status }) => status === "running");
+  const report: Report = {
+    ...view,
+    file,
+    chat,
+    next: isRunning ? "wait" : nextStep(chat, steps),
+    rules: rules.value,
+    used,
+    fill: contextFill(settings, chat.byteLength, used),
+  };
+  if (switchOption(given, "json") === true) {
+    const { callJson, reportJson, sandboxSummary } = await import("./json.ts");
+    const sandbox = await sandboxSummary(await view.sandbox(), settings);
+    const reasons = await view.reasons();
+    const all = calls.map((call) => callJson(call, reasons.get(call.id)));
+    writeOutput(`${reportJson(report, { document: path ?? label, calls: all, sandbox })}\n`);
+    return Exit.ok;
+  }
+  const changed = view.fileChanges.length === 0 ? null : await import("../../../sandbox/mod.ts");
+  const lines = reportLines(report, {
+    sandbox: await sandboxWords(view),
+    changes: view.fileChanges.map((change) => changed!.fileChangeSentence(change)),
+  });
+  writeLines(`${lines.join("\n")}\n`);
+  return Exit.ok;
+}
+
+/** The sandbox is tried only where a call waits for it: that takes longer than all the rest. */
+async function sandboxWords({ settings, calls, sandbox }: StatusView): Promise<string> {
+  if (!settings.sandbox.enabled) return "off";
+  if (calls.length === 0) return "on";
+  const available = await (await sandbox()).available();
+  return available.ok ? `on (${available.value})` : `not usable: ${available.problem.message}`;
 }
 
 /** The messages of the last filter run of a document; of the last one at all when none is named or piped in. */

@@ -19,7 +19,7 @@ import { checkText } from "../../../cycle/storage/read.ts";
 import type { Stop } from "../../../cycle/types.ts";
 import { drive } from "../drive.ts";
 import type { Ended } from "../output.ts";
-import type { OpenDocument } from "../../document/open.ts";
+import type { CommandDocument } from "../../document/open.ts";
 import { settingsFor } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
@@ -165,7 +165,7 @@ function whereFrom(folder: string): string {
 
 /** Asks the question in a conversation that is there. */
 async function goOn(
-  { session, file: name }: OpenDocument,
+  { session, file: name }: CommandDocument,
   file: string,
   { words, piped }: Question,
   invocation: Invocation,

@@ -1,0 +1,51 @@
+// What `flemma status` tells without a session of a document in which no call is open and that says nothing about settings:
+// most of those that an editor asks about all day.
+
+import type { SettingsHost, SubjectSettings } from "../../../agent/settings.ts";
+import { fileChangesOf } from "../../../agent/trust/file_changes.ts";
+import type { ProposedRule } from "../../../agent/types.ts";
+import { settledStatus } from "../../../agent/views/status.ts";
+import type { Environment } from "../../../base/environment.ts";
+import { mayBeThere } from "../../../base/files.ts";
+import { sessionFolder } from "../../../base/folders.ts";
+import { type Outcome, success } from "../../../base/problem.ts";
+import { holderOf } from "../../../cycle/storage/lock.ts";
+import { leftRunning } from "../../../sandbox/process/leftovers.ts";
+import type { ReadText } from "../../document/read.ts";
+import type { StatusView } from "./report.ts";
+
+/** What there is to tell of such a document; null where its session has to be asked, with its settings if they were loaded. */
+export async function withoutSession(
+  host: SettingsHost,
+  read: ReadText,
+): Promise<{ readonly view: StatusView | null; readonly subject?: SubjectSettings }> {
+  const { environment } = host;
+  const { path } = read;
+  const { status, subject } = await settledStatus(host, read);
+  if (status === null || subject === undefined) return { view: null, subject };
+  const { settings, loaded: { notices } } = subject;
+  const view: StatusView = {
+    ...status,
+    settings,
+    notices,
+    calls: [],
+    holder: path === null ? null : await holderOf(path, environment, settings.lock.place),
+    leftRunning: leftRunning(environment),
+    fileChanges: path === null ? [] : await fileChangesOf(environment, path),
+    doubts: [],
+    rules: await rulesOf(environment, path),
+    sandbox: async () => (await import("./json.ts")).sandboxOf(environment, read, subject),
+    reasons: () => Promise.resolve(new Map()),
+  };
+  return { view, subject };
+}
+
+/** The rules of this login. Most people have none, and then nothing that reads them is loaded. */
+async function rulesOf(
+  environment: Environment,
+  document: string | null,
+): Promise<Outcome<readonly ProposedRule[]>> {
+  if (document === null || !mayBeThere(sessionFolder(environment).path)) return success([]);
+  const { loginRules } = await import("../../../agent/rules/session_rules.ts");
+  return await loginRules({ environment, document });
+}
