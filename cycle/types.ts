@@ -18,14 +18,14 @@ export interface DocumentStore {
   readonly chat: Chat;
   /**
    * Applies edits that refer to the current `chat` and makes them durable. Fails, with the document as the
-   * other writer left it, when somebody else changed the file in a way that cannot be merged (cli section 4).
+   * other writer left it, when somebody else changed the file in a way that cannot be merged.
    */
   commit(edits: readonly Edit[]): Promise<Problem | null>;
   /**
    * Adds to a block that grows at the end of the document while it is written (a reply that streams in); the first call
    * begins it. What others write meanwhile goes around it. Fails like `commit`.
    *
-   * @param text what comes next, in pieces: should the program be ended meanwhile, the document may end behind each of them
+   * @param text what comes next, in pieces: if the program ends meanwhile, the document may end after each of them
    * @param growth how it is added
    * @returns what is in the way; null when the text is durable
    */
@@ -41,7 +41,7 @@ export type Piece = string | Iterable<string>;
 
 /** How a piece of a growing block is added. */
 export interface Growth {
-  /** So many bytes at the end of the block give way to the text. */
+  /** How many bytes at the end of the block the text replaces. */
   readonly replace: number;
   /** Whether the last line of the text goes on later. */
   readonly unfinished: boolean;
@@ -49,7 +49,7 @@ export interface Growth {
   readonly last: boolean;
 }
 
-/** Who approved a call, bound to its text (S5). */
+/** Who approved a call, bound to its text. */
 export interface Approval {
   readonly by: "policy" | "person";
   /** Hash of tool name and input text at the time. */
@@ -70,7 +70,7 @@ export interface FileIdentity {
   readonly links: number | null;
 }
 
-/** A document just before commands begin that must not change it (S17). */
+/** A document just before commands begin that must not change it. */
 export interface Exposure {
   /** The path it was named by, and the real path that led to. */
   readonly name: string;
@@ -79,7 +79,7 @@ export interface Exposure {
   readonly file: FileIdentity | null;
   /** Hash of each approved call, by id; approvals that this program records meanwhile are added. */
   readonly approved: Readonly<Record<string, string>>;
-  /** What the first block comes to. */
+  /** What the first block says, as text that is the same for the same settings. */
   readonly block: string;
 }
 
@@ -89,7 +89,7 @@ export interface Suspects {
   readonly why: string;
   /** Hash of each call whose approval is meant, by id. */
   readonly calls: Readonly<Record<string, string>>;
-  /** What the first block comes to that is meant, or null. */
+  /** What the first block says if it is meant, or null. */
   readonly block: string | null;
 }
 
@@ -112,7 +112,7 @@ export type ThinkingEntry =
   | ({ readonly kind: "thinking" } & ThinkingRecord)
   /** Thinking that is left out for good: putting it back would spoil what was made without it. */
   | { readonly kind: "stale"; readonly keys: readonly string[] }
-  /** Thinking of which the person was told that the model or account of the time could not read it. */
+  /** Thinking that the model or account of the time could not read, which was reported. */
   | { readonly kind: "unread"; readonly keys: readonly string[] }
   /** Something that a provider wants to hear again with a reply: what is said of the thing with this digest. */
   | { readonly kind: "note"; readonly key: string; readonly value: string }
@@ -196,9 +196,9 @@ export interface UsageRecord {
   readonly ended: RequestStatus;
   /** Tokens. */
   readonly usage: Usage;
-  /** Tokens that the model's window holds; null where nobody knows. */
+  /** Tokens that the model's window holds; null if unknown. */
   readonly context: number | null;
-  /** What the model cost that day for a prompt of that length; null where nobody knows. */
+  /** The model's prices that day for a prompt of that length; null if unknown. */
   readonly prices: Prices | null;
   /** Dollars; null without prices. */
   readonly cost: number | null;
@@ -228,7 +228,7 @@ export type CycleEvent =
   }
   | { readonly event: "tool:executing"; readonly id: string; readonly name: string; readonly preview: string }
   | { readonly event: "tool:output"; readonly id: string; readonly text: string }
-  /** A tool tells whoever looks on something that is not for the model, for instance an address to open. */
+  /** A tool shows the person something that is not for the model, for instance an address to open. */
   | { readonly event: "tool:message"; readonly id: string; readonly content: unknown }
   | {
     readonly event: "tool:finished";
@@ -238,7 +238,7 @@ export type CycleEvent =
     readonly note?: string;
   }
   | { readonly event: "request:sending"; readonly provider: string; readonly model: string }
-  /** The provider could not answer; the request is made again after so many seconds. */
+  /** The provider could not answer; the request is made again after `wait` seconds. */
   | {
     readonly event: "request:retrying";
     /** Which request it will be, the first one counted. */
@@ -254,7 +254,7 @@ export type CycleEvent =
     readonly line?: number;
   }
   /**
-   * A block of thinking is complete: the model's notes between calls, or a summary of its reasoning. A very long one is told
+   * A block of thinking is complete: the model's notes between calls, or a summary of its reasoning. A very long one comes
    * in several events, of whole lines.
    */
   | { readonly event: "thinking"; readonly text: string }
@@ -271,7 +271,7 @@ export type CycleEvent =
     readonly event: "request:finished";
     readonly status: RequestStatus;
     readonly usage: Usage | null;
-    /** What was used as far as it is known, with its cost; absent where the provider told nothing. */
+    /** What was used as far as it is known, with its cost; absent if the provider did not say. */
     readonly record?: UsageRecord;
     readonly error?: ProviderError;
   }
@@ -294,7 +294,7 @@ export type CycleEvent =
 /** Takes what happens. It must not throw. */
 export type Emit = (event: CycleEvent) => void;
 
-/** What a request brought that the provider ended in order: all of a reply, its beginning up to a limit, or no content. */
+/** What a completed request brought: all of a reply, its beginning up to a limit, or no content. */
 export type CompletedReply = "whole" | "cut" | "empty";
 
 /** How a request ended. The document already holds whatever arrived. */
@@ -326,17 +326,17 @@ export type SendOutcome = Exclude<RequestEnd, { kind: "paused" | "refused" }>;
  */
 export type Send = (signal: AbortSignal, how?: { readonly byPerson: boolean }) => Promise<SendOutcome>;
 
-/** Why the cycle came to rest. */
+/** Why a run stopped. */
 export type StopReason =
   | "done"
-  /** The reply reached a limit; what came of it stands in the document. */
+  /** The reply reached a limit; the document holds what came of it. */
   | "cut"
-  /** The model spoke last, and it takes up no reply of its own (`last-word`). */
+  /** The model spoke last, and it does not continue its own reply. */
   | "last-word"
   /** Nothing was written since the model answered: there is nothing to do. */
   | "answered"
   | "pending"
-  /** Calls have no result yet although nobody has to be asked: they have not run. */
+  /** Calls have no result yet although none waits for a person: they have not run. */
   | "unanswered"
   | "protected"
   | "turn-limit"
@@ -357,7 +357,7 @@ export type StopReason =
 
 /** How a run of the cycle ended, and what a person has to look at. */
 export interface Stop {
-  /** The kind of rest. */
+  /** Why it stopped. */
   readonly reason: StopReason;
   /** The calls the reason is about, in document order. */
   readonly ids: readonly string[];

@@ -1,4 +1,4 @@
-// Tells what steps did to calls, and where to look: events, each once.
+// Emits events about what steps did to calls, and cursor requests; each once.
 
 import type { Call, Chat } from "../../parser/types.ts";
 import type { Step } from "../plan/types.ts";
@@ -10,7 +10,7 @@ export class Announcements {
   readonly #preview: (call: Call) => string;
   readonly #diff: (call: Call) => string | null;
   readonly #emit: Emit;
-  /** Calls of which was told that they wait. */
+  /** Ids of calls already announced as pending. */
   readonly #announced = new Set<string>();
   #cursor: number | null = null;
 
@@ -32,13 +32,13 @@ export class Announcements {
     return this.#store.chat;
   }
 
-  /** Forgets what was told: a person pressed again and wants to hear it again. */
+  /** Allows every announcement again: a person pressed and wants to see them again. */
   startOver(): void {
     this.#announced.clear();
     this.#cursor = null;
   }
 
-  /** The events of steps that are done, and the cursor on the first new pending block (3.3). */
+  /** The events of steps that are done, and the cursor on the first new pending block. */
   steps(steps: readonly Step[]): void {
     for (const step of steps) this.#step(step);
     this.cursorTo(steps.flatMap((step) => step.do === "place" && step.status === "pending" ? [step.id] : []));

@@ -1,6 +1,6 @@
-// Work that goes on while nobody waits for it.
+// Background work: promises that nobody awaits where they are made.
 
-/** Keeps such work in sight, so that somebody can wait until all of it is done. */
+/** Background work that somebody can wait for. */
 export class Background {
   readonly #works = new Set<Promise<void>>();
   #fault: { readonly thrown: unknown } | null = null;

@@ -1,4 +1,4 @@
-// The calls that run now: started, delivered once, or cancelled (tool-cycle 5.2, 5.5).
+// The calls that run now: started, delivered once, or cancelled.
 
 import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
@@ -19,7 +19,7 @@ interface Run {
   readonly controller: AbortController;
   /** True once an answer is being written; every later one is dropped. */
   over: boolean;
-  /** Told when the block of a run that the person stopped is written; null for one that nobody stopped. */
+  /** Called when the block of a stopped run is written; null for a run that was not stopped. */
   stopped: (() => void) | null;
   /** The end of what the tool put out so far. */
   output: string;
@@ -30,7 +30,7 @@ interface Run {
 /** Characters of output that are kept for the case that the person stops a run. */
 const OUTPUT_KEPT = 32_768;
 
-/** Milliseconds that a stopped tool has to give what it had put out; less than a terminated program has (cli 4.6). */
+/** Milliseconds that a stopped tool has to give what it had put out; less than a terminated program has. */
 const STOP_PATIENCE = 2500;
 
 export interface RunsParts {
@@ -40,9 +40,9 @@ export interface RunsParts {
   readonly emit: Emit;
   /** False once nothing more may be started. */
   mayStart(): boolean;
-  /** Keeps a promise in sight until it is done. */
+  /** Adds background work. */
   spawn(work: Promise<void>): void;
-  /** Told when the result of a call stands in the document, or could not be put there. */
+  /** Called when the result of a call is in the document, or could not be written. */
   onEnd(id: string, yielded: boolean, problem: Problem | null): void;
 }
 
@@ -124,8 +124,8 @@ export class Runs implements RunningCalls {
   }
 
   /**
-   * Stops a run. What it is known to have put out is in the document at once, because whoever stopped it may end the
-   * program next; its own answer, for which it has a little while, takes the place of that.
+   * Stops a run. Its output so far goes into the document immediately, because whoever stopped it may end the program next;
+   * the tool's own answer, if it comes in time, replaces it.
    */
   #cancel(run: Run): string {
     this.#parts.spawn(this.#writeAtOnce(run));
@@ -146,7 +146,7 @@ export class Runs implements RunningCalls {
     const { id } = run.call;
     const problem = await this.#parts.writer.commit((chat) => {
       const call = chat.call(id);
-      // Both cases are told when the answer is written.
+      // Both cases are reported when the answer is written.
       if (run.over || call === undefined || (chat.result(id)?.content ?? "") !== "") return success([]);
       run.written = block.content;
       return success(writeResult(chat, call, block));
@@ -194,7 +194,7 @@ export class Runs implements RunningCalls {
   }
 }
 
-/** What is told beside the mark of a call that ended: the tool's own word, else the first line of why it failed. */
+/** The note of an ended call: the tool's own, else the first line of its error. */
 function noteOf({ status, success, error }: ExecutionResult): string | undefined {
   if (status !== undefined || success) return status;
   const line = error?.trim().split("\n", 1)[0];

@@ -1,4 +1,4 @@
-// The commands that change a status and run nothing: approve and reject (tool-cycle 4.4).
+// The commands that change a status and run nothing: approve and reject.
 
 import { failed, failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
@@ -9,7 +9,7 @@ import { unknownCall } from "../plan/refusals.ts";
 import type { Writer } from "./writer.ts";
 
 /**
- * Marks placeholders as approved by the person, all or none, and binds that to the texts of their calls (S5). A body
+ * Marks placeholders as approved by the person, all or none, and binds that to the texts of their calls. A body
  * stays, which protects the block from running.
  */
 export function markApproved(

@@ -1,4 +1,4 @@
-// What the steps of a plan stand for: the text changes, and the decisions that are recorded before.
+// The edits of a plan's steps, and the decisions that are recorded before them.
 
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import {

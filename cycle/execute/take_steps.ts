@@ -15,7 +15,7 @@ export interface TakingParts {
 }
 
 /**
- * Brings decisions and the bodies that give way into the journal, then all edits into the document by one commit.
+ * Records decisions and the bodies that will be replaced in the journal, then makes all edits in one commit.
  *
  * @returns what kept it from being done; null when the document shows the steps
  */

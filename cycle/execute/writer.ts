@@ -37,7 +37,7 @@ export class Writer {
     return turn;
   }
 
-  /** Binds decisions to the texts of their calls (S5), and questions: what the person approves next is this and no other. */
+  /** Binds decisions to the texts of their calls, and questions: what the person approves next is this and no other. */
   recordDecisions(decisions: readonly Decision[]): Promise<Problem | null> {
     if (decisions.length === 0) return Promise.resolve(null);
     return this.journal(async (journal) => {
@@ -49,7 +49,7 @@ export class Writer {
     });
   }
 
-  /** Puts a text that the document is about to lose, or cannot take, into the journal and says where (S10). */
+  /** Puts a text that the document is about to lose, or cannot take, into the journal and says where. */
   keepBody(id: string, body: string, why: string): Promise<Problem | null> {
     return this.journal(async (journal) => {
       const place = await journal.keepBody(id, body);
@@ -66,8 +66,8 @@ export class Writer {
   }
 
   /**
-   * Notes that a call is over. That it cannot be noted is told, once, and no failure: the result that stands in the
-   * document says the same to the next run.
+   * Records that a call is over. If that fails it is reported once and is not an error: the result in the document says the
+   * same to the next run.
    */
   async recordEnd(id: string): Promise<void> {
     const problem = await this.journal((journal) => journal.recordEnd(id));

@@ -1,4 +1,4 @@
-// Binds an approval to the text of a call (S5).
+// The hash that binds an approval to the text of a call.
 
 import { toHex } from "../../base/hash.ts";
 import { utf8Length } from "../../base/bytes.ts";
@@ -6,7 +6,7 @@ import type { Call } from "../../parser/types.ts";
 
 const encoder = new TextEncoder();
 
-/** SHA-256 over tool name and input text as they stand in the document, in hexadecimal. */
+/** SHA-256 over tool name and input text as in the document, in hexadecimal. */
 export async function callHash(call: Pick<Call, "name" | "inputText">): Promise<string> {
   const { inputText } = call;
   const name = encoder.encode(`${call.name}\0`);

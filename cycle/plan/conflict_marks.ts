@@ -1,4 +1,4 @@
-// Marks of a merge that nobody has decided yet: while they stand there, nothing of the document may run or be sent.
+// Conflict markers of an unresolved merge: while there are any, nothing runs and nothing is sent.
 
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 
@@ -7,7 +7,7 @@ const GREATER = 0x3e;
 const BLANK = 0x20;
 const LINE_FEED = 0x0a;
 
-/** Characters of a mark; git can be told to make them longer. */
+/** Least length of a marker; git can be configured to make them longer. */
 const LENGTH = 7;
 
 /**

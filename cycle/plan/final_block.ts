@@ -1,4 +1,4 @@
-// What a tool gave back, as the block that is written for it (tool-cycle 4.3).
+// The result block for what a tool returned.
 
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { failed, type Outcome, success, thrownText } from "../../base/problem.ts";
@@ -25,7 +25,7 @@ export function errorBlock(text: string): FinalBlock {
   return { content: safe(text), error: true, language: "" };
 }
 
-/** The block of a call that the person stopped: what it had put out, if it gave any of it, then that it was stopped. */
+/** The block of a call that the person stopped: its output so far, then that it was stopped. */
 export function stoppedBlock(result: ExecutionResult): FinalBlock {
   const output = written(result.output);
   const parts = [output.ok ? output.value.text : "", result.error ?? ""].map((part) => part.trimEnd())
@@ -47,7 +47,7 @@ function written(output: unknown): Written {
   if (output === undefined || output === null) return success({ text: "", language: "" });
   if (typeof output !== "object") return success({ text: String(output), language: "" });
   try {
-    // Undefined, against its type, when the object has a `toJSON` that gives nothing.
+    // Undefined, against its type, for an object whose `toJSON` returns nothing.
     const text: string | undefined = JSON.stringify(output);
     return text === undefined ? written(undefined) : success({ text, language: "json" });
   } catch (thrown) {
@@ -55,7 +55,7 @@ function written(output: unknown): Written {
   }
 }
 
-/** A NUL byte would make the document unreadable for every later run (cli section 9). */
+/** A NUL byte would make the document unreadable for every later run. */
 function safe(text: string): string {
   return text.replaceAll("\0", "\uFFFD");
 }

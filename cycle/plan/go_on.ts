@@ -1,4 +1,4 @@
-// Letting the model go on: the message that says so, where it or nobody spoke last.
+// The message that asks the model to continue.
 
 import type { Edit } from "../../parser/edits/edit.ts";
 import { sayNext } from "../../parser/edits/turn.ts";
@@ -6,7 +6,7 @@ import type { Chat } from "../../parser/types.ts";
 import { CONTINUE } from "./sentences.ts";
 import { lastWordIsModels, nothingToSend } from "./open_calls.ts";
 
-/** The edit that asks the model to go on; none where calls, or a message of the person, are what comes next. */
+/** The edit that asks the model to continue; none where calls, or a message of the person, come next. */
 export function goOn(chat: Chat): Edit[] {
   return lastWordIsModels(chat) || nothingToSend(chat) ? [sayNext(chat, CONTINUE)] : [];
 }

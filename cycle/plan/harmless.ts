@@ -1,6 +1,6 @@
 // Tools of the program whose calls have no effects.
 
-/** Tools that change nothing: after a crash they simply run again (cli 4.5). */
+/** Tools that change nothing: after a crash they simply run again. */
 export const HARMLESS: ReadonlySet<string> = new Set([
   "read",
   "find",

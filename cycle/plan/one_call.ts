@@ -1,4 +1,4 @@
-// What becomes of one call that a person has executed, whatever stands in its block (tool-cycle 5.4).
+// The step for one call that a person executes, whatever is in its block.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Call, Result } from "../../parser/types.ts";
@@ -7,14 +7,14 @@ import { sourceMissing } from "./sentences.ts";
 import { resolutionText, unrunnable } from "./resolution.ts";
 import type { PlanInputs, Step } from "./types.ts";
 
-/** What to do when a person has one call executed, or why that cannot be. */
+/** What to do when a person executes one call, or why it cannot run. */
 export type OneStep =
   | Extract<Step, { do: "run" | "resolve" }>
   | { readonly do: "refuse"; readonly problem: Problem };
 
 /**
- * The step for one call executed by hand (5.4): rejected and denied blocks become their error results, an input
- * that the schema refuses gives an error result, and everything else runs, whatever stands in its block.
+ * The step for one call executed by hand: rejected and denied blocks become their error results, an input
+ * that the schema refuses gives an error result, and everything else runs, whatever is in its block.
  */
 export function planOne(
   call: Call,

@@ -1,4 +1,4 @@
-// What the calls of a document wait for, read off the document alone.
+// What the calls of a document wait for, by the document alone.
 
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Call, Chat, Segment } from "../../parser/types.ts";
@@ -8,7 +8,7 @@ export function liveCalls(chat: Chat): Call[] {
   return chat.calls.filter((call) => chat.call(call.id)?.place.from === call.place.from);
 }
 
-/** What stands in the document when nothing runs, for the autopilot and for the end of a run. */
+/** The unfinished calls of a document, by what they wait for. */
 export interface Survey {
   /** Calls without a result block. */
   readonly open: readonly string[];
@@ -39,7 +39,7 @@ export function survey(chat: Chat): Survey {
   return { open, approved, resolvable, pending, protected: guarded };
 }
 
-/** The ids of `ids` by the line of their block, and the first such line (tool-cycle 3.3). */
+/** The ids of `ids` by the line of their block, and the first such line. */
 export function firstLine(chat: Chat, ids: readonly string[]): number | null {
   const lines = ids.flatMap((id) => chat.result(id)?.header.start ?? chat.call(id)?.place.start ?? []);
   return lines.length === 0 ? null : Math.min(...lines);

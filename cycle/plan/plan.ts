@@ -1,4 +1,4 @@
-// What one advance does with a document, decided before anything is done (tool-cycle sections 2 to 4).
+// What one advance does with a document, decided before anything is done.
 
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
@@ -34,7 +34,7 @@ class Planner {
   readonly #protected: string[] = [];
   /** What `#aloneIn` found out, once for a reply: it may hold thousands of calls. */
   readonly #alone = new Map<Turn, Call | undefined>();
-  /** Slots that stay taken: a tool that answers at once gives its own back before the next call starts. */
+  /** Slots that stay taken; a synchronous tool frees its slot before the next call starts. */
   #taken: number;
   /** Some block was approved, whatever became of it. */
   #approvedSeen = false;
@@ -79,7 +79,7 @@ class Planner {
     return steps;
   }
 
-  /** The first call of the same reply whose tool lets none run beside it. */
+  /** The first call of the same reply whose tool runs alone. */
   #aloneIn({ turn }: Call): Call | undefined {
     const { runsAlone } = this.#inputs;
     if (runsAlone === undefined) return undefined;
@@ -87,7 +87,7 @@ class Planner {
     return this.#alone.get(turn);
   }
 
-  /** An open call gets its placeholder, or at once the error it would lead to (3.1). */
+  /** An open call gets its placeholder, or immediately the error it would lead to. */
   #categorise(call: Call): void {
     const aborted = abortedMessage(call);
     if (aborted !== null) {
@@ -158,7 +158,7 @@ class Planner {
     this.#run(call.id);
   }
 
-  /** A call that changed after its approval: policy may approve it again, a person has to be asked (S5). */
+  /** A call that changed after its approval: policy may approve it again, a person has to be asked. */
   #standsAnew(call: Call, by: "policy" | "person"): boolean {
     const verdict = by === "policy" ? this.#verdict(call.id) : null;
     if (verdict?.decision === "approve") {
@@ -266,11 +266,11 @@ class Planner {
   }
 
   #verdict(id: string): Verdict {
-    // Nobody answered: ask the person (approval section 1).
+    // Nobody answered: ask the person.
     return this.#inputs.verdicts.get(id) ?? { decision: "require_approval", source: "default" };
   }
 
-  /** The first matching branch of section 4. */
+  /** Where the plan ends: the first case that applies. */
   #end(): Step {
     const rest = (at: Rest, ids: readonly string[] = []): Step => ({ do: "rest", at, ids });
     if (this.#approvedSeen) return rest("ran", this.#deferred);

@@ -37,12 +37,12 @@ export interface PlanSources {
     definition: ToolDefinition,
     input: Call["input"],
   ): readonly string[] | Promise<readonly string[]>;
-  /** Whether the model in use goes on from a turn of its own, and the person wants that; left out, it does not. */
+  /** Whether the model continues from its own turn, and the person wants that. @default it does not */
   prefill?(): boolean | Promise<boolean>;
 }
 
 /**
- * The inputs about a document as it stands now. Each call is asked about once, in document order. `running` is
+ * The inputs of a plan for the current document. Each call is asked about once, in document order. `running` is
  * read when the inputs are used, so it may change in between.
  */
 export async function gatherPlanInputs(
@@ -83,7 +83,7 @@ export async function gatherPlanInputs(
   };
 }
 
-/** What keeps a call from running whoever approves it; empty when nothing does, and for a tool that nobody has. */
+/** Why a call cannot run, whoever approves it; empty if it can, and for an unknown tool. */
 export async function inputProblems(
   call: Call,
   { tools, checkInput }: Pick<PlanSources, "tools" | "checkInput">,
@@ -115,7 +115,7 @@ export function recordedApproval(
   return approvalOf(id);
 }
 
-/** Who approved a call whose text is another one now; null when nobody did or nothing changed (S5). */
+/** Who approved a call that was changed afterwards; null if nobody did or it was not changed. */
 export async function changedSince(
   sources: Pick<PlanSources, "journal" | "approvalOf">,
   call: Call,

@@ -15,7 +15,7 @@ export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
   });
 }
 
-/** Calls the approval chain has to be asked about: nobody is asked about what cannot run. */
+/** Calls the approval chain has to decide about; those that cannot run are left out. */
 export function questions(
   chat: Chat,
   inputs: Pick<PlanInputs, "invalid" | "changed" | "running" | "toolKind">,

@@ -42,7 +42,7 @@ export function busySending(): Problem {
   };
 }
 
-/** There is nothing to send; what stands there instead, such as a marker with its text on the same line, is told. */
+/** There is nothing to send; near misses, such as a marker with text on its line, are in the details. */
 export function noMessages(chat: Chat): Problem {
   const near = markerMeantFirst(chat);
   return {
@@ -56,7 +56,7 @@ export function noMessages(chat: Chat): Problem {
   };
 }
 
-/** The model spoke last, and no current model goes on from a turn of its own. */
+/** The model spoke last, and no current model continues from its own turn. */
 export function lastWord(chat: Chat): Problem {
   const near = markerMeantLast(chat);
   return {
@@ -67,7 +67,7 @@ export function lastWord(chat: Chat): Problem {
   };
 }
 
-/** What the first of some findings says; there may be none when whoever found them gave no reason. */
+/** The first of some findings as a problem; there may be none. */
 export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
   const [first] = diagnostics;
   return {

@@ -1,4 +1,4 @@
-// Calls that get an error result without having run, and its text (tool-cycle 3.1, 4.1, 5.1).
+// Calls that get an error result without having run, and its text.
 
 import type { Call, Result, Turn } from "../../parser/types.ts";
 import { DENIED, INTERRUPTED, notExecutable, REJECTED, unknownTool } from "./sentences.ts";
@@ -28,7 +28,7 @@ export type Resolution =
   | "unknown-tool"
   | "not-executable";
 
-/** The text of a rejected, denied or aborted block's error result (tool-cycle 4.1); null for other blocks. */
+/** The text of a rejected, denied or aborted block's error result; null for other blocks. */
 export function resolutionText(call: Call, result: Result): { because: Resolution; text: string } | null {
   switch (result.status) {
     case "denied":

@@ -10,7 +10,7 @@ export const DENIED = "This call was denied by policy and did not run.";
 /** The person rejected the call and gave no reason. */
 export const REJECTED = "The user rejected this call; it did not run.";
 
-/** The call stands in a reply that was cut short, without a marker that says why. */
+/** The call is in a reply that was cut short without a marker that says why. */
 export const INTERRUPTED = "The reply was interrupted before this call could run.";
 
 /** What the person says who only wants the model to go on. */
@@ -25,14 +25,14 @@ export const PARTIAL_OUTPUT = "Partial output before the error:";
 /** Above the list of what is wrong with an input. */
 export const INVALID_INPUT = "The input does not fit the tool's schema, so the tool did not run:";
 
-/** A call beside one of a tool that runs alone. */
+/** A call in the same reply as one of a tool that runs alone. */
 export function putOff(name: string): string {
   return `This call did not run: ${
     plain(name)
   }, which was called in the same reply, runs alone. Call the tool again if it is still needed.`;
 }
 
-/** An approved call of a tool nobody registered. */
+/** An approved call of an unknown tool. */
 export function unknownTool(name: string, closest: string | null): string {
   const hint = closest === null ? "" : ` The nearest name is ${plain(closest)}.`;
   return `There is no tool named ${plain(name)}.${hint}`;

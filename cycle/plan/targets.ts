@@ -1,4 +1,4 @@
-// From what a person points at to the ids of calls (tool-cycle 5.4, cli section 6).
+// From what a person points at to the ids of calls.
 
 import { listed } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -71,9 +71,9 @@ export function resolveAll(chat: Chat, specs: readonly TargetSpec[]): Outcome<Na
   return ids.size === 0 ? failure("unknown-call", "No call is meant.") : success({ ids: [...ids], explicit });
 }
 
-/** The call a line belongs to, by the rules of Alt-Enter (tool-cycle 5.4). Lines are 1-based. */
+/** The call a line belongs to: the nearest one of the message, or of the message that it answers. Lines are 1-based. */
 export function callAtLine(chat: Chat, asked: number): Outcome<string> {
-  // An editor counts the line behind the last line end too, and a cursor may stand further down than the text reaches.
+  // An editor also counts the line after the last line end, and its cursor may be below the text.
   const line = Math.min(asked, chat.turns.at(-1)?.place.end ?? asked);
   const turn = chat.turns.find(({ place }) => place.start <= line && line <= place.end);
   if (turn === undefined) return failure("no-call-here", `Line ${asked} is not part of a message.`);
@@ -114,7 +114,7 @@ function nearest<T extends { readonly place: Place }>(blocks: readonly T[], line
 /** Characters of an id that name it at the least; fewer could be a slip of the hand. */
 const SHORTEST_PIECE = 4;
 
-/** An exact id, else the number of a call, else the only id that begins or ends with the text (cli section 6). */
+/** An exact id, else the number of a call, else the only id that begins or ends with the text. */
 function byId(chat: Chat, text: string): Outcome<string[]> {
   const ids = [...new Set([...liveCalls(chat).map(({ id }) => id), ...chat.results.map(({ id }) => id)])];
   if (ids.includes(text)) return success([text]);

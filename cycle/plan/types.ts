@@ -16,7 +16,7 @@ export interface PlanInputs {
   readonly verdicts: ReadonlyMap<string, Verdict>;
   /** Problems of inputs that their tool's schema refuses. */
   readonly invalid: ReadonlyMap<string, readonly string[]>;
-  /** Approvals whose call was changed afterwards, and who had given them (S5). */
+  /** Approvals whose call was changed afterwards, and who had given them. */
   readonly changed: ReadonlyMap<string, "policy" | "person">;
   /** Calls that a run of the program which ended early had started, with their tools. */
   readonly interrupted: ReadonlyMap<string, string>;
@@ -27,13 +27,13 @@ export interface PlanInputs {
   readonly closestTool: (name: string) => string | null;
   /** Whether of a reply with a call of that tool only this call runs. @default no tool is like that */
   readonly runsAlone?: (name: string) => boolean;
-  /** The source that may have a tool which is `unasked`. @default its name is not told */
+  /** The source that may have a tool which is `unasked`. @default unknown */
   readonly unaskedSource?: (name: string) => string | null;
-  /** Calls that may run at once; 0 = no limit. */
+  /** Calls that may run in parallel; 0 = no limit. */
   readonly maxConcurrent: number;
-  /** Whether the model goes on from a turn of its own. */
+  /** Whether the model continues from its own turn. */
   readonly prefill: boolean;
-  /** False when the autopilot advances: what a person was told already is not said again. */
+  /** False when the autopilot advances: notices are not repeated then. */
   readonly byPerson: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The autopilot as a pure state machine (tool-cycle section 7).
+// The autopilot as a pure state machine.
 
 import type { AutopilotState } from "../types.ts";
 

@@ -1,4 +1,4 @@
-// Drives one document through categorise, execute and send, and comes to rest when a person is needed.
+// Runs one document through categorize, execute and send, and stops when a person is needed.
 
 import { type Problem, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -68,7 +68,7 @@ export interface CycleParts {
   readonly preview: (call: Call) => string;
   /** What a call would change in a file, as a unified diff; null where there is nothing to compare. @default null always */
   readonly diff?: (call: Call) => string | null;
-  /** Whether the model goes on from a turn of its own; left out, it does not. */
+  /** Whether the model continues from its own turn. @default it does not */
   readonly prefill?: PlanSources["prefill"];
   readonly send: Send;
   readonly emit: Emit;
@@ -78,13 +78,13 @@ export interface CycleParts {
   readonly signal?: AbortSignal;
 }
 
-/** What a person had cancelled: a request, a call, or a press that had started neither. */
+/** What was cancelled: a request, a call, or a press that had started neither. */
 export type Cancelled =
   | { readonly what: "request" }
   | { readonly what: "call"; readonly id: string; readonly tool: string }
   | { readonly what: "press" };
 
-/** The cycle of one document (tool-cycle sections 2 to 7). One instance is one run of the program. */
+/** The cycle of one document. One instance is one run of the program. */
 export class Cycle {
   readonly #parts: CycleParts;
   readonly #writer: Writer;
@@ -137,8 +137,8 @@ export class Cycle {
   }
 
   /**
-   * One press and all that the autopilot does by itself; settles when everything is quiet. With `goOn` the person
-   * asks the model to continue where it, or nobody, spoke last.
+   * One press and all that the autopilot does after it; settles when nothing runs. With `goOn` the person asks the model
+   * to continue if it, or nobody, spoke last.
    */
   async advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
     const refusal = await this.press(options);
@@ -161,7 +161,7 @@ export class Cycle {
   }
 
   /**
-   * Only the request: runs nothing and decides about no call. With `goOn` the person asks the model to continue where it,
+   * Only the request: runs nothing and decides about no call. With `goOn` the person asks the model to continue if it,
    * or nobody, spoke last.
    */
   async send({ goOn: goesOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop> {
@@ -187,7 +187,7 @@ export class Cycle {
   }
 
   /**
-   * Runs or resolves one call whatever its state (tool-cycle 5.4); a body that is overwritten goes to the
+   * Runs or resolves one call whatever its state; a body that is overwritten goes to the
    * journal first. A paused autopilot goes on afterwards.
    */
   async executeOne(id: string): Promise<Stop> {
@@ -197,7 +197,7 @@ export class Cycle {
     if (refusal !== null || call === undefined) {
       return stopped("failed", { ids: [id], problem: refusal ?? unknownCall(id) });
     }
-    // The person names the call, but where and how it runs the document says, and that may be half read.
+    // The document decides where and how the call runs, so it must be readable.
     const obstacle = this.#obstacle();
     if (obstacle !== null) return obstacle;
     this.#begin();
@@ -209,7 +209,7 @@ export class Cycle {
     return asked ? this.#conclude() : stopped("stepped", { ids: [id] });
   }
 
-  /** Marks placeholders as approved, all or none, and binds the approvals to the calls' texts (S5). Nothing runs. */
+  /** Marks placeholders as approved, all or none, and binds the approvals to the calls' texts. Nothing runs. */
   async approve(...ids: readonly string[]): Promise<Problem | null> {
     const running = ids.find((id) => this.#runs.has(id));
     if (running !== undefined) return alreadyRunning(running);
@@ -275,7 +275,7 @@ export class Cycle {
     return this.#background.quiet();
   }
 
-  /** One press, which has begun. True when the next one is due at once. */
+  /** One press, which has begun. True when the next one is due immediately. */
   async #press(byPerson: boolean): Promise<boolean> {
     let end: Step | null = null;
     try {
@@ -289,14 +289,14 @@ export class Cycle {
       : false;
   }
 
-  /** Says in the person's place that the model shall go on, where that is the next thing to be said. */
+  /** Appends a user turn asking the model to continue, if a user turn is due. */
   async #goOn(): Promise<void> {
     if (!this.#state.starting || this.#obstacle() !== null) return;
     const problem = await this.#writer.commit((chat) => success(goOn(chat)));
     if (problem !== null) this.#state.fail(problem);
   }
 
-  /** Plans a press and does all of it but the last step, which is the answer; null when the course ended meanwhile. */
+  /** Plans a press and takes all steps but the last, which is returned; null if the run was stopped meanwhile. */
   async #carryOut(byPerson: boolean): Promise<Step | null> {
     const course = this.#state.course;
     if (course.at !== "starting") return null;
@@ -322,7 +322,7 @@ export class Cycle {
     return this.#state.starting ? end ?? null : null;
   }
 
-  /** Ends the course where going on by itself would only bring the same again. */
+  /** Stops the run where the model repeats the same calls with the same results. */
   #goesInCircles(): boolean {
     const { max_repeats: rounds } = this.#parts.settings.tools.autopilot;
     const ids = repeats(this.#chat, rounds);
@@ -356,7 +356,7 @@ export class Cycle {
     return await gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson);
   }
 
-  /** Without its tool a call would be judged as one of a tool that nobody has. */
+  /** A call whose tool is still loading would count as a call of an unknown tool. */
   async #awaitTools(calls: readonly Call[]): Promise<void> {
     const { tools, awaitTool } = this.#parts;
     if (awaitTool === undefined) return;
@@ -365,7 +365,7 @@ export class Cycle {
     }
   }
 
-  /** Takes the steps that change the text, and tells of them. True when the document shows them. */
+  /** Applies the steps that change the text and reports them. True when the document has the changes. */
   async #write(steps: readonly Step[]): Promise<boolean> {
     const { store, settings } = this.#parts;
     const problem = await takeSteps(steps, { store, writer: this.#writer, settings: settings.tools });
@@ -374,7 +374,7 @@ export class Cycle {
     return true;
   }
 
-  /** Starts that an earlier run did not end are dealt with once the document shows it. */
+  /** Forgets the interrupted calls that the document now says are interrupted. */
   async #forgetInterrupted({ interrupted }: PlanInputs): Promise<void> {
     for (const id of interrupted.keys()) {
       if (this.#chat.call(id) !== undefined) await this.#writer.recordEnd(id);
@@ -455,7 +455,7 @@ export class Cycle {
     this.#state.move({ kind: "cancel", ids });
   }
 
-  /** Begins a press, which nothing stands in the way of. */
+  /** Begins a press. */
   #begin(): void {
     this.#state.begin();
     if (this.#parts.signal?.aborted === true) this.#state.move({ kind: "cancel", ids: [] });

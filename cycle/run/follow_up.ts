@@ -1,4 +1,4 @@
-// What follows when a press is over, a call has ended or a reply is complete: the next press, or a person who is needed.
+// Decides what follows a press, a call or a reply: the next press, or waiting for the person.
 
 import type { Chat } from "../../parser/types.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
@@ -11,7 +11,7 @@ import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
 import type { CompletedReply, DocumentStore, SendOutcome } from "../types.ts";
 import type { CycleState } from "./state.ts";
 
-/** What it is found out from, and told by. */
+/** What the decision depends on, and where it is reported. */
 export interface FollowUpParts {
   readonly store: Pick<DocumentStore, "chat">;
   readonly settings: Pick<ToolSettings, "cursor_after_result">;
@@ -32,7 +32,7 @@ export class FollowUp {
     return this.#parts.store.chat;
   }
 
-  /** The end of a press that does not send (section 4). */
+  /** The end of a press that does not send. */
   rest(at: Rest, ids: readonly string[]): boolean {
     const { state, announcements } = this.#parts;
     switch (at) {
@@ -58,7 +58,7 @@ export class FollowUp {
     }
   }
 
-  /** The completion check of the autopilot (section 7), once no call runs any more. */
+  /** What the autopilot does once no call runs any more. */
   check(): boolean {
     const { runs, state, announcements } = this.#parts;
     if (runs.size > 0 || state.course.at !== "resting") return false;
@@ -79,7 +79,7 @@ export class FollowUp {
     return effect === "advance";
   }
 
-  /** The cursor request after a result (section 10); where the autopilot goes on there is none. */
+  /** The cursor request after a result; where the autopilot goes on there is none. */
   showResult(id: string): void {
     const { state, settings: { cursor_after_result: where }, announcements } = this.#parts;
     const result = this.#chat.result(id);
@@ -108,7 +108,7 @@ export class FollowUp {
   #replied(reply: CompletedReply): boolean {
     const { state, announcements } = this.#parts;
     announcements.cursor(this.#chat.lineCount);
-    // A reply that brought nothing leaves the last one's calls where they are.
+    // An empty reply adds no message, so the last message's calls are not its own.
     const calls = reply === "empty"
       ? []
       : this.#chat.turns.findLast((turn) => turn.role === "Assistant")?.calls ?? [];

@@ -1,4 +1,4 @@
-// What a cycle is about, as a pure state machine: one value, so that its parts cannot contradict each other.
+// The phase of a run as a pure state machine: one value, so that its parts cannot contradict each other.
 
 import { stopped } from "./stop.ts";
 import type { Stop } from "../types.ts";
@@ -12,12 +12,12 @@ export type Course =
   /** A press is planned and written and its calls are started; calls that end meanwhile start nothing. */
   | {
     readonly at: "starting";
-    /** A reply with calls has just come, so sending at once would only send it back. */
+    /** A reply with calls has just come, so sending immediately would only send it back. */
     readonly mustFindWork: boolean;
   }
   /** A request runs; aborting `request` ends it. No call runs meanwhile. */
   | { readonly at: "sending"; readonly request: AbortController }
-  /** Nothing more may start, but the phase under way is not over, so nobody can press yet. */
+  /** Nothing more may start, but the current phase is not over, so nobody can press yet. */
   | { readonly at: "ending"; readonly phase: Phase; readonly end: Stop }
   /** Nothing more may start until somebody presses. Calls that run come to their end. */
   | { readonly at: "over"; readonly end: Stop };
@@ -76,7 +76,7 @@ export function phaseOf(course: Course): Phase | null {
   return course.at === "starting" || course.at === "sending" ? course.at : null;
 }
 
-/** How the course ended; null while nothing but the document says how it stands. */
+/** Why the run stopped; null while only the document decides that. */
 export function endOf(course: Course): Stop | null {
   return course.at === "ending" || course.at === "over" ? course.end : null;
 }
@@ -85,7 +85,7 @@ function afterPhase(course: Course): Course {
   return course.at === "ending" ? { at: "over", end: course.end } : RESTING;
 }
 
-/** The first end counts, but a failure is more than a cancel, and of several cancels all calls are told. */
+/** The first stop counts, but a failure replaces a cancel, and several cancels name all their calls. */
 function ended(course: Course, end: Stop): Course {
   const before = endOf(course);
   const merged = before === null || before.reason === "cancelled" ? joined(before, end) : before;

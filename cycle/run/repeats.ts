@@ -1,4 +1,4 @@
-// Whether a model goes in circles: the same calls with the same results, again and again, nobody saying a word between.
+// Detects a model that repeats the same calls with the same results, with no text in between.
 
 import type { Call, Chat, Result, Segment } from "../../parser/types.ts";
 
@@ -55,7 +55,7 @@ function isWords(segment: Segment): boolean {
 }
 
 function keyOf({ id, name, input, inputText, flaw }: Call, { status, content }: Result): string {
-  // The label is for the person; a model may find new words for the same call.
+  // The label is for the person; a model may word it differently for the same call.
   const { label: _, ...told } = input;
   return JSON.stringify([name, flaw === null ? told : inputText, status, content.replaceAll(id, "")]);
 }

@@ -1,4 +1,4 @@
-// Starts approved calls, each once all that may have changed since it was approved was looked at again.
+// Starts approved calls after checking again what may have changed since the approval.
 
 import type { Call } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
@@ -16,7 +16,7 @@ import { DENIED } from "../plan/sentences.ts";
 import type { DocumentStore, Journal } from "../types.ts";
 import type { CycleState } from "./state.ts";
 
-/** What calls are looked at and started with. */
+/** What calls are checked and started with. */
 export interface StartParts {
   readonly store: Pick<DocumentStore, "chat">;
   readonly journal: Journal;
@@ -36,14 +36,14 @@ export class Starts {
     this.#parts = parts;
   }
 
-  /** Starts an approved call; a tool that answers at once is waited for, which frees its slot (5.3). */
+  /** Starts an approved call; waits for a synchronous tool, which frees its slot. */
   async startApproved(id: string): Promise<void> {
     const { store, runs, state, write } = this.#parts;
-    // Writing a result shows what somebody changed meanwhile. For a call that changes nothing that need not be waited for.
+    // Writing a result merges other people's edits, which a call with effects has to see.
     if (!HARMLESS.has(store.chat.call(id)?.name ?? "")) await runs.written();
     const asked = store.chat.call(id);
     const denial = asked === undefined ? null : await this.#denialOf(asked);
-    // Somebody may have edited the call since the plan was made, or since policy was asked; the next press decides anew.
+    // If somebody edited the call meanwhile, the next press decides again.
     const call = store.chat.call(id);
     const result = store.chat.result(id);
     if (!state.starting || call === undefined || result?.status !== "approved" || result.content !== "") {
@@ -56,7 +56,7 @@ export class Starts {
     await write([{ do: "resolve", id, because: "denied", text, verdict: denial }]);
   }
 
-  /** Starts a call, and waits for the tool that answers at once. */
+  /** Starts a call, and waits for a synchronous tool. */
   async start(call: Call): Promise<void> {
     const { runs, state, tools } = this.#parts;
     const started = await runs.start(call);
@@ -65,8 +65,8 @@ export class Starts {
   }
 
   /**
-   * What policy says of a call that it did not approve itself; null unless it denies it. A denial holds whoever wrote the word
-   * approved: it may have come with the document, or stand there from before the rule.
+   * The denial of a call that policy did not approve itself; null unless policy denies it. It holds whoever wrote the status
+   * `approved`: the status may be older than the rule, or have come with the document.
    */
   async #denialOf(call: Call): Promise<Verdict | null> {
     const approval = recordedApproval(this.#parts, call.id);

@@ -1,4 +1,4 @@
-// What a cycle is about at this moment: its course, its autopilot, and the calls whose tools asked for the person.
+// The state of a run: its phase, its autopilot, and the calls whose tools asked for the person.
 
 import type { Problem } from "../../base/problem.ts";
 import { type Autopilot, type AutopilotEffect, type AutopilotEvent, react } from "./autopilot.ts";
@@ -28,7 +28,7 @@ export class CycleState {
     return this.#yielded;
   }
 
-  /** Whether the press under way goes on; asked after everything that was waited for. */
+  /** Whether the current press continues; to be checked after every await. */
   get starting(): boolean {
     return this.#course.at === "starting";
   }

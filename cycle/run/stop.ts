@@ -5,7 +5,7 @@ import type { Chat } from "../../parser/types.ts";
 import { firstLine, survey } from "../plan/open_calls.ts";
 import type { CompletedReply, Stop, StopReason } from "../types.ts";
 
-/** The problems that are more than a failure. */
+/** Problems with a reason of their own. */
 const REASONS: Readonly<Record<string, StopReason>> = {
   "document-changed": "conflict",
   "last-word": "last-word",

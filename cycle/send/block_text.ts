@@ -1,4 +1,4 @@
-// Blocks of a reply as the text of a document, thinking and calls (providers section 9): long ones are made part by part.
+// Blocks of a reply as the text of a document, thinking and calls: long ones are made part by part.
 
 import { ThinkingEscaper } from "../../parser/edits/escape.ts";
 import { fenceForParts } from "../../parser/edits/result_block.ts";
@@ -25,7 +25,7 @@ export function thinkingBlock(content: string | LongText, signature?: Signature)
   return trimmed.length === 0 ? null : blockOf("<thinking>", trimmed);
 }
 
-/** What a person is shown of thinking, as it comes to be written: in one text, or, where it is long, in some of whole lines. */
+/** Thinking as shown to a person: in one text or, if it is long, in several of whole lines. */
 export function* shownThinking(content: string | LongText): Generator<string> {
   const trim = blankTrimmer();
   let open = "";

@@ -4,17 +4,17 @@ import type { Problem } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import type { DocumentStore, Piece } from "../types.ts";
 
-/** Milliseconds between two writes of one reply; with the time of a write it stays within cli 4.4's 200. */
+/** Milliseconds between two writes of one reply; with the time of a write it stays within 200. */
 const COMMIT_INTERVAL = 150;
 
-/** So many times as long as a write took is waited before the next: in a large document it costs its length. */
+/** The pause between writes, as a multiple of the last write's duration: a write costs as much as the document is long. */
 const REST_AFTER_WRITE = 4;
 
 const LF = 0x0a;
 
 /**
  * Adds text to the block of a reply. The document ends with a line end after every write: behind an unfinished line
- * stands one that the next piece takes away, so that a person's editor has no last line to complete (editors 3).
+ * stands one that the next piece takes away, so that a person's editor has no last line to complete.
  */
 export class ReplyCommits {
   readonly #store: DocumentStore;
@@ -26,7 +26,7 @@ export class ReplyCommits {
   /** Bytes of the line end that the next piece takes away. */
   #provisional = 0;
   #begun = false;
-  /** Gives up the next write; undefined while none is to come. */
+  /** Cancels the scheduled write; undefined if none is scheduled. */
   #rest: (() => void) | undefined;
   #last = -Infinity;
   /** Milliseconds that the last write took. */
@@ -57,7 +57,7 @@ export class ReplyCommits {
     return chat.lineAt(growsFrom - 1) + below;
   }
 
-  /** Says that there may be new text; it is written once the interval has passed. */
+  /** Schedules a write of new text once the interval has passed. */
   touch(): void {
     if (this.#rest !== undefined) return;
     const between = Math.max(this.#interval, REST_AFTER_WRITE * this.#took);
@@ -68,7 +68,7 @@ export class ReplyCommits {
     });
   }
 
-  /** Writes at once what there is by now; settles when it is written. */
+  /** Writes the text so far immediately; settles when it is durable. */
   async catchUp(): Promise<void> {
     this.#rest?.();
     this.#rest = undefined;

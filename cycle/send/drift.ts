@@ -1,11 +1,11 @@
-// Tells when a file that a document includes or refers to is not what the model was shown last (chat-format 9.4).
+// Warns when a file that a document includes or refers to has changed since the last request.
 
 import { thrownText } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import type { FileRead } from "../../prompt/types.ts";
 import type { Journal } from "../types.ts";
 
-/** A warning for every file whose content is another one now. */
+/** A warning for every file whose content has changed. */
 export function fileDrift(journal: Pick<Journal, "fileHash">, files: readonly FileRead[]): Diagnostic[] {
   const changed = files.filter(({ path, hash }) => (journal.fileHash(path) ?? hash) !== hash);
   return changed.map(({ path }) => ({
@@ -17,8 +17,8 @@ export function fileDrift(journal: Pick<Journal, "fileHash">, files: readonly Fi
 }
 
 /**
- * Keeps what is being sent, for the next time. Nothing depends on it but that warning, so a state folder that cannot
- * be written is told of and stops nothing.
+ * Records what is sent, for the next time. Only that warning depends on it, so a state folder that cannot be written gives
+ * a warning and stops nothing.
  */
 export async function rememberFiles(
   journal: Pick<Journal, "recordFiles" | "recordPromptDay">,

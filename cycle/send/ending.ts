@@ -17,19 +17,19 @@ export interface Received {
   readonly exchange: Exchange;
   /** Null while the provider has not closed the reply. */
   readonly stop: StopEffect | null;
-  /** What the stream told of as an error, or what could not be taken in. */
+  /** The error in the stream, or why the reply could not be written. */
   readonly error: ProviderError | null;
   /** Whether anything of the reply is written. */
   readonly begun: boolean;
 }
 
-/** What is known besides of a request that has ended. */
+/** What else decides how a request ended. */
 export interface EndingFacts {
   readonly provider: Provider;
   readonly usage: Usage | null;
-  /** What the person is told of a reply that is complete. */
+  /** Warnings about a complete reply. */
   readonly warnings: readonly string[];
-  /** What else there is to say about an error. */
+  /** A sentence about retries, for an error. */
   readonly tried: string | null;
   /** Whether a reply that the provider paused may be sent back to it. */
   readonly mayResume: boolean;
@@ -76,7 +76,7 @@ export function failureOf(
     if (text.trim() === "" && status < 400) return endedEarly();
     return provider.readError(decodeBody(text), headers, status >= 400 ? status : undefined);
   }
-  // Lines that are no SSE may be an error body under the wrong type; they count only without a reply.
+  // Lines that are not SSE may be an error body under the wrong type; they count only without a reply.
   const stray = begun ? "" : exchange.lines.join("\n");
   return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
 }
@@ -93,7 +93,7 @@ function replyWarnings(stop: StopEffect, begun: boolean): readonly string[] {
   return warnings;
 }
 
-/** Why a reply ended before it was complete, and what helps. */
+/** Why a reply ended before it was complete, and what to do. */
 const CUTS: Readonly<Record<string, string>> = {
   max_tokens: ": the model reached its output limit (max_tokens).",
   model_context_window_exceeded:

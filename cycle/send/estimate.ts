@@ -10,7 +10,7 @@ import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import { type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
 
-/** What a request would come to. */
+/** Size and cost of a request. */
 export interface Estimate {
   /** Who was asked. */
   readonly provider: string;
@@ -18,13 +18,13 @@ export interface Estimate {
   readonly model: string;
   /** Tokens of the request. */
   readonly tokens: number;
-  /** Whether nobody counted them: then they are a quarter of the bytes. */
+  /** Whether they are an estimate: a quarter of the bytes. */
   readonly rough: boolean;
-  /** Tokens that the model's window holds; null where nobody knows. */
+  /** Tokens that the model's window holds; null if unknown. */
   readonly context: number | null;
-  /** What the model costs today for a prompt of that length; null where nobody knows. */
+  /** The model's prices today for a prompt of that length; null if unknown. */
   readonly prices: Prices | null;
-  /** Dollars for sending it with nothing at hand; null without prices. */
+  /** Dollars for sending it with nothing cached; null without prices. */
   readonly cost: number | null;
 }
 

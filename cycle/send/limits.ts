@@ -1,4 +1,4 @@
-// What bounds the requests of a run: the window of the model, dollars, tokens. Looked at before each request.
+// The limits of a run, checked before each request: context window, dollars, tokens.
 
 import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -15,15 +15,15 @@ export interface Upcoming {
   readonly model: string;
   /** Tokens by the length of its body. */
   readonly rough: number;
-  /** Tokens that the model's window holds; null where nobody knows. */
+  /** Tokens that the model's window holds; null if unknown. */
   readonly window: number | null;
-  /** Null where nobody knows them. */
+  /** Null if unknown. */
   readonly prices: Prices | null;
   /** Whether a person asks for this very request, which the window does not hold up then. */
   readonly byPerson: boolean;
 }
 
-/** Bytes that are left for what stands below a reply. */
+/** Bytes reserved for the text below a reply. */
 const END_BYTES = 1 << 20;
 
 /** Most bytes that a character of a text (a UTF-16 unit) takes. */
@@ -52,7 +52,7 @@ export class RunLimits {
   #dollars = 0;
   #tokens = 0;
   #last: Measured | null = null;
-  /** Whether the person was told in this run that the window fills. */
+  /** Whether this run has warned that the window fills. */
   #warned = false;
 
   constructor(settings: Pick<Settings, "context" | "run">) {

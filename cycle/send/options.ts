@@ -37,11 +37,11 @@ export interface SendOptions {
   readonly limits?: RunLimits;
   /** Whether a request that may succeed later is made again, as long as nothing of a reply came. @default true */
   readonly retry?: boolean;
-  /** How many requests the provider gets at a time. @default one that is shared with nobody */
+  /** How many requests the provider gets in parallel. @default its own limiter */
   readonly limiter?: RequestLimiter;
   /** @default the time of this machine */
   readonly clock?: Clock;
 }
 
-/** The same with what holds where nothing was said. */
+/** Options with their defaults filled in. */
 export type TimedOptions = SendOptions & { readonly clock: Clock; readonly limits: RunLimits };

@@ -1,8 +1,8 @@
-// Writes a streamed reply as document text: pure, effect by effect (providers section 9, chat-format 12).
+// Writes a streamed reply as document text: pure, effect by effect.
 //
-// What a provider streams is data. Text and thinking get a backslash where they would read as structure (S1),
-// open fences are closed before anything else is written (S2), and a call is written only when it is whole
-// and its name and id can stand in a header (S14). The writer works with LF and hands out the line ends of the
+// What a provider streams is data. Text and thinking get a backslash where they would read as structure,
+// open fences are closed before anything else is written, and a call is written only when it is whole
+// and its name and id can stand in a header. The writer works with LF and hands out the line ends of the
 // document. Nothing at all is written before the first content that is not blank.
 
 import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
@@ -60,7 +60,7 @@ export class ReplyWriter {
     this.#isTaken = isTaken;
   }
 
-  /** Ids of the calls written so far, as they stand in the document. */
+  /** Ids of the calls written so far, as in the document. */
   get calls(): readonly string[] {
     return [...this.#ids];
   }
@@ -123,7 +123,7 @@ export class ReplyWriter {
    * Ends the reply and gives the rest of its text like `take`; empty for a reply that never began. The prompt for the
    * person follows, nothing where the reply is continued, or an abort marker that says why it was cut short.
    *
-   * @param answered whether the person's next message stands below already
+   * @param answered whether the person's next message is already below
    */
   finish(end: SentEnd | { readonly kind: "completed" }, answered = false): readonly Piece[] {
     if (!this.#begun) return [];
@@ -207,7 +207,7 @@ export class ReplyWriter {
   }
 
   /**
-   * A block line quoted in a fence is text only once the fence is closed (S3). Should the program die before,
+   * A block line quoted in a fence is text only once the fence is closed. Should the program die before,
    * the document on disk must not hold the line as a live one: it and what follows wait for the closing fence.
    */
   #guardOpenLine(): void {
@@ -222,7 +222,7 @@ export class ReplyWriter {
     return "*<".includes(this.#line.charAt(0)) && mayBecomeLive(this.#line.slice(0, LOOKED_AT_ALWAYS));
   }
 
-  /** Ends the running text: its last line is whole now, and an open fence is closed (S2). */
+  /** Ends the running text: its last line is whole now, and an open fence is closed. */
   #endText(): void {
     this.#blank = "";
     if (this.#line !== "") this.#endLine();
@@ -245,7 +245,7 @@ export class ReplyWriter {
       if (separate) this.#out.write(this.#out.endsLine ? "\n" : "\n\n");
       else if (!this.#out.endsLine) this.#out.write("\n");
     } else {
-      // Blanks that were received are not written, but they count for the spacing (providers 9.1).
+      // Blanks that were received are not written, but they count for the spacing.
       const spacing = this.#blank === "" || !separate ? "" : this.#blank.endsWith("\n") ? "\n" : "\n\n";
       this.#blank = "";
       this.#begin();
@@ -288,7 +288,7 @@ export class ReplyWriter {
 
   /**
    * The id, or one like it where it stands in the document already: there are providers that number the calls
-   * of each reply anew, and an older result must not answer the new call (known fault 70).
+   * of each reply anew, and an older result must not answer the new call.
    */
   #ownId(id: string): string {
     let own = id;

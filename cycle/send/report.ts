@@ -1,4 +1,4 @@
-// Tells that a request has ended, notes what it used, and counts that against the limits of the run.
+// Reports that a request has ended, records its usage, and counts it against the limits of the run.
 
 import { thrownText } from "../../base/problem.ts";
 import { roughTokens } from "../../providers/request/count.ts";
@@ -14,16 +14,16 @@ export interface EndedRequest {
   readonly prepared: Pick<ReadyRequest, "request" | "model" | "warnings">;
   /** When it began: by the clock in milliseconds, and the date. */
   readonly begun: { readonly at: number; readonly date: Date };
-  /** What it used by the word of the provider; null when that said nothing. */
+  /** What it used according to the provider; null if the provider did not say. */
   readonly usage: Usage | null;
   readonly status: RequestStatus;
   /** What the provider or the connection is to blame for. */
   readonly error: ProviderError | null;
-  /** What of the reply is not in the document although it came, as sentences. */
+  /** Sentences about parts of the reply that are not in the document. */
   readonly losses: readonly string[];
 }
 
-/** Tells how a request ended; of one that is not completed its warnings too, which then have no other way out. */
+/** Reports how a request ended; with the warnings of one that is not completed, which its end does not hold. */
 export async function reportEnd(ended: EndedRequest, options: TimedOptions): Promise<void> {
   const { prepared, status, error, losses } = ended;
   const { emit, limits, usage } = options;
@@ -48,7 +48,7 @@ export async function reportEnd(ended: EndedRequest, options: TimedOptions): Pro
   });
 }
 
-/** What a request used by the word of the provider; null when it said nothing. */
+/** The usage record of a request; null if the provider did not say what it used. */
 function recordEnded(
   { prepared, begun, usage, status }: EndedRequest,
   { store, provider, settings, clock }: TimedOptions,
@@ -69,7 +69,7 @@ function recordEnded(
   });
 }
 
-/** A reply that was paid for is not given up because its price cannot be noted; that it cannot is told. */
+/** A failure to record usage is reported, and does not cost a reply that was paid for. */
 async function keep(
   record: UsageRecord,
   { usage, emit }: Pick<TimedOptions, "usage" | "emit">,

@@ -30,9 +30,9 @@ export interface RequestOptions {
   readonly environment: Environment;
   readonly provider: Provider;
   readonly tools: readonly OfferedTool[];
-  /** Tools whose result may be a single file reference (S8); default `read`. */
+  /** Tools whose result may be a single file reference; default `read`. */
   readonly templatedTools?: readonly string[];
-  /** The keys that this run has found. @default each is looked for anew */
+  /** The keys that this run has found. @default each is looked up again */
   readonly keys?: KeyMemory;
   /** What the document's first block said. */
   readonly frontmatter?: EvaluatedFrontmatter;
@@ -48,7 +48,7 @@ export interface RequestOptions {
   readonly now?: Date;
 }
 
-/** A request ready to go, or what stands in its way. */
+/** A request ready to send, or what prevents it. */
 export type Prepared =
   | {
     readonly kind: "ready";
@@ -65,7 +65,7 @@ export type Prepared =
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "failed"; readonly problem: Problem };
 
-/** A request ready to go, for whoever sends it. */
+/** A request ready to send, for the sender. */
 export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
   /** What is to be remembered of its thinking; null where a provider does not look at that. */
   readonly log: ThinkingLog | null;
@@ -73,7 +73,7 @@ export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
   readonly mayConcede: (concession: Concession) => boolean;
 };
 
-/** The same, or what stands in its way. */
+/** The same, or what prevents it. */
 export type Sendable = Exclude<Prepared, { kind: "ready" }> | ReadyRequest;
 
 /** Stands for the secret wherever a request is shown. */
@@ -108,7 +108,7 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   }
 }
 
-/** Documents and the files in them come to more than one body can hold. */
+/** A document and its files are larger than a body can be. */
 const TOO_LARGE: Problem = {
   code: "request-too-large",
   message: "The request would be larger than 512 MB, the most that can be sent.",
@@ -175,11 +175,11 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
 /** What keeps a request from being made that would say nothing new; `silent`: nothing of the person's comes last. */
 function nothingNew(chat: Chat, prompt: Prompt, silent: boolean): readonly Diagnostic[] {
   if (prompt.history.length === 0) return [EMPTY];
-  // A message that is blocked comes to nothing because of what is told already.
+  // A blocked message is empty because of an error that is reported already.
   return nothingToSend(chat) || (!prompt.blocked && silent) ? [unsaid(chat)] : [];
 }
 
-/** Tokens below which no provider keeps a prompt at hand. */
+/** Tokens below which no provider caches a prompt. */
 const LEAST_CACHEABLE = 1024;
 
 /** What losing the provider's cache costs; null when it is asked to keep none. */
@@ -209,7 +209,7 @@ function endOf({ history }: Prompt): "person" | "model" | "nothing" {
     part.kind === "tool_result" ? calls.has(part.toolUseId) : part.kind !== "text" || part.text.trim() !== "";
   const last = history.findLast(({ parts }) => parts.some(says));
   if (last === undefined) return "nothing";
-  // A call is always answered in the message behind it, be it by a sentence that says that there is no result.
+  // The message after a call always answers it, if only to say that there is no result.
   return last.role === "assistant" && !last.parts.some(({ kind }) => kind === "tool_use")
     ? "model"
     : "person";

@@ -1,4 +1,4 @@
-// Asks the provider, again where that may help, until a reply is in the document (tool-cycle 6, providers 9 to 12).
+// Asks the provider, again where that may help, until a reply is in the document.
 
 import { success } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
@@ -20,7 +20,7 @@ import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 const MOST_CONCESSIONS = 2;
 
 /**
- * Makes the function that sends the document as it then stands and writes the reply.
+ * Creates the function that sends the current document and writes the reply.
  *
  * A send that fails before any content leaves the document byte-identical. Warnings of a completed send are in
  * its outcome; those of any other are given as notices.
@@ -35,7 +35,7 @@ class Sends {
   readonly #options: TimedOptions;
   readonly #limiter: RequestLimiter;
   readonly #keys: KeyMemory;
-  /** What was told about the document and the settings, which is said once in a run. */
+  /** Messages about the document and the settings, each reported once in a run. */
   readonly #said = new Set<string>();
   /** What the provider refused for this model or at this address: it will refuse it again. */
   readonly #refused = new Set<Concession>();
@@ -51,7 +51,7 @@ class Sends {
     const conceded = new Set(this.#refused);
     let concessions = 0;
     let resumes = 0;
-    // What is to be told once a request has been answered.
+    // Warnings to report once a request has been answered.
     const told: string[] = [];
     for (;;) {
       const may = { concede: concessions < MOST_CONCESSIONS, resume: resumes < MOST_RESUMES };
@@ -161,7 +161,7 @@ async function sendPatiently(
   },
   signal: AbortSignal,
 ): Promise<RequestEnd> {
-  // What is waited for a turn is no patience with the provider.
+  // Waiting for a turn does not count as waiting for the provider.
   let patience: Patience | null = null;
   for (;;) {
     const place = await enter();

@@ -52,7 +52,7 @@ export class Sending {
   readonly #unfinished: UnfinishedCalls;
   #usage: Usage | null = null;
   #stop: StopEffect | null = null;
-  /** What the reader told of the reply. */
+  /** Notices from the reader. */
   readonly #notices: string[] = [];
   /** What has to be remembered of the reply. */
   readonly #notes = new Map<string, string>();
@@ -166,7 +166,7 @@ export class Sending {
     return this.#reader.closed ? "stop" : "more";
   }
 
-  /** A line that was lost: what is open is no longer whole, and the person is told, once for all of them. */
+  /** A line was lost: the open block is no longer whole. Reported once for all lines. */
   #unreadable(data: string): void {
     this.#reader.damaged();
     this.#lost ??= { line: data, count: 0 };

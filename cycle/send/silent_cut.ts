@@ -5,11 +5,11 @@ const MOST_CHARACTERS = 8;
 /** Shorter requests fit every window. */
 const LEAST_CHARACTERS = 8000;
 
-/** Files in base64 are no words. */
+/** Files in base64 do not count as text. */
 const DATA = /"(?:data:[^",]*,)?[A-Za-z0-9+/]{1000,}={0,2}"/g;
 
 /**
- * What the person is told where a server of that kind counted fewer tokens than the request can have had; else null.
+ * A warning where such a server counted fewer tokens than the request must have had; else null.
  *
  * @param body the request as JSON
  * @param read tokens of the request by the word of the server; null when it gave none

@@ -1,5 +1,5 @@
-// Notes which calls of a reply reach the document before the reply has ended: should the program be killed in between, a half
-// reply must not run anything by itself.
+// Records which calls of a reply are in the document before the reply has ended: after a kill, calls of an unfinished reply
+// must wait for the person.
 
 import { thrownText } from "../../base/problem.ts";
 import type { Emit, Journal } from "../types.ts";
@@ -18,7 +18,7 @@ export class UnfinishedCalls {
     this.#emit = emit;
   }
 
-  /** To be waited for before these calls are written. */
+  /** Records these calls; to be awaited before they are written. */
   async note(calls: readonly string[]): Promise<void> {
     const news = calls.filter((id) => !this.#noted.has(id));
     if (news.length === 0) return;
@@ -31,7 +31,7 @@ export class UnfinishedCalls {
     if (this.#noted.size > 0) await this.#record((journal) => journal.recordFinished([...this.#noted]));
   }
 
-  /** A reply that was paid for is not given up because of this; that it cannot be noted is told. */
+  /** A failure is reported, and does not cost a reply that was paid for. */
   async #record(use: (journal: ReplyRecord) => Promise<void>): Promise<void> {
     try {
       if (this.#journal !== undefined) await use(this.#journal);

@@ -1,4 +1,4 @@
-// A document in a file: locked, read once, written after every step, and watched for other writers (cli section 4).
+// A document in a file: locked, read once, written after every step, and watched for other writers.
 
 import { sameBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -22,7 +22,7 @@ import { OverwriteGuard, saveAside } from "./disk/rescue.ts";
 
 export interface OpenOptions {
   readonly environment: Environment;
-  /** Seconds to wait for another run's lock; 0 fails at once. */
+  /** Seconds to wait for another run's lock; 0 fails immediately. */
   readonly wait: number;
   /** Where the lock lies. @default state */
   readonly place?: LockPlace;
@@ -30,13 +30,13 @@ export interface OpenOptions {
   readonly signal?: AbortSignal;
   /** Reports read without lock and never write. */
   readonly readOnly?: boolean;
-  /** Told of everything a person should know that is no failure. */
+  /** Called with everything a person should know that is not a failure. */
   readonly notify?: (notice: Problem) => void;
   /** Called between a look at the file and the act that relies on it, for tests. */
   readonly between?: () => Promise<void>;
 }
 
-/** Opens the document at `path`. The refusals are those of cli section 9 and `document-locked`. */
+/** Opens the document at `path`. Fails like `readDocument`, or with `document-locked`. */
 export async function openFile(path: string, options: OpenOptions): Promise<Outcome<FileStore>> {
   const named = absolutePath(options.environment, path);
   if (options.readOnly) {
@@ -67,7 +67,7 @@ async function writablePath(path: string, { environment }: OpenOptions): Promise
   return read.ok ? { ok: false, problem: unwritable } : read;
 }
 
-/** A run that died may have left files behind. That they cannot be removed keeps nobody from working. */
+/** A killed run may have left files behind. Failing to remove them is not an error. */
 async function tidy(realPath: string, { environment, notify }: OpenOptions): Promise<void> {
   try {
     await removeLeftovers(realPath, environment);
@@ -140,7 +140,7 @@ export class FileStore implements DocumentStore {
   #growing: Growing | null = null;
   /** The text with the block that grew last: an editor may still write back one of the moments in between. */
   #grown: { readonly text: () => Uint8Array; readonly block: BlockPlace } | null = null;
-  /** Whether a run died with the document whose journal is elsewhere: calls that stand approved may have begun there. */
+  /** Whether a run with another journal was killed: approved calls may have begun there. */
   readonly leftElsewhere: boolean;
   /** The document as it should be; ahead of the disk while a write is on its way. */
   #chat: Chat;
@@ -181,7 +181,7 @@ export class FileStore implements DocumentStore {
   }
 
   /**
-   * Applies edits to `chat` at once and writes the file; answers when the text is durable. Calls that come while a
+   * Applies edits to `chat` immediately and writes the file; answers when the text is durable. Calls that come while a
    * write is under way are written together after it. After a conflict `chat` goes on as our version and is saved
    * aside each time, so that results which arrive late are not lost; the answer stays the conflict.
    */
@@ -214,7 +214,7 @@ export class FileStore implements DocumentStore {
       const place = { start, end: end + this.#chat.byteLength - before.byteLength };
       if (this.#growing === null) this.#remember(this.#file.content);
       this.#growing = { problem: null, ...this.#growing, place, unfinished };
-      // Unless a commit waits to be written too, the file holds all that stands before.
+      // Unless a commit waits to be written too, the file holds all the text before.
       const known = this.#file.content === before && areStrings(pieces);
       const problem = await this.#flush(known ? { from: end - replace, pieces } : undefined);
       if (!last) return problem;
@@ -257,7 +257,7 @@ export class FileStore implements DocumentStore {
           this.#remember(text);
           continue;
         }
-        // Of a growing block every earlier moment can be told from the last one.
+        // The last moment of a growing block shows every earlier one.
         if (this.#growing === null) this.#remember(before);
       }
       return null;
@@ -271,7 +271,7 @@ export class FileStore implements DocumentStore {
     this.#versions = [text, ...this.#versions].slice(0, MAX_VERSIONS);
   }
 
-  /** What cannot be merged may be half a save: it is looked at once more, when it has had the time to become whole. */
+  /** What cannot be merged may be half a save: it is read again after a while. */
   async #mergeLater({ text, astray }: Foreign): Promise<boolean> {
     const later = astray ? null : await this.#file.foreign({ patient: true });
     return later !== null && !sameBytes(later.text, text) && this.#merge(later);
@@ -372,7 +372,7 @@ function areStrings(pieces: readonly Piece[]): pieces is readonly string[] {
   return pieces.every((piece) => typeof piece === "string");
 }
 
-/** How a file got out of our hands, and what a person is told about it. */
+/** Why a document cannot be written any more, and what a person reads about it. */
 interface Lost {
   readonly code: string;
   readonly message: string;

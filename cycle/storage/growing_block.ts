@@ -1,4 +1,4 @@
-// A block that grows at one place of a document while others save it: a reply that streams in (editors 3).
+// A block that grows at one place of a document while others save it: a reply that streams in.
 
 import { concat } from "../../base/bytes.ts";
 import { LongText } from "../../base/text/long_text.ts";
@@ -10,7 +10,7 @@ import { difference, type Hunk, joinLines, lineKey, splitLines, withLineEnds } f
 import { sameAuthority } from "./merge.ts";
 import { checkText } from "./read.ts";
 
-/** Where a growing block stands in a text, in bytes. */
+/** The range of a growing block in a text, in bytes. */
 export interface BlockPlace {
   readonly start: number;
   readonly end: number;
@@ -26,7 +26,7 @@ export interface GrowingText {
 export type AtStart = "above" | "into";
 
 /**
- * Where a block stands after edits. Text put in exactly at its end stands below it; what is taken away across a border
+ * The range of a block after edits. Text put in exactly at its end is below it; what is taken away across a border
  * leaves the border where it was cut.
  */
 export function shifted({ start, end }: BlockPlace, edits: readonly Edit[], atStart: AtStart): BlockPlace {
@@ -42,7 +42,7 @@ export function shifted({ start, end }: BlockPlace, edits: readonly Edit[], atSt
   return { start: Math.min(first, last), end: last };
 }
 
-/** The document with pieces added to a block that ends at byte `end`; `replace` bytes before it give way to them. */
+/** The document with pieces added to a block that ends at byte `end`; they replace `replace` bytes before it. */
 export function grow(chat: Chat, end: number, replace: number, pieces: readonly Piece[]): Chat {
   let grown = chat;
   let from = end - replace;
@@ -96,7 +96,7 @@ function* linesTogether(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
 }
 
 export interface Grown extends GrowingText {
-  /** False when statuses or settings are no longer what they were: then the run must not go on by itself. */
+  /** False when statuses or settings were changed: then the run must not go on automatically. */
   readonly sameAuthority: boolean;
 }
 
@@ -253,7 +253,7 @@ function lastSurvivor(known: BlockLines, hunks: readonly Hunk[]): number {
   return known.from - 1;
 }
 
-/** The longest beginning of the block that stands in theirs in one piece, and the line behind it there. */
+/** The longest beginning of the block that is in theirs in one piece, and the line after it there. */
 function longestRun(
   known: BlockLines,
   theirs: readonly string[],
@@ -277,7 +277,7 @@ function isBeginningOf(line: string, whole: string): boolean {
   return key !== "" && key !== lineKey(whole) && whole.startsWith(key);
 }
 
-/** Where a line that both have stands in theirs. */
+/** The index in theirs of a line that both have. */
 function theirIndex(hunks: readonly Hunk[], at: number): number {
   const before = hunks.filter(({ to }) => to <= at);
   return before.reduce((index, { from, to, lines }) => index + lines.length - (to - from), at);

@@ -165,7 +165,7 @@ export class RunJournal implements Journal {
     return path;
   }
 
-  /** Outlives the program at once; the machine too, where it is to last. */
+  /** Survives the program immediately; the machine too, if it is to last. */
   async #record(entries: readonly JournalEntry[], { lasting = true } = {}): Promise<void> {
     for (const entry of entries) this.#state.apply(entry);
     if (this.#file === null) return;

@@ -1,4 +1,4 @@
-// The lines of a journal: what each may be, how they are read, and what all of them together come to.
+// The lines of a journal: their kinds, how they are read, and the state they lead to.
 
 import type { FileRead } from "../../prompt/types.ts";
 import { isThinkingEntry, thinkingEntries, thinkingState } from "./thinking_memory.ts";
@@ -23,7 +23,7 @@ export type JournalEntry =
   | ThinkingEntry
   | UnsettledEntry;
 
-/** What the lines of a journal come to, one after the other. */
+/** The state that the lines of a journal lead to. */
 export class JournalState {
   readonly approvals = new Map<string, Approval>();
   /** Calls that were started and not ended, with their tools. */
@@ -38,7 +38,7 @@ export class JournalState {
   #day: string | null = null;
   #unsettled = NOTHING_UNSETTLED;
   readonly #thinkingEntries: ThinkingEntry[] = [];
-  /** What they come to; null when that has to be found out anew. */
+  /** The state they lead to; null when it has to be computed again. */
   #thinking: ThinkingState | null = null;
 
   constructor(entries: readonly JournalEntry[]) {
@@ -107,7 +107,7 @@ export class JournalState {
     }
   }
 
-  /** The fewest lines that come to the same. */
+  /** The fewest lines that lead to the same state. */
   entries(): readonly JournalEntry[] {
     return [
       ...[...this.approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval } as const)),

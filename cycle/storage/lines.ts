@@ -18,7 +18,7 @@ export function joinLines(lines: readonly string[]): Uint8Array {
   return new TextEncoder().encode(lines.join(""));
 }
 
-/** What two lines must share to count as the same: blanks and line ends behind the text are no difference (editors 3). */
+/** What two lines must share to count as the same: blanks and line ends behind the text are no difference. */
 export function lineKey(line: string): string {
   return line.trimEnd();
 }

@@ -1,4 +1,4 @@
-// One run at a time per document: an advisory lock that the system releases when its holder dies (cli 4.1).
+// One run at a time per document: an advisory lock that the system releases when its holder dies.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -26,14 +26,14 @@ export interface Holder {
   readonly path: string;
   /** Which start of that machine it belongs to, where the system names it. */
   readonly boot?: string;
-  /** When it took the lock, ISO 8601: numbers of processes come again, in containers at once. */
+  /** When it took the lock, ISO 8601: process ids are reused, in containers immediately. */
   readonly since?: string;
 }
 
 export interface DocumentLock {
   /** Says that a dead run's lock was taken over, when that happened. */
   readonly notice: Problem | null;
-  /** Whether the dead run kept its journal elsewhere, on another machine for instance: what it had begun stands in none of ours. */
+  /** Whether the killed run has another journal, for instance on another machine, so that ours does not hold what it began. */
   readonly leftElsewhere: boolean;
   /** Gives the lock back. Answers what was in the way of doing that without a trace; the lock is free all the same. */
   release(): Promise<Problem | null>;
@@ -41,7 +41,7 @@ export interface DocumentLock {
 
 export interface LockOptions {
   readonly environment: Environment;
-  /** Seconds to wait for another run; 0 fails at once. */
+  /** Seconds to wait for another run; 0 fails immediately. */
   readonly wait: number;
   /** Where it lies. @default state */
   readonly place?: LockPlace;
@@ -110,7 +110,7 @@ function takenOver({ pid, host }: Holder): Problem {
   };
 }
 
-/** A file that is locked for a document, and what helps where it cannot be made. */
+/** The lock file of a document, and what to do where it cannot be made. */
 interface LockFile {
   readonly folder: string;
   readonly path: string;
@@ -218,7 +218,7 @@ async function lockFile(
   }
 }
 
-/** Who holds the lock of a document now, without taking it; null when nobody does. */
+/** The holder of a document's lock, without taking it; null if it is free. */
 export async function holderOf(
   realPath: string,
   environment: Environment,
@@ -318,7 +318,7 @@ async function readHolder(file: Deno.FsFile): Promise<Holder | null> {
     const value: unknown = JSON.parse(new TextDecoder().decode(buffer.subarray(0, length)));
     return isHolder(value) ? value : null;
   } catch {
-    // Empty, or its holder is writing it at this moment: held or free, but by nobody we can name.
+    // Empty, or its holder is writing it: if it is held, the holder has no name yet.
     return null;
   }
 }

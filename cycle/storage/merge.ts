@@ -1,4 +1,4 @@
-// What becomes of our text when somebody else changed the file meanwhile: a three-way merge by lines, or a conflict.
+// Merges our text with somebody else's change of the file: a three-way merge by lines, or a conflict.
 
 import { parse } from "../../parser/mod.ts";
 import type { Chat, Result } from "../../parser/types.ts";
@@ -29,8 +29,8 @@ export function mergeFrom(
 }
 
 /**
- * Merges a foreign change with ours, both relative to `base`. Answers null when that would be unsafe (cli 4.3,
- * S11): the foreign change touches lines of ours or next to them, any status, the frontmatter, or the call that a
+ * Merges a foreign change with ours, both relative to `base`. Answers null when that would be unsafe: the
+ * foreign change touches lines of ours or next to them, any status, the frontmatter, or the call that a
  * block of ours answers. Nobody else's statuses or settings are ever obeyed in the middle of a run.
  */
 export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array): Uint8Array | null {

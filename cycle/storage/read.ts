@@ -1,4 +1,4 @@
-// Reading a document: what is refused, and in which words (cli section 9).
+// Reading a document: what is refused, and in which words.
 
 import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -108,7 +108,7 @@ function unreadable(
 
 /** No file, perhaps no folder for it: the next step makes first what is needed first. */
 function missing(path: string, environment: Environment): { ok: false; problem: Problem } {
-  // In place of bytes that are no UTF-8 the runtime hands this sign over, so that a file that is there cannot be opened.
+  // The runtime replaces bytes that are not UTF-8 by this character, so that an existing file cannot be opened.
   if (path.includes("\ufffd")) {
     return failure(
       "document-missing",
@@ -142,7 +142,7 @@ export async function checkWritable(path: string, realPath: string): Promise<Pro
 
 /** What decides whether its owner could give leave to write a file. */
 export interface Ownership {
-  /** Whether it belongs to whoever runs this program. */
+  /** Whether it belongs to the user of this process. */
   readonly own: boolean;
   /** Whether its owner may write it as far as its permissions say. */
   readonly writable: boolean;
@@ -154,7 +154,7 @@ export async function ownership(path: string): Promise<Ownership> {
   return { own: uid === null || uid === Deno.uid(), writable: ((mode ?? 0) & 0o200) !== 0 };
 }
 
-/** The problem of a document that cannot be opened for writing, with what helps against this very reason. */
+/** The problem of a document that cannot be opened for writing, with what to do about its reason. */
 export function unwritable(path: string, thrown: unknown, owned: Ownership): Problem {
   const refused = runtimeRefusal(thrown);
   if (refused !== null) return refused;
@@ -166,7 +166,7 @@ export function unwritable(path: string, thrown: unknown, owned: Ownership): Pro
   };
 }
 
-/** Why a file may not be written, and the beginning of a sentence that says what helps. */
+/** Why a file may not be written, and the beginning of a sentence that says what to do. */
 function hindrance(
   word: string,
   thrown: unknown,
@@ -194,7 +194,7 @@ function unlocking(word: string): string {
 }
 
 /**
- * Refuses bytes that are no text: NUL bytes, or not UTF-8.
+ * Refuses bytes that are not text: NUL bytes, or not UTF-8.
  *
  * @param path as the person named it, or null for standard input
  */

@@ -1,5 +1,4 @@
-// What a filter has in hand while it runs, on disk: should its output get lost, the text can be had again
-// (editors 2.3).
+// What a filter has in hand while it runs, on disk: should its output get lost, the text can be had again.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";

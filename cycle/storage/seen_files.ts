@@ -1,4 +1,4 @@
-// What the calls of one document last saw of files, kept from run to run (found-2 D3).
+// What the calls of one document last saw of files, kept from run to run.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, replaceSmallFile } from "../../base/files.ts";

@@ -1,4 +1,4 @@
-// Where a run keeps what does not belong into the document, and which paths its tools must not touch (cli 8, S11).
+// Where a run keeps what does not belong into the document, and which paths its tools must not touch.
 
 import { stateFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
@@ -16,7 +16,7 @@ export function documentKey(realPath: string): Promise<string> {
 /** The last answer: a run asks for the name of its one document many times over. */
 let last: { readonly realPath: string; readonly key: Promise<string> } | undefined;
 
-/** A moment as it stands in file names: sortable, without characters a shell minds. */
+/** A time for file names: sortable, without special characters of a shell. */
 export function timestamp(moment: Date): string {
   return moment.toISOString().replace(/[-:]/g, "").replace(".", "");
 }

@@ -1,5 +1,5 @@
 // What is remembered of replies that their document cannot hold, of signed thinking above all: by digests only, never its
-// text (providers-2026-11, 1.3.1).
+// text.
 
 import type { ThinkingEntry, ThinkingRecord, ThinkingState } from "../types.ts";
 
@@ -11,7 +11,7 @@ export const NO_THINKING: ThinkingState = {
   notes: new Map(),
 };
 
-/** What entries come to, in their order. */
+/** The state that entries lead to, in their order. */
 export function thinkingState(entries: readonly ThinkingEntry[]): ThinkingState {
   const records = new Map<string, ThinkingRecord>();
   const stale = new Set<string>();

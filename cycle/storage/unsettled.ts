@@ -1,4 +1,4 @@
-// What the entries of a journal come to about commands and the document that they could have reached (S17). Pure.
+// The state that journal entries lead to about commands and the document they could have written. Pure.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Approval, Exposure, Suspects } from "../types.ts";
@@ -42,7 +42,7 @@ export function entriesOf({ exposure, suspects }: Unsettled): UnsettledEntry[] {
   ];
 }
 
-/** What this program records as approved while commands live needs nobody to vouch for it. */
+/** Approvals that this program records while commands run need no confirmation. */
 function withApproval(
   exposure: Exposure | null,
   { id, hash, asked }: Approval & { readonly id: string },
@@ -52,7 +52,7 @@ function withApproval(
   return { ...exposure, approved: asked === true ? others : { ...others, [id]: hash } };
 }
 
-/** Whoever decides about a call, or is asked anew about it, sees it as it is. */
+/** A person who decides about a call, or is asked about it again, has seen its text. */
 function without(suspects: Suspects | null, id: string): Suspects | null {
   if (suspects === null) return null;
   const { [id]: _, ...calls } = suspects.calls;

@@ -1,16 +1,16 @@
-// How full the window of a model is, and what a request comes to before it is made. Pure.
+// How full a context window is, and the expected size and cost of a request. Pure.
 
 import type { Prices } from "../../providers/models/types.ts";
 import { promptTokens } from "../../providers/usage.ts";
 import type { UsageRecord } from "../types.ts";
 
-/** Bytes of text that make a token, about, where nobody counted. */
+/** Bytes of a token, for estimates. */
 const BYTES_PER_TOKEN = 4;
 
 /** How much of a model's window a conversation takes. */
 export interface Fill {
   readonly tokens: number;
-  /** Tokens that the window holds; null where nobody knows. */
+  /** Tokens that the window holds; null if unknown. */
   readonly window: number | null;
   /** The part of it, from 0 on; null with it. */
   readonly share: number | null;
@@ -23,7 +23,7 @@ export interface Fill {
  *
  * @param last what the last request used
  * @param bytes length of the document
- * @param window tokens that the model of the next request takes; null where nobody knows
+ * @param window tokens that the window of the next request's model holds; null if unknown
  */
 export function fillOf(last: UsageRecord | undefined, bytes: number, window: number | null): Fill {
   const tokens = last === undefined ? Math.ceil(bytes / BYTES_PER_TOKEN) : usedTokens(last);
@@ -50,8 +50,8 @@ export function expectedTokens(rough: number, last: Measured | null): number {
 }
 
 /**
- * Dollars that a request may come to: what was sent before is taken from the provider's cache where it keeps one, and the
- * reply is as long as the last one, as nobody knows its length before.
+ * Dollars that a request may cost: what was sent before is read from the provider's cache where it keeps one, and the reply
+ * counts as long as the last one.
  *
  * @param tokens of the request
  * @param last the one before it in this run; null for the first, whose reply counts nothing

@@ -30,7 +30,7 @@ export function openUsageLog(environment: Environment): UsageLog {
   };
 }
 
-/** The records of a document, oldest first; null stands for all that were unsaved. */
+/** The records of a document, oldest first; null means all unsaved ones. */
 export async function recordsOf(
   environment: Environment,
   document: string | null,

@@ -11,7 +11,7 @@ export type UsedRequest = Omit<UsageRecord, "time" | "prices" | "cost" | "contex
   readonly begun: Date;
 };
 
-/** What the cost of a request depends on beside its tokens. */
+/** What the cost of a request depends on besides its tokens. */
 export interface Pricing {
   /** Models of the person's own, and prices they know better. */
   readonly settings: Pick<Settings, "providers">;
@@ -39,7 +39,7 @@ export interface UsageTotal extends Usage {
   readonly requests: number;
   /** Dollars of the requests whose price is known. */
   readonly cost: number;
-  /** Requests whose price nobody knows. */
+  /** Requests whose price is unknown. */
   readonly unpriced: number;
 }
 
@@ -68,7 +68,7 @@ export function totalOf(records: readonly UsageRecord[]): UsageTotal {
   }), NO_TOTAL);
 }
 
-/** The part of what was sent that the provider had at hand, from 0 to 1; null when nothing was sent. */
+/** The part of the tokens sent that the provider had cached, from 0 to 1; null if nothing was sent. */
 export function cacheShare(usage: Usage): number | null {
   const sent = promptTokens(usage);
   return sent === 0 ? null : usage.cache_read / sent;

@@ -55,7 +55,7 @@ export class ThinkingLog {
     } else if (effect.kind === "dropped") this.#dropped.push(...effect.dropped);
   }
 
-  /** Remembers what the reply showed; answers with what the person is to be told. */
+  /** Records what the reply showed; returns notices for the person. */
   async finish(journal: Journal | undefined): Promise<readonly string[]> {
     const { unread } = journal?.thinking ?? NO_THINKING;
     const known = this.#dropped.flatMap(({ path, why }) => {

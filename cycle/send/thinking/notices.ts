@@ -1,4 +1,4 @@
-// What a person is told about thinking of earlier replies that is not used any more, and about a cache that is lost.
+// Notices about thinking of earlier replies that is not used any more, and about a lost cache.
 
 import { failure, type Problem } from "../../../base/problem.ts";
 import type {
@@ -13,7 +13,7 @@ import type { Prices } from "../../../providers/models/types.ts";
 import { roughTokens } from "./preserved.ts";
 import type { Judgement } from "./preserved.ts";
 
-/** What the provider keeps at hand, as far as losing it costs something; null when it keeps nothing. */
+/** What the provider caches, as far as losing it costs something; null if it caches nothing. */
 export interface CacheFacts {
   /** Tokens that a prompt must have to be kept. */
   readonly least: number;
@@ -135,7 +135,7 @@ function placeOf({ what, line }: PrefixPiece): string {
   }
 }
 
-/** What it costs that all from one piece on has to be read anew; null when it was too little to be kept. */
+/** The cost of reading everything from one piece on again; null if it was too little to be cached. */
 function cacheLoss(pieces: readonly PrefixPiece[], { least, prices }: CacheFacts): string | null {
   const tokens = roughTokens(pieces);
   if (tokens < least) return null;

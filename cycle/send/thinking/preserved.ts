@@ -1,4 +1,4 @@
-// Which thinking of earlier replies still counts, told from digests before anything is sent (providers-2026-11, 1.3.1).
+// Which thinking of earlier replies still counts, by digests, before anything is sent.
 //
 // Signed thinking belongs to what stood before it when it was made: tools, system prompt, every message. When that has
 // changed, the provider refuses the request or drops the thinking and all that comes after it. So what no longer counts
@@ -17,7 +17,7 @@ export interface Digests {
   readonly prefixes: readonly string[];
   readonly thinking: readonly {
     readonly part: ThinkingPart;
-    /** The piece that it stands in. */
+    /** The piece that it is in. */
     readonly piece: number;
     readonly key: string;
     readonly text: string;
@@ -33,11 +33,11 @@ export interface Judgement {
   readonly stale: readonly string[];
   /** The first piece that is not what it was in the last request; null when none is, or nothing is known. */
   readonly changed: number | null;
-  /** What is sent although the model cannot read it, and nobody was told of. */
+  /** Thinking that is sent although the model cannot read it, and that was not reported yet. */
   readonly unread: readonly { readonly part: ThinkingPart; readonly key: string }[];
 }
 
-/** What stands for a block of thinking: a digest of its signature, of which there is no second. */
+/** The key of a block of thinking: a digest of its signature, which is unique. */
 export function keyOf(part: Pick<ThinkingPart, "content" | "signature" | "redacted">): string {
   return quickHash(part.redacted ? `redacted ${part.content}` : part.signature?.value ?? "");
 }
@@ -122,7 +122,7 @@ export function sentEntry(pieces: readonly string[], sent: readonly string[]): T
     : { kind: "sent", from, pieces: pieces.slice(from) };
 }
 
-/** Tokens that a piece comes to, roughly: providers count differently, and this only says how much. */
+/** A rough count of a piece's tokens, enough to say how much is lost. */
 export function roughTokens(pieces: readonly PrefixPiece[]): number {
   return Math.round(pieces.reduce((sum, { text }) => sum + text.length, 0) / 4);
 }

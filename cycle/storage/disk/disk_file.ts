@@ -23,7 +23,7 @@ const MAX_REPLACED = 4;
 /** A text that somebody else wrote. */
 export interface Foreign {
   readonly text: Uint8Array;
-  /** It went into a file that had just been replaced: what stands at the path is ours. */
+  /** It went into a file that had just been replaced: the file at the path is ours. */
   readonly astray: boolean;
 }
 

@@ -10,7 +10,7 @@ export const MAX_STEP_BYTES = 16 * 1024;
 export interface GrownText {
   /** Up to this byte both are the same. */
   readonly from: number;
-  /** What stands there, in pieces: a file may end behind each of them. */
+  /** The text, in pieces: a file may end after each of them. */
   readonly pieces: readonly string[];
 }
 

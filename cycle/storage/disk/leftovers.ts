@@ -1,4 +1,4 @@
-// What a run that was killed in the middle of a write left behind: temporary files that nobody will ever finish.
+// Temporary files of a run that was killed in the middle of a write.
 
 import type { Environment } from "../../../base/environment.ts";
 import { isMissing, removeIfThere, temporaryPrefix } from "../../../base/files.ts";
@@ -7,7 +7,7 @@ import { ASIDE_NAME_BYTES } from "./rescue.ts";
 import { documentKey, stateFolder } from "../state_files.ts";
 
 /**
- * Removes the temporary files of a document, beside it and in the state folder. Only for whoever holds its lock: nobody
+ * Removes the temporary files of a document, next to it and in the state folder. Only for the holder of its lock: nobody
  * else writes it then. Throws what the system throws.
  */
 export async function removeLeftovers(realPath: string, environment: Environment): Promise<void> {

@@ -1,4 +1,4 @@
-// In-place writes that can be finished after a crash, and texts that could not be written where they belong (S10).
+// In-place writes that can be finished after a crash, and texts that could not be written where they belong.
 
 import { createFile, isMissing, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
@@ -89,7 +89,7 @@ export function isTorn(current: Uint8Array, old: Uint8Array, text: Uint8Array): 
 export const ASIDE_NAME_BYTES = 160;
 
 /**
- * Saves a text beside its document as `FILE.flemma-<time>`, else in the state folder; answers where. A copy that
+ * Saves a text next to its document as `FILE.flemma-<time>`, else in the state folder; returns the path. A copy that
  * this run saved `earlier` is replaced.
  */
 export async function saveAside(

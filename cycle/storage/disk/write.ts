@@ -1,4 +1,4 @@
-// Putting bytes on disk so that at every moment either the old or the new document can be had (cli 4.2, S10), and never
+// Putting bytes on disk so that at every moment either the old or the new document can be had, and never
 // over what somebody else wrote: the file is compared through the open descriptor in the same turn as it is changed.
 
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
@@ -144,7 +144,7 @@ async function writeContent(file: Deno.FsFile, content: Content): Promise<void> 
   await writeAll(file, buffer.subarray(0, filled));
 }
 
-/** Puts what stands from byte `at` on into a file and ends it there. */
+/** Writes the content from byte `at` on into a file and truncates it there. */
 function putSync(file: Deno.FsFile, at: number, content: Content): void {
   file.seekSync(at, Deno.SeekMode.Start);
   for (const part of content.parts(at)) writeAllSync(file, part);
