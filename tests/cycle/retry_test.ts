@@ -1,18 +1,7 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import { createSend } from "../../cycle/send/send.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import type { CycleEvent, SendOutcome } from "../../cycle/types.ts";
-import { anthropic } from "../../providers/anthropic/provider.ts";
-import { type Answer, serve } from "../providers/loopback.ts";
+import type { Answer } from "../providers/loopback.ts";
 import { StoppedClock } from "../providers/stopped_clock.ts";
-
-const BEFORE = "@You:\nhi\n";
-const SSE = { "content-type": "text/event-stream" };
-
-function frames(...events: readonly object[]): Answer {
-  return { headers: SSE, body: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("") };
-}
+import { BEFORE, delta, END, type Sent, sent, SSE, stop, streamed } from "./sending.ts";
 
 const START = { type: "message_start", message: { usage: { input_tokens: 1 } } };
 /** What the provider says of itself and of the request before any word of a reply. */
@@ -26,16 +15,7 @@ const TOLD = {
   },
 };
 const OVERLOADED = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
-const delta = (text: string) => ({
-  type: "content_block_delta",
-  index: 0,
-  delta: { type: "text_delta", text },
-});
-const GOOD = frames(START, delta("Hello!"), {
-  type: "message_delta",
-  delta: { stop_reason: "end_turn" },
-  usage: { output_tokens: 1 },
-}, { type: "message_stop" });
+const GOOD = streamed(START, delta("Hello!"), stop("end_turn", 1), END);
 
 function refused(status: number, type: string, headers: Record<string, string> = {}): Answer {
   return {
@@ -45,54 +25,24 @@ function refused(status: number, type: string, headers: Record<string, string> =
   };
 }
 
-interface Run {
-  readonly outcome: SendOutcome;
-  readonly after: string;
-  readonly events: readonly CycleEvent[];
+interface Run extends Sent {
   readonly bodies: readonly string[];
   readonly waits: readonly number[];
 }
 
-/** Sends to a server that gives the answers in turn, the last one for ever; time passes only in waits. */
+/** Sends with retries; time passes only in waits. */
 async function send(
   answers: readonly Answer[],
-  { retry, onWait, signal = new AbortController().signal }: {
+  { retry = true, onWait, signal }: {
     readonly retry?: boolean;
     readonly onWait?: () => void;
     readonly signal?: AbortSignal;
   } = {},
 ): Promise<Run> {
-  let count = 0;
-  const server = serve(() => answers[Math.min(count++, answers.length - 1)]!);
   const clock = new StoppedClock();
   if (onWait !== undefined) clock.onWait = onWait;
-  try {
-    const store = new MemoryStore(new TextEncoder().encode(BEFORE), null);
-    const events: CycleEvent[] = [];
-    const outcome = await createSend({
-      store,
-      settings: DEFAULT_SETTINGS,
-      environment: {
-        cwd: "/",
-        home: "/",
-        variables: { ANTHROPIC_API_KEY: "key", FLEMMA_ANTHROPIC_BASE_URL: server.url },
-      },
-      provider: anthropic,
-      tools: () => [],
-      emit: (event) => events.push(event),
-      clock,
-      retry,
-    })(signal);
-    return {
-      outcome,
-      after: new TextDecoder().decode(store.chat.bytes),
-      events,
-      bodies: server.requests.map(({ body }) => body),
-      waits: clock.waits,
-    };
-  } finally {
-    await server.close();
-  }
+  const run = await sent(answers, { clock, retry, signal });
+  return { ...run, bodies: run.requests.map(({ body }) => body), waits: clock.waits };
 }
 
 function names(run: Run): readonly string[] {
@@ -103,7 +53,7 @@ Deno.test("a provider that is overloaded for a while is asked again, with the sa
   const run = await send([
     refused(529, "overloaded_error"),
     refused(429, "rate_limit_error", { "retry-after": "17" }),
-    frames(START, OVERLOADED),
+    streamed(START, OVERLOADED),
     { headers: SSE, body: "" },
     GOOD,
   ]);
@@ -140,12 +90,12 @@ Deno.test("a wait beyond ten minutes is not begun, and told", async () => {
 });
 
 Deno.test("once a first word came nothing is asked again, be it cut, broken or refused in the middle", async () => {
-  const begun = { ...frames(START, delta("Half")), headers: SSE };
+  const begun = { ...streamed(START, delta("Half")), headers: SSE };
   for (
     const answer of [
       begun,
       { ...begun, reset: true },
-      frames(START, delta("Half"), OVERLOADED),
+      streamed(START, delta("Half"), OVERLOADED),
     ]
   ) {
     const run = await send([answer, GOOD]);
@@ -158,8 +108,8 @@ Deno.test("once a first word came nothing is asked again, be it cut, broken or r
 Deno.test("a connection that breaks before the first word is made again", async () => {
   const run = await send([
     { headers: SSE, body: "data: {", reset: true },
-    { ...frames(START), reset: true },
-    { ...frames(TOLD), reset: true },
+    { ...streamed(START), reset: true },
+    { ...streamed(TOLD), reset: true },
     GOOD,
   ]);
   assert.equal(run.outcome.kind, "completed");
@@ -187,7 +137,7 @@ Deno.test("what is wrong with the request, the key or the account is asked once"
     refused(413, "request_too_large"),
     refused(429, "rate_limit_error"),
     spent,
-    frames(START, { type: "error", error: { type: "invalid_request_error", message: "No" } }),
+    streamed(START, { type: "error", error: { type: "invalid_request_error", message: "No" } }),
   ];
   for (const answer of rows) {
     const run = await send([answer, GOOD]);
@@ -222,19 +172,8 @@ Deno.test("a host that takes no connection is not asked again: nobody may ever b
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
   const clock = new StoppedClock();
-  const outcome = await createSend({
-    store: new MemoryStore(new TextEncoder().encode(BEFORE), null),
-    settings: DEFAULT_SETTINGS,
-    environment: {
-      cwd: "/",
-      home: "/",
-      variables: { ANTHROPIC_API_KEY: "key", FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}` },
-    },
-    provider: anthropic,
-    tools: () => [],
-    emit: () => {},
-    clock,
-  })(new AbortController().signal);
+  const variables = { FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}` };
+  const { outcome } = await sent([], { clock, retry: true, variables });
   assert.ok(outcome.kind === "failed");
   assert.match(outcome.problem.next ?? "", /Start the server/);
   assert.deepEqual(clock.waits, []);

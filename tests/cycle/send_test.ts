@@ -2,37 +2,17 @@ import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
 import { dryRun } from "../../cycle/send/request.ts";
-import { createSend } from "../../cycle/send/send.ts";
 import { openFile } from "../../cycle/storage/file_store.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import type { CycleEvent, DocumentStore, SendOutcome } from "../../cycle/types.ts";
+import type { CycleEvent, DocumentStore } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
-import { type Answer, type Loopback, serve } from "../providers/loopback.ts";
+import { serve } from "../providers/loopback.ts";
 import { withClock } from "../waiting.ts";
+import { BEFORE, bytes, delta, END, frames, senderTo, type Sent, sent, SSE, stop } from "./sending.ts";
 
-const BEFORE = "@You:\nhi\n";
-const SSE = { "content-type": "text/event-stream" };
-
-function bytes(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
-
-function frames(...events: readonly object[]): string {
-  return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
-}
-
-const delta = (text: string) => ({
-  type: "content_block_delta",
-  index: 0,
-  delta: { type: "text_delta", text },
-});
-const stop = (reason: string) => ({
-  type: "message_delta",
-  delta: { stop_reason: reason },
-  usage: { output_tokens: 3 },
-});
-const END = { type: "message_stop" };
+/** Nothing aborts it. */
+const NEVER = new AbortController().signal;
 
 function tool(json: string, id = "t1", name = "bash"): object[] {
   return [
@@ -42,55 +22,7 @@ function tool(json: string, id = "t1", name = "bash"): object[] {
   ];
 }
 
-interface Run {
-  readonly outcome: SendOutcome;
-  readonly after: string;
-  readonly events: readonly CycleEvent[];
-  readonly requests: Loopback["requests"];
-}
-
-interface Options {
-  readonly before?: string;
-  readonly settings?: Settings;
-  readonly stream?: boolean;
-  readonly signal?: AbortSignal;
-  readonly onEvent?: (event: CycleEvent) => void;
-  readonly baseUrl?: string;
-  readonly variables?: Readonly<Record<string, string>>;
-  readonly fetch?: typeof fetch;
-}
-
-async function send(answer: Answer, options: Options = {}): Promise<Run> {
-  const server = serve(() => answer);
-  try {
-    const store = new MemoryStore(bytes(options.before ?? BEFORE), null);
-    const events: CycleEvent[] = [];
-    const outcome = await createSend({
-      store,
-      settings: options.settings ?? DEFAULT_SETTINGS,
-      environment: {
-        cwd: "/",
-        home: "/",
-        variables: options.variables ??
-          { ANTHROPIC_API_KEY: "secret-key", FLEMMA_ANTHROPIC_BASE_URL: options.baseUrl ?? server.url },
-      },
-      provider: anthropic,
-      tools: () => [],
-      emit: (event) => {
-        events.push(event);
-        options.onEvent?.(event);
-      },
-      stream: options.stream,
-      fetch: options.fetch,
-      retry: false,
-    })(options.signal ?? new AbortController().signal);
-    return { outcome, after: new TextDecoder().decode(store.chat.bytes), events, requests: server.requests };
-  } finally {
-    await server.close();
-  }
-}
-
-function failureOf(run: Run): { readonly code: string; readonly message: string; readonly next?: string } {
+function failureOf(run: Sent): { readonly code: string; readonly message: string; readonly next?: string } {
   assert.ok(run.outcome.kind === "failed", run.outcome.kind);
   return run.outcome.problem;
 }
@@ -110,7 +42,7 @@ Deno.test("70: a reply that uses ids of earlier calls, or one id twice, is writt
     stop("tool_use"),
     END,
   ];
-  const { after } = await send({ headers: SSE, body: frames(...reply) }, { before });
+  const { after } = await sent({ headers: SSE, body: frames(...reply) }, { before });
   const chat = parse(bytes(after));
   assert.deepEqual(chat.calls.map(({ id }) => id), ["call_0", "call_0_2", "call_0_3", "call_1"]);
 });
@@ -119,7 +51,9 @@ Deno.test("a refused connection leaves the document as it was and names the host
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
-  const run = await send({ body: "" }, { baseUrl: `http://127.0.0.1:${port}` });
+  const run = await sent({ body: "" }, {
+    variables: { FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}` },
+  });
   assert.equal(run.after, BEFORE);
   assert.equal(failureOf(run).code, "provider-network");
   assert.match(
@@ -144,7 +78,7 @@ Deno.test("statuses 401, 429 and 529 leave the document as it was and say what t
   for (const [status, type, message, code, next] of cases) {
     const body = JSON.stringify({ type: "error", error: { type, message } }, null, 2);
     const headers = { "content-type": "application/json", "retry-after": "9" };
-    const run = await send({ status, body, headers });
+    const run = await sent({ status, body, headers });
     assert.equal(run.after, BEFORE);
     const problem = failureOf(run);
     assert.equal(problem.message, `${type} — ${message}`);
@@ -159,22 +93,22 @@ Deno.test("statuses 401, 429 and 529 leave the document as it was and say what t
 Deno.test("an HTML page, an empty body and a JSON error under the wrong type are failures with a sentence", async () => {
   const html = "<html>\n <body>\n  " + "Bad gateway ".repeat(60) + "</body></html>";
   for (const status of [200, 503]) {
-    const run = await send({ status, body: html, headers: { "content-type": "text/html" } });
+    const run = await sent({ status, body: html, headers: { "content-type": "text/html" } });
     assert.equal(run.after, BEFORE);
     assert.match(failureOf(run).message, /Unexpected API response: <html> <body> Bad gateway .*\.\.\.$/);
   }
   for (const [status, headers] of [[200, SSE], [200, {}], [503, {}]] as const) {
-    const run = await send({ status, headers, body: "" });
+    const run = await sent({ status, headers, body: "" });
     assert.equal(run.after, BEFORE);
     assert.equal(failureOf(run).code, status === 200 ? "provider-network" : "provider-other");
   }
   const error = JSON.stringify({ error: { type: "api_error", message: "down" } }, null, 2);
-  const stray = await send({ headers: SSE, body: error });
+  const stray = await sent({ headers: SSE, body: error });
   assert.equal(failureOf(stray).message, "api_error — down");
 });
 
 Deno.test("a redirect is not followed", async () => {
-  const run = await send({ status: 302, headers: { location: "http://elsewhere.example/" }, body: "" });
+  const run = await sent({ status: 302, headers: { location: "http://elsewhere.example/" }, body: "" });
   assert.match(failureOf(run).message, /redirects to http:\/\/elsewhere\.example\/ \(HTTP 302\)/);
   assert.equal(run.after, BEFORE);
 });
@@ -184,14 +118,14 @@ Deno.test("CR LF, comments, data without a blank, and characters cut in their by
   const body = ": hello\r\n\r\n" +
     events.map((event) => `event: x\r\ndata:${JSON.stringify(event)}\r\n\r\n`).join("") +
     "data: [DONE]\r\n\r\ndata: {broken\r\n\r\ndata:" + JSON.stringify(END);
-  const run = await send({ headers: SSE, body, chunk: 1 });
+  const run = await sent({ headers: SSE, body, chunk: 1 });
   assert.equal(run.outcome.kind, "completed");
   assert.equal(run.after, `${BEFORE}\n@Assistant:\näö😀 \u2028ok\n\n@You:\n\n`);
 });
 
 Deno.test("a stream that ends or breaks before its closing event is marked, and is no success", async () => {
   for (const reset of [false, true]) {
-    const run = await send({ headers: SSE, body: frames(delta("Half a")), reset });
+    const run = await sent({ headers: SSE, body: frames(delta("Half a")), reset });
     const problem = failureOf(run);
     assert.equal(problem.code, "provider-network");
     assert.equal(
@@ -203,7 +137,7 @@ Deno.test("a stream that ends or breaks before its closing event is marked, and 
 
 Deno.test("an error in mid-stream keeps the text, closes its fence and marks it", async () => {
   const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
-  const run = await send({ headers: SSE, body: frames(delta("```js\nlet"), error, delta("never")) });
+  const run = await sent({ headers: SSE, body: frames(delta("```js\nlet"), error, delta("never")) });
   assert.equal(
     run.after,
     `${BEFORE}\n@Assistant:\n\`\`\`js\nlet\n\`\`\`\n\n<!-- flemma:aborted: overloaded_error — Overloaded -->\n`,
@@ -217,7 +151,7 @@ Deno.test("a call whose input the token limit cut is not written, and the calls 
     stop("max_tokens"),
     END,
   );
-  const run = await send({ headers: SSE, body });
+  const run = await sent({ headers: SSE, body });
   assert.match(failureOf(run).message, /token limit inside the input of a call to bash/);
   const chat = parse(bytes(run.after));
   assert.deepEqual(chat.calls.map(({ id }) => id), ["whole"]);
@@ -225,27 +159,27 @@ Deno.test("a call whose input the token limit cut is not written, and the calls 
 });
 
 Deno.test("an input that is no object, and an id that no header can hold, are failures of the stream", async () => {
-  const list = await send({ headers: SSE, body: frames(...tool("[1]"), stop("tool_use"), END) });
+  const list = await sent({ headers: SSE, body: frames(...tool("[1]"), stop("tool_use"), END) });
   assert.match(failureOf(list).message, /no JSON object/);
   assert.equal(list.after, BEFORE);
-  const forged = await send({ headers: SSE, body: frames(delta("x"), ...tool("{}", "a`)\n@You:"), END) });
+  const forged = await sent({ headers: SSE, body: frames(delta("x"), ...tool("{}", "a`)\n@You:"), END) });
   assert.equal(failureOf(forged).code, "provider-other");
   assert.deepEqual(parse(bytes(forged.after)).turns.map(({ role }) => role), ["You", "Assistant"]);
 });
 
 Deno.test("a completed reply without content leaves the document and warns once", async () => {
-  const run = await send({ headers: SSE, body: frames(delta("\n\n"), stop("end_turn"), END) });
+  const run = await sent({ headers: SSE, body: frames(delta("\n\n"), stop("end_turn"), END) });
   assert.ok(run.outcome.kind === "completed");
   assert.equal(run.outcome.warnings.length, 1);
   assert.equal(run.after, BEFORE);
 });
 
 Deno.test("a silent server runs into the timeout, and the sentence names it", async () => {
-  const silent = await send({ headers: SSE, body: "", hang: true }, { settings: withTimeouts(0.2) });
+  const silent = await sent({ headers: SSE, body: "", hang: true }, { settings: withTimeouts(0.2) });
   assert.equal(failureOf(silent).code, "provider-timeout");
   assert.match(failureOf(silent).message, /0\.2 s/);
   assert.equal(silent.after, BEFORE);
-  const begun = await send({ headers: SSE, body: frames(delta("So far")), hang: true }, {
+  const begun = await sent({ headers: SSE, body: frames(delta("So far")), hang: true }, {
     settings: withTimeouts(0.3),
   });
   assert.match(begun.after, /So far\n\n<!-- flemma:aborted: Nothing came from 127/);
@@ -278,10 +212,10 @@ Deno.test("a reply may take longer than the timeout as long as something of it c
       controller.enqueue(bytes(frames(delta("At last."), stop("end_turn"), END)));
       controller.close();
     });
-    const late = await send({ body: "" }, { settings: withTimeouts(0.3), fetch: slow });
+    const late = await sent({ body: "" }, { settings: withTimeouts(0.3), fetch: slow });
     assert.equal(late.outcome.kind, "completed");
   });
-  const huge = await send({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }, {
+  const huge = await sent({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }, {
     settings: withTimeouts(9_999_999, 9_999_999),
   });
   assert.equal(huge.outcome.kind, "completed");
@@ -295,13 +229,13 @@ Deno.test("what came in time counts where this process did not run until its tim
       controller.enqueue(bytes(frames(delta("There."), stop("end_turn"), END)));
       controller.close();
     });
-    const run = await send({ body: "" }, { settings: withTimeouts(0.3), fetch: stopped });
+    const run = await sent({ body: "" }, { settings: withTimeouts(0.3), fetch: stopped });
     assert.equal(run.outcome.kind, "completed");
   });
   await withClock(async (clock) => {
     // Nothing comes afterwards either.
     const silent = streaming(() => clock.pass(320));
-    const run = await send({ body: "" }, { settings: withTimeouts(0.3), fetch: silent });
+    const run = await sent({ body: "" }, { settings: withTimeouts(0.3), fetch: silent });
     assert.equal(failureOf(run).code, "provider-timeout");
   });
 });
@@ -325,7 +259,7 @@ Deno.test("blocks and parts of an unknown type, and lines that are no JSON, are 
     citation,
   ) + 'data: {"type": "content_bl\n\ndata: oops\n\ndata: [DONE]\n\ndata: null\n\n' +
     frames(delta("B"), stop("end_turn"), END);
-  const run = await send({ headers: SSE, body });
+  const run = await sent({ headers: SSE, body });
   assert.ok(run.outcome.kind === "completed");
   assert.deepEqual(run.outcome.warnings.map((warning) => warning.replace(/\(.*\)/, "(…)")), [
     'The reply holds a block of the type "server_tool_use", which this program does not know; it is left out.',
@@ -344,11 +278,11 @@ Deno.test("S14: a call that may have lost a piece to a broken line is not writte
     broken + frames(input, end),
   ];
   for (const body of cases) {
-    const run = await send({ headers: SSE, body: frames(delta("x")) + body + frames(stop("tool_use"), END) });
+    const run = await sent({ headers: SSE, body: frames(delta("x")) + body + frames(stop("tool_use"), END) });
     assert.match(failureOf(run).message, /did not arrive whole/);
     assert.doesNotMatch(run.after, /Tool Use/);
   }
-  const whole = await send({ headers: SSE, body: broken + frames(start, input, end, stop("tool_use"), END) });
+  const whole = await sent({ headers: SSE, body: broken + frames(start, input, end, stop("tool_use"), END) });
   assert.match(whole.after, /Tool Use/);
   const thought = [
     {
@@ -361,20 +295,20 @@ Deno.test("S14: a call that may have lost a piece to a broken line is not writte
     { type: "content_block_stop", index: 0 },
   ];
   const hurt = frames(...thought.slice(0, 2)) + broken + frames(...thought.slice(2), stop("end_turn"), END);
-  const { after } = await send({ headers: SSE, body: hurt });
+  const { after } = await sent({ headers: SSE, body: hurt });
   assert.match(after, /<thinking>\nHm\.\n<\/thinking>/);
 });
 
 Deno.test("an input of eight million characters is written and sent like a short one", async () => {
   const input = JSON.stringify({ content: "\\n".repeat(4_000_000) });
-  const run = await send({ headers: SSE, body: frames(...tool(input), stop("tool_use"), END) });
+  const run = await sent({ headers: SSE, body: frames(...tool(input), stop("tool_use"), END) });
   assert.equal(run.outcome.kind, "completed");
   assert.equal(parse(bytes(run.after)).calls[0]?.inputText, input);
 });
 
 Deno.test("a cancel before content leaves the document, one after content marks it", async () => {
   const early = new AbortController();
-  const nothing = await send({ headers: SSE, body: frames({ type: "ping" }), hang: true }, {
+  const nothing = await sent({ headers: SSE, body: frames({ type: "ping" }), hang: true }, {
     signal: early.signal,
     onEvent: (event) => event.event === "request:sending" && setTimeout(() => early.abort()),
   });
@@ -382,7 +316,7 @@ Deno.test("a cancel before content leaves the document, one after content marks 
   assert.equal(nothing.after, BEFORE);
 
   const late = new AbortController();
-  const some = await send({ headers: SSE, body: frames(delta("One, two,")), hang: true }, {
+  const some = await sent({ headers: SSE, body: frames(delta("One, two,")), hang: true }, {
     signal: late.signal,
     onEvent: (event) => event.event === "text" && late.abort(),
   });
@@ -393,13 +327,13 @@ Deno.test("a cancel before content leaves the document, one after content marks 
   );
   assert.ok(some.events.some((event) => event.event === "request:finished" && event.status === "cancelled"));
 
-  const before = await send({ body: "" }, { signal: AbortSignal.abort() });
+  const before = await sent({ body: "" }, { signal: AbortSignal.abort() });
   assert.equal(before.outcome.kind, "cancelled");
   assert.equal(before.requests.length, 0);
 });
 
 Deno.test("without a key nothing is sent, and the variable and the resolvers are named", async () => {
-  const run = await send({ body: "" }, { variables: { ANTHROPIC_API_KEY: "" } });
+  const run = await sent({ body: "" }, { variables: { ANTHROPIC_API_KEY: "" } });
   assert.equal(failureOf(run).code, "credential-missing");
   assert.match(failureOf(run).message, /environment: ANTHROPIC_API_KEY is not set/);
   assert.equal(run.requests.length, 0);
@@ -407,7 +341,7 @@ Deno.test("without a key nothing is sent, and the variable and the resolvers are
 });
 
 Deno.test("a key that no header can hold is refused without being shown", async () => {
-  const run = await send({ body: "" }, { variables: { ANTHROPIC_API_KEY: "se\u00e9cret key" } });
+  const run = await sent({ body: "" }, { variables: { ANTHROPIC_API_KEY: "se\u00e9cret key" } });
   assert.equal(failureOf(run).code, "credential-invalid");
   assert.doesNotMatch(failureOf(run).message, /cret/);
   assert.equal(run.requests.length, 0);
@@ -417,16 +351,8 @@ Deno.test("a run that sends twice says each warning once", async () => {
   const server = serve(() => ({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }));
   const events: CycleEvent[] = [];
   const store = new MemoryStore(bytes("@You:\n@./gone.md\n"), null);
-  const again = createSend({
-    store,
+  const again = senderTo(server.url, store, {
     settings: { ...DEFAULT_SETTINGS, model: "claude-next" },
-    environment: {
-      cwd: "/",
-      home: "/",
-      variables: { ANTHROPIC_API_KEY: "k", FLEMMA_ANTHROPIC_BASE_URL: server.url },
-    },
-    provider: anthropic,
-    tools: () => [],
     emit: (event) => events.push(event),
   });
   const warnings: number[] = [];
@@ -442,10 +368,10 @@ Deno.test("a run that sends twice says each warning once", async () => {
 });
 
 Deno.test("a base URL that is none is refused with the place it came from", async () => {
-  const run = await send({ body: "" }, { baseUrl: "127.0.0.1" });
+  const run = await sent({ body: "" }, { variables: { FLEMMA_ANTHROPIC_BASE_URL: "127.0.0.1" } });
   assert.match(failureOf(run).message, /"127\.0\.0\.1" from the variable FLEMMA_ANTHROPIC_BASE_URL/);
   const settings = { ...DEFAULT_SETTINGS, providers: { anthropic: { base_url: "ftp://x" } } };
-  const set = await send({ body: "" }, { settings });
+  const set = await sent({ body: "" }, { settings });
   assert.match(failureOf(set).message, /the setting providers\.anthropic\.base_url/);
 });
 
@@ -459,7 +385,7 @@ Deno.test("diagnostics of severity error block the request and nothing is sent",
       ["@You:\nhi\n\n@Assistant:\nhello\n\n@You:\n\n", "nothing_to_send"],
     ] as const
   ) {
-    const run = await send({ body: "" }, { before });
+    const run = await sent({ body: "" }, { before });
     assert.ok(run.outcome.kind === "blocked", code);
     const errors = run.outcome.diagnostics.filter(({ severity }) => severity === "error");
     assert.deepEqual(errors.map((diagnostic) => diagnostic.code), [code], "one cause is told once");
@@ -491,7 +417,7 @@ Deno.test("each text tells the line of the document on which it begins", async (
   for (const before of [BEFORE, "@You:\nhi", "@You:\r\nhi\r\n"]) {
     for (const reply of replies) {
       for (const stream of [true, false]) {
-        const { events, after } = await send({ headers: SSE, body: frames(...reply) }, { before, stream });
+        const { events, after } = await sent({ headers: SSE, body: frames(...reply) }, { before, stream });
         const lines = after.split("\n");
         for (const event of events) {
           const word = event.event === "text" ? /w\d+/.exec(event.text)?.[0] : undefined;
@@ -526,12 +452,7 @@ Deno.test("a text that comes after somebody wrote above tells its line as the do
     assert.ok(opened.ok);
     const store = opened.value;
     const lines: [string, number | undefined][] = [];
-    const sent = createSend({
-      store,
-      settings: DEFAULT_SETTINGS,
-      environment: { ...environment, variables: { ...environment.variables, ANTHROPIC_API_KEY: "k" } },
-      provider: anthropic,
-      tools: () => [],
+    const sending = senderTo("http://127.0.0.1", store, {
       emit: (event) => void (event.event === "text" && lines.push([event.text, event.line])),
       fetch: () => Promise.resolve(new Response(body, { headers: SSE })),
       commitInterval: 0,
@@ -544,7 +465,7 @@ Deno.test("a text that comes after somebody wrote above tells its line as the do
     while (!disk().includes("third")) await new Promise((done) => setTimeout(done, 1));
     await store.commit([]);
     gates[1]!.resolve();
-    assert.equal((await sent).kind, "completed");
+    assert.equal((await sending).kind, "completed");
     const at = (word: string) => disk().split("\n").findIndex((line) => line.includes(word)) + 1;
     assert.deepEqual(lines[0], ["first\nsecond ", at("first") - 2]);
     assert.deepEqual(lines.slice(1), [["third\n", at("third") - 2], ["fourth", at("fourth")]]);
@@ -556,7 +477,7 @@ Deno.test("a text that comes after somebody wrote above tells its line as the do
 
 Deno.test("the dry run is the body that is sent, byte for byte, and shows no secret", async () => {
   const before = "@System:\nBe brief.\n\n@You:\nhi\n";
-  const run = await send({ headers: SSE, body: frames(delta("x"), END) }, { before });
+  const run = await sent({ headers: SSE, body: frames(delta("x"), END) }, { before });
   const prepared = await dryRun({
     chat: parse(bytes(before)),
     document: null,
@@ -608,10 +529,10 @@ Deno.test("a request that no text can hold is told with what helps; any other fa
 
 Deno.test("warnings of a failed send are notices, those of a completed one are in its outcome", async () => {
   const settings = { ...DEFAULT_SETTINGS, model: "claude-sonet-4-6" };
-  const failed = await send({ status: 500, body: "{}" }, { settings });
+  const failed = await sent({ status: 500, body: "{}" }, { settings });
   const notices = failed.events.filter((event) => event.event === "notice");
   assert.equal(notices.length, 1);
-  const done = await send({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }, { settings });
+  const done = await sent({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }, { settings });
   assert.ok(done.outcome.kind === "completed");
   assert.match(
     done.outcome.warnings[0] ?? "",
@@ -651,23 +572,6 @@ function watched(
   };
 }
 
-function sender(store: DocumentStore, url: string, stream: boolean, commitInterval?: number) {
-  return createSend({
-    store,
-    settings: DEFAULT_SETTINGS,
-    environment: {
-      cwd: "/",
-      home: "/",
-      variables: { ANTHROPIC_API_KEY: "k", FLEMMA_ANTHROPIC_BASE_URL: url },
-    },
-    provider: anthropic,
-    tools: () => [],
-    emit: () => {},
-    stream,
-    commitInterval,
-  })(new AbortController().signal);
-}
-
 Deno.test("a streamed reply is in the file before it is complete; with stream off it is written once", async () => {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-send-" }));
   try {
@@ -686,7 +590,7 @@ Deno.test("a streamed reply is in the file before it is complete; with stream of
     const opened = await openFile(path, { environment, wait: 0 });
     assert.ok(opened.ok);
     const watcher = Deno.watchFs(folder);
-    const sending = sender(opened.value, server.url, true);
+    const sending = senderTo(server.url, opened.value)(NEVER);
     for await (const _ of watcher) {
       if ((await Deno.readTextFile(path)).includes("First half,")) break;
     }
@@ -698,7 +602,7 @@ Deno.test("a streamed reply is in the file before it is complete; with stream of
     await opened.value.close();
 
     const store = watched(new MemoryStore(bytes(BEFORE), null), () => {});
-    await sender(store, server.url, false);
+    await senderTo(server.url, store, { stream: false })(NEVER);
     assert.equal(store.commits, 1);
     assert.equal(new TextDecoder().decode(store.chat.bytes), after);
     await server.close();
@@ -707,51 +611,39 @@ Deno.test("a streamed reply is in the file before it is complete; with stream of
   }
 });
 
-Deno.test("a reply goes on to its end although the question right above it is saved anew meanwhile", async () => {
-  const first = frames(delta("First.\nSecond."));
-  const resume = Promise.withResolvers<void>();
-  const server = serve(() => ({
-    headers: SSE,
-    body: first + frames(delta(" Third."), END),
-    chunk: bytes(first).length,
-    pause: { at: bytes(first).length, until: resume.promise },
-  }));
-  const inner = new MemoryStore(bytes("@You:\nHi\n"), null);
-  const store = watched(inner, (count) => {
-    if (count !== 1) return;
-    inner.commit([{ from: 6, to: 8, insert: "Hello there" }]);
-    resume.resolve();
+for (
+  const [what, before, edit, after] of [
+    [
+      "an edit of the question right above is kept, and the reply goes on to its end",
+      "@You:\nHi\n",
+      () => ({ from: 6, to: 8, insert: "Hello there" }),
+      "@You:\nHello there\n\n@Assistant:\nFirst.\nSecond. Third.\n\n@You:\n\n",
+    ],
+    [
+      "a message written below stays below, and no prompt is put between",
+      BEFORE,
+      (length: number) => ({ from: length, to: length, insert: "\n@You:\nmine\n" }),
+      `${BEFORE}\n@Assistant:\nFirst.\nSecond. Third.\n\n\n@You:\nmine\n`,
+    ],
+  ] as const
+) {
+  Deno.test(`while a reply streams in, ${what}`, async () => {
+    const first = frames(delta("First.\nSecond."));
+    const resume = Promise.withResolvers<void>();
+    const server = serve(() => ({
+      headers: SSE,
+      body: first + frames(delta(" Third."), END),
+      chunk: bytes(first).length,
+      pause: { at: bytes(first).length, until: resume.promise },
+    }));
+    const inner = new MemoryStore(bytes(before), null);
+    const store = watched(inner, (count) => {
+      if (count !== 1) return;
+      inner.commit([edit(inner.chat.byteLength)]);
+      resume.resolve();
+    });
+    assert.equal((await senderTo(server.url, store, { commitInterval: 0 })(NEVER)).kind, "completed");
+    assert.equal(new TextDecoder().decode(inner.chat.bytes), after);
+    await server.close();
   });
-  const outcome = await sender(store, server.url, true, 0);
-  assert.equal(outcome.kind, "completed");
-  assert.equal(
-    new TextDecoder().decode(inner.chat.bytes),
-    "@You:\nHello there\n\n@Assistant:\nFirst.\nSecond. Third.\n\n@You:\n\n",
-  );
-  await server.close();
-});
-
-Deno.test("a message that somebody writes below a streaming reply stays below it, and no prompt is put between", async () => {
-  const first = frames(delta("First."));
-  const resume = Promise.withResolvers<void>();
-  const server = serve(() => ({
-    headers: SSE,
-    body: first + frames(delta(" Second."), END),
-    chunk: bytes(first).length,
-    pause: { at: bytes(first).length, until: resume.promise },
-  }));
-  const inner = new MemoryStore(bytes(BEFORE), null);
-  const store = watched(inner, (count) => {
-    if (count !== 1) return;
-    const { length } = inner.chat.bytes;
-    inner.commit([{ from: length, to: length, insert: "\n@You:\nmine\n" }]);
-    resume.resolve();
-  });
-  const outcome = await sender(store, server.url, true, 0);
-  assert.equal(outcome.kind, "completed");
-  assert.equal(
-    new TextDecoder().decode(store.chat.bytes),
-    `${BEFORE}\n@Assistant:\nFirst. Second.\n\n\n@You:\nmine\n`,
-  );
-  await server.close();
-});
+}

@@ -2,12 +2,9 @@
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
-import { createSend } from "../../cycle/send/send.ts";
 import { silentCut } from "../../cycle/send/silent_cut.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { getProvider } from "../../providers/registry.ts";
-import { serve } from "../providers/loopback.ts";
+import { frames, sent, SSE } from "./sending.ts";
 
 Deno.test("a count is suspicious only below what any text of that length must have", () => {
   const body = (characters: number, more = "") => JSON.stringify({ m: "a ".repeat(characters / 2), more });
@@ -37,32 +34,20 @@ async function warned(mark: string, read: number): Promise<readonly string[]> {
     choices: [],
     usage: { prompt_tokens: read, completion_tokens: 2 },
   };
-  const body = [chunk, usage].map((each) => `data: ${JSON.stringify(each)}\n\n`).join("") +
-    "data: [DONE]\n\n";
-  const server = serve(() => ({ headers: { "content-type": "text/event-stream" }, body }));
-  try {
-    const settings: Settings = {
+  const provider = await getProvider("openai_chat", DEFAULT_SETTINGS);
+  assert.ok(provider.ok);
+  const { outcome } = await sent({ headers: SSE, body: `${frames(chunk, usage)}data: [DONE]\n\n` }, {
+    before: `@You:\n${"some words ".repeat(4000)}\n`,
+    provider: provider.value,
+    settingsFor: (url) => ({
       ...DEFAULT_SETTINGS,
       provider: "openai_chat",
       model: "qwen3:8b",
-      providers: { openai_chat: { base_url: server.url } },
-    };
-    const provider = await getProvider("openai_chat", settings);
-    assert.ok(provider.ok);
-    const outcome = await createSend({
-      store: new MemoryStore(new TextEncoder().encode(`@You:\n${"some words ".repeat(4000)}\n`), null),
-      settings,
-      environment: { cwd: "/", home: "/", variables: {} },
-      provider: provider.value,
-      tools: () => [],
-      emit: () => {},
-      retry: false,
-    })(new AbortController().signal);
-    assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
-    return outcome.warnings.filter((warning) => warning.includes("tokens of about"));
-  } finally {
-    await server.close();
-  }
+      providers: { openai_chat: { base_url: url } },
+    }),
+  });
+  assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
+  return outcome.warnings.filter((warning) => warning.includes("tokens of about"));
 }
 
 Deno.test("Ollama is known by its mark, and no other server is suspected", async () => {

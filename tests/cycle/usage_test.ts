@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import { dearModel } from "../../agent/views/settings_findings.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import { createSend } from "../../cycle/send/send.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { allRecords, openUsageLog, recordsOf, type UsageLog } from "../../cycle/usage/log.ts";
 import { cacheShare, readRecord, recordOf, totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { costWords, counted, money, percent, runWords, usageWords } from "../../commands/io/amounts.ts";
-import { anthropic } from "../../providers/anthropic/provider.ts";
 import { freshFolder } from "../folder.ts";
-import { type Answer, serve } from "../providers/loopback.ts";
+import type { Answer } from "../providers/loopback.ts";
 import { StoppedClock } from "../providers/stopped_clock.ts";
+import { sent, streamed } from "./sending.ts";
 
 const USAGE = { input: 1000, output: 2000, thoughts: 0, cache_read: 8000, cache_write: 1000 };
 
@@ -169,45 +167,18 @@ const END = [
   { type: "message_stop" },
 ];
 
-function frames(...events: readonly object[]): Answer {
-  return {
-    headers: { "content-type": "text/event-stream" },
-    body: events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""),
-  };
-}
-
 async function send(answer: Answer, usage: UsageLog): Promise<readonly CycleEvent[]> {
-  const server = serve(() => answer);
-  const events: CycleEvent[] = [];
-  try {
-    await createSend({
-      store: new MemoryStore(new TextEncoder().encode("@You:\nhi\n"), null),
-      settings: { ...DEFAULT_SETTINGS, model: "claude-sonnet-5-5" },
-      environment: {
-        cwd: "/",
-        home: "/",
-        variables: { ANTHROPIC_API_KEY: "k", FLEMMA_ANTHROPIC_BASE_URL: server.url },
-      },
-      provider: anthropic,
-      tools: () => [],
-      emit: (event) => events.push(event),
-      clock: new StoppedClock(),
-      retry: false,
-      usage,
-    })(new AbortController().signal);
-  } finally {
-    await server.close();
-  }
-  return events;
+  const settings = { ...DEFAULT_SETTINGS, model: "claude-sonnet-5-5" };
+  return (await sent(answer, { settings, clock: new StoppedClock(), usage })).events;
 }
 
 Deno.test("every request that used something is recorded, a reply that broke too; one that used nothing is not", async () => {
   const kept: UsageRecord[] = [];
   const log: UsageLog = { record: (each) => Promise.resolve(void kept.push(each)) };
-  const finished = (await send(frames(START, TEXT, ...END), log)).find(({ event }) =>
+  const finished = (await send(streamed(START, TEXT, ...END), log)).find(({ event }) =>
     event === "request:finished"
   );
-  await send({ ...frames(START, TEXT), reset: true }, log);
+  await send({ ...streamed(START, TEXT), reset: true }, log);
   await send({ status: 529, body: "{}" }, log);
   assert.deepEqual(kept.map(({ ended, usage }) => [ended, usage.input, usage.cache_read, usage.output]), [
     ["completed", 100, 900, 50],
@@ -221,7 +192,7 @@ Deno.test("every request that used something is recorded, a reply that broke too
 
 Deno.test("a record that cannot be kept costs no reply, and is told", async () => {
   const full: UsageLog = { record: () => Promise.reject(new Error("No space left on device")) };
-  const events = await send(frames(START, TEXT, ...END), full);
+  const events = await send(streamed(START, TEXT, ...END), full);
   const notice = events.find(({ event }) => event === "notice");
   assert.ok(notice?.event === "notice" && notice.code === "state-unwritable");
   const finished = events.at(-1);
