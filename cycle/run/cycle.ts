@@ -281,6 +281,8 @@ export class Cycle {
     try {
       end = await this.#carryOut(byPerson);
     } finally {
+      // A cancel may have come after the last look.
+      if (!this.#state.starting) end = null;
       if (end?.do !== "send") this.#state.move({ kind: "settle" });
     }
     if (end?.do === "send") this.#background.spawn(this.#send(byPerson));
