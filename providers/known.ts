@@ -16,6 +16,8 @@ export interface KnownProvider {
   readonly keyKind?: "access_token";
   /** Whether it is asked without a key where none is found: a server of the person's own. */
   readonly keyOptional?: true;
+  /** How names of its models begin. */
+  readonly modelNames?: RegExp;
 }
 
 export const KNOWN_PROVIDERS = {
@@ -24,12 +26,21 @@ export const KNOWN_PROVIDERS = {
     display: "Anthropic",
     defaultBaseUrl: "https://api.anthropic.com",
     keyVariables: ["ANTHROPIC_API_KEY"],
+    modelNames: /^claude/,
   },
   openai: {
     name: "openai",
     display: "OpenAI",
     defaultBaseUrl: "https://api.openai.com",
     keyVariables: ["OPENAI_API_KEY"],
+    modelNames: /^(?:gpt|chatgpt|codex|o\d)/,
+  },
+  gemini: {
+    name: "gemini",
+    display: "Gemini",
+    defaultBaseUrl: "https://generativelanguage.googleapis.com",
+    keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    modelNames: /^gemini/,
   },
   vertex: {
     name: "vertex",
@@ -37,18 +48,14 @@ export const KNOWN_PROVIDERS = {
     defaultBaseUrl: "https://aiplatform.googleapis.com",
     keyVariables: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN"],
     keyKind: "access_token",
-  },
-  gemini: {
-    name: "gemini",
-    display: "Gemini",
-    defaultBaseUrl: "https://generativelanguage.googleapis.com",
-    keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    modelNames: /^gemini/,
   },
   moonshot: {
     name: "moonshot",
     display: "Moonshot AI",
     defaultBaseUrl: "https://api.moonshot.ai",
     keyVariables: ["MOONSHOT_API_KEY"],
+    modelNames: /^(?:kimi|moonshot)/,
   },
   openai_chat: {
     name: "openai_chat",

@@ -36,6 +36,12 @@ export function providerNames(settings: ProviderSource = NOTHING_OWN): readonly 
   return [...new Set([...Object.keys(KNOWN_PROVIDERS), ...own])].sort();
 }
 
+/** The built-in providers whose models have names such as this one. */
+export function providersOfModel(model: string): readonly string[] {
+  const known: readonly KnownProvider[] = Object.values(KNOWN_PROVIDERS);
+  return known.filter(({ modelNames }) => modelNames?.test(model)).map(({ name }) => name);
+}
+
 /** What can be said of a provider without loading it; null for a name that none has. */
 export function knownProvider(name: string, settings: ProviderSource = NOTHING_OWN): KnownProvider | null {
   if (isBuiltIn(name)) return KNOWN_PROVIDERS[name];

@@ -228,6 +228,16 @@ export interface BuiltRequest {
   readonly thinking?: ReadonlyMap<string, ThinkingPart>;
 }
 
+/** How a provider is asked for the list of its models. */
+export interface ListRequest {
+  /** Below the address of the API. */
+  readonly path: string;
+  /** The query of the address. */
+  readonly query?: string;
+  /** Header lines, the key among them. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** One provider's API. */
 export interface Provider {
   /** The name that settings use. */
@@ -252,6 +262,8 @@ export interface Provider {
   takesPrefill(settings: Settings): boolean;
   /** The request for a conversation, and what had to be left out or changed, in sentences. */
   buildRequest(input: RequestInput): BuiltRequest;
+  /** How its list of models is asked for; null where a key opens none. @default `/v1/models`, the key as a bearer */
+  modelList?(key: string): ListRequest | null;
   /** What the request will be made of; absent for a provider to which changes of earlier text make no difference. */
   outline?(input: RequestInput): Outline;
   /** What a request that was refused may do without in another try, or null. */

@@ -116,7 +116,7 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   if (!baseUrl.ok) return baseUrl;
   const credential = await resolveCredential({ provider: provider.value, environment, settings });
   if (!credential.ok) return credential;
-  const asked = listRequest(name, credential.value.secret);
+  const asked = listRequest(provider.value, credential.value.secret);
   if (asked === null) {
     return failure(
       "models-unlisted",

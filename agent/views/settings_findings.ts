@@ -7,7 +7,7 @@ import { DEFAULT_RW_PATHS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Day } from "../../providers/models/types.ts";
-import { knownProvider, providerNames } from "../../providers/registry.ts";
+import { knownProvider, providerNames, providersOfModel } from "../../providers/registry.ts";
 import { expandPath, type PathContext, resolvePolicy } from "../../sandbox/mod.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 
@@ -21,14 +21,6 @@ export interface SettingsFinding {
   /** An error keeps what it is about from working at all. */
   readonly severity: "error" | "warning";
 }
-
-/** Makers of models, by how the names of their models begin. */
-const MAKERS: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^claude/, ["anthropic"]],
-  [/^(?:gpt|chatgpt|codex|o\d)/, ["openai"]],
-  [/^gemini/, ["gemini", "vertex"]],
-  [/^(?:kimi|moonshot)/, ["moonshot"]],
-];
 
 /** Looks at settings as they hold for a document, or for a folder when `document` is null. */
 export function settingsFindings(
@@ -53,8 +45,8 @@ function modelFindings(settings: Settings): SettingsFinding[] {
   }
   // A server of the person's own may serve, and name, models of any maker.
   if (provider === "openai_chat" || providers[provider]?.kind) return found;
-  const makers = MAKERS.find(([begins]) => begins.test(model ?? ""))?.[1];
-  if (makers !== undefined && !makers.includes(provider)) {
+  const makers = providersOfModel(model ?? "");
+  if (makers.length > 0 && !makers.includes(provider)) {
     const message = `the model ${model} is one of ${makers.join(" or ")}, and the provider is ${provider}`;
     found.push({ key: "model", severity: "warning", message });
   } else if (model?.includes("/")) {

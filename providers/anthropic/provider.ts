@@ -1,5 +1,6 @@
 // Anthropic's Messages API as a provider.
 
+import { KNOWN_PROVIDERS } from "../known.ts";
 import { outline } from "./outline.ts";
 import { buildRequest, DEFAULT_MODEL, goesOnFromItsTurn } from "./request.ts";
 import { AnthropicReader } from "./stream.ts";
@@ -7,16 +8,16 @@ import { FILES_REFUSED } from "../request/result_files.ts";
 import { answeredError } from "../http/errors.ts";
 import type { Concession, Provider, ProviderError } from "../types.ts";
 
-const KEY_VARIABLE = "ANTHROPIC_API_KEY";
-
 export const anthropic: Provider = {
-  name: "anthropic",
-  display: "Anthropic",
-  defaultBaseUrl: "https://api.anthropic.com",
-  keyVariables: [KEY_VARIABLE],
+  ...KNOWN_PROVIDERS.anthropic,
   defaultModel: DEFAULT_MODEL,
   outputIncludesThoughts: true,
   takesPrefill: goesOnFromItsTurn,
+  modelList: (key) => ({
+    path: "/v1/models",
+    query: "limit=1000",
+    headers: { "x-api-key": key, "anthropic-version": "2023-06-01" },
+  }),
   buildRequest,
   outline,
   concession,
@@ -26,7 +27,7 @@ export const anthropic: Provider = {
 
 function readError(body: unknown, headers: Headers | null, status?: number): ProviderError {
   const error = answeredError(body, headers, status, {
-    authentication: `Check the key in the variable ${KEY_VARIABLE}.`,
+    authentication: `Check the key in the variable ${KNOWN_PROVIDERS.anthropic.keyVariables[0]}.`,
   });
   return /invalid\W+signature\W+in\W+thinking/i.test(error.message)
     ? { ...error, next: SIGNATURE_REFUSED }

@@ -30,6 +30,7 @@ const GEMINI: Door = {
 
 export const vertex: Provider = {
   ...providerOf(VERTEX, "Log in again with gcloud, or set"),
+  modelList: () => null,
   regionalBaseUrl(settings) {
     const { location } = resolveParameters(settings, "vertex").own;
     const isRegion = typeof location === "string" && location !== "" && location !== EVERYWHERE;
@@ -49,7 +50,14 @@ export const vertex: Provider = {
   },
 };
 
-export const gemini: Provider = providerOf(GEMINI, "Check the key in");
+export const gemini: Provider = {
+  ...providerOf(GEMINI, "Check the key in"),
+  modelList: (key) => ({
+    path: "/v1beta/models",
+    query: "pageSize=1000",
+    headers: { "x-goog-api-key": key },
+  }),
+};
 
 function providerOf(door: Door, keyHint: string): Provider {
   const known = KNOWN_PROVIDERS[door.provider];

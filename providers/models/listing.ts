@@ -1,44 +1,16 @@
-// The lists of models that providers give: how they are asked for, and what they say (providers-2026-11, 1.1).
+// The lists of models that providers give: how they are asked for, and what they say.
 
 import { isObject } from "../../base/is_object.ts";
+import type { ListRequest, Provider } from "../types.ts";
 import type { ModelSetting } from "../../config/settings/model.ts";
-
-/** A list to be asked for. */
-export interface ListRequest {
-  /** Below the address of the API. */
-  readonly path: string;
-  readonly query?: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** What a list says of each model, by its name. */
 export type Listed = Readonly<Record<string, ModelSetting>>;
 
-function bearer(key: string): Readonly<Record<string, string>> {
-  return key === "" ? {} : { "authorization": `Bearer ${key}` };
-}
-
-/**
- * How a provider's list is asked for; null for one that has none that a key opens.
- *
- * @param provider as settings name it; unknown names are Chat Completions servers
- * @param key the secret, or an empty text
- */
-export function listRequest(provider: string, key: string): ListRequest | null {
-  switch (provider) {
-    case "anthropic":
-      return {
-        path: "/v1/models",
-        query: "limit=1000",
-        headers: { "x-api-key": key, "anthropic-version": "2023-06-01" },
-      };
-    case "gemini":
-      return { path: "/v1beta/models", query: "pageSize=1000", headers: { "x-goog-api-key": key } };
-    case "vertex":
-      return null;
-    default:
-      return { path: "/v1/models", headers: bearer(key) };
-  }
+/** How a provider's list is asked for; null for one that has none that a key opens. The key may be an empty text. */
+export function listRequest({ modelList }: Pick<Provider, "modelList">, key: string): ListRequest | null {
+  if (modelList !== undefined) return modelList(key);
+  return { path: "/v1/models", headers: key === "" ? {} : { "authorization": `Bearer ${key}` } };
 }
 
 /** Reads the body of a list; null when it is none. What cannot be read of a model is passed over. */

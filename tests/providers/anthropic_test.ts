@@ -235,7 +235,7 @@ Deno.test("a call without a result is answered in the user turn right after it, 
   assert.deepEqual(shape(between), ["assistant: a", "user: a", "assistant: more"]);
 });
 
-Deno.test("70: calls of two turns with one id go out with ids of their own, each answered by its own result", async () => {
+Deno.test("calls of two turns with one id go out with ids of their own, each answered by its own result", async () => {
   const result = (text: string) => RESULT("call_0").replace("out", text);
   const built = await build(
     `@You:\ngo\n@Assistant:\n${USE("call_0")}\n@You:\n${result("one")}\n@Assistant:\n${
@@ -282,7 +282,7 @@ Deno.test("of two calls with one id in one message the last gets the only result
   );
 });
 
-Deno.test("67, 68: of two results of one call only the last is sent, and a result far away goes where the API takes it", async () => {
+Deno.test("of two results of one call only the last is sent, and a result far away goes where the API takes it", async () => {
   const twice = await build(
     `@You:\ngo\n@Assistant:\n${USE("a")}\n@You:\n${RESULT("a")}\n${RESULT("a").replace("out", "later")}`,
   );
@@ -408,7 +408,7 @@ Deno.test("the shape of a tool's output stands in its description", async () => 
   );
 });
 
-Deno.test("76: the order in which tools and their schemas are given does not change a byte of the request", async () => {
+Deno.test("the order in which tools and their schemas are given does not change a byte of the request", async () => {
   const a = { name: "a", description: "A", input_schema: { type: "object", properties: { x: {}, y: {} } } };
   const b = { name: "b", description: "B", input_schema: { type: "object" } };
   const turned = {
@@ -425,7 +425,7 @@ Deno.test("76: the order in which tools and their schemas are given does not cha
   assert.equal(longer.text.slice(0, prefix.length), prefix);
 });
 
-Deno.test("71: a refused signature of thinking comes with the way to mend the document", () => {
+Deno.test("a refused signature of thinking comes with the way to mend the document", () => {
   const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
   const error = anthropic.readError(
     { type: "error", error: { type: "invalid_request_error", message } },
@@ -436,7 +436,7 @@ Deno.test("71: a refused signature of thinking comes with the way to mend the do
   assert.match(error.next ?? "", /Take the signature out of the opening tag/);
 });
 
-Deno.test("71: thinking without its signature goes as text, to whatever model is asked", async () => {
+Deno.test("thinking without its signature goes as text, to whatever model is asked", async () => {
   const block = (tag: string) => `@You:\nq\n@Assistant:\n${tag}\nedited\n</thinking>\nhi\n`;
   const signed = await build(
     block('<thinking anthropic:signature="s">'),

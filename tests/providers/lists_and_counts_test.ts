@@ -1,6 +1,12 @@
 // What is read of lists of models and of counts of tokens: what a provider says, and nothing that only looks like it.
 
 import assert from "node:assert/strict";
+import { anthropic } from "../../providers/anthropic/provider.ts";
+import { moonshot } from "../../providers/chat_completions/moonshot.ts";
+import { chatProvider } from "../../providers/chat_completions/openai_chat.ts";
+import { gemini, vertex } from "../../providers/google/provider.ts";
+import { ownProvider } from "../../providers/known.ts";
+import { openai } from "../../providers/openai/provider.ts";
 import { listRequest, readList } from "../../providers/models/listing.ts";
 import { countedTokens, countRequest, roughTokens } from "../../providers/request/count.ts";
 import type { ProviderRequest } from "../../providers/types.ts";
@@ -46,17 +52,22 @@ Deno.test("the kind of thinking is read from every form in which it is listed", 
 });
 
 Deno.test("a list is asked for as each provider wants it, and of one that opens none by a key not at all", () => {
-  assert.deepEqual(listRequest("anthropic", "k")?.headers, {
-    "x-api-key": "k",
-    "anthropic-version": "2023-06-01",
-  });
-  assert.deepEqual(listRequest("gemini", "k")?.headers, { "x-goog-api-key": "k" });
-  assert.equal(listRequest("vertex", "k"), null);
-  assert.deepEqual(listRequest("openai", "k"), {
-    path: "/v1/models",
-    headers: { authorization: "Bearer k" },
-  });
-  assert.deepEqual(listRequest("a server of mine", ""), { path: "/v1/models", headers: {} });
+  const bearer = { path: "/v1/models", headers: { authorization: "Bearer k" } };
+  const rows = [
+    [anthropic, {
+      path: "/v1/models",
+      query: "limit=1000",
+      headers: { "x-api-key": "k", "anthropic-version": "2023-06-01" },
+    }],
+    [gemini, { path: "/v1beta/models", query: "pageSize=1000", headers: { "x-goog-api-key": "k" } }],
+    [vertex, null],
+    [openai, bearer],
+    [moonshot, bearer],
+  ] as const;
+  for (const [provider, expected] of rows) {
+    assert.deepEqual(listRequest(provider, "k"), expected, provider.name);
+  }
+  assert.deepEqual(listRequest(chatProvider(ownProvider("mine")), ""), { path: "/v1/models", headers: {} });
 });
 
 const BODY = {
