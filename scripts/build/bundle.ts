@@ -1,22 +1,21 @@
 // Bundles: minified files of the command line and of the library.
 //
-// A bundle is built for the browser platform with `process` defined away: the packages then take their lean builds, and
-// none of them wakes up the Node layer at start. The program is cut into few files along what a run needs: one file of
-// 800 KB costs help and version more than the empty program does, forty cost the commands as much
-// (docs/architecture.md has the figures).
+// A bundle is built for the browser platform with `process` defined away: packages then take their lean builds, and none
+// wakes the Node layer at start. The program is a few files along what a run needs (docs/architecture.md, start-up).
 
 import * as esbuild from "esbuild";
+import { relative, resolve } from "node:path";
 import { calledFunctions } from "./called.ts";
-import { type Cut, cut, type Piece } from "./cut.ts";
 import { compiledEagerly } from "./eager.ts";
 import { bareName, bareNames } from "./packages.ts";
+import { joined, type Piece, pieceOfEach } from "./pieces.ts";
 import { ROOT } from "../gate/root.ts";
 
 interface Graph {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
-/** The files of the command line behind the first one. Which modules stand in them follows from the graph. */
+/** The files that the command line loads late. Which modules stand in them follows from the graph. */
 const PIECES: readonly Piece[] = [
   {
     name: "main",
@@ -24,7 +23,6 @@ const PIECES: readonly Piece[] = [
       "commands/main.ts",
       "commands/start/older_runtime.ts",
       "commands/line/suggestion.ts",
-      "base/names.ts",
     ],
   },
   // What every command does that reads a document.
@@ -121,11 +119,8 @@ const ALONE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Bundles the command line into the file `target` and what it loads late into a folder of the same name; answers the
- * size of all together in bytes.
- *
- * The first file tells the version and brings in the next. What is loaded with a file are its modules as text and code; a
- * module comes to life when it is imported.
+ * Bundles the command line into the file `target`, and what it loads late into a folder of the same name; gives the size of
+ * all together in bytes.
  */
 export async function bundleProgram(target: string): Promise<number> {
   const program = { root: ROOT, entry: "cli.ts", pieces: PIECES, alone: ALONE };
@@ -153,57 +148,52 @@ export interface Program {
 }
 
 /**
- * Bundles a program in as many files as it says; answers their paths.
+ * Bundles a program into the files that it names, of which each module stands in one; gives their paths.
  *
  * @throws When nothing loads one of the late files late: what it holds would be in another file as well.
  */
 export async function bundle(program: Program, target: string, packages: string): Promise<string[]> {
-  const { root, entry, pieces, alone } = program;
+  const { root, entry, pieces } = program;
   const folder = target.replace(/\.js$/, "");
-  await Deno.mkdir(folder, { recursive: true });
-  const met = new Set<string>();
-  const parts = lateParts({ root, alone, met });
-  const whole = await wholeOf(program, packages, parts);
-  const files = [target];
-  for (const [name, text] of whole.texts) {
-    const { code } = await esbuild.transform(text, { format: "esm", target: LANGUAGE, minify: true });
-    await write(`${folder}/${name}.js`, code);
-    files.push(`${folder}/${name}.js`);
+  const name = folder.slice(folder.lastIndexOf("/") + 1);
+  const place = folder.slice(0, -name.length);
+  const alone = new Map<string, string>();
+  const chunks = await Deno.makeTempDir({ prefix: "flemma-chunks-" });
+  try {
+    const { outputFiles, metafile } = await esbuild.build({
+      ...optionsOf(packages, [aloneModules({ root, alone: program.alone, met: alone }), bareNames]),
+      entryPoints: [`${root}/${entry}`],
+      absWorkingDir: root,
+      outdir: chunks,
+      splitting: true,
+      minify: false,
+      minifySyntax: true,
+      metafile: true,
+    });
+    const met = new Set(alone.values());
+    const missed = Object.entries(program.alone).filter(([, file]) => !met.has(file)).map(([module]) =>
+      module
+    );
+    if (missed.length > 0) {
+      throw new Error(`nothing loads ${missed.join(" or ")} late: correct ALONE or the import`);
+    }
+    for (const { path, text } of outputFiles) await write(path, text);
+    const files = pieceOfEach({ outputs: metafile.outputs, entry, pieces, alone });
+    const absolute = new Map([...files].map(([chunk, file]) => [resolve(root, chunk), file]));
+    const first = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === entry)![0];
+    await Deno.mkdir(folder, { recursive: true });
+    const made: string[] = [];
+    for (
+      const [path, text] of await joined(resolve(root, first), name, (chunk) => absolute.get(chunk))
+    ) {
+      const { code } = await esbuild.transform(text, { format: "esm", target: LANGUAGE, minify: true });
+      await write(`${place}${path}`, hideImports(code));
+      made.push(`${place}${path}`);
+    }
+    return made;
+  } finally {
+    await Deno.remove(chunks, { recursive: true });
   }
-  const late = new Set(pieces[0]!.roots);
-  await write(
-    target,
-    await bundled(`${root}/${entry}`, target, packages, lateRoots({ root, late })),
-    (code) => {
-      const name = folder.slice(folder.lastIndexOf("/") + 1);
-      return code.replace(/import\("root:([^"]+)"\)/g, (_, module) => whole.importOf(module, `./${name}`));
-    },
-  );
-  const missed = Object.keys(alone).filter((module) => !met.has(module));
-  if (missed.length > 0) {
-    throw new Error(`nothing loads ${missed.join(" or ")} late: mend ALONE or the import`);
-  }
-  for (const [module, name] of Object.entries(alone)) {
-    const path = module.endsWith(".ts") ? `${root}/${module}` : module;
-    await write(`${folder}/${name}.js`, await bundled(path, `${folder}/${name}.js`, packages, parts));
-    files.push(`${folder}/${name}.js`);
-  }
-  return files;
-}
-
-/** All that is loaded late of a program, bundled into one text and cut. */
-async function wholeOf({ root, pieces }: Program, packages: string, parts: esbuild.Plugin): Promise<Cut> {
-  const contents = pieces[0]!.roots.map((module, at) => `export const r${at} = () => import("./${module}");`);
-  const { outputFiles: [file], metafile } = await esbuild.build({
-    ...optionsOf(packages, [parts, bareNames]),
-    stdin: { contents: contents.join("\n"), resolveDir: root },
-    outfile: `${root}/whole.js`,
-    absWorkingDir: root,
-    minify: false,
-    minifySyntax: true,
-    metafile: true,
-  });
-  return cut(file!.text, new Set(Object.keys(metafile.inputs)), pieces);
 }
 
 /**
@@ -323,8 +313,29 @@ async function bundled(
   return file!.text;
 }
 
-async function write(target: string, code: string, change = (code: string) => code): Promise<void> {
-  await Deno.writeTextFile(target, hideImports(change(code)));
+async function write(path: string, text: string): Promise<void> {
+  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  await Deno.writeTextFile(path, text);
+}
+
+/** Notes in `met` which modules make a file by themselves: as esbuild names them, with the name of the file. */
+function aloneModules(
+  { root, alone, met }: Pick<Program, "root" | "alone"> & { readonly met: Map<string, string> },
+): esbuild.Plugin {
+  return {
+    name: "alone-modules",
+    setup(build) {
+      build.onResolve({ filter: /.*/ }, async ({ kind, path, importer, resolveDir, pluginData }) => {
+        if (kind !== "dynamic-import" || pluginData === "asked") return undefined;
+        const module = path.startsWith(".") ? pathIn(root, path, resolveDir) : bareName(path);
+        if (!Object.hasOwn(alone, module)) return undefined;
+        const place = path.startsWith(".") ? path : module;
+        const found = await build.resolve(place, { kind, importer, resolveDir, pluginData: "asked" });
+        met.set(relative(root, found.path), alone[module]!);
+        return found;
+      });
+    },
+  };
 }
 
 /** Leaves out what makes a file by itself, and tells `met` of it. */
@@ -340,23 +351,6 @@ function lateParts(
         if (!Object.hasOwn(alone, module)) return undefined;
         met.add(module);
         return { path: `./${alone[module]}.js`, external: true };
-      });
-    },
-  };
-}
-
-/** Leaves out what the first file loads late. */
-function lateRoots(
-  { root, late }: { readonly root: string; readonly late: ReadonlySet<string> },
-): esbuild.Plugin {
-  return {
-    name: "late-roots",
-    setup(build) {
-      build.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
-        const module = pathIn(root, path, resolveDir);
-        return kind === "dynamic-import" && late.has(module)
-          ? { path: `root:${module}`, external: true }
-          : undefined;
       });
     },
   };
