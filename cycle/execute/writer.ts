@@ -51,17 +51,18 @@ export class Writer {
 
   /** Puts a text that the document is about to lose, or cannot take, into the journal and says where. */
   keepBody(id: string, body: string, why: string): Promise<Problem | null> {
-    return this.journal(async (journal) => {
-      const place = await journal.keepBody(id, body);
-      this.#emit({ event: "notice", code: "body-kept", message: `${why}; it is kept in ${place}.`, id });
-    });
+    return this.#keep(id, why, (journal) => journal.keepBody(id, body));
   }
 
-  /** Like `keepBody`, for the result of a call that ran to its end: the next run tells where it is. */
+  /** Like `keepBody`, for the result of a call that ran to its end: the next run says where it is. */
   keepResult(id: string, body: string, why: string): Promise<Problem | null> {
+    return this.#keep(id, why, (journal) => journal.keepResult(id, body));
+  }
+
+  #keep(id: string, why: string, save: (journal: Journal) => Promise<string>): Promise<Problem | null> {
     return this.journal(async (journal) => {
-      const place = await journal.keepResult(id, body);
-      this.#emit({ event: "notice", code: "body-kept", message: `${why}; it is kept in ${place}.`, id });
+      const message = `${why}; it is kept in ${await save(journal)}.`;
+      this.#emit({ event: "notice", code: "body-kept", message, id });
     });
   }
 

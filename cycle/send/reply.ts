@@ -18,7 +18,7 @@ import { ReplyText } from "./reply_text.ts";
 import type { Piece } from "../types.ts";
 
 /** Message of the marker below a reply that the person stopped. */
-export const REPLY_STOPPED = "Response interrupted by the user.";
+const REPLY_STOPPED = "Response interrupted by the user.";
 
 /** Writes one reply. Feed it effects, take text as it becomes certain, end it once. */
 export class ReplyWriter {
