@@ -23,6 +23,7 @@ import type { RunSandbox } from "../sandbox/mod.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
 import type { Verdict } from "../tools/approval/types.ts";
+import type { RegisteredTool } from "../tools/definition.ts";
 import { compose } from "./runtime/compose.ts";
 import { HeldRuntime } from "./runtime/current.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
@@ -161,6 +162,11 @@ export class Session implements ChatSession {
 
   cancelCall(id: string): boolean {
     return this.#runtime.cycle.cancelCall(id);
+  }
+
+  async tool(name: string): Promise<RegisteredTool | undefined> {
+    const runtime = await this.#current();
+    return await (runtime.ok ? runtime.value : this.#runtime).tool(name);
   }
 
   async plan(): Promise<readonly Step[]> {

@@ -15,6 +15,7 @@ import {
   type JudgedPaths,
   processApproval,
   type RuleJudge,
+  waitsForSource,
   watchedFile,
   withDowngrades,
 } from "../tools/approval/mod.ts";
@@ -31,6 +32,7 @@ import type { KeptChanges } from "./undo/saved_files.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
 import { NO_SERVERS, openServers, type ToolServers } from "./extensions/mcp.ts";
 import { addSources } from "./extensions/sources.ts";
+import { waitForTool } from "./extensions/waiting.ts";
 import type { EndTools, SourcesSubject } from "./extensions/sources_subject.ts";
 import type { OwnResolver, OwnTool, OwnTools } from "./types.ts";
 
@@ -60,7 +62,7 @@ export async function registerTools(
   const tell = (problem: Problem) =>
     emit({ event: "notice", code: problem.code, message: inOneLine(problem) });
   const builtin = new ToolRegistry();
-  const registered = builtin.register(builtinTools(settings));
+  const registered = builtin.registerFrom("built-in", builtinTools(settings));
   if (!registered.ok) return registered;
   const tools = new ToolRegistry({
     defaultTimeout: settings.default_timeout,
@@ -152,10 +154,13 @@ export function judgeOf(
   }
   const dirname = document === null ? null : folderOfDocument(document);
   const base = { folder: dirname ?? environment.cwd, home: environment.home };
-  const chain: Decide = ({ id, name, input }, options) => {
+  const chain: Decide = async ({ id, name, input }, options) => {
+    await waitForTool(name, tools, emit, { asked: "code" });
+    const missing = tools.unaskedSource(name);
+    if (missing !== null) return waitsForSource(missing);
     const asked = { toolId: id, document, dirname, cwd: environment.cwd };
     subject.paths?.note(id, tools.get(name), input);
-    return approval.resolveWithSource(name, input, asked, options);
+    return await approval.resolveWithSource(name, input, asked, options);
   };
   const watched = watchedFile({
     definition: (name) => tools.get(name),

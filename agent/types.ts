@@ -19,10 +19,11 @@ import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
-import type { Registration } from "../tools/definition.ts";
+import type { RegisteredTool, Registration } from "../tools/definition.ts";
 import type { ResolveTools, ToolSource } from "../tools/registration/types.ts";
 
 export type { ProposedRule } from "../tools/approval/rules/propose.ts";
+export type { RegisteredTool } from "../tools/definition.ts";
 export type { WrittenRule } from "../config/rules/read_rule.ts";
 
 /** A tool beside the built-in ones. */
@@ -294,6 +295,13 @@ export interface ChatSession extends AsyncDisposable {
    */
   cancelCall(id: string): boolean;
 
+  /**
+   * A tool of the document, with its origin and rights. Starts no server, and no source of a host.
+   *
+   * @param name its name
+   * @returns undefined where there is none that is known
+   */
+  tool(name: string): Promise<RegisteredTool | undefined>;
   /**
    * The steps that the next advance would take; none while something is in its way. Nothing is changed.
    *

@@ -131,3 +131,20 @@ export interface ChunkProblem {
 
 /** Runs a Lua block against a draft. The engine stands behind it, loaded only by whoever calls it. */
 export type RunChunk = (code: string, draft: LayerDraft) => Promise<ChunkOutcome>;
+
+/** What settings know of one of the program's own tools. */
+export interface BuiltinFact {
+  readonly name: string;
+  /** False for one that is offered only when it is named. */
+  readonly enabled?: false;
+  /** Whether its input is a shell command: short rules about it hold patterns of commands, others patterns of paths. */
+  readonly takesCommand?: true;
+  /** Whether it reads at a path, and changes nothing. */
+  readonly reads?: true;
+  /** What it tells of a folder that it looks through. */
+  readonly searches?: "names" | "contents";
+  /** Whether its result may be a reference to a file, which is then attached. */
+  readonly givesFiles?: true;
+  /** Whether the folder it works in is a setting. */
+  readonly hasFolder?: true;
+}

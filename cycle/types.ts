@@ -7,6 +7,7 @@ import type { FileRead } from "../prompt/types.ts";
 import type { Concession, ProviderError, Usage } from "../providers/types.ts";
 import type { Prices } from "../providers/models/types.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
+import type { Effects } from "../tools/definition.ts";
 
 /** Holds the current text of one document. In place it is a file, in filter mode memory. */
 export interface DocumentStore {
@@ -127,6 +128,13 @@ export interface ThinkingState {
   readonly notes: ReadonlyMap<string, string>;
 }
 
+/** A call that was started. */
+export interface StartedCall {
+  readonly tool: string;
+  /** What its tool could change then; absent where that was not known. */
+  readonly effects?: Effects;
+}
+
 /** Durable memory about one document. What is recorded is durable once the promise settles. */
 export interface Journal {
   /** The last decision or question about a call. */
@@ -136,13 +144,15 @@ export interface Journal {
   /** Records decisions and questions by the id of their call, all of them or none. */
   recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void>;
 
-  /** Names of tools by id of calls that were started and have no recorded end. */
-  started(): ReadonlyMap<string, string>;
+  /** Calls that were started and have no recorded end, by id. */
+  started(): ReadonlyMap<string, StartedCall>;
   /**
-   * Records that a call is about to run. For a call that may run again, `lasting` is false: the record survives the
-   * program, but need not survive the machine. @default true
+   * Records that a call is about to run. For a call that changes nothing the record survives the program, but need not
+   * survive the machine.
+   *
+   * @param effects what the call may change, by its tool now; left out, that is not known
    */
-  recordStart(id: string, tool: string, options?: { readonly lasting?: boolean }): Promise<void>;
+  recordStart(id: string, tool: string, effects?: Effects): Promise<void>;
   /** Records that a call is over. Not lasting: the result in the document says the same. */
   recordEnd(id: string): Promise<void>;
   /** Saves a body that is about to be overwritten; returns its path. */

@@ -6,6 +6,7 @@
 import { folderOfDocument } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import { BUILTIN_TOOLS } from "../config/rules/builtin_tools.generated.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { assistantParts } from "./assistant_parts.ts";
@@ -27,7 +28,7 @@ export interface EvaluateOptions {
   /** Absolute path of the document, or null when it is unsaved: references then start in `environment.cwd`. */
   readonly document: string | null;
   readonly environment: Environment;
-  /** Tools whose result may be a single file reference (S8). Default: `read`. */
+  /** Tools whose result may be a single file reference. @default those of the program */
   readonly templatedTools?: readonly string[];
   /** What the first block said. Left out, a document with such a block is not sent. */
   readonly frontmatter?: EvaluatedFrontmatter;
@@ -56,6 +57,8 @@ export async function evaluate(chat: Chat, options: EvaluateOptions): Promise<Pr
   return await new Evaluation(chat, options).run();
 }
 
+const FILE_RESULTS = BUILTIN_TOOLS.filter(({ givesFiles }) => givesFiles).map(({ name }) => name);
+
 class Evaluation {
   readonly #chat: Chat;
   readonly #references: References;
@@ -77,7 +80,7 @@ class Evaluation {
     this.#options = options;
     this.#lua = options.frontmatter?.lua;
     this.#files = new FileLog(options.frontmatter?.isReadable);
-    this.#templated = new Set(options.templatedTools ?? ["read"]);
+    this.#templated = new Set(options.templatedTools ?? FILE_RESULTS);
     const { files, templating } = options.settings ?? DEFAULT_SETTINGS;
     this.#runsTags = templating.enabled;
     this.#diagnostics = chat.diagnostics.filter(({ code }) => this.#runsTags || code !== "template_unclosed");

@@ -29,6 +29,23 @@ export interface ExecutionResult {
 /** A preview is a string, or a label and details that are put together (tool-cycle section 11). */
 export type Preview = string | { label?: string; detail?: string | readonly string[] };
 
+/** A file after a call. */
+export interface Rewrite {
+  /** What it holds then; null where the call would not change it. */
+  readonly after: Uint8Array | null;
+  /** Why the call will fail, as a sentence; null where nothing is known to be in its way. */
+  readonly obstacle: string | null;
+}
+
+/** What calls of a tool may change: nothing and they read nothing, nothing but they read, or anything. */
+export type Effects = "none" | "reads" | "writes";
+
+/** Where calls of a tool run: bound by the sandbox, in a process that it does not bind, or in this process. */
+export type RunsIn = "inside" | "outside" | "here";
+
+/** Who registered a tool. The program says so where it registers, never a file. */
+export type ToolOrigin = "built-in" | "host" | "module" | "file" | "server";
+
 /** A tool that a model may call. */
 export interface ToolDefinition {
   /** The name the model calls. */
@@ -58,12 +75,27 @@ export interface ToolDefinition {
   readonly async?: boolean;
   /** The call for people, for an area so many cells wide. */
   format_preview?(input: ToolInput, width: number): Preview;
+  /**
+   * What a call would make of the file at its path, shown to the person who decides. Called for tools that write files.
+   *
+   * @param before what the file holds; null where there is none
+   */
+  rewrites?(input: ToolInput, before: Uint8Array | null): Rewrite;
   /** What it can do, for the approval chain. */
   readonly capabilities?: readonly string[];
+  /** What a call may change. Approval and recovery go by it; counts for tools of the program and of a host. @default "writes" */
+  readonly effects?: Effects;
+  /** Where a call runs. Counts for tools of the program and of a host. @default "here" */
+  readonly runs?: RunsIn;
   /** Schema of `tools.NAME`; its `default`s hold where the settings say nothing. */
   readonly config_schema?: JsonSchema;
   /** Input member that holds a path, for approval rules. */
   readonly path_input?: string;
+  /**
+   * Whether it looks through the folder that its path names, or through its working folder where it names none, and what it
+   * tells of it: names of files, or also what stands in them.
+   */
+  readonly searches?: "names" | "contents";
   /** What the tool does with files in this program itself: it waits until no command could exchange them meanwhile. */
   readonly files?: FileAccess;
   /** Whether all its work on files goes through the context's `disk`. @default false */
@@ -100,6 +132,27 @@ export const CODING_ASSISTANT = "coding-assistant";
 
 /** A definition as it is registered: the name may come from the call, the description may be left out. */
 export type Registration = Partial<ToolDefinition> & Pick<ToolDefinition, "input_schema">;
+
+/** Capability of a tool whose calls the sandbox alone makes safe enough to approve. */
+export const SANDBOX_CAPABILITY = "can_auto_approve_if_sandboxed";
+
+/** Capability of a tool whose result may be a single reference to a file, which is then attached. */
+export const FILE_RESULT_CAPABILITY = "template_tool_result";
+
+/** A tool of the program: it has to say what it may change and where it runs. */
+export type BuiltinTool = ToolDefinition & Pick<RegisteredTool, "effects" | "runs">;
+
+/** A tool as a registry holds it: with the rights that its origin leaves it. */
+export interface RegisteredTool extends ToolDefinition {
+  readonly origin: ToolOrigin;
+  readonly effects: Effects;
+  readonly runs: RunsIn;
+}
+
+/** Whether a sandbox that works bounds calls of a tool. One without effects needs none. */
+export function isBounded(tool: Partial<Pick<RegisteredTool, "effects" | "runs">> | undefined): boolean {
+  return tool?.runs === "inside" || tool?.effects === "none";
+}
 
 /** Answers with problems as `pointer: what is wrong`, at most five; empty means valid. */
 export type InputValidator = (input: unknown) => readonly string[];

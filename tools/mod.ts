@@ -3,23 +3,30 @@
 export { type BuiltinSettings, builtinTools } from "./builtin/mod.ts";
 export { type ContextOptions, createContext, type PluginContext } from "./context.ts";
 export type {
+  BuiltinTool,
   Caller,
   DiskAccess,
+  Effects,
   ExecutionContext,
   ExecutionResult,
   JsonSchema,
   PersonalityParts,
   Preview,
+  RegisteredTool,
   Registration,
   ReplacedFile,
+  Rewrite,
+  RunsIn,
   SeenFile,
   SeenFiles,
   ToolDefinition,
   ToolInput,
+  ToolOrigin,
 } from "./definition.ts";
 export { previewCall, previewIsCut, previewResult } from "./preview.ts";
 export { processTools, type RegistryOptions, ToolRegistry } from "./registry.ts";
 export type {
+  AskedSources,
   RegisterTool,
   ResolveTools,
   SourceState,

@@ -1,13 +1,13 @@
-// The tools of a run by name, and the sources from which more of them come (tools 2, 5).
+// The tools of a run by name, each with its origin and rights, and the sources that more of them come from.
 
 import { byBytes } from "../base/bytes.ts";
 import { nearest } from "../base/names.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
 import type { Settings } from "../config/settings.ts";
-import type { Registration, ToolDefinition } from "./definition.ts";
+import type { RegisteredTool, Registration, ToolDefinition, ToolOrigin } from "./definition.ts";
 import { checkDefinition } from "./registration/check.ts";
 import { Sources } from "./registration/sources.ts";
-import type { RegisterTool, ResolveTools, SourceStatus, ToolSource } from "./registration/types.ts";
+import type { AskedSources, ResolveTools, SourceStatus, ToolSource } from "./registration/types.ts";
 
 /** Which tools are asked for. */
 export interface GetAllOptions {
@@ -36,9 +36,9 @@ const DEFAULT_TIMEOUT = 30;
 export class ToolRegistry {
   readonly #options: RegistryOptions;
   readonly #below: readonly ToolRegistry[];
-  readonly #tools = new Map<string, ToolDefinition>();
+  readonly #tools = new Map<string, RegisteredTool>();
   /** The object each tool was registered with: registering it again is no replacement. */
-  readonly #origins = new WeakMap<ToolDefinition, Registration>();
+  readonly #given = new WeakMap<RegisteredTool, Registration>();
   /** What went wrong with the own sources. */
   readonly #problems: Problem[] = [];
   /** What went wrong with sources below and was told already. */
@@ -78,14 +78,19 @@ export class ToolRegistry {
       | [Registration | readonly Registration[] | ToolSource | ResolveTools]
   ): Outcome<readonly Problem[]> | Promise<Outcome<readonly Problem[]>> {
     const [first] = given;
-    if (typeof first === "string") {
-      if (given.length === 1) return this.#registerModule(first);
-      return this.#registerAll([given[1] as Registration], first);
-    }
-    if (typeof first === "function") return this.#registerSource({ resolve: first });
-    if (isList(first)) return this.#registerAll(first);
-    if (isSource(first)) return this.#registerSource(first);
-    return this.#registerAll([first]);
+    if (typeof first !== "string") return this.registerFrom("host", first);
+    if (given.length === 1) return this.#registerModule(first);
+    return this.#registerAll("host", [given[1] as Registration], first);
+  }
+
+  /** Registers like `register` what the program itself brings in, under its true origin. */
+  registerFrom(
+    origin: ToolOrigin,
+    given: Registration | readonly Registration[] | ToolSource | ResolveTools,
+  ): Outcome<readonly Problem[]> {
+    if (typeof given === "function") return this.#registerSource(origin, { resolve: given });
+    if (isList(given)) return this.#registerAll(origin, given);
+    return isSource(given) ? this.#registerSource(origin, given) : this.#registerAll(origin, [given]);
   }
 
   /** Takes a tool away; false when there was none. What registries below have stays there. */
@@ -94,14 +99,9 @@ export class ToolRegistry {
   }
 
   /** The tool of that name. */
-  get(name: string): ToolDefinition | undefined {
-    const own = this.#tools.get(name);
-    if (own !== undefined) return own;
-    for (const registry of this.#below) {
-      const found = registry.get(name);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+  get(name: string): RegisteredTool | undefined {
+    const holder = this.#layers.find((registry) => registry.#tools.has(name));
+    return holder === undefined ? undefined : holder.#tools.get(name);
   }
 
   /** Whether there is a tool of that name. */
@@ -110,7 +110,7 @@ export class ToolRegistry {
   }
 
   /** Copies of the tools a request may offer, ordered by the bytes of their names so that prompts stay the same. */
-  getAll(options: GetAllOptions = {}): ToolDefinition[] {
+  getAll(options: GetAllOptions = {}): RegisteredTool[] {
     return [...this.#all().values()]
       .filter((definition) => options.includeDisabled || this.isEnabled(definition, options.config))
       .sort((a, b) => byBytes(a.name, b.name))
@@ -161,7 +161,7 @@ export class ToolRegistry {
 
   /** Whether every source has answered; one that nobody needed yet has not. */
   isReady(): boolean {
-    return this.#everySources().every((sources) => sources.isReady);
+    return this.#layers.every((registry) => registry.#sources.isReady);
   }
 
   /** Asks the sources, and calls back when all of them have answered: at once where they have, never inside the call. */
@@ -177,33 +177,35 @@ export class ToolRegistry {
   async whenReady(signal?: AbortSignal): Promise<void> {
     // A source may register another one.
     while (!this.isReady() && signal?.aborted !== true) {
-      await Promise.all(this.#everySources().map((sources) => sources.ready(signal)));
+      await Promise.all(this.#layers.map((registry) => registry.#sources.ready(signal)));
     }
     this.#tellOfBelow();
   }
 
   /**
-   * Waits until a tool is there, or no source is left that may have it. Asks no other source.
+   * Waits until no source can bring or replace the tool of that name any more. Asks no other source.
    *
    * @param signal ends the waiting
+   * @param asked which sources are waited for
    */
-  async whenKnown(name: string, signal?: AbortSignal): Promise<void> {
-    const isThere = () => this.has(name);
-    while (!isThere() && signal?.aborted !== true && this.#everySources().some((each) => each.mayGet(name))) {
-      await Promise.all(this.#everySources().map((sources) => sources.readyFor(name, isThere, signal)));
+  async whenKnown(name: string, signal?: AbortSignal, asked: AskedSources = "all"): Promise<void> {
+    while (signal?.aborted !== true && this.mayCome(name, asked)) {
+      await Promise.all(
+        this.#deciding(name).map((registry) => registry.#sources.readyFor(name, asked, signal)),
+      );
     }
     this.#tellOfBelow();
   }
 
-  /** Whether a tool of that name is not there and may still come from a source. */
-  mayCome(name: string): boolean {
-    return !this.has(name) && this.#everySources().some((sources) => sources.mayGet(name));
+  /** Whether a source that has not answered may bring or replace the tool of that name. */
+  mayCome(name: string, asked: AskedSources = "all"): boolean {
+    return this.#deciding(name).some((registry) => registry.#sources.mayGet(name, asked));
   }
 
-  /** The source that may have a tool of that name and could not be asked; null when there is none. */
+  /** The source that may bring or replace the tool of that name and could not be asked; null when there is none. */
   unaskedSource(name: string): string | null {
-    for (const sources of this.#everySources()) {
-      const found = sources.unasked(name);
+    for (const registry of this.#deciding(name)) {
+      const found = registry.#sources.unasked(name);
       if (found !== null) return found;
     }
     return null;
@@ -216,7 +218,7 @@ export class ToolRegistry {
 
   /** How each source stands. */
   sources(): readonly SourceStatus[] {
-    return this.#everySources().flatMap((sources) => sources.all);
+    return this.#layers.flatMap((registry) => registry.#sources.all);
   }
 
   /** See `getAll`. */
@@ -250,33 +252,38 @@ export class ToolRegistry {
   }
 
   /** All tools by name, the stronger registry's where two have one. */
-  #all(): Map<string, ToolDefinition> {
-    const below = [...this.#below].reverse().flatMap((registry) => [...registry.#all()]);
-    return new Map([...below, ...this.#tools]);
+  #all(): Map<string, RegisteredTool> {
+    return new Map(this.#layers.toReversed().flatMap((registry) => [...registry.#tools]));
+  }
+
+  /** This registry and those below it, the strongest first. */
+  get #layers(): readonly ToolRegistry[] {
+    return [this, ...this.#below.flatMap((registry) => registry.#layers)];
+  }
+
+  /** The registries whose sources have a say in a name: a tool outranks the sources of weaker registries. */
+  #deciding(name: string): readonly ToolRegistry[] {
+    const holder = this.#layers.findIndex((registry) => registry.#tools.has(name));
+    return holder < 0 ? this.#layers : this.#layers.slice(0, holder + 1);
   }
 
   /** Tells once of what went wrong with sources below, whoever asked them: they are nobody's in particular. */
   #tellOfBelow(): void {
-    for (const problem of this.#below.flatMap((registry) => registry.#everyProblem())) {
+    for (const problem of this.#layers.slice(1).flatMap((registry) => registry.#problems)) {
       if (this.#told.has(problem)) continue;
       this.#told.add(problem);
       this.#options.onProblem?.(problem);
     }
   }
 
-  #everyProblem(): readonly Problem[] {
-    return [...this.#problems, ...this.#below.flatMap((registry) => registry.#everyProblem())];
-  }
-
-  #everySources(): readonly Sources[] {
-    return [this.#sources, ...this.#below.flatMap((registry) => registry.#everySources())];
-  }
-
   #newSources(): Sources {
     const { defaultTimeout = DEFAULT_TIMEOUT, onProblem, onComplete } = this.#options;
     return new Sources({
       timeout: defaultTimeout,
-      register: (given) => this.register(...given as Parameters<RegisterTool>),
+      register: (origin, given) =>
+        given.length === 2
+          ? this.#registerAll(origin, [given[1]], given[0])
+          : this.registerFrom(origin, given[0]),
       warn: (problem) => {
         this.#problems.push(problem);
         onProblem?.(problem);
@@ -285,34 +292,38 @@ export class ToolRegistry {
     });
   }
 
-  #registerAll(batch: readonly Registration[], name?: string): Outcome<readonly Problem[]> {
+  #registerAll(
+    origin: ToolOrigin,
+    batch: readonly Registration[],
+    name?: string,
+  ): Outcome<readonly Problem[]> {
     const warnings: Problem[] = [];
-    const checked: { definition: ToolDefinition; origin: Registration }[] = [];
-    for (const origin of batch) {
-      const outcome = checkDefinition(origin, name ?? origin?.name, warnings);
+    const checked: { definition: RegisteredTool; given: Registration }[] = [];
+    for (const given of batch) {
+      const outcome = checkDefinition(given, name ?? given?.name, origin, warnings);
       if (!outcome.ok) return outcome;
-      checked.push({ definition: outcome.value, origin });
+      checked.push({ definition: outcome.value, given });
     }
-    for (const { definition, origin } of checked) {
+    for (const { definition, given } of checked) {
       const before = this.get(definition.name);
-      if (before !== undefined && this.#origins.get(before) !== origin) {
+      if (before !== undefined && this.#given.get(before) !== given) {
         warnings.push({
           code: "tool-replaced",
           message: `The tool ${definition.name} was registered before; the new definition replaces it.`,
         });
       }
       this.#tools.set(definition.name, definition);
-      this.#origins.set(definition, origin);
+      this.#given.set(definition, given);
     }
     return success(warnings);
   }
 
-  #registerSource(source: ToolSource): Outcome<readonly Problem[]> {
+  #registerSource(origin: ToolOrigin, source: ToolSource): Outcome<readonly Problem[]> {
     const { timeout } = source;
     if (timeout !== undefined && !(typeof timeout === "number" && timeout >= 0)) {
       return failure("invalid-tool", "The timeout of a source of tools is a number of seconds.");
     }
-    this.#sources.add(source);
+    this.#sources.add(source, origin);
     return success([]);
   }
 
@@ -326,8 +337,8 @@ export class ToolRegistry {
     const loaded = await loadModule(modulePath(path, cwd, home));
     if (!loaded.ok) return loaded;
     return "source" in loaded.value
-      ? this.#registerSource(loaded.value.source)
-      : this.#registerAll(loaded.value.definitions);
+      ? this.#registerSource("module", loaded.value.source)
+      : this.#registerAll("module", loaded.value.definitions);
   }
 }
 

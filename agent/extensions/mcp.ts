@@ -43,7 +43,7 @@ export async function openServers(
   const { mcp: { servers: settings }, tools: { untrusted_servers: untrusted } } = subject.settings;
   for (const name of untrusted) {
     if (!Object.hasOwn(settings, name)) {
-      tools.leaveOut(sourceOf(name), "nobody agreed to the file that names it");
+      tools.leaveOut(serverSource(name), "nobody agreed to the file that names it");
     }
   }
   const named = Object.entries(settings);
@@ -66,7 +66,7 @@ export async function openServers(
   for (const [name, settings] of named) {
     const reason = unusable(name, settings);
     if (reason !== null) {
-      tools.leaveOut(sourceOf(name), reason.why);
+      tools.leaveOut(serverSource(name), reason.why);
       if (reason.problem !== undefined) tell(reason.problem);
       continue;
     }
@@ -116,8 +116,8 @@ function toolServers(
   };
 }
 
-/** By which a server is known where sources of tools are told of. */
-function sourceOf(name: string) {
+/** A server as a source of tools: its name in messages, and the tools it may have. */
+function serverSource(name: string) {
   return { name: `the server ${name}`, mayHave: (tool: string) => tool.startsWith(`${name}:`) };
 }
 
@@ -151,8 +151,8 @@ class Own {
 
   /** Has a server asked that nobody asked yet, when its tools are needed; the registry waits so many seconds. */
   expect(server: Server, timeout: number): void {
-    this.#tools.register({
-      ...sourceOf(server.name),
+    this.#tools.registerFrom("server", {
+      ...serverSource(server.name),
       timeout,
       resolve: async (_register, done) => {
         const asked = await server.ask();
@@ -167,7 +167,7 @@ class Own {
     for (const name of this.#names.get(server) ?? []) this.#tools.unregister(name);
     this.#names.set(server, definitions.map(({ name }) => name));
     for (const definition of definitions) {
-      const registered = this.#tools.register(definition);
+      const registered = this.#tools.registerFrom("server", definition);
       for (const problem of registered.ok ? registered.value : [registered.problem]) this.#tell(problem);
     }
   }

@@ -1,10 +1,10 @@
-// Which tools a request offers, and which names of a list nobody has (tools 3).
+// Which tools a request offers, which may attach files, and which names of a list belong to no tool.
 
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
 import { foreignTool } from "../../config/data/hints.ts";
 import type { Diagnostic, Frontmatter } from "../../parser/types.ts";
-import type { ToolDefinition } from "../../tools/definition.ts";
+import { FILE_RESULT_CAPABILITY, type ToolDefinition } from "../../tools/definition.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 
 /**
@@ -20,6 +20,14 @@ export function offeredTools(tools: ToolRegistry, settings: Settings): ToolDefin
     if (offered.includes(definition.name)) return true;
     return left_out !== null && !left_out.includes(definition.name) && byItself(definition);
   });
+}
+
+/** Names of the tools whose result may be a reference to a file: only the program and its host may say so. */
+export function fileResultTools(tools: ToolRegistry): string[] {
+  return tools.getAll({ includeDisabled: true })
+    .filter(({ origin, capabilities }) =>
+      (origin === "built-in" || origin === "host") && capabilities?.includes(FILE_RESULT_CAPABILITY)
+    ).map(({ name }) => name);
 }
 
 /**

@@ -85,7 +85,7 @@ export async function registerSkills(
     const tool = skillTool(offeredSkills(found.value), subject.environment);
     // A host's own tool of that name stays what the host made it.
     if (tool !== null && !tools.has(tool.name)) {
-      const registered = tools.register(tool);
+      const registered = tools.registerFrom("built-in", tool);
       if (!registered.ok) return registered;
     }
   }

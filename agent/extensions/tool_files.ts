@@ -53,16 +53,19 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
     settings.override.includes(name)
   );
   for (const name of [...discovered.removed, ...replaced]) builtin.unregister(name);
-  tools.register(fileSource({
-    found: discovered,
-    environment,
-    hosts,
-    timeout: settings.file_timeout,
-    override: settings.override,
-    categories: settings.allowed_categories,
-    has: (name) => tools.has(name),
-    warn,
-  }));
+  tools.registerFrom(
+    "file",
+    fileSource({
+      found: discovered,
+      environment,
+      hosts,
+      timeout: settings.file_timeout,
+      override: settings.override,
+      categories: settings.allowed_categories,
+      has: (name) => tools.has(name),
+      warn,
+    }),
+  );
   return () => hosts.close();
 }
 
@@ -71,6 +74,7 @@ async function mayUse(
   folder: string,
   { tools, subject, warn }: Pick<FilesSubject, "tools" | "subject" | "warn">,
 ): Promise<boolean> {
+  const { override } = subject.settings.tools;
   const names = await filesIn(folder);
   if (!names.ok) {
     warn(names.problem);
@@ -82,7 +86,10 @@ async function mayUse(
   if (trusted.ok && trusted.value) return true;
   const bases = new Set(names.value.map((name) => name.slice(0, name.indexOf("."))));
   tools.leaveOut(
-    { name: `the tool files of ${folder}`, mayHave: (name) => bases.has(name) },
+    {
+      name: `the tool files of ${folder}`,
+      mayHave: (name) => bases.has(name) && (override.includes(name) || !tools.has(name)),
+    },
     "nobody agreed to them as they are",
   );
   warn({

@@ -1,10 +1,11 @@
-// Waits for sources of tools, and says so when that takes long (tools 5).
+// Waits for sources of tools, and says so when that takes long.
 
 import { after } from "../../base/system/timer.ts";
 import type { Emit } from "../../cycle/types.ts";
+import type { AskedSources } from "../../tools/registration/types.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 
-/** Milliseconds after which the person is told what is waited for. */
+/** Milliseconds of waiting after which a notice names the sources. */
 const PATIENCE = 1000;
 
 /**
@@ -17,17 +18,18 @@ export async function waitForTools(tools: ToolRegistry, emit: Emit, signal?: Abo
 }
 
 /**
- * Waits until a tool is there, or no source is left that may have it.
+ * Waits until no source can bring or replace a tool any more.
  *
+ * @param asked `code` for a call that is only looked at: nothing else is started for it
  * @param signal ends the waiting
  */
 export async function waitForTool(
   name: string,
   tools: ToolRegistry,
   emit: Emit,
-  signal?: AbortSignal,
+  { signal, asked }: { readonly signal?: AbortSignal; readonly asked?: AskedSources } = {},
 ): Promise<void> {
-  if (tools.mayCome(name)) await telling(tools.whenKnown(name, signal), tools, emit);
+  if (tools.mayCome(name, asked)) await telling(tools.whenKnown(name, signal, asked), tools, emit);
 }
 
 async function telling(wait: Promise<void>, tools: ToolRegistry, emit: Emit): Promise<void> {

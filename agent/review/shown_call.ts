@@ -1,4 +1,4 @@
-// A call as a person sees it who decides about it: all of it, with nothing in it that a terminal would act on (S5).
+// A call as the person who decides about it sees it: complete, and with control characters made visible.
 
 import { sha256 } from "../../base/hash.ts";
 import { folderOfDocument } from "../../base/paths.ts";
@@ -6,7 +6,7 @@ import { visible } from "../../base/visible.ts";
 import { callNumbers } from "../../cycle/plan/targets.ts";
 import type { Call, Chat, Status } from "../../parser/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
-import type { ToolDefinition } from "../../tools/definition.ts";
+import { isBounded, type RegisteredTool } from "../../tools/definition.ts";
 import { commandFolder, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import { checkInput } from "../../tools/validate.ts";
 import type { ExplainedCall, ShownCall, ShownPart } from "../types.ts";
@@ -25,7 +25,8 @@ interface CallSources extends Omit<ShowSources, "sandbox"> {
   readonly call: Call;
   readonly number: number;
   readonly explained: ExplainedCall;
-  readonly wall: Wall;
+  /** The sandbox now. */
+  readonly sandbox: SandboxNow;
   /** What the block of the call says; null where there is none, or where it holds a result. */
   readonly status: Status | null;
   /** The text in the block; empty where there is none. */
@@ -34,15 +35,18 @@ interface CallSources extends Omit<ShowSources, "sandbox"> {
 
 /** What is known of a call before it is shown. */
 interface Known extends CallSources {
-  readonly definition: ToolDefinition | undefined;
+  readonly definition: RegisteredTool | undefined;
   /** What it would do to a file. */
   readonly change: FileChangeShown | null;
   /** Why its input does not fit the tool. */
   readonly problems: readonly string[];
 }
 
-/** Where a call would run. */
-type Wall = Pick<ShownCall, "sandboxed" | "wall">;
+/** Whether a sandbox works, and which, or why none does, as the end of a sentence. */
+interface SandboxNow {
+  readonly works: boolean;
+  readonly text: string;
+}
 
 /** Shows calls of a document of which it is known why they are decided as they are; in the same order. */
 export async function shownCalls(
@@ -51,20 +55,20 @@ export async function shownCalls(
   { sandbox, ...sources }: ShowSources,
 ): Promise<readonly ShownCall[]> {
   const numbers = callNumbers(chat);
-  // The same for all of them: to ask for each would look at the folders of the machine each time.
-  const wall = await wallOf(sandbox);
+  // The same for all of them: asking for each would examine the folders of the machine each time.
+  const now = await sandboxNow(sandbox);
   const shown: ShownCall[] = [];
   for (const each of explained) {
     const call = chat.call(each.id)!;
     const { status = null, content: body = "" } = chat.result(call.id) ?? {};
     const number = numbers.get(call.id) ?? 0;
-    shown.push(await shownCall({ ...sources, call, number, explained: each, wall, status, body }));
+    shown.push(await shownCall({ ...sources, call, number, explained: each, sandbox: now, status, body }));
   }
   return shown;
 }
 
 async function shownCall(sources: CallSources): Promise<ShownCall> {
-  const { call, number, explained, wall, files, subject, status, body } = sources;
+  const { call, number, explained, sandbox, files, subject, status, body } = sources;
   const definition = subject.tools.get(call.name);
   const known: Known = {
     ...sources,
@@ -78,7 +82,7 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
     parts: partsOf(known),
     warnings: warningsOf(known),
     folder: visible(folderOf(known)),
-    ...wall,
+    ...placeOf(definition, sandbox),
     explained,
   };
   // Where it stands may change without its meaning; what its block says is part of it.
@@ -129,9 +133,9 @@ function plain(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
-function warningsOf({ call, definition, change, problems, body }: Known): string[] {
+function warningsOf({ call, definition, subject, change, problems, body }: Known): string[] {
   const warnings = [
-    ...(definition === undefined ? ["There is no such tool here, so the call cannot run."] : []),
+    ...(definition === undefined ? [missingTool(call.name, subject)] : []),
     ...(call.flaw === null ? [] : [`The call cannot run: ${visible(call.flaw)}.`]),
     ...problems.map((problem) => `The call will not run: ${visible(problem)}.`),
   ];
@@ -147,10 +151,19 @@ function warningsOf({ call, definition, change, problems, body }: Known): string
   return warnings;
 }
 
+/** Why a tool is not there: no source has it, or one that may have it has not answered. */
+function missingTool(name: string, { tools }: Known["subject"]): string {
+  const source = tools.unaskedSource(name);
+  if (source !== null) return `Its tool may come from ${visible(source)}, which is not there.`;
+  return tools.mayCome(name)
+    ? "Its tool may come from a source that has not been asked for its tools yet."
+    : "There is no such tool here, so the call cannot run.";
+}
+
 function fileWarnings(
   { real, asSeen, obstacle }: FileChangeShown,
   { input }: Call,
-  definition: ToolDefinition | undefined,
+  definition: RegisteredTool | undefined,
 ): string[] {
   const path = String(input[definition?.path_input ?? ""]);
   const written = path.replace(/^(?:\.{1,2}\/|~\/|\/)+/, "");
@@ -169,17 +182,26 @@ function hides(input: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-async function wallOf(sandbox: RunSandbox): Promise<Wall> {
-  if (!sandbox.enabled) return { sandboxed: false, wall: "outside the sandbox: it is switched off" };
+/** Where a call would run now. */
+function placeOf(
+  definition: RegisteredTool | undefined,
+  sandbox: SandboxNow,
+): Pick<ShownCall, "sandboxed" | "wall"> {
+  if (definition === undefined) return { sandboxed: false, wall: "nowhere: its tool is not here" };
+  if (isBounded(definition)) return { sandboxed: sandbox.works, wall: sandbox.text };
+  const where = definition.runs === "here" ? "in the process of flemma" : "in a program of its own";
+  return { sandboxed: false, wall: `outside the sandbox: this tool runs ${where}` };
+}
+
+async function sandboxNow(sandbox: RunSandbox): Promise<SandboxNow> {
+  if (!sandbox.enabled) return { works: false, text: "outside the sandbox: it is switched off" };
   const available = await sandbox.available();
   if (!available.ok) {
-    return { sandboxed: false, wall: `outside the sandbox: ${available.problem.message.replace(/\.$/, "")}` };
+    return { works: false, text: `outside the sandbox: ${available.problem.message.replace(/\.$/, "")}` };
   }
   const policy = sandbox.policy();
-  return {
-    sandboxed: true,
-    wall: `in the sandbox (${available.value})${policy.ok ? networkOf(policy.value) : ""}`,
-  };
+  const network = policy.ok ? networkOf(policy.value) : "";
+  return { works: true, text: `in the sandbox (${available.value})${network}` };
 }
 
 function networkOf(

@@ -1,4 +1,4 @@
-// What a call that writes a file would do to it, for the person who decides about the call: read at that moment, never kept.
+// What a call that writes a file would do to it, read at that moment for the person who decides about the call.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -11,9 +11,8 @@ import type { FileTexts } from "../types.ts";
 import { unified } from "./unified.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { realPath } from "../../base/disk/real_path.ts";
-import { replacePassage } from "../../tools/files/text/passage.ts";
 import { isAsSeen } from "../../tools/builtin/seen_files.ts";
-import type { SeenFiles, ToolDefinition } from "../../tools/definition.ts";
+import type { Rewrite, SeenFiles, ToolDefinition } from "../../tools/definition.ts";
 
 /** Larger files are not compared. */
 const MOST_BYTES = 1024 * 1024;
@@ -52,10 +51,10 @@ export class WrittenFiles {
 
   /** What a preview says beyond the call: that it replaces a file which no call of this document ever saw; null if not. */
   note(call: Pick<Call, "name" | "input">): string | null {
-    if (call.name !== "write") return null;
     const real = this.#target(call);
     if (real === null || this.#options.seen.get(real) !== null || !isFile(real)) return null;
-    return "replaces an unread file";
+    // What a call makes without knowing the file replaces all of it.
+    return this.#rewrite(call, null).after === null ? null : "replaces an unread file";
   }
 
   /**
@@ -68,7 +67,7 @@ export class WrittenFiles {
     if (real === null) return null;
     const before = this.#read(real);
     if (before === undefined) return null;
-    const after = changed(call, before);
+    const { after } = this.#rewrite(call, before);
     if (after === null) return null;
     const shown = visible(String(call.input.path));
     return unified(shown, before === null ? null : splitLines(before), splitLines(after), mostLines);
@@ -92,33 +91,21 @@ export class WrittenFiles {
     if (real === null) return null;
     const before = this.#read(real);
     if (before === undefined) return null;
-    const after = changed(call, before);
+    const { after } = this.#rewrite(call, before);
     const text = (bytes: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     if (after === null) return null;
     return { path: real, before: before === null ? null : text(before), after: text(after) };
   }
 
   /** Why there is no change to be shown, as a sentence; null where there is one. */
-  #obstacle({ name, input }: Pick<Call, "name" | "input">, real: string): string | null {
+  #obstacle(call: Pick<Call, "name" | "input">, real: string): string | null {
     const before = this.#read(real);
-    if (before === undefined) {
-      return "The file cannot be compared: it is too large, no text, or may not be read.";
-    }
-    const { oldText, newText, replaceAll } = input;
-    if (name !== "edit" || typeof oldText !== "string" || typeof newText !== "string") return null;
-    if (before === null) return "There is no such file, so the edit will fail.";
-    if (oldText === "") return "The passage to be replaced is empty, so the edit will fail.";
-    const replaced = replacePassage(before, oldText, newText, { all: replaceAll === true });
-    switch (replaced.kind) {
-      case "absent":
-        return "The passage to be replaced does not stand in the file, so the edit will fail.";
-      case "ambiguous":
-        return `The passage to be replaced stands in the file ${replaced.count} times, so the edit will fail.`;
-      case "unchanged":
-        return "The edit changes nothing, so it will fail.";
-      case "replaced":
-        return null;
-    }
+    if (before !== undefined) return this.#rewrite(call, before).obstacle;
+    return "The file cannot be compared: it is too large, no text, or may not be read.";
+  }
+
+  #rewrite({ name, input }: Pick<Call, "name" | "input">, before: Uint8Array | null): Rewrite {
+    return this.#options.tool(name)?.rewrites?.(input, before) ?? { after: null, obstacle: null };
   }
 
   /** The real path of the file that a call of ours would write; null for other calls. */
@@ -144,21 +131,6 @@ export class WrittenFiles {
       return isMissing(thrown) ? null : undefined;
     }
   }
-}
-
-/** The file after the call; null when the call would change nothing, or is none of ours. */
-function changed(
-  { name, input }: Pick<Call, "name" | "input">,
-  before: Uint8Array | null,
-): Uint8Array | null {
-  const { content, oldText, newText, replaceAll } = input;
-  if (name === "write") return typeof content === "string" ? new TextEncoder().encode(content) : null;
-  if (name !== "edit" || before === null || typeof oldText !== "string" || typeof newText !== "string") {
-    return null;
-  }
-  if (oldText === "") return null;
-  const replaced = replacePassage(before, oldText, newText, { all: replaceAll === true });
-  return replaced.kind === "replaced" ? replaced.bytes : null;
 }
 
 function isFile(real: string): boolean {

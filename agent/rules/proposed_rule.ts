@@ -24,7 +24,9 @@ export async function ruleFor(
   { ruled, decide, distrusted }: Judging,
   written?: WrittenRule,
 ): Promise<Outcome<ProposedRule>> {
-  const obstacle = distrusts(distrusted, call) ? distrusted.sentence : aboveRules(await decide(call));
+  const obstacle = distrusts(distrusted, call, ruled.tools)
+    ? distrusted.sentence
+    : aboveRules(await decide(call));
   if (obstacle !== null) return failure("rule-impossible", obstacle);
   const { checkedRule, proposeRule } = await import("../../tools/approval/rules/mod.ts");
   const parts = await rulePartsOf(ruled);

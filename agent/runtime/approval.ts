@@ -38,7 +38,7 @@ export async function judging(
     ? { unfinished: () => NONE }
     : journal;
   const downgrades = [
-    ...(distrusted === null ? [] : [untrusted(distrusted, { person, journal, emit })]),
+    ...(distrusted === null ? [] : [untrusted(distrusted, { person, tools: tools.tools, journal, emit })]),
     unconfirmed(guard),
     unfinished(replies, emit),
   ];

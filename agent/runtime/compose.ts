@@ -77,6 +77,10 @@ export async function compose(
     },
     decide,
     rules: tools.rules,
+    tool: async (name) => {
+      await waitForTool(name, tools.tools, emit, { asked: "code" });
+      return tools.tools.get(name);
+    },
     ruled,
     ...previews,
     distrusted,
@@ -129,7 +133,7 @@ function cycleOf(
     approvalOf,
     settings,
     tools: registry,
-    awaitTool: (name, signal) => waitForTool(name, registry, emit, signal),
+    awaitTool: (name, signal) => waitForTool(name, registry, emit, { signal }),
     decide,
     run: runnerOf(tools, emit),
     checkInput,

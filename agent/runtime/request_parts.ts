@@ -17,6 +17,7 @@ export interface RequestSources {
   /** Waits for every source of tools; gives what then keeps a request from being made. */
   toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
   offered(): readonly OfferedTool[];
+  templatedTools(): readonly string[];
   evaluated(): Promise<EvaluatedFrontmatter>;
   readonly journal: Journal;
 }
@@ -24,7 +25,7 @@ export interface RequestSources {
 /** Gathers them for the document as it is now. */
 export async function requestParts(
   store: Pick<DocumentStore, "chat" | "path">,
-  { subject: { settings }, toolsReady, offered, evaluated, journal }: RequestSources,
+  { subject: { settings }, toolsReady, offered, templatedTools, evaluated, journal }: RequestSources,
   { environment, provider: given, signal }: {
     readonly environment: Environment;
     readonly provider?: Provider;
@@ -42,6 +43,7 @@ export async function requestParts(
     environment,
     provider: provider.value,
     tools: offered(),
+    templatedTools: templatedTools(),
     frontmatter: await evaluated(),
     journal,
   });

@@ -6,7 +6,7 @@ import type { CycleParts } from "../../cycle/mod.ts";
 import type { Emit, Send } from "../../cycle/types.ts";
 import { listedTools } from "../../tools/registration/personality.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
-import { offeredTools, unknownTools } from "../extensions/offered.ts";
+import { fileResultTools, offeredTools, unknownTools } from "../extensions/offered.ts";
 import { waitForTools } from "../extensions/waiting.ts";
 import { sender } from "./sender.ts";
 import type { ToolsSubject } from "../tools.ts";
@@ -21,10 +21,11 @@ export function requesting(
   { environment, provider, fetch, stream = true, retry = true, limiter }: RuntimeOptions,
   emit: Emit,
 ):
-  & Pick<Runtime, "offered" | "unknownTools" | "toolsReady" | "evaluated" | "limits">
+  & Pick<Runtime, "offered" | "templatedTools" | "unknownTools" | "toolsReady" | "evaluated" | "limits">
   & Pick<CycleParts, "send"> {
   const { settings } = subject;
   const offered = () => offeredTools(tools, settings);
+  const templatedTools = () => fileResultTools(tools);
   const unknown = () => (tools.isReady() ? unknownTools(tools, settings, blocks.frontmatter) : []);
   const toolsReady = async (signal?: AbortSignal) => {
     await Promise.all([servers.update(), waitForTools(tools, emit, signal)]);
@@ -43,6 +44,7 @@ export function requesting(
     provider,
     fetch,
     tools: offered,
+    templatedTools,
     emit,
     journal,
     stream,
@@ -56,7 +58,7 @@ export function requesting(
     for (const diagnostic of diagnostics) emit({ event: "diagnostic", diagnostic });
     return diagnostics.length > 0 ? { kind: "blocked", diagnostics } : await request(signal, how);
   };
-  return { offered, unknownTools: unknown, toolsReady, evaluated, limits, send };
+  return { offered, templatedTools, unknownTools: unknown, toolsReady, evaluated, limits, send };
 }
 
 /** The day where the person is, as `2026-11-28`. */

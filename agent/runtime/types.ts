@@ -10,7 +10,7 @@ import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import type { Decide, RuleJudge } from "../../tools/approval/mod.ts";
 import type { RuleSubject } from "../../tools/approval/rules_of.ts";
-import type { ToolDefinition } from "../../tools/definition.ts";
+import type { RegisteredTool, ToolDefinition } from "../../tools/definition.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
 import type { FileChanges } from "../trust/file_changes.ts";
 import type { WrittenFiles } from "../review/written_files.ts";
@@ -39,8 +39,12 @@ export interface Runtime {
   forgetTools(): void;
   /** Findings that keep the cycle and every request from starting. */
   readonly blockers: SubjectSettings["diagnostics"];
+  /** The tool of a name, once the code that settings name is loaded. */
+  tool(name: string): Promise<RegisteredTool | undefined>;
   /** The tools a request offers, by name, of those that are there now. */
   offered(): readonly ToolDefinition[];
+  /** Names of the tools whose result may be a reference to a file. */
+  templatedTools(): readonly string[];
   /** What sending needs of the first block. */
   evaluated(): Promise<EvaluatedFrontmatter>;
   /**

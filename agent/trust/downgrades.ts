@@ -1,11 +1,11 @@
 // The downgrades of a document's approvals: an untrusted document, tampered approvals, replies whose end nobody saw.
 
-import { HARMLESS } from "../../cycle/plan/harmless.ts";
+import type { Tools } from "../../cycle/plan/plan_inputs.ts";
 import type { Approval, Emit, Journal } from "../../cycle/types.ts";
 import type { ApprovalDowngrade, Decide } from "../../tools/approval/downgrades.ts";
 import { hashOf } from "./tamper_check.ts";
 import type { DocumentGuard } from "./guard.ts";
-import type { Distrust } from "./untrusted.ts";
+import { concerns, type Distrust } from "./untrusted.ts";
 
 /**
  * Policy approves nothing that an untrusted document asks for; the person is told why, once. Of recorded approvals only
@@ -14,18 +14,20 @@ import type { Distrust } from "./untrusted.ts";
  * @param person what the person's own settings alone decide
  */
 export function untrusted(
-  { detail, sentence, all, onlyItsOwn }: Distrust,
-  { person, journal, emit }: {
+  distrust: Distrust,
+  { person, tools, journal, emit }: {
     readonly person: Decide;
+    readonly tools: Pick<Tools, "get">;
     readonly journal: Pick<Journal, "approval" | "isFromThisRun">;
     readonly emit: Emit;
   },
 ): ApprovalDowngrade {
+  const { detail, sentence, onlyItsOwn } = distrust;
   let isTold = false;
   return {
     name: "urn:flemma:approval:trust",
     async lower(call, { decision }) {
-      if (decision === "deny" || (!all && HARMLESS.has(call.name))) return null;
+      if (decision === "deny" || !concerns(distrust, call, tools)) return null;
       const asks = decision === "require_approval";
       if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return null;
       if (!isTold) emit({ event: "notice", code: "document-not-trusted", message: sentence });

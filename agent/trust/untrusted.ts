@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Authority } from "../../config/document/authority.ts";
 import type { Settings } from "../../config/settings.ts";
-import { HARMLESS } from "../../cycle/plan/harmless.ts";
+import { effectsOf, type Tools } from "../../cycle/plan/plan_inputs.ts";
 import type { Call } from "../../parser/types.ts";
 import { reachesFurther } from "../../sandbox/mod.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
@@ -76,8 +76,21 @@ async function loosening(question: StrangerQuestion): Promise<Loosening | null> 
 }
 
 /** Whether no rule that approves would let a call of such a document run: it would be turned into a question too. */
-export function distrusts(distrust: Distrust | null, call: Pick<Call, "name">): distrust is Distrust {
-  return distrust !== null && !distrust.onlyItsOwn && (distrust.all || !HARMLESS.has(call.name));
+export function distrusts(
+  distrust: Distrust | null,
+  call: Pick<Call, "name">,
+  tools: Pick<Tools, "get">,
+): distrust is Distrust {
+  return distrust !== null && !distrust.onlyItsOwn && concerns(distrust, call, tools);
+}
+
+/** Whether approvals of a call are concerned: of one that changes nothing only where tools that read are, too. */
+export function concerns(
+  { all }: Distrust,
+  { name }: Pick<Call, "name">,
+  tools: Pick<Tools, "get">,
+): boolean {
+  return all || effectsOf(tools, name) === "writes";
 }
 
 /** How a person lets the document decide, as a sentence. */

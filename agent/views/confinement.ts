@@ -42,6 +42,7 @@ export async function confinement(
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
     hasCapability: (tool, capability) =>
       tools.find(({ name }) => name === tool)?.capabilities?.includes(capability) ?? false,
+    runs: () => "inside",
     root: Deno.uid() === 0,
   });
   return {
@@ -64,7 +65,7 @@ export interface ToolRow {
 /** Every tool with what policy says of it, by name. */
 export async function toolRows({ environment, path, named, subject }: ConfinedSubject): Promise<ToolRow[]> {
   const tools = new ToolRegistry();
-  tools.register(builtinTools(subject.settings.tools));
+  tools.registerFrom("built-in", builtinTools(subject.settings.tools));
   const sandbox = sandboxOf(environment, { path, named }, subject);
   const { settings, loaded } = subject;
   const rules = await rulesOf({ settings, tools, sandbox, environment, document: path, loaded });

@@ -1,15 +1,13 @@
 // The tools of a document under its settings: what they are, where they come from, who decides about them.
 
-import type { JsonSchema, ToolDefinition } from "../../tools/definition.ts";
+import type { JsonSchema, ToolDefinition, ToolOrigin } from "../../tools/definition.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { type RunSandbox, withheldVariables } from "../../sandbox/mod.ts";
 import type { Verdict } from "../../tools/approval/mod.ts";
 import { rulesOf } from "../../tools/approval/rules_of.ts";
-import { builtinTools } from "../../tools/builtin/mod.ts";
 import { createContext } from "../../tools/context.ts";
 import { previewCall } from "../../tools/preview.ts";
 import { isExecutable, type ToolRegistry } from "../../tools/registry.ts";
@@ -23,8 +21,8 @@ import type { OwnTool } from "../types.ts";
 /** One tool as people ask about it. */
 export interface ToolView {
   readonly name: string;
-  /** Where it comes from: this program, whoever embeds it, a server of tools, or what else settings name. */
-  readonly source: "built-in" | "host" | "server" | "settings";
+  /** Who registered it. */
+  readonly source: ToolOrigin;
   readonly description: string;
   readonly input_schema: JsonSchema;
   readonly output_schema: JsonSchema | null;
@@ -91,7 +89,7 @@ export async function toolViews(
 async function viewsOf(
   tools: ToolRegistry,
   sandbox: RunSandbox,
-  { environment, path, subject: { settings, loaded }, own = [] }: ToolsQuestion,
+  { environment, path, subject: { settings, loaded } }: ToolsQuestion,
 ): Promise<Outcome<readonly ToolView[]>> {
   const rules = await rulesOf({ settings, tools, sandbox, environment, document: path, loaded });
   const seen = await openSeenFiles(environment, path);
@@ -99,7 +97,6 @@ async function viewsOf(
   const judge = judgeOf(judged, [], () => {});
   if (!judge.ok) return judge;
   const offered = new Set(offeredTools(tools, settings).map(({ name }) => name));
-  const builtin = new Set(builtinTools(settings.tools).map(({ name }) => name));
   const withheld = withheldVariables(environment.variables, settings.tools.env, {
     sandboxed: sandbox.enabled,
     kept: sandbox.keptVariables(),
@@ -119,7 +116,7 @@ async function viewsOf(
     });
     views.push({
       name,
-      source: sourceOf(name, { own, builtin, settings }),
+      source: definition.origin,
       description: definition.description,
       input_schema: definition.input_schema,
       output_schema: definition.output_schema ?? null,
@@ -136,20 +133,6 @@ async function viewsOf(
     });
   }
   return success(views);
-}
-
-function sourceOf(
-  name: string,
-  { own, builtin, settings }: {
-    readonly own: readonly OwnTool[];
-    readonly builtin: ReadonlySet<string>;
-    readonly settings: Settings;
-  },
-): ToolView["source"] {
-  if (own.some((tool) => tool.name === name)) return "host";
-  if (builtin.has(name)) return "built-in";
-  const colon = name.indexOf(":");
-  return colon > 0 && Object.hasOwn(settings.mcp.servers, name.slice(0, colon)) ? "server" : "settings";
 }
 
 /** Cells that no sample needs. */

@@ -6,7 +6,7 @@ import { failure, type Outcome, type Problem, success } from "../../base/problem
 import { operands } from "../../base/shell_word.ts";
 import { visible } from "../../base/visible.ts";
 import { addLine } from "../../parser/edits/turn.ts";
-import type { Chat } from "../../parser/types.ts";
+import type { Call, Chat } from "../../parser/types.ts";
 import { withDocument } from "../document/open.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -25,7 +25,9 @@ export async function run(invocation: Invocation): Promise<number> {
     if (path === null) throw new Error("a document that was opened by its path has none");
     const { environment, arguments: given } = invocation;
     const kept = await keptChanges(environment, path);
-    const meant = meantBy(targets, kept, chat);
+    const commands = await commandTools(session);
+    const runsCommands = ({ name }: Pick<Call, "name">) => commands.has(name);
+    const meant = meantBy(targets, kept, { chat, runsCommands });
     if (!meant.ok && meant.problem.code === "nothing-kept" && file !== null) {
       return refuse(invocation, {
         ...meant.problem,
@@ -40,7 +42,9 @@ export async function run(invocation: Invocation): Promise<number> {
       list(invocation, {
         outcomes,
         undone: kept.filter((change) => change.undone && meant.value(change)),
-        chat,
+        commands: chat.calls.filter((call) => runsCommands(call) && isFinal(chat, call.id)).map(({ id }) =>
+          id
+        ),
       });
       return Exit.ok;
     }
@@ -55,20 +59,39 @@ export async function run(invocation: Invocation): Promise<number> {
   });
 }
 
+/** Names of the called tools that run commands. */
+async function commandTools(session: ChatSession): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (const name of new Set(session.chat.calls.map(({ name }) => name))) {
+    if ((await session.tool(name))?.command_input !== undefined) found.add(name);
+  }
+  return found;
+}
+
 type Meant = (change: KeptChange) => boolean;
 
+/** A document, and which of its calls run commands: what those do to files is not kept. */
+interface Calls {
+  readonly chat: Chat;
+  runsCommands(call: Pick<Call, "name">): boolean;
+}
+
 /** Which changes the targets name: calls by their id or the beginning of it, files by their path. */
-function meantBy(targets: readonly string[], kept: readonly KeptChange[], chat: Chat): Outcome<Meant> {
+function meantBy(targets: readonly string[], kept: readonly KeptChange[], calls: Calls): Outcome<Meant> {
   const named: Meant[] = [];
   for (const target of targets) {
-    const found = meantByOne(target, kept, chat);
+    const found = meantByOne(target, kept, calls);
     if (!found.ok) return found;
     named.push(found.value);
   }
   return success((change) => targets.length === 0 || named.some((isMeant) => isMeant(change)));
 }
 
-function meantByOne(target: string, kept: readonly KeptChange[], chat: Chat): Outcome<Meant> {
+function meantByOne(
+  target: string,
+  kept: readonly KeptChange[],
+  { chat, runsCommands }: Calls,
+): Outcome<Meant> {
   const exact = (change: KeptChange) =>
     change.call === target || change.path === target || change.shownAs === target;
   if (kept.some(exact)) return success(exact);
@@ -87,7 +110,7 @@ function meantByOne(target: string, kept: readonly KeptChange[], chat: Chat): Ou
     call === undefined
       ? `Nothing is kept of a call or a file named ${target}.`
       : `Nothing is kept of ${target}: ${
-        call.name === "bash" ? "what commands do to files is not" : "it changed no file"
+        runsCommands(call) ? "what commands do to files is not" : "it changed no file"
       }.`,
   );
 }
@@ -141,17 +164,16 @@ const PUT_BACK = "I put back what these calls did to files:";
 interface Listing {
   readonly outcomes: readonly Undone[];
   readonly undone: readonly KeptChange[];
-  readonly chat: Chat;
+  /** Ids of the calls that ran commands. */
+  readonly commands: readonly string[];
 }
 
 /** Everything that changed files, the newest first, and what becomes of it. */
-function list({ arguments: given, messages }: Invocation, { outcomes, undone, chat }: Listing): void {
+function list({ arguments: given, messages }: Invocation, { outcomes, undone, commands }: Listing): void {
   const rows = [
     ...outcomes.map((each) => ({ ...asJson(each), at: each.change.at })),
     ...undone.map((change) => ({ ...asJson({ change, outcome: "undone", why: "" }), at: change.at })),
   ].sort((a, b) => (a.at < b.at ? 1 : -1));
-  const commands = chat.turns.flatMap((turn) => turn.calls)
-    .filter(({ name, id }) => name === "bash" && isFinal(chat, id)).map(({ id }) => id);
   if (switchOption(given, "json") === true) {
     writeOutput(`${safeJson({ changes: rows, commands })}\n`);
     return;

@@ -3,6 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
 import { failed, type Outcome, success } from "../../base/problem.ts";
+import { builtinFact } from "./builtin_tools.ts";
 import { type CommandPattern, hasWildcard, literalOf, readCommandPattern } from "./command_pattern.ts";
 import { type PathPattern, readPathPattern } from "./path_pattern.ts";
 import type { Rule } from "./rule.ts";
@@ -195,6 +196,11 @@ export function isShortRule(item: string): boolean {
 /** The tools that take commands; every other tool's short form is about its path. */
 export type TakesCommand = (tool: string) => boolean;
 
+/** Whether the program's own tool of a name takes commands. */
+export function isCommandTool(tool: string): boolean {
+  return builtinFact(tool.toLowerCase())?.takesCommand === true;
+}
+
 /** A rule as settings have it. */
 export type WrittenRule = Readonly<Record<string, unknown>>;
 
@@ -215,7 +221,7 @@ export function readShortRule(
 export function shortRuleTable(
   item: string,
   decision: Decision,
-  takesCommand: TakesCommand = (tool) => tool.toLowerCase() === "bash",
+  takesCommand: TakesCommand = isCommandTool,
 ): Outcome<WrittenRule, readonly RuleFault[]> {
   const found = /^([\w:.-]+)\((.*)\)$/s.exec(item);
   if (found === null) return failed([whole("a rule is written tool(pattern, pattern)")]);

@@ -1,5 +1,6 @@
 // What is registered: the names that settings may speak of. The rooms above know; here it is only data.
 
+import { BUILTIN_TOOLS } from "../rules/builtin_tools.generated.ts";
 import type { Group } from "./define.ts";
 
 export interface ToolFact {
@@ -21,12 +22,7 @@ export interface Catalog {
 
 /** What this program brings along, for callers that have no registry at hand. */
 export const BUILTIN_CATALOG: Catalog = {
-  tools: [
-    ...["bash", "read", "edit", "write", "ls", "find", "grep", "calculator"].map((name) => ({ name })),
-    { name: "calculator_async", enabled: false },
-    // Registered only where there is a skill.
-    { name: "skill" },
-  ],
+  tools: BUILTIN_TOOLS,
 };
 
 /** Backends of the sandbox that this program brings along. */

@@ -5,9 +5,8 @@ import { after } from "../../base/system/timer.ts";
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { writeResult } from "../../parser/edits/placement.ts";
 import type { Call } from "../../parser/types.ts";
-import type { ExecutionResult } from "../../tools/definition.ts";
+import type { Effects, ExecutionResult } from "../../tools/definition.ts";
 import { finalBlock, stoppedBlock } from "../plan/final_block.ts";
-import { HARMLESS } from "../plan/harmless.ts";
 import type { RunningCalls } from "../plan/types.ts";
 import { CANCELLED } from "../plan/sentences.ts";
 import type { Emit } from "../types.ts";
@@ -35,6 +34,8 @@ const STOP_PATIENCE = 2500;
 
 export interface RunsParts {
   readonly writer: Writer;
+  /** What a call may change. */
+  effects(call: Call): Effects;
   run(call: Call, signal: AbortSignal, onOutput: (text: string) => void): Promise<ExecutionResult>;
   preview(call: Call): string;
   readonly emit: Emit;
@@ -76,8 +77,8 @@ export class Runs implements RunningCalls {
    */
   async start(call: Call): Promise<Outcome<{ readonly answered: Promise<void> }>> {
     const { writer, emit } = this.#parts;
-    const lasting = !HARMLESS.has(call.name);
-    const problem = await writer.journal((journal) => journal.recordStart(call.id, call.name, { lasting }));
+    const effects = this.#parts.effects(call);
+    const problem = await writer.journal((journal) => journal.recordStart(call.id, call.name, effects));
     if (problem !== null) return failed(problem);
     if (!this.#parts.mayStart()) {
       await writer.recordEnd(call.id);

@@ -5,7 +5,6 @@ import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import { invalidInput } from "./final_block.ts";
 import { DENIED, INTERRUPTED, putOff, sourceMissing } from "./sentences.ts";
-import { HARMLESS } from "./harmless.ts";
 import { lastWordIsModels, liveCalls, nothingToSend } from "./open_calls.ts";
 import { abortedMessage, resolutionText, unrunnable } from "./resolution.ts";
 import type { PlanInputs, Rest, Step } from "./types.ts";
@@ -243,9 +242,12 @@ class Planner {
     return true;
   }
 
-  #wasRunning(call: Call): boolean {
-    const tool = this.#inputs.interrupted.get(call.id);
-    return tool !== undefined && !(HARMLESS.has(tool) && HARMLESS.has(call.name));
+  /** Whether an earlier run began the call and it may have changed something then, or may now. */
+  #wasRunning({ id, name }: Call): boolean {
+    const started = this.#inputs.interrupted.get(id);
+    if (started === undefined) return false;
+    const effects = (tool: string) => this.#inputs.effects?.(tool) ?? "writes";
+    return effects(name) === "writes" || (started.effects ?? effects(started.tool)) === "writes";
   }
 
   #wasRunningNotice(call: Call): void {

@@ -2,8 +2,8 @@
 
 import type { Settings } from "../../config/settings.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
-import type { ToolDefinition } from "../../tools/definition.ts";
+import { type Verdict, waitsForSource } from "../../tools/approval/types.ts";
+import type { Effects, ToolDefinition } from "../../tools/definition.ts";
 import { isExecutable } from "../../tools/registry.ts";
 import { callHash } from "./call_hash.ts";
 import { callsToCheck, questions } from "./questions.ts";
@@ -17,8 +17,8 @@ export interface Tools {
   has(name: string): boolean;
   closestMatch(name: string): string | null;
   /**
-   * The source that may have a tool of that name and could not be asked: it failed, is not trusted, or was left out.
-   * Left out, there is none.
+   * The source that may bring or replace a tool of that name and could not be asked: it failed, is not trusted, or was
+   * left out. Left out, there is none.
    */
   unaskedSource?(name: string): string | null;
 }
@@ -74,6 +74,7 @@ export async function gatherPlanInputs(
     kept: journal.keptResults(),
     running,
     toolKind: kindOf,
+    effects: (name) => effectsOf(tools, name),
     closestTool: (name) => tools.closestMatch(name),
     runsAlone: (name) => tools.get(name)?.exclusive === true,
     unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
@@ -93,18 +94,8 @@ export async function inputProblems(
   return call.flaw === null ? await checkInput(definition, call.input) : [`/: ${call.flaw}`];
 }
 
-/** Nobody can be asked about a call whose tool is not there yet. */
-function waitsForSource(source: string): Verdict {
-  return {
-    decision: "require_approval",
-    source,
-    detail: `its tool may come from ${source}, which is not there`,
-  };
-}
-
 export function kindIn(tools: Tools, name: string): ToolKind {
-  const kind = toolKind(tools.get(name));
-  return kind === "unknown" && (tools.unaskedSource?.(name) ?? null) !== null ? "unasked" : kind;
+  return (tools.unaskedSource?.(name) ?? null) === null ? toolKind(tools.get(name)) : "unasked";
 }
 
 /** The recorded approval of a call, where it counts. */
@@ -123,6 +114,11 @@ export async function changedSince(
   const approval = recordedApproval(sources, call.id);
   if (approval === null || approval.hash === await callHash(call)) return null;
   return approval.by;
+}
+
+/** What calls of a tool may change; of a tool that is not there, anything. */
+export function effectsOf(tools: Pick<Tools, "get">, name: string): Effects {
+  return tools.get(name)?.effects ?? "writes";
 }
 
 /** What can be done with a tool, from its definition. */

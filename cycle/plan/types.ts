@@ -1,7 +1,8 @@
 // What a plan is made from, and the steps it consists of.
 
 import type { Verdict } from "../../tools/approval/types.ts";
-import type { StopReason } from "../types.ts";
+import type { Effects } from "../../tools/definition.ts";
+import type { StartedCall, StopReason } from "../types.ts";
 import type { Resolution, ToolKind } from "./resolution.ts";
 
 /** The calls that run now; a set of ids is one. */
@@ -18,12 +19,14 @@ export interface PlanInputs {
   readonly invalid: ReadonlyMap<string, readonly string[]>;
   /** Approvals whose call was changed afterwards, and who had given them. */
   readonly changed: ReadonlyMap<string, "policy" | "person">;
-  /** Calls that a run of the program which ended early had started, with their tools. */
-  readonly interrupted: ReadonlyMap<string, string>;
+  /** Calls that a run of the program which ended early had started. */
+  readonly interrupted: ReadonlyMap<string, StartedCall>;
   /** Where the results of interrupted calls are that ran to their end and could not be written. */
   readonly kept: ReadonlyMap<string, string>;
   readonly running: RunningCalls;
   readonly toolKind: (name: string) => ToolKind;
+  /** What calls of a tool may change. @default anything */
+  readonly effects?: (name: string) => Effects;
   readonly closestTool: (name: string) => string | null;
   /** Whether of a reply with a call of that tool only this call runs. @default no tool is like that */
   readonly runsAlone?: (name: string) => boolean;

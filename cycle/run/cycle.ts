@@ -10,6 +10,7 @@ import { type Blocker, sendObstacle, stopAfter } from "./send_only.ts";
 import { conclude, stopped, stoppedBy } from "./stop.ts";
 import { goOn } from "../plan/go_on.ts";
 import {
+  effectsOf,
   gatherPlanInputs,
   inputProblems,
   kindIn,
@@ -105,6 +106,7 @@ export class Cycle {
     this.#announcements = new Announcements(parts.store, parts);
     this.#runs = new Runs({
       writer: this.#writer,
+      effects: ({ name }) => effectsOf(parts.tools, name),
       run: parts.run,
       preview: parts.preview,
       emit: parts.emit,
@@ -358,12 +360,12 @@ export class Cycle {
     return await gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson);
   }
 
-  /** A call whose tool is still loading would count as a call of an unknown tool. */
+  /** Before its tool is known, a call would be decided as one of no tool, or of the one that is to be replaced. */
   async #awaitTools(calls: readonly Call[]): Promise<void> {
-    const { tools, awaitTool } = this.#parts;
+    const { awaitTool } = this.#parts;
     if (awaitTool === undefined) return;
     for (const name of new Set(calls.map(({ name }) => name))) {
-      if (!tools.has(name)) await awaitTool(name, this.#waiting.signal);
+      await awaitTool(name, this.#waiting.signal);
     }
   }
 

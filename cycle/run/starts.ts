@@ -3,9 +3,9 @@
 import type { Call } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
 import type { Runs } from "../execute/runs.ts";
-import { HARMLESS } from "../plan/harmless.ts";
 import {
   changedSince,
+  effectsOf,
   type PlanSources,
   recordedApproval,
   toolKind,
@@ -38,9 +38,9 @@ export class Starts {
 
   /** Starts an approved call; waits for a synchronous tool, which frees its slot. */
   async startApproved(id: string): Promise<void> {
-    const { store, runs, state, write } = this.#parts;
-    // Writing a result merges other people's edits, which a call with effects has to see.
-    if (!HARMLESS.has(store.chat.call(id)?.name ?? "")) await runs.written();
+    const { store, runs, state, tools, write } = this.#parts;
+    // Writing a result shows what somebody changed meanwhile. A call that changes nothing need not wait for that.
+    if (effectsOf(tools, store.chat.call(id)?.name ?? "") === "writes") await runs.written();
     const asked = store.chat.call(id);
     const denial = asked === undefined ? null : await this.#denialOf(asked);
     // If somebody edited the call meanwhile, the next press decides again.

@@ -25,7 +25,8 @@ export interface SendOptions {
   readonly stream?: boolean;
   /** Milliseconds between commits while streaming. */
   readonly commitInterval?: number;
-  readonly templatedTools?: readonly string[];
+  /** Tools whose result may be a single file reference, asked at each send. @default those of the program */
+  readonly templatedTools?: () => readonly string[];
   readonly resolvers?: readonly CredentialResolver[];
   /** What the document's first block said; evaluated once for all sends of a run. */
   readonly frontmatter?: EvaluatedFrontmatter;

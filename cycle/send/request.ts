@@ -30,7 +30,7 @@ export interface RequestOptions {
   readonly environment: Environment;
   readonly provider: Provider;
   readonly tools: readonly OfferedTool[];
-  /** Tools whose result may be a single file reference; default `read`. */
+  /** Tools whose result may be a single file reference. @default those of the program */
   readonly templatedTools?: readonly string[];
   /** The keys that this run has found. @default each is looked up again */
   readonly keys?: KeyMemory;

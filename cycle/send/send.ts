@@ -84,7 +84,7 @@ class Sends {
       environment,
       provider,
       tools,
-      templatedTools,
+      templatedTools: templatedTools?.(),
       frontmatter,
       keys: this.#keys,
       journal,

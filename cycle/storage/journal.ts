@@ -6,7 +6,16 @@ import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { FileRead } from "../../prompt/types.ts";
-import type { Approval, Exposure, Journal, Suspects, ThinkingEntry, ThinkingState } from "../types.ts";
+import type { Effects } from "../../tools/definition.ts";
+import type {
+  Approval,
+  Exposure,
+  Journal,
+  StartedCall,
+  Suspects,
+  ThinkingEntry,
+  ThinkingState,
+} from "../types.ts";
 import { type JournalEntry, JournalState, readEntries } from "./journal_entries.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 
@@ -76,12 +85,13 @@ export class RunJournal implements Journal {
     for (const id of approvals.keys()) this.#here.add(id);
   }
 
-  started(): ReadonlyMap<string, string> {
+  started(): ReadonlyMap<string, StartedCall> {
     return this.#state.started;
   }
 
-  recordStart(id: string, tool: string, { lasting = true } = {}): Promise<void> {
-    return this.#record([{ kind: "start", id, tool, time: new Date().toISOString() }], { lasting });
+  recordStart(id: string, tool: string, effects?: Effects): Promise<void> {
+    const entry = { kind: "start", id, tool, time: new Date().toISOString(), effects } as const;
+    return this.#record([entry], { lasting: effects === undefined || effects === "writes" });
   }
 
   recordEnd(id: string): Promise<void> {

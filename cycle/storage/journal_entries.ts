@@ -2,7 +2,7 @@
 
 import type { FileRead } from "../../prompt/types.ts";
 import { isThinkingEntry, thinkingEntries, thinkingState } from "./thinking_memory.ts";
-import type { Approval, ThinkingEntry, ThinkingState } from "../types.ts";
+import type { Approval, StartedCall, ThinkingEntry, ThinkingState } from "../types.ts";
 import {
   afterEntry,
   entriesOf,
@@ -14,7 +14,7 @@ import {
 
 export type JournalEntry =
   | ({ readonly kind: "approval"; readonly id: string } & Approval)
-  | { readonly kind: "start"; readonly id: string; readonly tool: string; readonly time: string }
+  | ({ readonly kind: "start"; readonly id: string; readonly time: string } & StartedCall)
   | { readonly kind: "end"; readonly id: string }
   | ({ readonly kind: "file" } & FileRead)
   | { readonly kind: "day"; readonly day: string }
@@ -26,9 +26,8 @@ export type JournalEntry =
 /** The state that the lines of a journal lead to. */
 export class JournalState {
   readonly approvals = new Map<string, Approval>();
-  /** Calls that were started and not ended, with their tools. */
-  readonly started = new Map<string, string>();
-  readonly #startTimes = new Map<string, string>();
+  /** Calls that were started and not ended. */
+  readonly started = new Map<string, StartedCall & { readonly time: string }>();
   /** Where results of calls that are not over were kept. */
   readonly results = new Map<string, string>();
   /** Hashes of other files as they were sent last. */
@@ -73,12 +72,10 @@ export class JournalState {
         for (const id of entry.ids) this.unfinished.delete(id);
         break;
       case "start":
-        this.started.set(entry.id, entry.tool);
-        this.#startTimes.set(entry.id, entry.time);
+        this.started.set(entry.id, startOf(entry));
         break;
       case "end":
         this.started.delete(entry.id);
-        this.#startTimes.delete(entry.id);
         this.results.delete(entry.id);
         break;
       case "result":
@@ -111,9 +108,7 @@ export class JournalState {
   entries(): readonly JournalEntry[] {
     return [
       ...[...this.approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval } as const)),
-      ...[...this.started].map(([id, tool]) =>
-        ({ kind: "start", id, tool, time: this.#startTimes.get(id)! }) as const
-      ),
+      ...[...this.started].map(([id, start]) => ({ kind: "start", id, ...start } as const)),
       ...[...this.results].map(([id, path]) => ({ kind: "result", id, path } as const)),
       ...[...this.files].map(([path, hash]) => ({ kind: "file", path, hash } as const)),
       ...(this.#day === null ? [] : [{ kind: "day", day: this.#day } as const]),
@@ -128,6 +123,11 @@ export class JournalState {
 /** Whether a person decided, and was not only asked. */
 function isPersons({ by, asked }: Approval): boolean {
   return by === "person" && asked !== true;
+}
+
+function startOf({ tool, time, effects }: Extract<JournalEntry, { kind: "start" }>) {
+  if (effects === undefined) return { tool, time };
+  return { tool, time, effects: effects === "none" || effects === "reads" ? effects : "writes" } as const;
 }
 
 function approvalOf(entry: Approval): Approval {

@@ -7,16 +7,7 @@ import { folderOfDocument, resolvePath } from "../../base/paths.ts";
 import { visible } from "../../base/visible.ts";
 import { splitLines } from "../../cycle/storage/lines.ts";
 import type { Call, Result } from "../../parser/types.ts";
-
-const KINDS: Readonly<Record<string, ToolKind>> = {
-  bash: "execute",
-  read: "read",
-  ls: "search",
-  find: "search",
-  grep: "search",
-  edit: "edit",
-  write: "edit",
-};
+import type { RegisteredTool } from "../../tools/definition.ts";
 
 /** Larger files are shown by the passage that changes. */
 const WHOLE_FILE = 64 * 1024;
@@ -32,12 +23,21 @@ export async function toolCall(session: ChatSession, call: Call): Promise<ToolCa
     toolCallId: call.id,
     title: callTitle(call, session.settings),
     name: call.name,
-    kind: KINDS[call.name] ?? "other",
+    kind: kindOf(await session.tool(call.name)),
     status: "pending",
     rawInput: call.input,
     locations: locationsOf(session, call),
     content: texts === null ? [] : [{ type: "diff", ...passage(texts) }],
   };
+}
+
+/** What kind of thing a tool does; nobody but the program knows that of others' tools. */
+function kindOf(tool: RegisteredTool | undefined): ToolKind {
+  if (tool?.origin !== "built-in") return "other";
+  if (tool.command_input !== undefined) return "execute";
+  if (tool.searches !== undefined) return "search";
+  if (tool.path_input === undefined) return "other";
+  return tool.effects === "reads" ? "read" : "edit";
 }
 
 /** What a result says, as content of its call. */

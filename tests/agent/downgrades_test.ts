@@ -10,9 +10,12 @@ import type { DocumentApproval } from "../../config/settings/tools.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { type Decide, type Verdict, withDowngrades } from "../../tools/approval/mod.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
 import { removeFolder } from "../folder.ts";
 
 type Sandbox = Settings["sandbox"];
+
+const TOOLS = new Map(builtinTools().map((tool) => [tool.name, tool]));
 
 const OWN_LIST: DocumentApproval = {
   auto_approve: ["bash"],
@@ -161,7 +164,7 @@ Deno.test("approvals become questions, and the person is told once why: one row 
       Promise.resolve({ decision: approves ? "approve" : "require_approval", source: "person" });
     const told: CycleEvent[] = [];
     const emit = (event: CycleEvent) => told.push(event);
-    const downgrade = untrusted({ ...FEW, ...changes }, { person, journal: NO_JOURNAL, emit });
+    const downgrade = untrusted({ ...FEW, ...changes }, { person, tools: TOOLS, journal: NO_JOURNAL, emit });
     const decide = withDowngrades(() => Promise.resolve(given), [downgrade]);
     const call = { id: "c1", name, input: {} };
     const verdict = await decide(call);
@@ -182,12 +185,12 @@ Deno.test("approvals become questions, and the person is told once why: one row 
 
 Deno.test("a rule helps a call only where it would not be turned into a question: one row a condition", () => {
   const bash = { name: "bash" };
-  assert.equal(distrusts(null, bash), false);
-  assert.equal(distrusts(FEW, bash), true);
-  assert.equal(distrusts(FEW, { name: "read" }), false);
-  assert.equal(distrusts({ ...FEW, all: true }, { name: "read" }), true);
-  assert.equal(distrusts({ ...FEW, onlyItsOwn: true }, bash), false);
-  assert.equal(distrusts({ ...FEW, onlyItsOwn: true, all: true }, bash), false);
+  assert.equal(distrusts(null, bash, TOOLS), false);
+  assert.equal(distrusts(FEW, bash, TOOLS), true);
+  assert.equal(distrusts(FEW, { name: "read" }, TOOLS), false);
+  assert.equal(distrusts({ ...FEW, all: true }, { name: "read" }, TOOLS), true);
+  assert.equal(distrusts({ ...FEW, onlyItsOwn: true }, bash, TOOLS), false);
+  assert.equal(distrusts({ ...FEW, onlyItsOwn: true, all: true }, bash, TOOLS), false);
 });
 
 Deno.test("of a document that is not believed, only a person's approval counts, and what this run judged", () =>
@@ -205,7 +208,12 @@ Deno.test("of a document that is not believed, only a person's approval counts, 
     assert.ok(opened.ok);
     const journal = opened.value;
     const emit = () => {};
-    const downgrade = untrusted(FEW, { person: () => assert.fail("nobody is asked"), journal, emit });
+    const downgrade = untrusted(FEW, {
+      person: () => assert.fail("nobody is asked"),
+      tools: TOOLS,
+      journal,
+      emit,
+    });
     const approvalOf = countingApprovals(journal, [downgrade]);
     const hash = (id: string) => approvalOf(id)?.hash;
     assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "to be judged anew", "to be judged anew"]);

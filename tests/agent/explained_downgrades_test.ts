@@ -22,7 +22,12 @@ const watched = watchedFile({
 });
 const document = untrusted(
   { detail: "the document is wide", sentence: "It is wide.", all: false, onlyItsOwn: false },
-  { person: () => assert.fail(), journal: { approval: () => null, isFromThisRun: () => false }, emit },
+  {
+    person: () => assert.fail(),
+    tools: new Map(),
+    journal: { approval: () => null, isFromThisRun: () => false },
+    emit,
+  },
 );
 const tampered = unconfirmed({ suspects: { why: "it was replaced", calls: { c1: "hash" }, block: null } });
 const cut = unfinished({ unfinished: () => new Set(["c1"]) }, emit);

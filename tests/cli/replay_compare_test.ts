@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { differences } from "../../commands/run/replay/compare.ts";
-import { recordingOf } from "../../commands/run/replay/recording.ts";
+import { hadRun, recordingOf } from "../../commands/run/replay/recording.ts";
 import { junit, type Replayed, tap } from "../../commands/run/replay/report.ts";
 import { parse } from "../../parser/mod.ts";
+import { builtinTools } from "../../tools/builtin/mod.ts";
+import type { ToolOrigin } from "../../tools/definition.ts";
+import { ToolRegistry } from "../../tools/registry.ts";
 
 const differ = (expected: string, found: string, errors = [false, false]) =>
   differences(
@@ -38,7 +41,7 @@ const RESULT = (id: string, text: string, error = false) =>
   `**Tool Result:** \`${id}\`${error ? " (error)" : ""}\n\n\`\`\`\n${text}\n\`\`\`\n`;
 
 Deno.test("what was refused is not taken for what ran, in whichever words it was refused", () => {
-  const rows: [tool: string, text: string, error: boolean, ran: boolean][] = [
+  const rows: [tool: string, text: string, error: boolean, ran: boolean, replacedBy?: ToolOrigin][] = [
     ["bash", "fine", false, true],
     ["bash", "x\n\nThe command ended with exit code 2.", true, true],
     ["bash", "Use the staging host.", true, false],
@@ -46,16 +49,28 @@ Deno.test("what was refused is not taken for what ran, in whichever words it was
     ["bash", "This call was denied by policy and did not run.", true, false],
     ["edit", "The text was not found.", true, true],
     ["edit", "The user rejected this call; it did not run.", true, false],
+    ["calculator", "The expression ends too early.", true, true],
+    ["skill", "Not this one.", true, false],
     ["deploy", "Not on a Friday.", true, false],
+    ["edit", "The text was not found.", true, false, "host"],
+    ["edit", "The text was not found.", true, false, "module"],
+    ["ls", "Not this folder.", true, false, "file"],
+    ["bash", "x\n\nThe command ended with exit code 2.", true, false, "module"],
+    ["edit", "fine", false, true, "module"],
   ];
-  for (const [tool, text, error, ran] of rows) {
+  const builtin = new ToolRegistry();
+  builtin.registerFrom("built-in", builtinTools());
+  for (const [tool, text, error, ran, replacedBy] of rows) {
+    const tools = new ToolRegistry({ below: [builtin] });
+    if (replacedBy !== undefined) tools.registerFrom(replacedBy, { ...builtin.get(tool)! });
     const chat = parse(
       new TextEncoder().encode(
         `@You:\nGo.\n\n@Assistant:\n${CALL("c1", tool)}\n@You:\n\n${RESULT("c1", text, error)}`,
       ),
     );
     const [, step] = recordingOf(chat).steps;
-    assert.equal(step?.do === "result" && step.result.ran, ran, `${tool}: ${text}`);
+    assert.ok(step?.do === "result");
+    assert.equal(hadRun(step.result, tools.get(tool)), ran, `${tool}: ${text}`);
   }
 });
 

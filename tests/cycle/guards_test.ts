@@ -240,6 +240,19 @@ Deno.test("a line of the journal counts only when each of its members is what it
     for (const wrong of [{ tool: 7 }, { tool: undefined }, { id: null }]) {
       assert.equal((await read({ ...start, ...wrong })).started().size, 0, JSON.stringify(wrong));
     }
+    for (
+      const [effects, expected] of [
+        [undefined, undefined],
+        ["none", "none"],
+        ["reads", "reads"],
+        ["writes", "writes"],
+        ["harmless", "writes"],
+        [7, "writes"],
+      ]
+    ) {
+      const found = (await read({ ...start, effects })).started().get("c");
+      assert.equal(found?.effects, expected, JSON.stringify(effects));
+    }
     const file = { kind: "file", path: "/f", hash: "h" };
     assert.equal((await read(file)).fileHash("/f"), "h");
     for (const wrong of [{ hash: 7 }, { path: 7 }]) {
@@ -274,7 +287,7 @@ Deno.test("a journal that is folded forgets nothing that still matters, of this 
     const { journal, file } = await journalOf(environment, path, [
       { kind: "approval", id: "old", by: "policy", hash: "1", source: "s" },
       { kind: "approval", id: "old", by: "person", hash: "2" },
-      { kind: "start", id: "open", tool: "bash" },
+      { kind: "start", id: "open", tool: "ls", effects: "reads" },
       { kind: "result", id: "kept", path: "/r" },
       { kind: "result", id: "done", path: "/d" },
       { kind: "end", id: "done" },
@@ -299,6 +312,10 @@ Deno.test("a journal that is folded forgets nothing that still matters, of this 
     assert.deepEqual(read.approval("old"), { by: "person", hash: "2" });
     assert.equal(read.approval("mine")?.hash, "4");
     assert.deepEqual([...read.started().keys()].sort(), ["open", "others"]);
+    assert.deepEqual([read.started().get("open")?.tool, read.started().get("open")?.effects], [
+      "ls",
+      "reads",
+    ]);
     assert.deepEqual([...read.keptResults()], [["kept", "/r"]]);
     assert.equal(read.fileHash("/f"), "f2");
     assert.equal(read.promptDay(), "2026-11-27", "the first one stays");

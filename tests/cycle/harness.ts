@@ -11,7 +11,7 @@ import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition } from "../../tools/definition.ts";
+import type { Effects, ExecutionContext, ExecutionResult, ToolDefinition } from "../../tools/definition.ts";
 import { runTool } from "../../tools/run.ts";
 
 /** Holds a document; remembers each text that was committed; can be told to fail. */
@@ -69,8 +69,8 @@ export class MemoryJournal extends RunJournal {
     super({ cwd: "/", home: "/", variables: {} }, "test", null, [], false);
   }
 
-  override async recordStart(id: string, tool: string): Promise<void> {
-    await super.recordStart(id, tool);
+  override async recordStart(id: string, tool: string, effects?: Effects): Promise<void> {
+    await super.recordStart(id, tool, effects);
     this.log.push(`start ${id}`);
   }
 

@@ -14,8 +14,8 @@ function sourcesOf(tools: Partial<Tools>): PlanSources {
     journal: new MemoryJournal(),
     settings: DEFAULT_SETTINGS,
     tools: {
-      get: (name) => name === "known" ? TOOL : undefined,
-      has: (name) => name === "known",
+      get: (name) => name === "known" || name === "replaced" ? TOOL : undefined,
+      has: (name) => name === "known" || name === "replaced",
       closestMatch: () => null,
       ...tools,
     },
@@ -26,28 +26,34 @@ function sourcesOf(tools: Partial<Tools>): PlanSources {
 
 const NONE = new Map();
 const chat = () =>
-  parse(new TextEncoder().encode(chatWith(["a", "known"], ["b", "server:tool"], ["c", "nobody"])));
+  parse(
+    new TextEncoder().encode(
+      chatWith(["a", "known"], ["b", "server:tool"], ["c", "nobody"], ["d", "replaced"]),
+    ),
+  );
 
 Deno.test("a tool whose source was not asked waits for the source, and for that alone", async () => {
-  const unaskedSource = (name: string) => name === "nobody" ? null : "the server";
+  const unaskedSource = (name: string) => name === "nobody" || name === "known" ? null : "the server";
   const { verdicts, toolKind } = await gatherPlanInputs(chat(), sourcesOf({ unaskedSource }), NONE, true);
   assert.equal(
     verdicts.get("a")?.source,
     "chain",
-    "a tool that is there is judged, whatever its source says",
+    "a tool that no source may replace is judged",
   );
+  assert.equal(verdicts.get("d")?.source, "the server", "one that a missing source may replace is not");
   assert.deepEqual(verdicts.get("b"), {
     decision: "require_approval",
     source: "the server",
     detail: "its tool may come from the server, which is not there",
   });
   assert.equal(verdicts.has("c"), false, "nobody is asked about a tool that nobody has");
-  assert.deepEqual(["known", "server:tool", "nobody"].map(toolKind), ["sync", "unasked", "unknown"]);
+  const kinds = ["known", "server:tool", "nobody", "replaced"].map(toolKind);
+  assert.deepEqual(kinds, ["sync", "unasked", "unknown", "unasked"]);
 });
 
 Deno.test("without any source a tool that is not there is unknown", async () => {
   const { verdicts, toolKind } = await gatherPlanInputs(chat(), sourcesOf({}), NONE, true);
-  assert.deepEqual([...verdicts.keys()], ["a"]);
+  assert.deepEqual([...verdicts.keys()], ["a", "d"]);
   assert.equal(toolKind("server:tool"), "unknown");
 });
 

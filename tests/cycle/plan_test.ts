@@ -9,6 +9,7 @@ import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/plan/sen
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { Verdict } from "../../tools/approval/types.ts";
+import type { Effects } from "../../tools/definition.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
 import { bench, block, chatAnswered, chatWith } from "./harness.ts";
 
@@ -20,6 +21,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   echo: "sync",
   slow: "async",
   read: "sync",
+  reckon: "sync",
   onlydef: "definition-only",
 };
 
@@ -32,6 +34,7 @@ function inputs(given: Partial<PlanInputs> = {}): PlanInputs {
     kept: new Map(),
     running: new Set(),
     toolKind: (name) => KINDS[name] ?? "unknown",
+    effects: (name) => EFFECTS[name] ?? "writes",
     closestTool: () => null,
     maxConcurrent: 2,
     prefill: false,
@@ -39,6 +42,14 @@ function inputs(given: Partial<PlanInputs> = {}): PlanInputs {
     ...given,
   };
 }
+
+/** c1 as a call of a tool that an earlier run had begun. */
+function started(tool: string, effects = EFFECTS[tool]): PlanInputs["interrupted"] {
+  return new Map([["c1", { tool, effects }]]);
+}
+
+/** What calls of tools may change, where that is not anything. */
+const EFFECTS: Readonly<Record<string, Effects>> = { read: "reads", reckon: "none" };
 
 function verdicts(answers: Readonly<Record<string, Verdict["decision"]>>): Map<string, Verdict> {
   return new Map(Object.entries(answers).map(([id, decision]) => [id, { decision, source: "test" }]));
@@ -285,31 +296,61 @@ const TABLE: readonly Row[] = [
   {
     what: "an approved call that ran when the program ended waits for the person",
     text: one(block("c1", "approved")),
-    inputs: { interrupted: new Map([["c1", "echo"]]) },
+    inputs: { interrupted: started("echo") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
   {
     what: "the same when its block is gone",
     text: chatWith(["c1", "echo"]),
-    inputs: { interrupted: new Map([["c1", "echo"]]), verdicts: verdicts({ c1: "approve" }) },
+    inputs: { interrupted: started("echo"), verdicts: verdicts({ c1: "approve" }) },
     steps: ["place c1 pending", "notice was-running", "rest pending c1"],
   },
   {
     what: "the same when it had been executed by hand from a pending block",
     text: one(block("c1", "pending")),
-    inputs: { interrupted: new Map([["c1", "echo"]]) },
+    inputs: { interrupted: started("echo") },
     steps: ["notice was-running", "rest pending c1"],
   },
   {
     what: "a tool that only looks runs again",
     text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
-    inputs: { interrupted: new Map([["c1", "read"]]) },
+    inputs: { interrupted: started("read") },
     steps: ["run c1", "rest ran"],
+  },
+  {
+    what: "a tool that only reckons runs again",
+    text: chatAnswered(chatWith(["c1", "reckon"]), block("c1", "approved")),
+    inputs: { interrupted: started("reckon") },
+    steps: ["run c1", "rest ran"],
+  },
+  {
+    what: "a call of a tool that only reads now and had effects when it ran does not run again",
+    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+    inputs: { interrupted: started("read", "writes") },
+    steps: ["demote c1", "notice was-running", "rest pending c1"],
+  },
+  {
+    what: "a call of a tool that only read when it ran and has effects now does not run again",
+    text: one(block("c1", "approved")),
+    inputs: { interrupted: started("echo", "reads") },
+    steps: ["demote c1", "notice was-running", "rest pending c1"],
+  },
+  {
+    what: "of a call whose effects nobody noted, the tool of that name now speaks",
+    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+    inputs: { interrupted: new Map([["c1", { tool: "read" }]]) },
+    steps: ["run c1", "rest ran"],
+  },
+  {
+    what: "of a renamed call whose effects nobody noted, the tool that it named speaks",
+    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+    inputs: { interrupted: new Map([["c1", { tool: "echo" }]]) },
+    steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
   {
     what: "a call that was renamed to a harmless tool after it had run as another does not run again",
     text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
-    inputs: { interrupted: new Map([["c1", "echo"]]) },
+    inputs: { interrupted: started("echo") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
   {

@@ -17,7 +17,7 @@ function status(built: Bench, id: string): string | null | undefined {
 
 Deno.test("a call that ran when the program ended waits for the person; the other approved call runs", async () => {
   const journal = new MemoryJournal();
-  await journal.recordStart("c1", "echo");
+  await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "approved"));
   const built = bench({ text, journal, tools: OFF });
   const stop = await built.cycle.advance();
@@ -50,7 +50,7 @@ Deno.test("D11: a call whose result the document could not take is told as that,
 
 Deno.test("after the person approved such a call again it runs, once", async () => {
   const journal = new MemoryJournal();
-  await journal.recordStart("c1", "echo");
+  await journal.recordStart("c1", "echo", "writes");
   const built = bench({
     text: chatAnswered(calls, block("c1", "approved"), block("c2", "", "x")),
     journal,
@@ -65,7 +65,7 @@ Deno.test("after the person approved such a call again it runs, once", async () 
 
 Deno.test("the person may write `approved` back by hand instead, and that stands", async () => {
   const journal = new MemoryJournal();
-  await journal.recordStart("c1", "echo");
+  await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
   const built = bench({ text, journal, tools: OFF });
   await built.cycle.advance();
@@ -77,14 +77,15 @@ Deno.test("the person may write `approved` back by hand instead, and that stands
 
 Deno.test("a tool that only looks runs again after a crash", async () => {
   const journal = new MemoryJournal();
-  await journal.recordStart("c1", "read");
+  await journal.recordStart("c1", "read", "reads");
   const text = chatAnswered(chatWith(["c1", "read"]), block("c1", "approved"));
   const read = {
     name: "read",
     description: "",
     input_schema: {},
+    effects: "reads",
     execute: () => ({ success: true, output: "text" }),
-  };
+  } as const;
   const built = bench({ text, journal, tools: OFF, definitions: [read] });
   await built.cycle.advance();
   assert.equal(built.store.text, chatAnswered(chatWith(["c1", "read"]), block("c1", "", "text")));
@@ -93,7 +94,7 @@ Deno.test("a tool that only looks runs again after a crash", async () => {
 
 Deno.test("a start whose result stands in the document is simply over", async () => {
   const journal = new MemoryJournal();
-  await journal.recordStart("c1", "echo");
+  await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "", "one"), block("c2", "", "two"));
   const built = bench({ text, journal, tools: OFF });
   await built.cycle.advance();

@@ -9,6 +9,7 @@ const READS: ToolDefinition = {
   name: "read",
   description: "gives back its text",
   input_schema: { type: "object" },
+  effects: "reads",
   execute: (input) => ({ success: true, output: input.text }),
 };
 

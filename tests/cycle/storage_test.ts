@@ -394,7 +394,7 @@ Deno.test("a journal remembers approvals and starts without end across runs, als
     const file = `${folder}/state/flemma/journal/${entry!.name}`;
     await Deno.writeTextFile(file, '{"kind":"end","id":"c', { append: true });
     const second = await open();
-    assert.deepEqual([...second.started()], [["c1", "bash"]]);
+    assert.deepEqual([...second.started()].map(([id, { tool }]) => [id, tool]), [["c1", "bash"]]);
     assert.deepEqual(second.approval("c1"), { by: "person", hash: "h" });
     assert.deepEqual(second.approval("c2"), { by: "policy", hash: "i", source: "config" });
     assert.equal(second.approval("c3"), null);
@@ -446,7 +446,7 @@ Deno.test("a long journal is shortened to what still matters, by who records and
     await Deno.writeTextFile(file, open + noise.repeat(4000));
     const outcome = await openJournal({ environment, path });
     assert.ok(outcome.ok);
-    assert.deepEqual([...outcome.value.started()], [["y", "bash"]]);
+    assert.deepEqual([...outcome.value.started()].map(([id, { tool }]) => [id, tool]), [["y", "bash"]]);
     assert.equal((await Deno.stat(file)).size, open.length + 4000 * noise.length);
     // What another process recorded since it was opened stays.
     const other = line({ kind: "start", id: "z", tool: "bash", time: "" });

@@ -9,13 +9,14 @@ import {
   ApprovalRegistry,
   createApproval,
   type ResolverFault,
+  type SandboxFacts,
   sandboxObstacle,
 } from "../../tools/approval/mod.ts";
 import { openSandbox } from "./scene.ts";
 import { withoutWaiting } from "../waiting.ts";
 
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
-const facts = { hasCapability: () => true, root: false };
+const facts: SandboxFacts = { hasCapability: () => true, runs: () => "inside", root: false };
 const working: Sandbox = { ...openSandbox(["/w"]), available: () => Promise.resolve(success("bwrap")) };
 
 function policy(changes: { rw_paths?: string[]; allow_privileged?: boolean }): Sandbox {
@@ -44,7 +45,7 @@ function document(changes: Partial<NonNullable<ToolSettings["document"]>>): Part
 }
 
 Deno.test("the sandbox approves a tool only where every condition holds", async () => {
-  const rows: readonly (readonly [string, Partial<ToolSettings>, Sandbox, typeof facts, RegExp | null])[] = [
+  const rows: readonly (readonly [string, Partial<ToolSettings>, Sandbox, SandboxFacts, RegExp | null])[] = [
     ["all hold", {}, working, facts, null],
     ["as the superuser without privileges", {}, working, { ...facts, root: true }, null],
     ["an ordinary user with privileges", {}, policy({ allow_privileged: true }), facts, null],
@@ -66,6 +67,8 @@ Deno.test("the sandbox approves a tool only where every condition holds", async 
     ["no policy of the document", document({ auto_approve: null }), working, facts, /no tools\.auto_approve/],
     ["a policy of the document alone", { auto_approve: null, ...document({}) }, working, facts, null],
     ["not made for it", {}, working, { ...facts, hasCapability: () => false }, /does not declare/],
+    ["runs in a program of its own", {}, working, { ...facts, runs: () => "outside" }, /does not run in/],
+    ["runs in this process", {}, working, { ...facts, runs: () => "here" }, /does not run in/],
     ["taken out by the document", document({ removed: ["bash"] }), working, facts, /document took bash out/],
     ["another one taken out by the document", document({ removed: ["edit"] }), working, facts, null],
     ["assigned by the document", document({ assigned: true }), working, facts, /assigned its own/],

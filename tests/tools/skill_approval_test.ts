@@ -7,7 +7,7 @@ import type { LayerLog } from "../../config/layers/log.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 import { BUILTIN_CATALOG as catalog } from "../../config/schema/catalog.ts";
 import { createApproval } from "../../tools/approval/mod.ts";
-import { SKILL_CAPABILITY } from "../../tools/approval/presets.ts";
+import type { ToolOrigin } from "../../tools/definition.ts";
 import { workingSandbox } from "../config/sandbox.ts";
 
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
@@ -17,12 +17,12 @@ interface Case {
   readonly document?: Record<string, unknown>;
   readonly approved?: string[];
   readonly tool?: string;
-  /** Whether the tool is the one that the program registers for skills. */
-  readonly ours?: boolean;
+  /** Who registered the tool. @default the program, which registers one for skills */
+  readonly origin?: ToolOrigin;
 }
 
 async function decided(
-  { person = {}, document, approved, tool = "skill", ours = true }: Case,
+  { person = {}, document, approved, tool = "skill", origin = "built-in" }: Case,
 ): Promise<string> {
   const logs: LayerLog[] = [];
   for (const [layer, tools] of [["G", person], ["M", document]] as const) {
@@ -34,7 +34,7 @@ async function decided(
   const approval = createApproval({
     settings: effectiveSettings(logs, { catalog, approved }).settings.tools,
     sandbox: workingSandbox(true),
-    tools: { hasCapability: (_, capability) => ours && capability === SKILL_CAPABILITY },
+    tools: { hasCapability: () => true, get: () => ({ origin, runs: "here" }) },
     root: false,
   });
   return (await approval.resolveWithSource(tool, {}, CONTEXT)).decision;
@@ -46,8 +46,10 @@ const ASK = "require_approval";
 for (
   const [what, given, expected] of [
     ["by the defaults", {}, APPROVE],
-    ["of a host's own tool of that name", { ours: false }, ASK],
-    ["of another tool with that capability", { tool: "other" }, ASK],
+    ["of a host's own tool of that name", { origin: "host" }, ASK],
+    ["of a module's tool of that name", { origin: "module" }, ASK],
+    ["of a tool file of that name", { origin: "file" }, ASK],
+    ["of another tool of the program", { tool: "other" }, ASK],
     ["with $readonly", { person: { auto_approve: ["$readonly"] } }, APPROVE],
     ["with $standard", { person: { auto_approve: ["$standard"] } }, APPROVE],
     ["with $readonly of the plugin's profile", {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { generate } from "../../scripts/generate/validators.ts";
+import { generate } from "../../scripts/generate/tools/validators.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { JsonSchema, ToolInput } from "../../tools/definition.ts";

@@ -2,14 +2,14 @@
 
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
+import { type RunsIn, SANDBOX_CAPABILITY } from "../definition.ts";
 import type { ResolverDefinition } from "./types.ts";
-
-/** Capability a tool declares to be approved because a sandbox stands around it. */
-export const SANDBOX_CAPABILITY = "can_auto_approve_if_sandboxed";
 
 /** What the sandbox resolver needs to know of tools and of the process. */
 export interface SandboxFacts {
   hasCapability(tool: string, capability: string): boolean;
+  /** Where calls of a tool run. */
+  runs(tool: string): RunsIn;
   /** Whether this process runs as the superuser. */
   readonly root: boolean;
 }
@@ -27,6 +27,7 @@ export async function sandboxObstacle(
   if (settings.auto_approve_sandboxed === false) return "tools.auto_approve_sandboxed is false";
   if ((settings.document ?? settings).auto_approve === null) return "no tools.auto_approve is configured";
   if (!facts.hasCapability(tool, SANDBOX_CAPABILITY)) return `${tool} does not declare ${SANDBOX_CAPABILITY}`;
+  if (facts.runs(tool) !== "inside") return `${tool} does not run in the sandbox`;
   const { document } = settings;
   if (document?.removed.includes(tool)) return `the document took ${tool} out of tools.auto_approve`;
   if (document?.assigned) return "the document assigned its own tools.auto_approve";

@@ -10,17 +10,19 @@ import {
   sandboxResolver,
 } from "./builtin.ts";
 import { moduleResolver } from "./module.ts";
+import type { ToolFacts } from "./presets.ts";
 import { configResolver, frontmatterResolver, policyModules, runResolver } from "./policy.ts";
 import { ApprovalRegistry, type ResolverFault } from "./registry.ts";
 import { approvingRules, restrictingRules, type RuleJudge } from "./rules/resolvers.ts";
 
 export { ApprovalRegistry, processApproval, type ResolverFault } from "./registry.ts";
-export { SANDBOX_CAPABILITY, type SandboxFacts, sandboxObstacle } from "./builtin.ts";
+export { type SandboxFacts, sandboxObstacle } from "./builtin.ts";
 export { watchedFile } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
 export { type CallReasons, type ExplainedCommand, type ExplainedRule, reasonsOf } from "./reasons.ts";
 export { JudgedPaths } from "./decided_paths.ts";
 export { type ApprovalDowngrade, type Decide, withDowngrades } from "./downgrades.ts";
+export { waitsForSource } from "./types.ts";
 export { type RuleJudge } from "./rules/resolvers.ts";
 export type { JudgedCommand, RuleJudgement } from "./rules/types.ts";
 export type {
@@ -40,11 +42,7 @@ export interface ApprovalParts {
   /** Asked whether it works. */
   readonly sandbox: Sandbox;
   /** Asked what a tool can do. */
-  readonly tools: {
-    hasCapability(tool: string, capability: string): boolean;
-    /** The definition, of which the risk counts. @default no tool has one */
-    get?(tool: string): { readonly risk?: "low" | "medium" | "high" } | undefined;
-  };
+  readonly tools: ToolFacts;
   /** Whether this process is the superuser. @default asks the system */
   readonly root?: boolean;
   /** The rules over inputs. @default none */
@@ -58,6 +56,7 @@ export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   const registry = new ApprovalRegistry(parts.onFault);
   const facts: SandboxFacts = {
     hasCapability: (tool, capability) => parts.tools.hasCapability(tool, capability),
+    runs: (tool) => parts.tools.get?.(tool)?.runs ?? "inside",
     root: parts.root ?? Deno.uid() === 0,
   };
   const rules = parts.rules ?? null;

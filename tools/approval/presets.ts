@@ -4,16 +4,18 @@ import { BUILTIN_PRESETS, type ExpandedList, expandList } from "../../config/lay
 import type { Presets } from "../../config/settings/tools.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
 
+import type { RegisteredTool } from "../definition.ts";
+
 export { type ExpandedList, expandList };
 
 /** Name of the tool that loads skills. */
 export const SKILL_TOOL = "skill";
-/** What tells that tool from a host's own of the same name: only what it gives was trusted before. */
-export const SKILL_CAPABILITY = "gives_trusted_skills";
 
 /** What approval asks of the tools. */
 export interface ToolFacts {
   hasCapability(tool: string, capability: string): boolean;
+  /** The tool of a name, as far as anybody knows it. @default no tool is known */
+  get?(tool: string): Partial<Pick<RegisteredTool, "risk" | "origin" | "runs" | "effects">> | undefined;
 }
 
 /** The presets in force: the profile's own, each replaced whole by a person's preset of that name. */
@@ -29,8 +31,9 @@ export function expandFor(
   { excluded = [], tools }: { readonly excluded?: readonly string[]; readonly tools: ToolFacts },
 ): ExpandedList {
   const expanded = expandList(list, presets, excluded);
-  // Whoever took `read` out, alone or with its preset, did not mean to keep what stands beside it.
-  const isSkills = tool === SKILL_TOOL && tools.hasCapability(tool, SKILL_CAPABILITY);
+  // Of others' tools of that name nobody knows that what they give was trusted before.
+  const isSkills = tool === SKILL_TOOL && tools.get?.(tool)?.origin === "built-in";
+  // Whoever took `read` out, alone or with its preset, did not mean to keep what comes with it.
   if (!isSkills || [tool, "read"].some((name) => excluded.includes(name))) return expanded;
   const builtin = new Set(Object.values(BUILTIN_PRESETS).flatMap((profile) => Object.values(profile)));
   const beside = list.some((entry) =>

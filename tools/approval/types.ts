@@ -92,3 +92,12 @@ export interface Verdict {
   /** What each resolver said, where somebody asked why. */
   readonly chain?: readonly ChainLink[];
 }
+
+/** Nobody can decide about a call while the source that may bring its tool is not there. */
+export function waitsForSource(source: string): Verdict {
+  return {
+    decision: "require_approval",
+    source,
+    detail: `its tool may come from ${source}, which is not there`,
+  };
+}

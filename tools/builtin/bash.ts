@@ -6,10 +6,11 @@ import { findProgram } from "../../sandbox/process/program.ts";
 import { WAIT } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import {
+  type BuiltinTool,
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
-  type ToolDefinition,
+  SANDBOX_CAPABILITY,
   type ToolInput,
 } from "../definition.ts";
 import { overflowPath, ownerOf, type TruncateSettings } from "../overflow/file.ts";
@@ -48,7 +49,7 @@ export interface BashOptions {
 }
 
 /** The definition of bash for the given limits, which its description names. */
-export function bashTool({ truncate, defaultTimeout }: BashOptions): ToolDefinition {
+export function bashTool({ truncate, defaultTimeout }: BashOptions): BuiltinTool {
   return {
     name: "bash",
     description:
@@ -68,7 +69,9 @@ export function bashTool({ truncate, defaultTimeout }: BashOptions): ToolDefinit
     }),
     strict: true,
     async: true,
-    capabilities: ["can_auto_approve_if_sandboxed"],
+    effects: "writes",
+    runs: "inside",
+    capabilities: [SANDBOX_CAPABILITY],
     command_input: "command",
     personalities: {
       [CODING_ASSISTANT]: {

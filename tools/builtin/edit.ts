@@ -1,14 +1,16 @@
-// The tool that replaces a passage of a file (tools 8.4).
+// The tool that replaces a passage of a file.
 
 import {
+  type BuiltinTool,
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
-  type ToolDefinition,
+  type Rewrite,
   type ToolInput,
 } from "../definition.ts";
 import { unpackError } from "../../base/disk/failures.ts";
 import { inItsTime, onDisk } from "../files/on_disk.ts";
+import { replacePassage } from "../files/text/passage.ts";
 import { STOPPED } from "../definition.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./file_failures.ts";
@@ -22,7 +24,7 @@ export interface EditOptions {
 }
 
 /** The definition of edit. */
-export function editTool({ replaceAll }: EditOptions): ToolDefinition {
+export function editTool({ replaceAll }: EditOptions): BuiltinTool {
   const wanted = replaceAll ? " unless replaceAll is true" : "";
   return {
     name: "edit",
@@ -41,6 +43,8 @@ export function editTool({ replaceAll }: EditOptions): ToolDefinition {
         : {}),
     }),
     strict: true,
+    effects: "writes",
+    runs: "inside",
     path_input: "path",
     personalities: {
       [CODING_ASSISTANT]: {
@@ -54,8 +58,29 @@ export function editTool({ replaceAll }: EditOptions): ToolDefinition {
     on_disk: true,
     validate: inputValidator(replaceAll ? validators.editAll : validators.edit),
     format_preview: (input) => `${text(input.path)}${labelComment(input)}`,
+    rewrites,
     execute: (input, context) => editFile(input, context, replaceAll && input.replaceAll === true),
   };
+}
+
+function rewrites({ oldText, newText, replaceAll }: ToolInput, before: Uint8Array | null): Rewrite {
+  const fails = (obstacle: string | null): Rewrite => ({ after: null, obstacle });
+  if (typeof oldText !== "string" || typeof newText !== "string") return fails(null);
+  if (before === null) return fails("There is no such file, so the edit will fail.");
+  if (oldText === "") return fails("The passage to be replaced is empty, so the edit will fail.");
+  const replaced = replacePassage(before, oldText, newText, { all: replaceAll === true });
+  switch (replaced.kind) {
+    case "absent":
+      return fails("The passage to be replaced does not stand in the file, so the edit will fail.");
+    case "ambiguous":
+      return fails(
+        `The passage to be replaced stands in the file ${replaced.count} times, so the edit will fail.`,
+      );
+    case "unchanged":
+      return fails("The edit changes nothing, so it will fail.");
+    case "replaced":
+      return { after: replaced.bytes, obstacle: null };
+  }
 }
 
 async function editFile(

@@ -2,7 +2,7 @@
 
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
-import type { ToolDefinition } from "../definition.ts";
+import type { BuiltinTool } from "../definition.ts";
 import { bashTool } from "./bash.ts";
 import { calculatorAsyncTool, calculatorTool } from "./calculator/calculator.ts";
 import { editTool } from "./edit.ts";
@@ -16,14 +16,14 @@ import { writeTool } from "./write.ts";
 export type BuiltinSettings = Pick<ToolSettings, "truncate" | "default_timeout" | "named">;
 
 /** All of them. Schemas and descriptions depend on nothing but the settings. */
-export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools): ToolDefinition[] {
+export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools): BuiltinTool[] {
   const { truncate, default_timeout, named } = settings;
   const limits = { maxLines: truncate.max_lines, maxBytes: truncate.max_bytes };
   return [
     bashTool({ truncate, defaultTimeout: default_timeout }),
     readTool(limits),
-    writeTool(),
     editTool({ replaceAll: named.edit?.replace_all === true }),
+    writeTool(),
     lsTool(limits),
     findTool(limits),
     grepTool(limits),

@@ -1,10 +1,10 @@
-// The tool that makes or replaces a file (tools 8.3).
+// The tool that creates or replaces a file.
 
 import {
+  type BuiltinTool,
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
-  type ToolDefinition,
   type ToolInput,
 } from "../definition.ts";
 import { inItsTime, onDisk } from "../files/on_disk.ts";
@@ -17,7 +17,7 @@ import { validators } from "./validators.generated.ts";
 import { changeInOrder } from "./writable_target.ts";
 
 /** The definition of write. */
-export function writeTool(): ToolDefinition {
+export function writeTool(): BuiltinTool {
   return {
     name: "write",
     description:
@@ -29,6 +29,8 @@ export function writeTool(): ToolDefinition {
       content: { type: "string", description: "The whole content." },
     }),
     strict: true,
+    effects: "writes",
+    runs: "inside",
     path_input: "path",
     personalities: {
       [CODING_ASSISTANT]: {
@@ -41,6 +43,10 @@ export function writeTool(): ToolDefinition {
     validate: inputValidator(validators.write),
     format_preview: (input) =>
       `${text(input.path)}  (${formatSize(byteLength(text(input.content)))})${labelComment(input)}`,
+    rewrites: ({ content }) => ({
+      after: typeof content === "string" ? new TextEncoder().encode(content) : null,
+      obstacle: null,
+    }),
     execute: writeFile,
   };
 }

@@ -94,7 +94,7 @@ export class Server {
 
   /** Ends a server in the sandbox as soon as it has nothing to do. */
   async release(): Promise<void> {
-    if (this.#settings.sandbox === false || this.#settings.url) return;
+    if (!this.#isInside) return;
     if (this.#calls > 0) this.#unwanted = true;
     else await this.close();
   }
@@ -155,6 +155,7 @@ export class Server {
     return definitionsOf(listed, {
       server: this.name,
       settings: this.#settings,
+      runs: this.#isInside ? "inside" : "outside",
       call: (name, input, context) => this.#call(name, input, context),
     });
   }
@@ -203,6 +204,11 @@ export class Server {
       if (outcome.kind === "lost" && outcome.forgotten && tries === 1) continue;
       return { success: false, error: this.#sentence(outcome) };
     }
+  }
+
+  /** Whether it is a program that the sandbox binds, where there is one. */
+  get #isInside(): boolean {
+    return this.#settings.sandbox !== false && !this.#settings.url;
   }
 
   get #stopped(): string {

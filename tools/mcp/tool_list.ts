@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { nameFilter } from "../../config/rules/name_filter.ts";
 import type { McpServer } from "../../config/settings/extensions.ts";
-import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
+import type { ExecutionContext, ExecutionResult, RunsIn, ToolDefinition, ToolInput } from "../definition.ts";
 
 /** Does one call of a tool, by the name that the server gave it. */
 export type CallTool = (
@@ -17,6 +17,8 @@ export interface ListSubject {
   /** Name of the server, which stands before the names of its tools. */
   readonly server: string;
   readonly settings: Pick<McpServer, "include" | "exclude">;
+  /** Where the server works. */
+  readonly runs: RunsIn;
   readonly call: CallTool;
 }
 
@@ -40,9 +42,13 @@ interface Named {
   readonly execution?: unknown;
 }
 
-function definitionOf(tool: Named, { server, call }: ListSubject): ToolDefinition {
+function definitionOf(tool: Named, { server, runs, call }: ListSubject): ToolDefinition {
   const { name, description, inputSchema } = tool;
-  const own = { name: `${server}:${name}`, description: typeof description === "string" ? description : "" };
+  const own = {
+    name: `${server}:${name}`,
+    description: typeof description === "string" ? description : "",
+    runs,
+  };
   const fault = faultOf(tool);
   if (fault !== null || !isObject(inputSchema)) {
     const error = `The tool ${own.name} cannot be called: ${fault}.`;

@@ -2,24 +2,31 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
-import type { Registration, ToolDefinition } from "../definition.ts";
+import {
+  type RegisteredTool,
+  type Registration,
+  SANDBOX_CAPABILITY,
+  type ToolOrigin,
+} from "../definition.ts";
 
 /**
  * The definition as it is kept. Fails with `invalid-tool`, naming the tool.
  *
  * @param registration what was handed in
  * @param name the name it is registered under
+ * @param origin who registers it, which decides what it may say of its rights
  * @param warnings where a `strict` is told that had to be dropped
  */
 export function checkDefinition(
   registration: Registration,
   name: string | undefined,
+  origin: ToolOrigin,
   warnings: Problem[],
-): Outcome<ToolDefinition> {
+): Outcome<RegisteredTool> {
   if (typeof name !== "string" || name === "") {
     return failure("invalid-tool", "A tool was registered without a name.", "Give its definition a name.");
   }
-  // What stands behind a colon is the name that a server gave its tool.
+  // The part after a colon is the name that a server gave its tool.
   if (name.split(":", 1)[0]!.includes(".")) {
     return failure(
       "invalid-tool",
@@ -57,6 +64,8 @@ export function checkDefinition(
   const { enabled } = registration;
   return success({
     ...registration,
+    ...rightsOf(registration, origin),
+    origin,
     name,
     description: registration.description ?? "",
     strict: violation === null ? registration.strict : undefined,
@@ -64,7 +73,21 @@ export function checkDefinition(
     enabled: typeof enabled === "function" ? enabled.bind(registration) : enabled,
     execute: registration.execute?.bind(registration),
     format_preview: registration.format_preview?.bind(registration),
+    rewrites: registration.rewrites?.bind(registration),
   });
+}
+
+/** What a definition may say of its rights: a module runs in this process, so its word about itself counts for nothing. */
+function rightsOf(
+  { effects, runs, capabilities }: Registration,
+  origin: ToolOrigin,
+): Pick<RegisteredTool, "effects" | "runs"> {
+  if (origin === "module") return { effects: "writes", runs: "here" };
+  const declared = capabilities?.includes(SANDBOX_CAPABILITY) ? "inside" : "here";
+  return {
+    effects: effects === "none" || effects === "reads" ? effects : "writes",
+    runs: runs === "inside" || runs === "outside" || runs === "here" ? runs : declared,
+  };
 }
 
 /** The first rule of strict mode that a schema breaks, as the end of a sentence; null when it keeps them. */

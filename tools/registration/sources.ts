@@ -1,24 +1,37 @@
-// The sources of a registry: begun when first needed, waited for as long as each may take, and told of when they fail
-// (tools 5).
+// The sources of one registry: begun when first needed, awaited as long as each may take, reported when they fail.
 
 import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
-import type { RegisterTool, ResolveTools, SourceState, SourceStatus, ToolSource } from "./types.ts";
+import type { Registration, ToolOrigin } from "../definition.ts";
+import type {
+  AskedSources,
+  RegisterTool,
+  ResolveTools,
+  SourceState,
+  SourceStatus,
+  ToolSource,
+} from "./types.ts";
 
 /** What sources need of the registry they belong to. */
 export interface SourcesHost {
   /** Seconds a source may take that does not say. */
   readonly timeout: number;
   /** Takes one registration. */
-  readonly register: (given: Parameters<RegisterTool>) => Outcome<readonly Problem[]>;
+  readonly register: (origin: ToolOrigin, given: Registering) => Outcome<readonly Problem[]>;
   /** Told what went wrong with a source or a definition of it; none of it is a stop. */
   readonly warn: (problem: Problem) => void;
   /** Told once when the last source that was begun has ended. */
   readonly complete: () => void;
 }
 
+/** What a source registers: a tool under a name, or one that names itself. */
+export type Registering = readonly [name: string, definition: Registration] | readonly [Registration];
+
 interface Entry {
   readonly source: ToolSource;
   readonly name: string;
+  readonly origin: ToolOrigin;
+  /** Names of the tools that it has given: of these it has nothing more to say. */
+  readonly given: Set<string | undefined>;
   state: SourceState;
   reason?: string;
   timer?: ReturnType<typeof setTimeout>;
@@ -36,16 +49,19 @@ export class Sources {
   }
 
   /** Adds a source; it begins when somebody needs it. */
-  add(source: ToolSource): void {
+  add(source: ToolSource, origin: ToolOrigin): void {
     const name = source.name ?? (source.resolve.name || "a source of tools");
-    this.#entries.push({ source, name, state: "idle" });
+    this.#entries.push({ source, name, origin, given: new Set(), state: "idle" });
     this.#changed();
   }
 
   /** Adds one that is not asked, with the reason as the end of a sentence. */
-  leaveOut(source: Pick<ToolSource, "mayHave"> & { readonly name: string }, reason: string): void {
-    const never: ToolSource = { ...source, mayHave: source.mayHave?.bind(source), resolve: () => {} };
-    this.#entries.push({ source: never, name: source.name, state: "left-out", reason });
+  leaveOut(
+    { name, ...source }: Pick<ToolSource, "mayHave"> & { readonly name: string },
+    reason: string,
+  ): void {
+    const never: ToolSource = { mayHave: source.mayHave?.bind(source), resolve: () => {} };
+    this.#entries.push({ source: never, name, origin: "host", given: new Set(), state: "left-out", reason });
   }
 
   /** How each stands, in the order in which they were added. */
@@ -59,9 +75,9 @@ export class Sources {
   }
 
   /** Whether a tool of that name may still come. */
-  mayGet(toolName: string): boolean {
+  mayGet(toolName: string, asked: AskedSources = "all"): boolean {
     return this.#entries.some((entry) =>
-      (entry.state === "idle" || entry.state === "pending") && mayHave(entry, toolName)
+      (entry.state === "idle" || entry.state === "pending") && mayHave(entry, toolName, asked)
     );
   }
 
@@ -79,11 +95,11 @@ export class Sources {
     await this.#until(() => this.isReady, () => true, signal);
   }
 
-  /** Begins the sources that may have a tool of that name, and tells when it is there or none of them is left. */
-  async readyFor(toolName: string, isThere: () => boolean, signal?: AbortSignal): Promise<void> {
+  /** Begins the sources that may have a tool of that name, and waits until none of them can give it any more. */
+  async readyFor(toolName: string, asked: AskedSources, signal?: AbortSignal): Promise<void> {
     await this.#until(
-      () => isThere() || !this.mayGet(toolName),
-      (entry) => mayHave(entry, toolName),
+      () => !this.mayGet(toolName, asked),
+      (entry) => mayHave(entry, toolName, asked),
       signal,
     );
   }
@@ -120,9 +136,10 @@ export class Sources {
     this.#allow(entry, source.timeout ?? this.#host.timeout);
     const done = (error?: unknown) => this.#end(entry, error === undefined ? null : String(error));
     const fail = (thrown: unknown) => this.#end(entry, thrownText(thrown) || "it failed without saying why");
-    const register = ((...given: Parameters<RegisterTool>) => {
+    const register = ((...given: Registering) => {
       if (this.#forgotten) return { ok: true, value: [] } as const;
-      const outcome = this.#host.register(given);
+      const outcome = this.#host.register(entry.origin, given);
+      if (outcome.ok) { for (const name of namesIn(given)) entry.given.add(name); }
       const problems = outcome.ok ? outcome.value : [outcome.problem];
       for (const problem of problems) {
         this.#host.warn({ ...problem, message: `${name}: ${problem.message}` });
@@ -195,8 +212,14 @@ export function sayDone(resolve: ResolveTools): boolean {
   return resolve.length !== 1;
 }
 
-function mayHave({ source }: Entry, toolName: string): boolean {
-  return source.mayHave?.(toolName) ?? true;
+function mayHave({ source, origin, given }: Entry, toolName: string, asked: AskedSources = "all"): boolean {
+  if (asked === "code" && origin !== "module" && origin !== "file") return false;
+  return !given.has(toolName) && (source.mayHave?.(toolName) ?? true);
+}
+
+function namesIn([first]: Registering): readonly (string | undefined)[] {
+  // Code in JavaScript may hand in a list.
+  return typeof first === "string" ? [first] : [first].flat().map(({ name }) => name);
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {

@@ -39,6 +39,9 @@ export interface ToolSource {
   resolve: ResolveTools;
 }
 
+/** Sources that are asked about a name: all, or only the code that settings name, which is there without a server or host. */
+export type AskedSources = "all" | "code";
+
 /** How a source stands. */
 export type SourceState =
   /** Nobody needed it yet. */

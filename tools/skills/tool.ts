@@ -3,7 +3,7 @@
 import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
-import { SKILL_CAPABILITY, SKILL_TOOL } from "../approval/presets.ts";
+import { SKILL_TOOL } from "../approval/presets.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition } from "../definition.ts";
 import { filesBelow } from "./files.ts";
 import { isAgreedTo, type JudgedSkill, skillAt } from "./find.ts";
@@ -44,7 +44,8 @@ export function skillTool(
       additionalProperties: false,
     },
     strict: true,
-    capabilities: [SKILL_CAPABILITY],
+    // Without `effects`: instructions steer what is called next, so an untrusted document waits for the person.
+    runs: "inside",
     files: "read",
     // Without a compiler of schemas: there is only one member to look at.
     validate: (input) => problemsOf(input, names),

@@ -1,4 +1,4 @@
-// Tool files as a source of tools: found, described, and registered, each broken one by itself (tools 7).
+// Tool files as a source of tools: each is found, described and registered on its own.
 
 import type { Environment } from "../../base/environment.ts";
 import { fileUri } from "../../base/paths.ts";
@@ -38,6 +38,8 @@ export function fileSource(place: FilesPlace): ToolSource {
     name: "the tool folders",
     // As long as loading may take, for every file one after the other.
     timeout: 60,
+    // Only what the person lists may take the place of a tool that is there.
+    mayHave: (name) => place.override.includes(name) || !place.has(name),
     async resolve(register) {
       await registerFiles(place, register);
     },
@@ -101,7 +103,6 @@ function toolOf(definition: FileDefinition, file: ToolFile, place: FilesPlace): 
   const { name, description, input_schema, risk, category, target, runs, more } = definition;
   const { categories, hosts, timeout } = place;
   const isWanted = categories === null || category !== null && categories.includes(category);
-  const capabilities = more.capabilities?.filter((each) => target === "sandbox" || each !== SANDBOXED);
   const callee = { definition, module: fileUri(file.path), timeout };
   return {
     ...more,
@@ -110,7 +111,7 @@ function toolOf(definition: FileDefinition, file: ToolFile, place: FilesPlace): 
     input_schema,
     risk,
     ...(category === null ? {} : { category }),
-    ...(capabilities === undefined ? {} : { capabilities }),
+    runs: target === "sandbox" ? "inside" : "outside",
     enabled: (more.enabled ?? true) && isWanted,
     exclusive: definition.exclusive,
     async: true,
@@ -118,9 +119,6 @@ function toolOf(definition: FileDefinition, file: ToolFile, place: FilesPlace): 
       runs ? callFile(hosts, callee, input, context) : Promise.resolve(unimplemented(name)),
   };
 }
-
-/** What a tool says that it may be approved for, because a sandbox stands around it. */
-const SANDBOXED = "can_auto_approve_if_sandboxed";
 
 function unimplemented(name: string): ExecutionResult {
   return { success: false, error: `The tool ${name} has no implementation.` };

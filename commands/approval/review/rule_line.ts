@@ -2,7 +2,7 @@
 
 import type { ProposedRule } from "../../../agent/types.ts";
 import { failed, type Outcome, success } from "../../../base/problem.ts";
-import { shortRuleTable, type WrittenRule } from "../../../config/rules/read_rule.ts";
+import { isCommandTool, shortRuleTable, type WrittenRule } from "../../../config/rules/read_rule.ts";
 
 /** The rule in its short form, without what narrows it beside its patterns. */
 export function lineOf({ written }: ProposedRule): string {
@@ -26,7 +26,7 @@ export function ruleFrom(line: string, proposed: ProposedRule): Outcome<WrittenR
   const table = shortRuleTable(
     text,
     "approve",
-    (tool) => tool === approve ? command !== undefined : tool === "bash",
+    (tool) => tool === approve ? command !== undefined : isCommandTool(tool),
   );
   if (table.ok) return success({ ...table.value, ...inside });
   return failed(table.problem.map(({ message }) => message).join("; "));

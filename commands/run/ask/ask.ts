@@ -14,6 +14,7 @@ import { nextNeed } from "../../../agent/views/next_need.ts";
 import { isThere } from "../../../base/files.ts";
 import { failure, type Outcome, type Problem, success } from "../../../base/problem.ts";
 import { option } from "../../../base/shell_word.ts";
+import { BUILTIN_TOOLS } from "../../../config/rules/builtin_tools.generated.ts";
 import type { Settings } from "../../../config/settings.ts";
 import { checkText } from "../../../cycle/storage/read.ts";
 import type { Stop } from "../../../cycle/types.ts";
@@ -142,9 +143,9 @@ function blockOf(
   { templating }: Settings,
   { folder, tools }: { readonly folder: string | null; readonly tools: readonly string[] | null },
 ): Readonly<Record<string, unknown>> | undefined {
-  const places = folder === null || tools?.length === 0
-    ? {}
-    : Object.fromEntries(["bash", "ls", "find", "grep"].map((name) => [name, { cwd: folder }]));
+  const places = folder === null || tools?.length === 0 ? {} : Object.fromEntries(
+    BUILTIN_TOOLS.filter(({ hasFolder }) => hasFolder).map(({ name }) => [name, { cwd: folder }]),
+  );
   const block = {
     // What keeps piped text a text is written as tags.
     ...(templating.enabled ? {} : { templating: { enabled: true } }),

@@ -15,7 +15,7 @@ import { writeResult } from "../../../parser/edits/placement.ts";
 import { replayProvider } from "../../../providers/replay_provider.ts";
 import { type Replay, startReplay } from "../../../providers/replay/server.ts";
 import { differences } from "./compare.ts";
-import { type RecordedResult, type Recording, recordingOf } from "./recording.ts";
+import { hadRun, type RecordedResult, type Recording, recordingOf } from "./recording.ts";
 
 /** What became of one result. */
 export interface Played {
@@ -170,7 +170,7 @@ async function playResult(
   if (call === undefined) {
     return failure("replay-stopped", `The call ${id} did not come again, so its result cannot be compared.`);
   }
-  if (!recorded.ran) {
+  if (!hadRun(recorded, await session.tool(recorded.name))) {
     const problem = await session.edit(
       writeResult(session.chat, call, { content, error: isError, language: "" }),
     );

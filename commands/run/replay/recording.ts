@@ -1,5 +1,6 @@
-// A conversation as what can be played again: the model's words, the person's words, and the results to compare. Pure.
+// A conversation as steps to replay: the model's words, the person's words, and the results to compare. Pure.
 
+import type { RegisteredTool } from "../../../agent/types.ts";
 import { DENIED, INTERRUPTED, REJECTED } from "../../../cycle/plan/sentences.ts";
 import { unescapeTurn } from "../../../parser/edits/escape.ts";
 import type { Call, Chat, Result, Turn } from "../../../parser/types.ts";
@@ -14,8 +15,6 @@ export interface RecordedResult {
   readonly line: number;
   readonly content: string;
   readonly isError: boolean;
-  /** Whether the call had run: one that was refused is not run by a replay either. */
-  readonly ran: boolean;
 }
 
 /** What happens next in a conversation. */
@@ -85,19 +84,19 @@ function recorded(call: Call, { id, content, status, header }: Result): Recorded
     line: header.start,
     content,
     isError,
-    ran: !isError || hadRun(call.name, content),
   };
 }
 
-/** Tools that work on files of the copy only: to try them again harms nobody. */
-const FILE_TOOLS: ReadonlySet<string> = new Set(["read", "write", "edit", "ls", "find", "grep"]);
-
 /**
- * Whether an error came from a call that ran. A person may have refused it in any words, so that only what is known to be
- * said of a run counts: what was refused once must not run by itself.
+ * Whether the call of a result had run: a replay does not run what was refused. A person may have refused a call in any
+ * words, so an error counts as one of a run only where the program's own tool gave it.
+ *
+ * @param tool the tool that would be called now
  */
-function hadRun(name: string, content: string): boolean {
-  if ([DENIED, REJECTED, INTERRUPTED].includes(content.trim())) return false;
-  if (FILE_TOOLS.has(name) || name === "calculator") return true;
-  return name === "bash" && /^The command ended with exit code \d+/m.test(content);
+export function hadRun({ content, isError }: RecordedResult, tool: RegisteredTool | undefined): boolean {
+  if (!isError) return true;
+  if ([DENIED, REJECTED, INTERRUPTED].includes(content.trim()) || tool?.origin !== "built-in") return false;
+  if (tool.command_input !== undefined) return /^The command ended with exit code \d+/m.test(content);
+  // What works on files of the copy, or on nothing, harms nobody when it is tried again.
+  return tool.on_disk === true || tool.effects === "none";
 }

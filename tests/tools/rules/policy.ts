@@ -4,6 +4,7 @@ import { resolvePath } from "../../../base/paths.ts";
 import { readRule } from "../../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { judgeCall, type RuledTool, type RuleParts } from "../../../tools/approval/rules/evaluate.ts";
+import { builtinTools } from "../../../tools/builtin/mod.ts";
 import type { RuleJudgement } from "../../../tools/approval/rules/types.ts";
 import { type RuleWorld, worldNow } from "../../../tools/approval/rules/world.ts";
 import type { ShellLibrary } from "../../../tools/approval/shell/every_command.ts";
@@ -40,15 +41,7 @@ export function placed(
   return { rule: rule.value, written: value, key: "tools.rules", layer };
 }
 
-const TOOLS: Readonly<Record<string, RuledTool>> = {
-  bash: { command_input: "command" },
-  read: { path_input: "path", files: "read" },
-  write: { path_input: "path", files: "write" },
-  edit: { path_input: "path", files: "write" },
-  grep: { path_input: "path", files: "read" },
-  find: { path_input: "path", files: "read" },
-  ls: { path_input: "path", files: "read" },
-};
+const TOOLS = new Map<string, RuledTool>(builtinTools().map((tool) => [tool.name, tool]));
 
 let library: ShellLibrary | null = null;
 
@@ -63,8 +56,10 @@ export interface Where {
   readonly home?: string;
   readonly world?: Partial<RuleWorld>;
   readonly otherShell?: string;
-  /** Whether a sandbox stands around calls. @default true */
+  /** Whether a sandbox works. @default true */
   readonly sandboxed?: boolean;
+  /** Tools that come to the program's own or replace them. */
+  readonly tools?: Readonly<Record<string, RuledTool>>;
   /** @default the library */
   readonly loadShell?: () => Promise<ShellLibrary>;
 }
@@ -98,7 +93,7 @@ export function partsFor(rules: readonly Readonly<Record<string, unknown>>[], wh
       folder,
       expand: (front) => (front === "$HOME" ? home : resolvePath(front, { folder, home })),
     }),
-    tool: (name) => TOOLS[name],
+    tool: (name) => where.tools?.[name] ?? TOOLS.get(name),
     otherShell: where.otherShell ?? null,
     isSandboxed: () => Promise.resolve(where.sandboxed ?? true),
     loadShell: where.loadShell ?? (async () => library ??= await import("unbash")),

@@ -1,8 +1,10 @@
-// Judges one call by all rules: what asks or denies, and what approves (approval 9).
+// Evaluates all rules for one call: what asks or denies, and what approves.
 
 import { resolvePath } from "../../../base/paths.ts";
 import { sameValue } from "../../../config/layers/log.ts";
+import { builtinFact } from "../../../config/rules/builtin_tools.ts";
 import type { PlacedRule, Rule } from "../../../config/rules/rule.ts";
+import { isBounded, type RegisteredTool } from "../../definition.ts";
 import { everyCommand, type ShellLibrary } from "../shell/every_command.ts";
 import { readStrictly } from "../shell/read.ts";
 import { judgeCommands } from "./approve_command.ts";
@@ -12,14 +14,9 @@ import type { JudgedCommand, RuleJudgement } from "./types.ts";
 import type { RuleWorld } from "./world.ts";
 
 /** What rules need to know of a tool. */
-export interface RuledTool {
-  /** Input member that holds a shell command. */
-  readonly command_input?: string;
-  /** Input member that holds a path. */
-  readonly path_input?: string;
-  /** Whether it writes files. */
-  readonly files?: "read" | "write" | string;
-}
+export type RuledTool = Partial<
+  Pick<RegisteredTool, "command_input" | "path_input" | "files" | "searches" | "effects" | "runs">
+>;
 
 /** What rules are judged with. */
 export interface RuleParts {
@@ -36,7 +33,7 @@ export interface RuleParts {
   tool(name: string): RuledTool | undefined;
   /** The shell that commands are given to, where it is not bash. */
   readonly otherShell: string | null;
-  /** Whether calls run inside a sandbox; asked only where a rule depends on it. */
+  /** Whether a sandbox works; asked only where a rule depends on it. */
   isSandboxed(): Promise<boolean>;
   /** Loads what reads commands. */
   loadShell(): Promise<ShellLibrary>;
@@ -49,25 +46,23 @@ interface Judging extends RuleParts {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Tools that look through the working folder when their input names no path. */
-const SEARCHES: ReadonlySet<string> = new Set(["find", "grep", "ls"]);
-
-/** Of these the ones that show what stands in files: what forbids reading is about them too. */
-const SHOWS: ReadonlySet<string> = new Set(["grep"]);
-
 /** Judges one call. Nothing of it is run, and what reads commands is loaded only where a rule is about commands. */
 export async function judgeCall(name: string, input: Input, given: RuleParts): Promise<RuleJudgement> {
   const parts: Judging = { ...given, world: given.worldNow() };
   const about = parts.rules.filter(({ rule }) =>
     (rule.tools.includes(name) || rule.tools.includes("*")) && fitsInput(rule, input)
   );
-  const bare = about.some(({ rule }) => rule.sandboxed === true) && !await parts.isSandboxed();
+  const isInside = isBounded(parts.tool(name));
+  const bare = about.some(({ rule }) => rule.sandboxed === true) &&
+    !(isInside && await parts.isSandboxed());
   const rules = bare ? about.filter(({ rule }) => rule.sandboxed !== true) : about;
   const call = callOf(name, input, parts);
   const shell = call.command !== null && about.some(({ rule }) => rule.command !== undefined)
     ? parsingOnce(await parts.loadShell())
     : null;
-  const reading = SHOWS.has(name) ? parts.rules.filter((placed) => isAboutReading(placed, name)) : [];
+  const reading = call.searches === "contents"
+    ? parts.rules.filter((placed) => isAboutReading(placed, name))
+    : [];
   const restriction = restrictionOf([...rules, ...reading], call, shell, parts) ??
     shownBelow([...rules, ...reading], call, parts);
   const approval = approvalOf(rules, call, shell, parts);
@@ -75,7 +70,9 @@ export async function judgeCall(name: string, input: Input, given: RuleParts): P
   const { approval: inside } = approvalOf(about, call, shell, parts);
   const why = inside === null
     ? approval.why
-    : "a rule approves it inside the sandbox only, which does not stand";
+    : isInside
+    ? "a rule approves it inside the sandbox only, which does not stand"
+    : "a rule approves it inside the sandbox only, and it does not run there";
   return { restriction, path: call.path, ...approval, why };
 }
 
@@ -98,14 +95,18 @@ interface Call {
   readonly tool: RuledTool;
   readonly command: string | null;
   readonly path: { readonly asked: string; readonly real: string | null } | null;
+  /** What it looks through, or the tool that it replaces. */
+  readonly searches: RuledTool["searches"];
 }
 
 function callOf(name: string, input: Input, { tool: find, folder, world }: Judging): Call {
   const tool = find(name) ?? {};
+  // What a rule forbids of the program's own tool, it forbids of one that replaces it.
+  const searches = tool.searches ?? builtinFact(name)?.searches;
   const command = tool.command_input === undefined ? null : input[tool.command_input];
   const named = tool.path_input === undefined
     ? null
-    : input[tool.path_input] ?? (SEARCHES.has(name) ? "." : null);
+    : input[tool.path_input] ?? (searches === undefined ? null : ".");
   const asked = typeof named === "string" && named !== ""
     ? resolvePath(named, { folder, home: world.home })
     : null;
@@ -114,6 +115,7 @@ function callOf(name: string, input: Input, { tool: find, folder, world }: Judgi
     tool,
     command: typeof command === "string" ? command : null,
     path: asked === null ? null : { asked, real: world.real(asked, "/") },
+    searches,
   };
 }
 
@@ -165,18 +167,22 @@ function restrictionOf(
 
 /** Whether a rule asks about or denies the reading of paths without naming this tool. */
 function isAboutReading({ rule }: PlacedRule, name: string): boolean {
-  return rule.decision !== "approve" && rule.path !== undefined && rule.tools.includes("read") &&
+  const reads = (tool: string) => {
+    const fact = builtinFact(tool);
+    return fact?.reads === true && fact.searches === undefined;
+  };
+  return rule.decision !== "approve" && rule.path !== undefined && rule.tools.some(reads) &&
     !rule.tools.includes(name) && !rule.tools.includes("*");
 }
 
 /** The rule that a search of a folder could get around: what it takes out may stand below. Nobody looks there, so it asks. */
 function shownBelow(
   rules: readonly PlacedRule[],
-  { name, path }: Call,
+  { searches, path }: Call,
   parts: Judging,
 ): RuleJudgement["restriction"] {
   const real = path?.real ?? null;
-  if (!SEARCHES.has(name) || real === null || parts.world.kind(real) !== "folder") return null;
+  if (searches === undefined || real === null || parts.world.kind(real) !== "folder") return null;
   const found = rules.find((placed) =>
     placed.rule.decision !== "approve" &&
     (placed.rule.path ?? []).some((pattern) =>
@@ -265,9 +271,9 @@ function takenOutBelow(
   rules: readonly PlacedRule[],
   parts: Judging,
 ): string | null {
-  const reading = new Set(["read", "grep", "find", "ls", "*"]);
+  const reads = (name: string) => name === "*" || builtinFact(name)?.reads === true;
   const restricting = [...rules, ...parts.rules].filter(({ rule }) =>
-    rule.decision !== "approve" && rule.tools.some((name) => reading.has(name))
+    rule.decision !== "approve" && rule.tools.some(reads)
   );
   const taken = [
     ...(placed.rule.path ?? []).filter(({ excludes }) => excludes).map((pattern) => ({

@@ -1,9 +1,10 @@
-// The rule that "always" writes for one call: the narrowest that approves it again (approval 14.15).
+// The rule that "always" writes for one call: the narrowest that approves it again.
 
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
 import { shellWord } from "../../../base/shell_word.ts";
 import { readRule, ruleText, type WrittenRule } from "../../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../../config/rules/rule.ts";
+import { isBounded } from "../../definition.ts";
 import { readStrictly } from "../shell/read.ts";
 import { judgeCommands } from "./approve_command.ts";
 import { judgeCall, type RuleParts } from "./evaluate.ts";
@@ -33,7 +34,8 @@ export async function proposeRule(call: AskedCall, parts: RuleParts): Promise<Ou
   if (!members.ok) {
     return failure("rule-impossible", `No rule can approve this call again: ${members.problem}.`);
   }
-  const sandboxed = await parts.isSandboxed() ? { sandboxed: true } : {};
+  const isInside = isBounded(parts.tool(call.name)) && await parts.isSandboxed();
+  const sandboxed = isInside ? { sandboxed: true } : {};
   return await checkedRule({ approve: call.name, ...members.value, ...sandboxed }, call, parts);
 }
 

@@ -1,6 +1,6 @@
 // The tools that reckon (tools 8.8).
 
-import { CODING_ASSISTANT, type ExecutionResult, type ToolDefinition } from "../../definition.ts";
+import { type BuiltinTool, CODING_ASSISTANT, type ExecutionResult } from "../../definition.ts";
 import { inputValidator } from "../../validate.ts";
 import { strictObject, text } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
@@ -18,12 +18,14 @@ const NOTATION =
 const expression = { type: "string", description: `The expression: ${NOTATION}.` };
 
 /** The definition of calculator; `enabled` says whether it is offered without being named. */
-export function calculatorTool({ enabled }: { readonly enabled: boolean }): ToolDefinition {
+export function calculatorTool({ enabled }: { readonly enabled: boolean }): BuiltinTool {
   return {
     name: "calculator",
     description: `Reckons the value of an arithmetic expression: ${NOTATION}.`,
     input_schema: strictObject({ expression }),
     strict: true,
+    effects: "none",
+    runs: "here",
     enabled,
 
     personalities: {
@@ -39,7 +41,7 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Tool
 }
 
 /** The definition of calculator_async: the same after a while, to try out what happens during long calls. */
-export function calculatorAsyncTool(): ToolDefinition {
+export function calculatorAsyncTool(): BuiltinTool {
   return {
     name: "calculator_async",
     description: `Reckons the value of an arithmetic expression after a delay: ${NOTATION}.`,
@@ -51,6 +53,8 @@ export function calculatorAsyncTool(): ToolDefinition {
       },
     }),
     strict: true,
+    effects: "none",
+    runs: "here",
     enabled: false,
     async: true,
     validate: inputValidator(validators.calculator_async),

@@ -3,10 +3,11 @@
 import { isAttachable } from "../../../base/media.ts";
 import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
 import {
+  type BuiltinTool,
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
-  type ToolDefinition,
+  FILE_RESULT_CAPABILITY,
   type ToolInput,
 } from "../../definition.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
@@ -28,7 +29,7 @@ export interface ReadOptions {
 }
 
 /** The definition of read for the given limits, which its description names. */
-export function readTool(limits: ReadOptions): ToolDefinition {
+export function readTool(limits: ReadOptions): BuiltinTool {
   return {
     name: "read",
     description: "Reads a file. Text is returned by lines, at most " +
@@ -45,7 +46,9 @@ export function readTool(limits: ReadOptions): ToolDefinition {
       },
     }),
     strict: true,
-    capabilities: ["template_tool_result"],
+    effects: "reads",
+    runs: "inside",
+    capabilities: [FILE_RESULT_CAPABILITY],
     personalities: {
       [CODING_ASSISTANT]: {
         snippet: "reads a file, by lines; images and PDF files too",

@@ -3,10 +3,10 @@
 import { onDisk } from "../../files/on_disk.ts";
 import type { FoundFiles } from "../../files/search/search.ts";
 import {
+  type BuiltinTool,
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
-  type ToolDefinition,
   type ToolInput,
 } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
@@ -19,7 +19,7 @@ import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } fro
 const USUAL_LIMIT = 500;
 
 /** The definition of find for the given limits, which its description names. */
-export function findTool(limits: SearchLimits): ToolDefinition {
+export function findTool(limits: SearchLimits): BuiltinTool {
   return {
     name: "find",
     description:
@@ -36,6 +36,9 @@ export function findTool(limits: SearchLimits): ToolDefinition {
       limit: { type: ["number", "null"], description: `The number of files wanted (null: ${USUAL_LIMIT}).` },
     }),
     strict: true,
+    effects: "reads",
+    runs: "inside",
+    searches: "names",
     path_input: "path",
     personalities: {
       [CODING_ASSISTANT]: {

@@ -3,10 +3,10 @@
 import { onDisk } from "../../files/on_disk.ts";
 import type { FoundLines } from "../../files/search/search.ts";
 import {
+  type BuiltinTool,
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
-  type ToolDefinition,
   type ToolInput,
 } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
@@ -19,7 +19,7 @@ import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } fro
 const USUAL_LIMIT = 100;
 
 /** The definition of grep for the given limits, which its description names. */
-export function grepTool(limits: SearchLimits): ToolDefinition {
+export function grepTool(limits: SearchLimits): BuiltinTool {
   return {
     name: "grep",
     description:
@@ -40,6 +40,9 @@ export function grepTool(limits: SearchLimits): ToolDefinition {
       limit: { type: ["number", "null"], description: `The number of lines wanted (null: ${USUAL_LIMIT}).` },
     }),
     strict: true,
+    effects: "reads",
+    runs: "inside",
+    searches: "contents",
     path_input: "path",
     personalities: {
       [CODING_ASSISTANT]: {

@@ -1,10 +1,10 @@
 // The tool that lists a folder (tools 8.5).
 
 import {
+  type BuiltinTool,
   CODING_ASSISTANT,
   type ExecutionContext,
   type ExecutionResult,
-  type ToolDefinition,
   type ToolInput,
 } from "../../definition.ts";
 import { STOPPED } from "../../definition.ts";
@@ -28,7 +28,7 @@ export interface LsOptions {
 }
 
 /** The definition of ls for the given limits, which its description names. */
-export function lsTool(limits: LsOptions): ToolDefinition {
+export function lsTool(limits: LsOptions): BuiltinTool {
   return {
     name: "ls",
     description:
@@ -47,6 +47,9 @@ export function lsTool(limits: LsOptions): ToolDefinition {
       },
     }),
     strict: true,
+    effects: "reads",
+    runs: "inside",
+    searches: "names",
     path_input: "path",
     personalities: {
       [CODING_ASSISTANT]: {
