@@ -88,7 +88,7 @@ Deno.test("every line of such a journal is read, and a torn last one is passed o
       null,
     ]);
     assert.equal(journal.isFromThisRun("call_1"), false);
-    assert.deepEqual([...journal.started()], [["call_1", "bash"]]);
+    assert.deepEqual([...journal.started()].map(([id, { tool }]) => [id, tool]), [["call_1", "bash"]]);
     assert.deepEqual([...journal.keptResults()], [["call_1", "/state/bodies/b.txt"]]);
     assert.deepEqual([...journal.unfinished()], ["call_4"]);
     assert.deepEqual([journal.exposure()?.leads, journal.exposure()?.approved], [document, { call_1: ONE }]);

@@ -1,0 +1,176 @@
+// The rights of tools: what each origin may say of itself, whom a sandbox bounds, and which sources have a say in a name.
+
+import assert from "node:assert/strict";
+import {
+  type Effects,
+  isBounded,
+  type Registration,
+  type RunsIn,
+  SANDBOX_CAPABILITY,
+  type ToolOrigin,
+} from "../../tools/definition.ts";
+import { ToolRegistry } from "../../tools/registry.ts";
+import type { ToolSource } from "../../tools/registration/types.ts";
+import { inFolder, judge } from "./rules/policy.ts";
+
+const input_schema = { type: "object" };
+
+Deno.test("a definition has the rights that its origin may give it: one row a condition", () => {
+  const sandboxed = { capabilities: [SANDBOX_CAPABILITY] };
+  const odd = { effects: "nothing", runs: "nowhere" } as unknown as Partial<Registration>;
+  const rows: readonly (readonly [ToolOrigin, Partial<Registration>, Effects, RunsIn])[] = [
+    ["built-in", { effects: "none", runs: "here" }, "none", "here"],
+    ["built-in", { effects: "reads", runs: "inside" }, "reads", "inside"],
+    ["built-in", {}, "writes", "here"],
+    ["host", {}, "writes", "here"],
+    ["host", { effects: "none", runs: "outside" }, "none", "outside"],
+    ["host", { effects: "reads" }, "reads", "here"],
+    ["host", sandboxed, "writes", "inside"],
+    ["host", { ...sandboxed, runs: "here" }, "writes", "here"],
+    ["host", { capabilities: ["other"] }, "writes", "here"],
+    ["host", odd, "writes", "here"],
+    ["file", { runs: "outside" }, "writes", "outside"],
+    ["server", { runs: "inside" }, "writes", "inside"],
+    ["mcporter", { runs: "outside" }, "writes", "outside"],
+    ["module", { effects: "none", runs: "inside", ...sandboxed }, "writes", "here"],
+  ];
+  for (const [origin, said, effects, runs] of rows) {
+    const tools = new ToolRegistry();
+    assert.ok(tools.registerFrom(origin, { name: "t", input_schema, ...said }).ok);
+    const tool = tools.get("t");
+    assert.deepEqual(
+      [tool?.origin, tool?.effects, tool?.runs],
+      [origin, effects, runs],
+      JSON.stringify(said),
+    );
+  }
+});
+
+Deno.test("a definition cannot say who registered it", () => {
+  const tools = new ToolRegistry();
+  const origin = { origin: "built-in" } as unknown as Partial<Registration>;
+  tools.register({ name: "one", input_schema, ...origin });
+  tools.register("two", { input_schema, ...origin });
+  assert.deepEqual(["one", "two"].map((name) => tools.get(name)?.origin), ["host", "host"]);
+});
+
+Deno.test("a sandbox bounds what runs inside it, and what changes and reads nothing needs none", () => {
+  const rows: readonly (readonly [RunsIn, Effects, boolean])[] = [
+    ["inside", "writes", true],
+    ["inside", "none", true],
+    ["outside", "writes", false],
+    ["outside", "reads", false],
+    ["here", "reads", false],
+    ["here", "writes", false],
+    ["here", "none", true],
+  ];
+  for (const [runs, effects, expected] of rows) assert.equal(isBounded({ runs, effects }), expected, runs);
+  assert.equal(isBounded(undefined), false);
+  assert.equal(isBounded({}), false);
+});
+
+/** A source that answers when it is told to. */
+function source(name: string, mayHave?: (tool: string) => boolean) {
+  let end: (error?: string) => void = () => {};
+  let give: (tool: string) => void = () => {};
+  const it: ToolSource = {
+    name,
+    mayHave,
+    resolve: (register, done) => {
+      end = done;
+      give = (tool) => void register(tool, { input_schema });
+    },
+  };
+  return { it, end: (error?: string) => end(error), give: (tool: string) => give(tool) };
+}
+
+Deno.test("a source has a say in a name until it answered, unless a stronger registry has that tool", async () => {
+  const weak = new ToolRegistry();
+  const tools = new ToolRegistry({ below: [weak] });
+  weak.registerFrom("built-in", { name: "ls", input_schema });
+  const strong = source("strong");
+  tools.register(strong.it);
+  assert.equal(tools.mayCome("ls"), true, "it may replace the tool of a weaker registry");
+  const known = tools.whenKnown("ls");
+  strong.give("own");
+  assert.equal(tools.mayCome("own"), false, "what it gave is settled");
+  strong.give("ls");
+  await known;
+  assert.equal(tools.get("ls")?.origin, "host");
+  assert.equal(tools.mayCome("other"), true);
+  strong.end("it broke");
+  assert.deepEqual(["ls", "other"].map((name) => tools.unaskedSource(name)), [null, "strong"]);
+  const below = source("below");
+  weak.register(below.it);
+  assert.equal(tools.mayCome("ls"), false, "a weaker source cannot replace the tool of a stronger registry");
+  assert.equal(tools.mayCome("new"), true);
+});
+
+Deno.test("a source that failed is told of for each name that it may have brought or replaced", async () => {
+  const tools = new ToolRegistry();
+  tools.register({ name: "there", input_schema });
+  const failing = source("failing", (name) => name !== "not its own");
+  tools.register(failing.it);
+  const ready = tools.whenReady();
+  failing.end("it broke");
+  await ready;
+  const told = ["there", "new", "not its own"].map((name) => tools.unaskedSource(name));
+  assert.deepEqual(told, ["failing", "failing", null]);
+});
+
+Deno.test("a call that is only looked at waits for code of the settings, and starts nothing else", async () => {
+  for (
+    const [origin, waits] of [
+      ["module", true],
+      ["file", true],
+      ["host", false],
+      ["server", false],
+      ["mcporter", false],
+    ] as const
+  ) {
+    const tools = new ToolRegistry();
+    const { it } = source("it");
+    tools.registerFrom(origin, it);
+    assert.deepEqual([tools.mayCome("t", "code"), tools.mayCome("t")], [waits, true], origin);
+    if (!waits) await tools.whenKnown("t", undefined, "code");
+    assert.equal(tools.sources()[0]?.state, "idle", origin);
+  }
+});
+
+const DENY_READ = [{ deny: "read", path: ["secrets/**"] }, { approve: "grep" }, { approve: "own" }];
+
+Deno.test("rules go by what a tool does, and restrict a tool that replaces the program's own like that one", () =>
+  inFolder(async (folder) => {
+    const decided = async (tool: string, input: Record<string, unknown>, tools = {}) => {
+      const { restriction, approved } = await judge(DENY_READ, tool, input, { folder, tools });
+      return restriction?.decision ?? (approved ? "approve" : null);
+    };
+    const path = { path_input: "path" };
+    const contents = { ...path, searches: "contents" } as const;
+    assert.equal(await decided("grep", { path: "secrets/key" }), "deny");
+    assert.equal(await decided("grep", {}), "require_approval", "the folder may hold what is denied");
+    assert.equal(await decided("grep", { path: "secrets/key" }, { grep: path }), "deny", "one in its place");
+    assert.equal(await decided("grep", {}, { grep: path }), "require_approval", "and of its folder");
+    assert.equal(await decided("own", { path: "secrets/key" }, { own: contents }), "deny");
+    assert.equal(await decided("own", {}, { own: contents }), "require_approval");
+    assert.equal(await decided("own", {}, { own: { ...path, searches: "names" } }), "approve");
+    assert.equal(await decided("own", { path: "secrets/key" }, { own: path }), "approve");
+  }));
+
+Deno.test("a rule for the sandbox counts where a sandbox works and bounds the tool: one row a condition", () =>
+  inFolder(async (folder) => {
+    const rules = [{ approve: "own", sandboxed: true }];
+    const rows: readonly (readonly [object, boolean, string | null])[] = [
+      [{ runs: "inside", effects: "writes" }, true, null],
+      [{ runs: "inside", effects: "writes" }, false, "which does not stand"],
+      [{ runs: "outside", effects: "writes" }, true, "it does not run there"],
+      [{ runs: "here", effects: "writes" }, true, "it does not run there"],
+      [{ runs: "here", effects: "none" }, true, null],
+      [{}, true, "it does not run there"],
+    ];
+    for (const [own, sandboxed, expected] of rows) {
+      const { approved, why } = await judge(rules, "own", {}, { folder, sandboxed, tools: { own } });
+      assert.equal(approved, expected === null, JSON.stringify(own));
+      if (expected !== null) assert.match(why ?? "", new RegExp(expected), JSON.stringify(own));
+    }
+  }));
