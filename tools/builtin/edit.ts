@@ -14,7 +14,7 @@ import { replacePassage } from "../files/text/passage.ts";
 import { STOPPED } from "../definition.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./file_failures.ts";
-import { labelComment, strictSchema, text } from "./schema.ts";
+import { labelComment, strictSchema, text, WRITES_FILES } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 import { changeInOrder } from "./writable_target.ts";
 
@@ -42,10 +42,7 @@ export function editTool({ replaceAll }: EditOptions): BuiltinTool {
         }
         : {}),
     }),
-    strict: true,
-    effects: "writes",
-    runs: "inside",
-    path_input: "path",
+    ...WRITES_FILES,
     personalities: {
       [CODING_ASSISTANT]: {
         snippet: "replaces a passage of a file, found byte for byte",
@@ -54,8 +51,6 @@ export function editTool({ replaceAll }: EditOptions): BuiltinTool {
         ],
       },
     },
-    files: "write",
-    on_disk: true,
     validate: inputValidator(replaceAll ? validators.editAll : validators.edit),
     format_preview: (input) => `${text(input.path)}${labelComment(input)}`,
     rewrites,

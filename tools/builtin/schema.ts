@@ -1,6 +1,21 @@
-// The shape that the input schemas of all built-in tools share: strict, every member required, optional ones nullable.
+// What the definitions of built-in tools share: strict schemas, the members of a tool for files, and short readers of input.
 
-import type { JsonSchema } from "../definition.ts";
+import type { BuiltinTool, JsonSchema } from "../definition.ts";
+
+/** A tool that works on the file or folder at its path, through the sandbox's own access to files. */
+const ON_FILES = { strict: true, runs: "inside", path_input: "path", on_disk: true } as const;
+
+/** A tool that reads at its path. */
+export const READS_FILES = { ...ON_FILES, effects: "reads", files: "read" } as const satisfies Partial<
+  BuiltinTool
+>;
+
+/** A tool that writes the file at its path. */
+export const WRITES_FILES = {
+  ...ON_FILES,
+  effects: "writes",
+  files: "write",
+} as const satisfies Partial<BuiltinTool>;
 
 /** A strict schema over `label` and the members given; `required` keeps their order. */
 export function strictSchema(members: Readonly<Record<string, JsonSchema>>): JsonSchema {

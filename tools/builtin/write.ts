@@ -12,7 +12,7 @@ import { STOPPED } from "../definition.ts";
 import { byteLength, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./file_failures.ts";
-import { labelComment, strictSchema, text } from "./schema.ts";
+import { labelComment, strictSchema, text, WRITES_FILES } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 import { changeInOrder } from "./writable_target.ts";
 
@@ -28,18 +28,13 @@ export function writeTool(): BuiltinTool {
       path: { type: "string", description: "The file: absolute, relative, or beginning with ~/." },
       content: { type: "string", description: "The whole content." },
     }),
-    strict: true,
-    effects: "writes",
-    runs: "inside",
-    path_input: "path",
+    ...WRITES_FILES,
     personalities: {
       [CODING_ASSISTANT]: {
         snippet: "makes a file, or replaces one as a whole",
         guidelines: ["Write whole files only where they are new or nothing of the old one stays."],
       },
     },
-    files: "write",
-    on_disk: true,
     validate: inputValidator(validators.write),
     format_preview: (input) =>
       `${text(input.path)}  (${formatSize(byteLength(text(input.content)))})${labelComment(input)}`,

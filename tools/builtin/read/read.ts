@@ -1,4 +1,4 @@
-// The tool that reads a file: text by lines, anything else as a reference the provider gets as a file (tools 8.2).
+// The tool that reads a file: text by lines, anything else as a reference the provider gets as a file.
 
 import { isAttachable } from "../../../base/media.ts";
 import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
@@ -20,7 +20,7 @@ import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
 import { fileSentence, leading, nowhereSentence } from "../file_failures.ts";
 import { escapeReference, fileReference } from "./file_reference.ts";
-import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
+import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
 
 export interface ReadOptions {
@@ -45,9 +45,7 @@ export function readTool(limits: ReadOptions): BuiltinTool {
         description: "The number of lines wanted (null: as many as allowed).",
       },
     }),
-    strict: true,
-    effects: "reads",
-    runs: "inside",
+    ...READS_FILES,
     capabilities: [FILE_RESULT_CAPABILITY],
     personalities: {
       [CODING_ASSISTANT]: {
@@ -57,9 +55,6 @@ export function readTool(limits: ReadOptions): BuiltinTool {
         ],
       },
     },
-    path_input: "path",
-    files: "read",
-    on_disk: true,
     validate: inputValidator(validators.read),
     format_preview: (input) => `${text(input.path)}${rangeText(input)}${labelComment(input)}`,
     execute: (input, context) => readFile(input, context, limits),

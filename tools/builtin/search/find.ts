@@ -1,4 +1,4 @@
-// The tool that finds files by their names (tools 8.6).
+// The tool that finds files by their names.
 
 import { onDisk } from "../../files/on_disk.ts";
 import type { FoundFiles } from "../../files/search/search.ts";
@@ -11,7 +11,7 @@ import {
 } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
+import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
 import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } from "./searched.ts";
 
@@ -35,19 +35,14 @@ export function findTool(limits: SearchLimits): BuiltinTool {
       },
       limit: { type: ["number", "null"], description: `The number of files wanted (null: ${USUAL_LIMIT}).` },
     }),
-    strict: true,
-    effects: "reads",
-    runs: "inside",
+    ...READS_FILES,
     searches: "names",
-    path_input: "path",
     personalities: {
       [CODING_ASSISTANT]: {
         snippet: "finds files by their names, with a glob",
         guidelines: ["Find out where things are before you say that they are not there."],
       },
     },
-    files: "read",
-    on_disk: true,
     config_schema: searchConfig(),
     validate: inputValidator(validators.find),
     format_preview: (input) => {

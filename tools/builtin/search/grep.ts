@@ -1,4 +1,4 @@
-// The tool that searches in files (tools 8.7).
+// The tool that searches in files.
 
 import { onDisk } from "../../files/on_disk.ts";
 import type { FoundLines } from "../../files/search/search.ts";
@@ -11,7 +11,7 @@ import {
 } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
+import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
 import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } from "./searched.ts";
 
@@ -39,19 +39,14 @@ export function grepTool(limits: SearchLimits): BuiltinTool {
       },
       limit: { type: ["number", "null"], description: `The number of lines wanted (null: ${USUAL_LIMIT}).` },
     }),
-    strict: true,
-    effects: "reads",
-    runs: "inside",
+    ...READS_FILES,
     searches: "contents",
-    path_input: "path",
     personalities: {
       [CODING_ASSISTANT]: {
         snippet: "finds lines in files, with a regular expression",
         guidelines: ["Narrow a search with a folder or a glob before you ask for more lines."],
       },
     },
-    files: "read",
-    on_disk: true,
     config_schema: searchConfig(),
     validate: inputValidator(validators.grep),
     format_preview: (input) =>

@@ -1,4 +1,4 @@
-// The tool that lists a folder (tools 8.5).
+// The tool that lists a folder.
 
 import {
   type BuiltinTool,
@@ -13,7 +13,7 @@ import { inputValidator } from "../../validate.ts";
 import { inTime, onDisk } from "../../files/on_disk.ts";
 import type { Listing } from "../../files/list.ts";
 import { fileSentence } from "../file_failures.ts";
-import { labelComment, strictSchema, text, wholeNumber } from "../schema.ts";
+import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
 import { placeAt, placesOf } from "./folder.ts";
 
@@ -46,18 +46,13 @@ export function lsTool(limits: LsOptions): BuiltinTool {
         description: `The number of entries wanted (null: ${USUAL_LIMIT}).`,
       },
     }),
-    strict: true,
-    effects: "reads",
-    runs: "inside",
+    ...READS_FILES,
     searches: "names",
-    path_input: "path",
     personalities: {
       [CODING_ASSISTANT]: {
         snippet: "lists a folder",
       },
     },
-    files: "read",
-    on_disk: true,
     config_schema: {
       type: "object",
       properties: { cwd: { type: ["string", "null"], default: "urn:flemma:buffer:path" } },
