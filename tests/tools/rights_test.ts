@@ -31,7 +31,6 @@ Deno.test("a definition has the rights that its origin may give it: one row a co
     ["host", odd, "writes", "here"],
     ["file", { runs: "outside" }, "writes", "outside"],
     ["server", { runs: "inside" }, "writes", "inside"],
-    ["mcporter", { runs: "outside" }, "writes", "outside"],
     ["module", { effects: "none", runs: "inside", ...sandboxed }, "writes", "here"],
   ];
   for (const [origin, said, effects, runs] of rows) {
@@ -125,7 +124,6 @@ Deno.test("a call that is only looked at waits for code of the settings, and sta
       ["file", true],
       ["host", false],
       ["server", false],
-      ["mcporter", false],
     ] as const
   ) {
     const tools = new ToolRegistry();
