@@ -88,7 +88,6 @@ export type {
 export type { Account as ReplayAccount } from "./providers/replay/messages.ts";
 export type {
   BuiltRequest,
-  Concession,
   DroppedThinking,
   Effect,
   ErrorClass,
@@ -98,6 +97,7 @@ export type {
   Provider,
   ProviderError,
   ProviderRequest,
+  RequestFallback,
   RequestInput,
   StreamReader,
   ThinkingPart,
@@ -118,7 +118,6 @@ export {
   BackendRegistry,
   backends,
   type CommandsWatch,
-  type Companion,
   createSandbox,
   type EnvironmentOptions,
   type ExitStatus,
@@ -139,6 +138,7 @@ export {
   type SandboxOptions,
   type SandboxStatus,
   sandboxStatus,
+  type SandboxWorker,
   type SetupFailure,
   type SpawnOptions,
   toolEnvironment,
@@ -149,23 +149,23 @@ export type { FoundSockets } from "./sandbox/policy/sockets.ts";
 export type { BackendConfig, BackendPreparation, HiddenPath, Host } from "./sandbox/types.ts";
 export {
   type ApprovalContext,
+  type ApprovalDecision,
   type ApprovalParts,
   ApprovalRegistry,
   type CallReasons,
   type ChainLink,
   createApproval,
   type Decision,
+  type EvaluatedCommand,
   type ExplainedCommand,
   type ExplainedRule,
   type Explanation,
-  type JudgedCommand,
   processApproval as approval,
   type ResolverDefinition,
   type ResolverEntry,
   type ResolverFault,
-  type RuleJudge,
-  type RuleJudgement,
-  type Verdict,
+  type RuleEvaluation,
+  type RuleEvaluator,
 } from "./tools/approval/mod.ts";
 export type { CommandPattern, PatternWord } from "./config/rules/command_pattern.ts";
 export type { PathPattern } from "./config/rules/path_pattern.ts";

@@ -2,7 +2,7 @@
 
 export type { FirstBlock, FrontmatterDiagnostic } from "../config/document/first_block.ts";
 export type { LoadedSettings, SettingsOverrides } from "../config/sources/find.ts";
-export type { Rest, Step } from "../cycle/plan/types.ts";
+export type { PlanEnd, Step } from "../cycle/plan/types.ts";
 export type { Resolution } from "../cycle/plan/resolution.ts";
 export type { TargetSpec } from "../cycle/plan/targets.ts";
 export type { Estimate } from "../cycle/send/estimate.ts";

@@ -5,7 +5,7 @@ import { runtimeFolder, stateFolder } from "../base/folders.ts";
 import { parentOf } from "../base/paths.ts";
 import { lockBeside } from "../cycle/storage/lock.ts";
 import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/mod.ts";
-import { heldFolders } from "../tools/skills/protected_folders.ts";
+import { protectedSkillFolders } from "../tools/skills/protected_folders.ts";
 import type { SubjectSettings } from "./settings.ts";
 
 /** A document by the path it was named by and the real path that leads to; both null for the folder. */
@@ -20,14 +20,14 @@ export function sandboxOf(
   environment: Environment,
   { path, named = path }: DocumentPaths,
   { settings, loaded: { files, code } }: Pick<SubjectSettings, "settings" | "loaded">,
-  more: Pick<SandboxOptions, "lookAnew" | "around"> = {},
+  more: Pick<SandboxOptions, "ignoreCache" | "around"> = {},
 ): RunSandbox {
   const documents = [path, named].filter((each) => each !== null);
   // Whoever takes the lock away lets a second run in.
   const locks = path !== null && settings.lock.place === "beside" ? [lockBeside(path)] : [];
   const { enabled, dirs } = settings.skills;
   const folder = path === null ? environment.cwd : parentOf(path);
-  const skills = enabled ? heldFolders({ environment, folder, dirs }) : [];
+  const skills = enabled ? protectedSkillFolders({ environment, folder, dirs }) : [];
   const protect = protectedPaths({
     environment,
     documents,

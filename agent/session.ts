@@ -22,10 +22,10 @@ import type { Call, Chat } from "../parser/types.ts";
 import type { RunSandbox } from "../sandbox/mod.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
 import type { WrittenRule } from "../config/rules/read_rule.ts";
-import type { Verdict } from "../tools/approval/types.ts";
+import type { ApprovalDecision } from "../tools/approval/types.ts";
 import type { RegisteredTool } from "../tools/definition.ts";
 import { compose } from "./runtime/compose.ts";
-import { HeldRuntime } from "./runtime/current.ts";
+import { CurrentRuntime } from "./runtime/current.ts";
 import type { ReadBefore, Runtime, RuntimeOptions } from "./runtime/types.ts";
 import { Work } from "./runtime/work.ts";
 import { requestParts } from "./runtime/request_parts.ts";
@@ -72,19 +72,19 @@ export async function startSession(
 export class Session implements ChatSession {
   readonly #opened: Opened;
   readonly #options: RuntimeOptions;
-  readonly #held: HeldRuntime;
+  readonly #currentRuntime: CurrentRuntime;
   readonly #work: Work;
   #closing: Promise<void> | null = null;
 
   constructor(opened: Opened, options: RuntimeOptions, runtime: Runtime) {
     this.#opened = opened;
     this.#options = options;
-    this.#held = new HeldRuntime(opened.store, options, runtime);
+    this.#currentRuntime = new CurrentRuntime(opened.store, options, runtime);
     this.#work = new Work(opened.store, options, () => this.#runtime);
   }
 
   get #runtime(): Runtime {
-    return this.#held.value;
+    return this.#currentRuntime.value;
   }
 
   get path(): string | null {
@@ -227,22 +227,22 @@ export class Session implements ChatSession {
   async addRule(rule: WrittenRule): Promise<Outcome<void>> {
     const refused = this.#refusal();
     if (refused !== null) return { ok: false, problem: refused };
-    const { addLoginRule } = await import("./rules/session_rules.ts");
-    this.#held.markStale();
-    return await addLoginRule(this.#loginRules, rule);
+    const { addSessionRule } = await import("./rules/session_rules.ts");
+    this.#currentRuntime.markStale();
+    return await addSessionRule(this.#sessionRules, rule);
   }
 
   async removeRule(rule: WrittenRule): Promise<Outcome<boolean>> {
     const refused = this.#refusal();
     if (refused !== null) return { ok: false, problem: refused };
-    const { takeLoginRule } = await import("./rules/session_rules.ts");
-    this.#held.markStale();
-    return await takeLoginRule(this.#loginRules, rule);
+    const { removeSessionRule } = await import("./rules/session_rules.ts");
+    this.#currentRuntime.markStale();
+    return await removeSessionRule(this.#sessionRules, rule);
   }
 
   async rules(): Promise<Outcome<readonly ProposedRule[]>> {
-    const { loginRules } = await import("./rules/session_rules.ts");
-    return await loginRules(this.#loginRules);
+    const { sessionRules } = await import("./rules/session_rules.ts");
+    return await sessionRules(this.#sessionRules);
   }
 
   async request(): Promise<Prepared> {
@@ -290,7 +290,7 @@ export class Session implements ChatSession {
     if (!agreed.ok) return agreed;
     const problem = await this.#runtime.guard.confirm();
     if (problem !== null) return { ok: false, problem };
-    this.#held.markStale();
+    this.#currentRuntime.markStale();
     return success({ lines: authority.lines, agreed: true });
   }
 
@@ -320,7 +320,7 @@ export class Session implements ChatSession {
   }
 
   /** Whose rules of this login are meant. */
-  get #loginRules() {
+  get #sessionRules() {
     return { environment: this.#options.environment, document: this.path };
   }
 
@@ -457,7 +457,7 @@ export class Session implements ChatSession {
 
   /** The runtime by the first block as it is now. While something is under way it stays what it is. */
   #current(): Promise<Outcome<Runtime>> {
-    return this.#held.current(() => this.#work.isUnderWay);
+    return this.#currentRuntime.current(() => this.#work.isUnderWay);
   }
 }
 
@@ -470,7 +470,7 @@ function isList(targets: CallTarget | readonly CallTarget[]): targets is readonl
 }
 
 /** While nobody can tell what holds, every call waits for a person. */
-function undecided({ message }: Problem): Promise<Verdict> {
+function undecided({ message }: Problem): Promise<ApprovalDecision> {
   return Promise.resolve({ decision: "require_approval", source: "settings", detail: message });
 }
 

@@ -81,14 +81,14 @@ export async function subjectSettings(
   const reserved = frontmatter === null
     ? undefined
     : (await import("../config/document/reserved.ts")).BUILTIN_NAMES;
-  const said = await documentSettings({
+  const stated = await documentSettings({
     loaded: loaded.value,
     frontmatter,
     preamble,
     runLua: lua?.run,
     reserved,
   });
-  const document = await keepHidden(said, loaded.value.settings, {
+  const document = await keepHidden(stated, loaded.value.settings, {
     environment,
     document: path,
     block: frontmatter,
@@ -131,8 +131,8 @@ export async function lockPlaceOf(
   if (!found.ok) return { place: "state" };
   const sources = found.value;
   // Loading settings costs more than looking for the word: nearly nobody writes it.
-  const said = sources.global?.text.includes("lock") === true || settings?.overrides?.lock !== undefined;
-  const loaded = said ? await withoutDocument(host, path, sources) : null;
+  const stated = sources.global?.text.includes("lock") === true || settings?.overrides?.lock !== undefined;
+  const loaded = stated ? await withoutDocument(host, path, sources) : null;
   return { place: loaded?.ok ? loaded.value.settings.lock.place : "state", sources };
 }
 
@@ -153,13 +153,13 @@ function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog
 
 /** The document's settings without writable paths that would uncover what the person hides, and a warning for each. */
 async function keepHidden(
-  said: DocumentSettings,
+  stated: DocumentSettings,
   person: Settings,
   { block, ...place }: PathContext & { readonly block: Frontmatter | null },
 ): Promise<DocumentSettings> {
-  if (block === null || (person.sandbox.policy.deny_read ?? []).length === 0) return said;
+  if (block === null || (person.sandbox.policy.deny_read ?? []).length === 0) return stated;
   const { stillHidden } = await import("../sandbox/mod.ts");
-  const { settings: sandbox, uncovering } = stillHidden(person.sandbox, said.settings.sandbox, place);
+  const { settings: sandbox, uncovering } = stillHidden(person.sandbox, stated.settings.sandbox, place);
   const warnings = uncovering.map((entry): DocumentSettings["diagnostics"][number] => ({
     code: "config_ignored_value",
     type: "config",
@@ -171,9 +171,9 @@ async function keepHidden(
     end: block.end,
   }));
   return {
-    ...said,
-    settings: { ...said.settings, sandbox },
-    diagnostics: [...said.diagnostics, ...warnings],
+    ...stated,
+    settings: { ...stated.settings, sandbox },
+    diagnostics: [...stated.diagnostics, ...warnings],
   };
 }
 

@@ -12,9 +12,9 @@ import {
   type ApprovalDowngrade,
   createApproval,
   type Decide,
-  type JudgedPaths,
+  type DecidedPaths,
   processApproval,
-  type RuleJudge,
+  type RuleEvaluator,
   waitsForSource,
   watchedFile,
   withDowngrades,
@@ -28,7 +28,7 @@ import { runTool } from "../tools/run.ts";
 import { completeInput, prepareValidator } from "../tools/validate.ts";
 import { rulesOf } from "../tools/approval/rules_of.ts";
 import { decidedBy } from "./review/decided_by.ts";
-import type { KeptChanges } from "./undo/saved_files.ts";
+import type { SavedFiles } from "./undo/saved_files.ts";
 import { type DocumentPaths, sandboxOf } from "./sandbox.ts";
 import { NO_SERVERS, openServers, type ToolServers } from "./extensions/mcp.ts";
 import { addSources } from "./extensions/sources.ts";
@@ -103,13 +103,13 @@ export interface ToolsSubject {
   /** What calls of the document last saw of files. */
   readonly seen: SeenFiles;
   /** Keeps what files held before calls of the document changed them. @default nothing is kept */
-  readonly kept?: KeptChanges;
+  readonly kept?: SavedFiles;
   /** Servers of tools, which live as long as a command does. @default there are none */
   readonly servers?: { release(): Promise<void> };
   /** The rules over inputs; null when there are none. */
-  readonly rules: RuleJudge | null;
+  readonly rules: RuleEvaluator | null;
   /** Where paths of calls led when they were decided about; null where no rule looks at them. */
-  readonly paths: JudgedPaths | null;
+  readonly paths: DecidedPaths | null;
   /** Who does the built-in tools' work on files. @default this process */
   readonly disk?: DiskAccess;
   /** Who makes a call, as its tool may know. @default nobody says */
@@ -129,7 +129,7 @@ function faultSentence(resolver: string, why: string): string {
  *
  * @param downgrades besides that of watched files
  */
-export function judgeOf(
+export function createDecideCall(
   subject: ToolsSubject,
   resolvers: readonly OwnResolver[],
   emit: Emit,
@@ -184,7 +184,7 @@ export function personOf(
   return async (call) => {
     const { settings } = loaded;
     const sandbox = sandboxOf(subject.environment, paths, { settings, loaded });
-    made ??= judgeOf(
+    made ??= createDecideCall(
       { ...subject, settings, sandbox, rules: await rulesOf({ ...subject, settings, sandbox, loaded }) },
       resolvers,
       () => {},

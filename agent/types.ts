@@ -18,7 +18,7 @@ import type { Provider } from "../providers/types.ts";
 import type { FileChange, RunSandbox } from "../sandbox/mod.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
 import type { ProposedRule } from "../tools/approval/rules/propose.ts";
-import type { ResolverDefinition, Verdict } from "../tools/approval/types.ts";
+import type { ApprovalDecision, ResolverDefinition } from "../tools/approval/types.ts";
 import type { RegisteredTool, Registration } from "../tools/definition.ts";
 import type { ResolveTools, ToolSource } from "../tools/registration/types.ts";
 
@@ -119,7 +119,7 @@ export interface OpenCall {
   /** Whether there is text in its block: of a pending call it becomes the result, an approved one does not run. */
   readonly hasText: boolean;
   /** What the approval chain says today, and who says it. */
-  readonly verdict: Verdict;
+  readonly decided: ApprovalDecision;
 }
 
 /** Why a call is decided as it is. */
@@ -131,7 +131,7 @@ export interface ExplainedCall extends CallReasons {
   /** The call in one line that is safe to show. */
   readonly preview: string;
   /** What becomes of it. */
-  readonly decision: Verdict["decision"];
+  readonly decision: ApprovalDecision["decision"];
   /** Who says so; `default` when nobody decided. */
   readonly source: string;
   /** Whose order of approval holds. */

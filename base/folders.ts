@@ -21,9 +21,9 @@ export function attachmentsFolder(environment: Environment): string {
 /** The folder of session overrides, and whether it is gone at logout. */
 export function sessionFolder(
   environment: Environment,
-): { readonly path: string; readonly endsWithLogin: boolean } {
-  const endsWithLogin = absolute(environment, "XDG_RUNTIME_DIR") !== null;
-  return { path: `${runtimeFolder(environment)}/session`, endsWithLogin };
+): { readonly path: string; readonly endsWithSession: boolean } {
+  const endsWithSession = absolute(environment, "XDG_RUNTIME_DIR") !== null;
+  return { path: `${runtimeFolder(environment)}/session`, endsWithSession };
 }
 
 /** `$XDG_RUNTIME_DIR/flemma`, else the state folder. */

@@ -3,7 +3,7 @@
 import { resolvePath } from "../base/paths.ts";
 import { readRule } from "../config/rules/read_rule.ts";
 import type { PlacedRule } from "../config/rules/rule.ts";
-import { judgeCall, type RuleParts, worldNow } from "../tools/approval/rules/mod.ts";
+import { evaluateCall, type RuleParts, worldNow } from "../tools/approval/rules/mod.ts";
 import type { Bench, Figure } from "./harness.ts";
 
 const ROUNDS = 300;
@@ -53,7 +53,7 @@ async function median(command: string, parts: RuleParts): Promise<number> {
   const times: number[] = [];
   for (let round = -WARMING; round < ROUNDS; round++) {
     const start = performance.now();
-    await judgeCall("bash", { command }, parts);
+    await evaluateCall("bash", { command }, parts);
     if (round >= 0) times.push(performance.now() - start);
   }
   return times.sort((a, b) => a - b)[ROUNDS >> 1]!;

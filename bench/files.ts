@@ -82,7 +82,7 @@ const bench: Bench = {
           figures.push({ case: `${name}, more than here`, value: median(more), unit: "ms", goal: GOAL });
         }
       } finally {
-        await sandbox.endCompanion();
+        await sandbox.endWorker();
       }
     });
     return figures;

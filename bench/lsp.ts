@@ -22,13 +22,13 @@ async function run(): Promise<readonly Figure[]> {
     stdout: "piped",
   }).spawn();
   const writer = child.stdin.getWriter();
-  const told = new Map<string, () => void>();
+  const reported = new Map<string, () => void>();
   const peer = new Peer({
     frames: framesWithHeader(child.stdout),
     write: (text) => writer.write(withHeader(text)),
     handler: ({ method, params }) => {
       const { uri, version } = params as { uri: string; version: number };
-      if (method === "textDocument/publishDiagnostics") told.get(`${uri} ${version}`)?.();
+      if (method === "textDocument/publishDiagnostics") reported.get(`${uri} ${version}`)?.();
     },
     cancel: { method: "$/cancelRequest", member: "id" },
     onFault: (_, thrown) => {
@@ -44,7 +44,7 @@ async function run(): Promise<readonly Figure[]> {
     const text = new TextDecoder().decode(conversation(bytes));
     const uri = `untitled:${size.replace(" ", "")}`;
     let version = 1;
-    const findings = () => new Promise<void>((resolve) => told.set(`${uri} ${version}`, resolve));
+    const findings = () => new Promise<void>((resolve) => reported.set(`${uri} ${version}`, resolve));
     const opened = findings();
     peer.notify("textDocument/didOpen", { textDocument: { uri, version, languageId: "chat", text } });
     await opened;

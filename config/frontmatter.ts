@@ -11,7 +11,7 @@ export async function documentSettings(options: FrontmatterOptions): Promise<Doc
   const none = { settings: loaded.settings, variables: {}, diagnostics: [], logs: loaded.logs };
   if (frontmatter === null && preamble === null) return none;
   const { evaluate, misplaced } = await import("./document/first_block.ts");
-  const said = frontmatter === null ? none : await evaluate({ ...options, frontmatter });
-  if (preamble === null) return said;
-  return { ...said, diagnostics: [...said.diagnostics, ...misplaced(preamble, frontmatter !== null)] };
+  const stated = frontmatter === null ? none : await evaluate({ ...options, frontmatter });
+  if (preamble === null) return stated;
+  return { ...stated, diagnostics: [...stated.diagnostics, ...misplaced(preamble, frontmatter !== null)] };
 }

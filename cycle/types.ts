@@ -4,7 +4,7 @@ import type { Problem } from "../base/problem.ts";
 import type { Edit } from "../parser/edits/edit.ts";
 import type { Chat, Diagnostic } from "../parser/types.ts";
 import type { FileRead } from "../prompt/types.ts";
-import type { Concession, ProviderError, Usage } from "../providers/types.ts";
+import type { ProviderError, RequestFallback, Usage } from "../providers/types.ts";
 import type { Prices } from "../providers/models/types.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
 import type { Effects } from "../tools/definition.ts";
@@ -72,7 +72,7 @@ export interface FileIdentity {
 }
 
 /** A document just before commands begin that must not change it. */
-export interface Exposure {
+export interface TamperCheck {
   /** The path it was named by, and the real path that led to. */
   readonly name: string;
   readonly leads: string;
@@ -85,7 +85,7 @@ export interface Exposure {
 }
 
 /** What a command could have written, and nobody confirmed. */
-export interface Suspects {
+export interface TamperedParts {
   /** How it came within reach, as the end of a sentence. */
   readonly why: string;
   /** Hash of each call whose approval is meant, by id. */
@@ -160,7 +160,7 @@ export interface Journal {
   /** Saves the result of a started call that the document could not take; returns its path. */
   keepResult(id: string, body: string): Promise<string>;
   /** Paths of the saved results of calls that ran to their end and could not be written, by id. */
-  keptResults(): ReadonlyMap<string, string>;
+  savedResults(): ReadonlyMap<string, string>;
 
   /** Ids of calls in a reply whose end is not recorded: it still grows, or the program was killed. */
   unfinished(): ReadonlySet<string>;
@@ -170,12 +170,12 @@ export interface Journal {
   recordFinished(ids: readonly string[]): Promise<void>;
 
   /** Recorded before commands began and not settled: they still run, or the program was killed. */
-  exposure(): Exposure | null;
+  tamperCheck(): TamperCheck | null;
   /** What a command could have written and nobody confirmed. */
-  suspects(): Suspects | null;
-  recordExposure(exposure: Exposure): Promise<void>;
+  tampered(): TamperedParts | null;
+  recordTamperCheck(tamperCheck: TamperCheck): Promise<void>;
   /** Records that the commands are over, and what nobody vouches for from now on. */
-  recordSuspects(suspects: Suspects | null): Promise<void>;
+  recordTampered(tampered: TamperedParts | null): Promise<void>;
 
   /** SHA-256 in hexadecimal of the content the model was shown last; null for a file never sent. `path` is absolute. */
   fileHash(path: string): string | null;
@@ -318,7 +318,7 @@ export type RequestEnd =
   /** The provider wants the reply back as it is, to continue it. */
   | { readonly kind: "paused"; readonly warnings: readonly string[] }
   /** The provider refused the request, and may accept it without something. */
-  | { readonly kind: "refused"; readonly concession: Concession; readonly warnings: readonly string[] }
+  | { readonly kind: "refused"; readonly fallback: RequestFallback; readonly warnings: readonly string[] }
   /** Not sent because of the document. */
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }

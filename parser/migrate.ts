@@ -151,10 +151,10 @@ function pendingFences(chat: Chat): Found[] {
 /** What stands behind the old spelling meant nothing there and must not begin to. */
 function respelled(chat: Chat, { opener, ticks }: Result): Edit {
   const from = opener.from + ticks + FLEMMA.length;
-  const said = chat.text(from, opener.to).trimEnd();
-  return said === PENDING
+  const stated = chat.text(from, opener.to).trimEnd();
+  return stated === PENDING
     ? { from, to: from, insert: "tool status=" }
-    : { from, to: from + encoder.encode(said).length, insert: `tool status=${PENDING}` };
+    : { from, to: from + encoder.encode(stated).length, insert: `tool status=${PENDING}` };
 }
 
 const FLEMMA = "flemma:";

@@ -2,7 +2,7 @@
 
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "./base64.ts";
-import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/system/reading.ts";
+import { isSystemFile, READ_SECONDS, readChecked, within } from "../base/system/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
 import { DAMAGED, faultyText, type TextFault, textFault, textRemedy } from "../base/text/text_fault.ts";
@@ -49,7 +49,7 @@ export async function attach(reference: FileReference, base: Base, files: FileLo
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     const read = files.refusal(filename) ??
-      await within(READ_SECONDS, readJudged(filename, attachObstacle));
+      await within(READ_SECONDS, readChecked(filename, attachObstacle));
     if (typeof read === "string") return { kind: "missing", path: filename, reason: read };
     bytes = read;
   } catch (thrown) {

@@ -10,12 +10,12 @@ import { attachmentsFolder } from "../base/folders.ts";
 import { isSha256, sha256 } from "../base/hash.ts";
 import { isImage, typeOfSignature } from "../base/media.ts";
 import { thrownText } from "../base/problem.ts";
-import { isSystemFile, READ_SECONDS, readJudged, within } from "../base/system/reading.ts";
+import { isSystemFile, READ_SECONDS, readChecked, within } from "../base/system/reading.ts";
 import type { Diagnostic, Result } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 
 /** A file that is kept for a result. */
-export type KeptFile =
+export type SavedAttachment =
   | { readonly kind: "part"; readonly part: Extract<Part, { kind: "image" | "pdf" }> }
   /** No model takes its type; the text of the result says what it is. */
   | { readonly kind: "named" }
@@ -27,14 +27,14 @@ export type KeptFile =
 const MOST_BYTES = 24 * 1024 * 1024;
 
 /** Reads one file by the name that a header gives. */
-export async function keptFile(
+export async function readAttachment(
   name: string,
   environment: Pick<Environment, "home" | "cwd" | "variables">,
-): Promise<KeptFile> {
+): Promise<SavedAttachment> {
   if (!isSha256(name)) return { kind: "misnamed" };
   let bytes: Uint8Array<ArrayBuffer> | string;
   try {
-    bytes = await within(READ_SECONDS, readJudged(`${attachmentsFolder(environment)}/${name}`, obstacle));
+    bytes = await within(READ_SECONDS, readChecked(`${attachmentsFolder(environment)}/${name}`, obstacle));
   } catch (thrown) {
     return isMissing(thrown) ? { kind: "lost" } : { kind: "unreadable", reason: thrownText(thrown) };
   }
@@ -53,7 +53,7 @@ function obstacle(real: string, info: Deno.FileInfo): string | null {
 }
 
 /** Whether a file is kept under a name, without a look at it. */
-export async function isKept(name: string, environment: Environment): Promise<KeptFile> {
+export async function isKept(name: string, environment: Environment): Promise<SavedAttachment> {
   if (!isSha256(name)) return { kind: "misnamed" };
   try {
     const path = `${attachmentsFolder(environment)}/${name}`;
@@ -65,9 +65,9 @@ export async function isKept(name: string, environment: Environment): Promise<Ke
 }
 
 /** What is to be told of the files of one result: one warning a kind, however many there are. */
-export function keptFindings(
+export function attachmentFindings(
   { id, header }: Pick<Result, "id" | "header">,
-  files: readonly (readonly [name: string, file: KeptFile])[],
+  files: readonly (readonly [name: string, file: SavedAttachment])[],
 ): Diagnostic[] {
   const groups = new Map<string, { readonly code: string; readonly why: string; readonly names: string[] }>();
   for (const [name, file] of files) {
@@ -96,7 +96,7 @@ function which(names: readonly string[]): string {
 }
 
 /** Whole sentences, the first of which goes on from a colon. */
-function flawOf(file: KeptFile): { readonly code: string; readonly why: string } | null {
+function flawOf(file: SavedAttachment): { readonly code: string; readonly why: string } | null {
   switch (file.kind) {
     case "part":
     case "named":

@@ -17,16 +17,16 @@ export function trimBlank(text: string): string {
 export function blankTrimmer(): (part: string) => string {
   let begun = false;
   /** Blanks that are at the end so far. */
-  let held = "";
+  let pending = "";
   return (part) => {
     const body = trimBlank(part);
     if (body === "") {
-      if (begun) held += part;
+      if (begun) pending += part;
       return "";
     }
     const from = part.indexOf(body);
-    const given = begun ? held + part.slice(0, from + body.length) : body;
-    held = part.slice(from + body.length);
+    const given = begun ? pending + part.slice(0, from + body.length) : body;
+    pending = part.slice(from + body.length);
     begun = true;
     return given;
   };

@@ -10,7 +10,7 @@ import { BUILTIN_TOOLS } from "../config/rules/builtin_tools.generated.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { assistantParts } from "./assistant_parts.ts";
-import { isKept, type KeptFile, keptFile, keptFindings } from "./attachments.ts";
+import { attachmentFindings, isKept, readAttachment, type SavedAttachment } from "./attachments.ts";
 import { trimBlank } from "./blank.ts";
 import { FileLog, type ReadPolicy } from "./file_log.ts";
 import { onlyReference, unescapeReference } from "./file_references.ts";
@@ -263,11 +263,11 @@ class Evaluation {
   async #keptParts(result: Result): Promise<readonly Part[]> {
     const { attaches = true, environment } = this.#options;
     if (result.attachments.length === 0 || attaches === false) return [];
-    const files: (readonly [string, KeptFile])[] = [];
+    const files: (readonly [string, SavedAttachment])[] = [];
     for (const name of new Set(result.attachments)) {
-      files.push([name, await (attaches === "looks" ? isKept : keptFile)(name, environment)]);
+      files.push([name, await (attaches === "looks" ? isKept : readAttachment)(name, environment)]);
     }
-    this.#diagnostics.push(...keptFindings(result, files));
+    this.#diagnostics.push(...attachmentFindings(result, files));
     return files.flatMap(([, file]) => file.kind === "part" ? [file.part] : []);
   }
 

@@ -50,7 +50,7 @@ export interface RequestInput {
   /** Thinking of the document that is not sent. @default all is sent */
   readonly leftOut?: ReadonlySet<ThinkingPart>;
   /** What the provider refused in an earlier try. @default nothing */
-  readonly conceded?: ReadonlySet<Concession>;
+  readonly fallbacks?: ReadonlySet<RequestFallback>;
   /** What was noted of earlier replies, by what it is about; null for what was not. @default nothing was */
   readonly recall?: (about: string) => string | null;
 }
@@ -59,7 +59,7 @@ export interface RequestInput {
 export type ThinkingPart = Extract<Part, { kind: "thinking" }>;
 
 /** What a request can do without when the provider refuses it. */
-export type Concession =
+export type RequestFallback =
   /** All thinking of earlier replies. */
   | "earlier-thinking"
   /** The word about what becomes of thinking that no longer fits. */
@@ -267,7 +267,7 @@ export interface Provider {
   /** What the request will be made of; absent for a provider to which changes of earlier text make no difference. */
   outline?(input: RequestInput): Outline;
   /** What a request that was refused may do without in another try, or null. */
-  concession?(error: ProviderError): Concession | null;
+  fallback?(error: ProviderError): RequestFallback | null;
   /** A reader for one reply; `offered` lets it give tools their own names back. */
   reader(offered?: readonly OfferedTool[]): StreamReader;
   /**

@@ -18,7 +18,6 @@ export { type FileChange, fileChangeSentence } from "./protect/watched.ts";
 export type { RunningProgram } from "./protect/own_code.ts";
 export type {
   Backend,
-  Companion,
   FileAccess,
   FileTurn,
   MountablePolicy,
@@ -27,5 +26,6 @@ export type {
   Prepared,
   PrepareOptions,
   Sandbox,
+  SandboxWorker,
   SetupFailure,
 } from "./types.ts";

@@ -13,7 +13,7 @@ import {
   type FoundSockets,
   isReplaced,
   runtimeFoldersOf,
-  variablesOfKept,
+  socketVariablesOf,
 } from "./policy/sockets.ts";
 import { WHOLE_VIEW } from "./policy/view.ts";
 import { keepDescriptors } from "./process/descriptors.ts";
@@ -25,14 +25,13 @@ import { type FileChange, obeyedBy } from "./protect/watched.ts";
 import { BackendInUse } from "./run/backend_in_use.ts";
 import { bare, runningBare } from "./process/unsandboxed.ts";
 import { LiveCommands } from "./run/commands.ts";
-import { CompanionKeeper, type Wall } from "./run/worker.ts";
-import { NO_WALL, wallNow } from "./run/worker_sandbox.ts";
-import { Ground } from "./run/context.ts";
-import { Looks } from "./run/policy_snapshots.ts";
+import { WorkerKeeper, type WorkerSandbox } from "./run/worker.ts";
+import { createWorkerSandbox, UNSANDBOXED_WORKER } from "./run/worker_sandbox.ts";
+import { RunContext } from "./run/context.ts";
+import { PolicySnapshots } from "./run/policy_snapshots.ts";
 import { Notices } from "./run/notices.ts";
 import type { SandboxOptions } from "./run/options.ts";
 import type {
-  Companion,
   FileAccess,
   FileTurn,
   Host,
@@ -40,6 +39,7 @@ import type {
   Prepared,
   PrepareOptions,
   Sandbox,
+  SandboxWorker,
 } from "./types.ts";
 
 export type { CommandsWatch, SandboxOptions } from "./run/options.ts";
@@ -57,38 +57,38 @@ export class RunSandbox implements Sandbox {
   readonly mode: string;
   readonly #options: SandboxOptions;
   readonly #notices = new Notices();
-  readonly #ground: Ground;
-  readonly #looks: Looks;
+  readonly #context: RunContext;
+  readonly #snapshots: PolicySnapshots;
   readonly #backend: BackendInUse;
   readonly #commands: LiveCommands;
-  readonly #companions = new CompanionKeeper();
+  readonly #workers = new WorkerKeeper();
   #refused: Problem | null = null;
   #recovery: Promise<Problem[]> | undefined;
 
   /** Looks at nothing yet: a report on a document without calls never needs it. */
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#ground = new Ground(options, this.#notices);
-    this.#looks = new Looks(this.#ground, this.#notices);
-    this.#backend = new BackendInUse(this.#ground, this.#looks, options);
+    this.#context = new RunContext(options, this.#notices);
+    this.#snapshots = new PolicySnapshots(this.#context, this.#notices);
+    this.#backend = new BackendInUse(this.#context, this.#snapshots, options);
     this.#commands = new LiveCommands({
-      ground: this.#ground,
-      looks: this.#looks,
+      context: this.#context,
+      snapshots: this.#snapshots,
       backend: this.#backend,
       notices: this.#notices,
       around: options.around,
     });
-    this.enabled = this.#ground.enabled;
+    this.enabled = this.#context.enabled;
     this.mode = this.#backend.mode;
   }
 
   /** The machine underneath. */
   get host(): Host {
-    return this.#ground.host;
+    return this.#context.host;
   }
 
   get #policy(): Outcome<ResolvedPolicy> {
-    return this.#ground.policy;
+    return this.#context.policy;
   }
 
   /**
@@ -110,7 +110,7 @@ export class RunSandbox implements Sandbox {
   /** What is there of what was protected at the start. */
   #protectedNow(): string[] {
     const snapshot = new FsSnapshot();
-    return this.#ground.atStart().protection.real.filter((path) => snapshot.has(path));
+    return this.#context.atStart().protection.real.filter((path) => snapshot.has(path));
   }
 
   /**
@@ -176,8 +176,8 @@ export class RunSandbox implements Sandbox {
   async recover(): Promise<readonly Problem[]> {
     const first = this.#recovery === undefined;
     this.#recovery ??= recover(this.#options.environment);
-    const told = await this.#recovery;
-    return first ? told : [];
+    const reported = await this.#recovery;
+    return first ? reported : [];
   }
 
   /** What `recover` would end, in sentences. Changes nothing. */
@@ -187,11 +187,11 @@ export class RunSandbox implements Sandbox {
 
   isPathWritable(path: string): boolean {
     const snapshot = new FsSnapshot();
-    return this.#isWritable(path, snapshot, (real) => this.#ground.isProtected(real, snapshot));
+    return this.#isWritable(path, snapshot, (real) => this.#context.isProtected(real, snapshot));
   }
 
   #isWritable(path: string, snapshot: FsSnapshot, isProtected: (real: string) => boolean): boolean {
-    const real = this.#ground.realPath(path, snapshot);
+    const real = this.#context.realPath(path, snapshot);
     if (real === null || isProtected(real)) return false;
     if (!this.enabled) return true;
     return this.#policy.ok && this.#policy.value.rw_paths.some((root) => isInside(real, root)) &&
@@ -200,7 +200,7 @@ export class RunSandbox implements Sandbox {
 
   isPathReadable(path: string): boolean {
     const snapshot = new FsSnapshot();
-    const real = this.#ground.realPath(path, snapshot);
+    const real = this.#context.realPath(path, snapshot);
     if (real === null || isSystemPath(real)) return false;
     if (!this.enabled) return true;
     if (!this.#policy.ok) return false;
@@ -212,33 +212,36 @@ export class RunSandbox implements Sandbox {
 
   betweenCommands<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T> {
     // Without a sandbox a command does whatever it wants to by itself.
-    return this.enabled ? this.#ground.turns.files(access, turn, work) : work();
+    return this.enabled ? this.#context.turns.files(access, turn, work) : work();
   }
 
-  companion(argv: readonly string[], env: Readonly<Record<string, string>>): Promise<Outcome<Companion>> {
-    return this.#companions.get(argv, env, () => this.#wall(argv));
+  startWorker(
+    argv: readonly string[],
+    env: Readonly<Record<string, string>>,
+  ): Promise<Outcome<SandboxWorker>> {
+    return this.#workers.get(argv, env, () => this.#workerSandbox(argv));
   }
 
   /** Ends the companion; whoever asks again gets another one. */
-  async endCompanion(): Promise<void> {
-    await this.#companions.end();
+  async endWorker(): Promise<void> {
+    await this.#workers.end();
   }
 
   /** The wall that the companion of this run would have now. */
-  #wall(argv: readonly string[]): Promise<Outcome<Wall>> {
+  #workerSandbox(argv: readonly string[]): Promise<Outcome<WorkerSandbox>> {
     const kept = keepDescriptors();
     if (!kept.ok) return Promise.resolve(kept);
-    if (!this.enabled) return Promise.resolve(success(NO_WALL));
+    if (!this.enabled) return Promise.resolve(success(UNSANDBOXED_WORKER));
     if (!this.#policy.ok) return Promise.resolve(this.#policy);
     const parts = {
-      ground: this.#ground,
-      looks: this.#looks,
+      context: this.#context,
+      snapshots: this.#snapshots,
       backend: this.#backend,
       commands: this.#commands,
       notices: this.#notices,
       recover: async () => this.#notices.add(await this.recover()),
     };
-    return wallNow(parts, this.#policy.value, argv);
+    return createWorkerSandbox(parts, this.#policy.value, argv);
   }
 
   pathView(): PathView {
@@ -262,29 +265,29 @@ export class RunSandbox implements Sandbox {
 
   addedVariables(): Readonly<Record<string, string>> {
     if (!this.enabled) return {};
-    const folder = denoFolderForCommands(this.#ground.ownCode, this.host.environment);
+    const folder = denoFolderForCommands(this.#context.ownCode, this.host.environment);
     // Where the cache is not writable anyway, what the person has fetched can at least be read.
     return folder === null || !this.#isWritableToCommands(folder) ? {} : { DENO_DIR: folder };
   }
 
   /** As `isPathWritable`, but by the look that the commands which live or are ready are wrapped by, if there are any. */
   #isWritableToCommands(path: string): boolean {
-    const { look } = this.#commands;
-    if (look === null) return this.isPathWritable(path);
+    const { snapshot } = this.#commands;
+    if (snapshot === null) return this.isPathWritable(path);
     return this.#isWritable(
       path,
       new FsSnapshot(),
-      (real) => look.real.some((protect) => isInside(real, protect)),
+      (real) => snapshot.real.some((protect) => isInside(real, protect)),
     );
   }
 
-  keptVariables(): readonly string[] {
-    return this.#policy.ok ? variablesOfKept(this.host.environment, this.#policy.value) : [];
+  socketVariables(): readonly string[] {
+    return this.#policy.ok ? socketVariablesOf(this.host.environment, this.#policy.value) : [];
   }
 
   /** All notices so far in the order they arose, each one once; a caller that polls shows what is new at the end. */
   notices(): readonly Problem[] {
-    this.#ground.fix();
+    this.#context.fix();
     return this.#notices.all();
   }
 
@@ -295,7 +298,7 @@ export class RunSandbox implements Sandbox {
 
   watchedBy(path: string): string | null {
     const { home, cwd } = this.host.environment;
-    const real = this.#ground.realPath(path, new FsSnapshot());
+    const real = this.#context.realPath(path, new FsSnapshot());
     return real === null ? null : obeyedBy(real, realPath(home, cwd) ?? home);
   }
 
@@ -303,7 +306,7 @@ export class RunSandbox implements Sandbox {
   protectedPaths(): { path: string; asked: boolean; exists: boolean }[] {
     const { cwd } = this.host.environment;
     const snapshot = new FsSnapshot();
-    const paths = this.#ground.protectedNow(snapshot);
+    const paths = this.#context.protectedNow(snapshot);
     const asked = new Set(traceProtected(paths.filter(({ asked }) => asked), cwd, snapshot).real);
     return traceProtected(paths, cwd, snapshot).real
       .map((path) => ({ path, asked: asked.has(path), exists: snapshot.has(path) }));
@@ -312,7 +315,7 @@ export class RunSandbox implements Sandbox {
   /** Real paths of what this program itself runs from, as far as it is there. */
   ownCode(): string[] {
     const snapshot = new FsSnapshot();
-    const paths = this.#ground.ownCode.protect.map((path) => ({ path }));
+    const paths = this.#context.ownCode.protect.map((path) => ({ path }));
     return traceProtected(paths, this.host.environment.cwd, snapshot).real.filter((path) =>
       snapshot.has(path)
     );

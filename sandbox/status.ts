@@ -119,7 +119,7 @@ export function statusExitCode(status: SandboxStatus): 0 | 1 {
  * the rest the program's own tools keep what a disabled sandbox does not lift.
  */
 export function renderStatus(status: SandboxStatus): string {
-  const lines = [verdict(status)];
+  const lines = [describeAvailability(status)];
   if (status.enabled && status.error?.next) lines.push(`  ${status.error.next}`);
   lines.push(`backend   ${backendLine(status)}`);
   const confined = status.commands === "confined";
@@ -173,7 +173,7 @@ function confinementLines({ sockets: { masked, kept, blocked }, limits }: Sandbo
   ];
 }
 
-function verdict({ enabled, available, commands, error }: SandboxStatus): string {
+function describeAvailability({ enabled, available, commands, error }: SandboxStatus): string {
   if (!enabled) return "sandbox   off";
   if (available) return "sandbox   on, and it works";
   const effect = commands === "unconfined"

@@ -130,7 +130,7 @@ export interface SetupFailure extends Problem {
   /** A word for what failed, where a backend may know another way: `proc` or `seccomp`. */
   readonly part?: string;
   /** Everything the backend said. */
-  readonly said: string;
+  readonly stderr: string;
   /** One short sentence for a tool result: nothing ran, and trying again will not help. */
   readonly forModel: string;
 }
@@ -232,7 +232,7 @@ export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start" |
  * A process of this program's own, behind the wall that commands have: the same mounts, system calls and rights, without their
  * limits.
  */
-export interface Companion {
+export interface SandboxWorker {
   /** Whether a backend stands around it. */
   readonly wrapped: boolean;
   /** To its standard input; once that is closed it ends by itself. */
@@ -258,7 +258,7 @@ export interface FileTurn {
    *
    * @default false
    */
-  readonly heldApart?: boolean;
+  readonly runsApart?: boolean;
   /** Ends the waiting. */
   readonly signal: AbortSignal;
   /** Told that it has to wait for a command, and whose that is. */
@@ -295,10 +295,10 @@ export interface Sandbox {
    *
    * @param argv always the same
    */
-  companion?(
+  startWorker?(
     argv: readonly string[],
     env: Readonly<Record<string, string>>,
-  ): Promise<Outcome<Companion>>;
+  ): Promise<Outcome<SandboxWorker>>;
   /** What is seen of the file system, as data for a companion to judge by. Absent means everything. */
   pathView?(): PathView;
   /**
@@ -310,7 +310,7 @@ export interface Sandbox {
    * Variables that stay in the environment of tools although they name sockets: the policy keeps those sockets
    * (12.4). Absent means none.
    */
-  keptVariables?(): readonly string[];
+  socketVariables?(): readonly string[];
   /** Variables that commands get besides, unless `tools.env.pass` names the person's own. Absent means none. */
   addedVariables?(): Readonly<Record<string, string>>;
   /** Notices for the person: skipped paths, running bare, and the like; each given once. */

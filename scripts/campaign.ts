@@ -30,9 +30,9 @@ async function campaign(name: string): Promise<boolean> {
     const now = Math.min(step, times - done);
     const begun = performance.now();
     let found: string | null = null;
-    let told = "";
+    let reported = "";
     try {
-      told = await run(now, first + done);
+      reported = await run(now, first + done);
     } catch (thrown) {
       found = (thrown as Error).message.split("\n", 1)[0]!;
       print(`FAILED from seed ${first + done} on: ${(thrown as Error).stack}`);
@@ -54,7 +54,7 @@ async function campaign(name: string): Promise<boolean> {
     }
     if (found !== null) return false;
     done += now;
-    print(`${name}: ${done} of ${times}. ${told}`);
+    print(`${name}: ${done} of ${times}. ${reported}`);
   }
   return true;
 }

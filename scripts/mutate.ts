@@ -6,7 +6,7 @@ import { print, ROOT } from "./gate/root.ts";
 import { coverageOf } from "./mutate/coverage.ts";
 import { type Mutant, mutantsOf } from "./mutate/mutants.ts";
 import { sample } from "./mutate/sample.ts";
-import { Bench, type Verdict } from "./mutate/try.ts";
+import { Bench, type MutantResult } from "./mutate/try.ts";
 import { walk } from "./mutate/walk.ts";
 
 /** Mutants that are tried at once. */
@@ -39,30 +39,30 @@ const benches = await Promise.all(
 const kept = `${ROOT}/.cache/mutate/coverage`;
 const roots = benches.map(({ root }) => root);
 const coverage = await coverageOf(roots, kept, tests, sources, (what) => print(`  ${what}`));
-const verdicts: Verdict[] = [];
+const results: MutantResult[] = [];
 const waiting = [...picked];
 await Promise.all(
   benches.map(async (bench) => {
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-      const verdict = await bench.try(mutant, coverage);
-      verdicts.push(verdict);
-      if (verdict.outcome !== "killed") print(shown(verdict));
-      if (verdicts.length % 10 === 0) print(`  ${verdicts.length} of ${picked.length} tried`);
+      const result = await bench.try(mutant, coverage);
+      results.push(result);
+      if (result.outcome !== "killed") print(shown(result));
+      if (results.length % 10 === 0) print(`  ${results.length} of ${picked.length} tried`);
     }
   }),
 );
-const killed = verdicts.filter(({ outcome }) => outcome === "killed").length;
-const missed = verdicts.filter(({ outcome }) => outcome !== "killed").map(({ mutant }) => keyOf(mutant));
+const killed = results.filter(({ outcome }) => outcome === "killed").length;
+const missed = results.filter(({ outcome }) => outcome !== "killed").map(({ mutant }) => keyOf(mutant));
 await Deno.writeTextFile(last, JSON.stringify(missed));
-const score = verdicts.length === 0 ? 100 : 100 * killed / verdicts.length;
+const score = results.length === 0 ? 100 : 100 * killed / results.length;
 print(
-  `${room}: ${killed} of ${verdicts.length} mutants killed, ${
+  `${room}: ${killed} of ${results.length} mutants killed, ${
     score.toFixed(1)
   } % (sample ${count}, seed ${seed})`,
 );
 Deno.exit(score >= LEAST_SCORE ? 0 : 1);
 
-function shown({ mutant: { file, line, before, after, change }, outcome }: Verdict): string {
+function shown({ mutant: { file, line, before, after, change }, outcome }: MutantResult): string {
   return `${outcome} ${file}:${line} ${change}\n  - ${before.trim()}\n  + ${after.trim()}`;
 }
 

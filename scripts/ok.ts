@@ -17,8 +17,8 @@ const steps: readonly [string, () => Promise<Counts>][] = [
   ["format", async () => countOf(await run(deno, ["fmt", "--check", "--quiet"]) === 0)],
   ["lint", async () => countOf(await run(deno, ["lint", "--quiet"]) === 0)],
   ["types", async () => countOf(await run(deno, ["check", "--quiet", "."]) === 0)],
-  ["layers", () => told(checkTree(ROOT))],
-  ["generated files (stale ones are mended by `deno task generate`)", () => told(staleFiles(ROOT))],
+  ["layers", () => reportFaults(checkTree(ROOT))],
+  ["generated files (stale ones are mended by `deno task generate`)", () => reportFaults(staleFiles(ROOT))],
   ["documentation of the library", async () => countOf(await isDocumented())],
   ["examples in documentation", async () => await runDocTests(await exampleSources())],
   ["tests", testBundle],
@@ -56,7 +56,7 @@ async function testBundle(): Promise<Counts> {
   }
 }
 
-async function told(faults: Promise<string[]>): Promise<Counts> {
+async function reportFaults(faults: Promise<string[]>): Promise<Counts> {
   const lines = await faults;
   for (const line of lines) print(`  ${line}`);
   return countOf(lines.length === 0);

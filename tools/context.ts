@@ -157,7 +157,7 @@ class CallContext implements PluginContext {
     return this.#env ??= Object.freeze({
       ...toolEnvironment(this.environment.variables, this.#options.settings.tools.env, {
         sandboxed: this.#options.sandbox.enabled,
-        kept: this.#options.sandbox.keptVariables?.(),
+        kept: this.#options.sandbox.socketVariables?.(),
         added: this.#options.sandbox.addedVariables?.(),
       }),
       ...stringMembers(this.getConfig()?.env),

@@ -42,7 +42,7 @@ export class ToolRegistry {
   /** What went wrong with the own sources. */
   readonly #problems: Problem[] = [];
   /** What went wrong with sources below and was told already. */
-  readonly #told = new WeakSet<Problem>();
+  readonly #reported = new WeakSet<Problem>();
   #sources: Sources;
 
   /** An empty registry. */
@@ -270,8 +270,8 @@ export class ToolRegistry {
   /** Tells once of what went wrong with sources below, whoever asked them: they are nobody's in particular. */
   #tellOfBelow(): void {
     for (const problem of this.#layers.slice(1).flatMap((registry) => registry.#problems)) {
-      if (this.#told.has(problem)) continue;
-      this.#told.add(problem);
+      if (this.#reported.has(problem)) continue;
+      this.#reported.add(problem);
       this.#options.onProblem?.(problem);
     }
   }

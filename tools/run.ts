@@ -48,7 +48,7 @@ async function inTurn(
   if (definition.files === undefined || sandbox.betweenCommands === undefined) return await work();
   const turn: FileTurn = {
     paths: () => writtenPaths(definition, input, context),
-    heldApart: definition.on_disk === true && context.disk !== undefined,
+    runsApart: definition.on_disk === true && context.disk !== undefined,
     signal,
     waiting: (whose) => context.onWait?.(`${definition.name} waits until a command of ${whose} has ended.`),
   };
@@ -130,10 +130,10 @@ function resultOf(value: unknown): ExecutionResult {
     return { success: false, error: NO_RESULT };
   }
   const { error, ...given } = value as Partial<Record<keyof ExecutionResult, unknown>>;
-  const said = errorText(error);
+  const stated = errorText(error);
   return {
     ...given,
-    ...(said === undefined ? {} : { error: said }),
+    ...(stated === undefined ? {} : { error: stated }),
     success: given.success === true,
   } as ExecutionResult;
 }

@@ -22,7 +22,7 @@ export interface LiveRun extends RunInfo {
 
 /** Milliseconds that a run has to answer; it looks every 100. */
 const PATIENCE = 10_000;
-const LOOK_EVERY = 20;
+const CHECK_EVERY = 20;
 
 /** A run that was killed before it could say what it is leaves an empty file, a killed asker its answer; later it is nobody's. */
 const NAMELESS_MILLISECONDS = 60_000;
@@ -106,7 +106,7 @@ export async function ask(
       if (answer !== null) return answer;
       if (await isOver(folder)) return await answerAt(answered) ?? "over";
       if (performance.now() > until) return await takeBack(asked, answered) ?? "silent";
-      await new Promise((done) => setTimeout(done, LOOK_EVERY));
+      await new Promise((done) => setTimeout(done, CHECK_EVERY));
     }
   } catch (thrown) {
     // The folder went before the question was there.
@@ -120,7 +120,7 @@ export async function ends({ folder }: LiveRun, patience: number): Promise<boole
   const until = performance.now() + patience;
   while (!await isOver(folder)) {
     if (performance.now() > until) return false;
-    await new Promise((done) => setTimeout(done, LOOK_EVERY));
+    await new Promise((done) => setTimeout(done, CHECK_EVERY));
   }
   return true;
 }
@@ -153,7 +153,7 @@ async function takeBack(asked: string, answered: string): Promise<CancelAnswer |
     return null;
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
-    await new Promise((done) => setTimeout(done, LOOK_EVERY));
+    await new Promise((done) => setTimeout(done, CHECK_EVERY));
     return await answerAt(answered);
   }
 }

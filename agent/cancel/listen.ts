@@ -17,7 +17,7 @@ import {
 } from "./request.ts";
 
 /** Milliseconds between two looks. */
-const LOOK_EVERY = 100;
+const CHECK_EVERY = 100;
 
 /** The folder with a folder for each run. */
 export function runsFolder(environment: Environment): string {
@@ -47,10 +47,10 @@ export interface ListenParts {
 /** Begins to listen; gives a function that ends it. */
 export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
   let place: Awaited<ReturnType<typeof tell>> | null = await tell(parts);
-  let looking = Promise.resolve();
+  let checking = Promise.resolve();
   let rest: () => void;
-  const lookOnce = async () => {
-    if (place === null || await look(place.folder, parts)) return;
+  const checkOnce = async () => {
+    if (place === null || await check(place.folder, parts)) return;
     // Somebody removed the state, as one may; who asks later finds this run again.
     place.file.close();
     place = null;
@@ -58,12 +58,12 @@ export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
   };
   // One look after the other: under load they would pile up.
   const later = () => {
-    rest = after(LOOK_EVERY, () => looking = lookOnce().then(later, parts.deaf));
+    rest = after(CHECK_EVERY, () => checking = checkOnce().then(later, parts.deaf));
   };
   later();
   return async () => {
     rest();
-    await looking;
+    await checking;
     rest();
     if (place === null) return;
     await forget(place.folder);
@@ -87,7 +87,7 @@ async function tell({ environment, path }: ListenParts) {
  * Answers each question once: whoever takes it away first has it, its asker or its run. False where the folder is gone.
  * Answers do not lie in the folder, which goes with the run: the last one is often what ends it.
  */
-async function look(folder: string, { answer }: ListenParts): Promise<boolean> {
+async function check(folder: string, { answer }: ListenParts): Promise<boolean> {
   const names = await namesIn(folder);
   if (names === null) return false;
   for (const name of names) {

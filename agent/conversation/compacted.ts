@@ -39,13 +39,13 @@ export function compacted(chat: Chat, cut: Cut, summary: string, name: string): 
   const head = chat.slice(0, cut.head);
   const { summed, asked } = cut;
   const begins = head.length === 0 ? "" : ending(head);
-  const said = `${begins}@You:\n${literalTags(sourceLine(name, summed))}\n\n${
+  const summaryText = `${begins}@You:\n${literalTags(sourceLine(name, summed))}\n\n${
     quoted(summary.trim(), "summary")
   }\n`;
   const question = asked === null ? [] : [wordsOf(chat, asked)];
   const kept = withoutThinking(chat, cut);
   const tail = kept.length === 0 && asked === null ? inLinesOf(chat, "@You:\n\n") : kept;
-  return bytesOf(head, inLinesOf(chat, said), ...question, tail);
+  return bytesOf(head, inLinesOf(chat, summaryText), ...question, tail);
 }
 
 /** Which turns of which document a summary stands for. */

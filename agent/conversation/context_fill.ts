@@ -3,7 +3,7 @@
 import type { Settings } from "../../config/settings.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { type Fill, fillOf } from "../../cycle/usage/fill.ts";
-import { modelInForce } from "../../providers/models/choice.ts";
+import { currentModel } from "../../providers/models/choice.ts";
 import { findModel } from "../../providers/models/find.ts";
 
 /**
@@ -14,7 +14,7 @@ import { findModel } from "../../providers/models/find.ts";
  * @param records what its requests used, oldest first
  */
 export function contextFill(settings: Settings, bytes: number, records: readonly UsageRecord[]): Fill {
-  const model = modelInForce(settings);
+  const model = currentModel(settings);
   const known = model === null ? null : findModel(settings.provider, model, settings);
   return fillOf(records.at(-1), bytes, known?.context ?? null);
 }

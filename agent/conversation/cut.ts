@@ -41,13 +41,13 @@ function cutOrNull(chat: Chat, keep: number): Cut | null {
   const asked = chat.turns.filter(hasWords);
   const byWords = keep === 0 ? trailing(chat) : asked.at(-keep)?.index ?? begin;
   const at = lowered(chat, byWords);
-  if (at > begin) return parted(chat, begin, at);
+  if (at > begin) return cutAt(chat, begin, at);
   const replies = chat.turns.filter(({ role }) => role === "Assistant");
   const byReplies = replies.at(-Math.max(1, keep))?.index ?? begin;
   const inside = lowered(chat, byReplies);
   // A summary of a question alone would be longer than the question.
   if (chat.turns.slice(begin, inside).some(({ role }) => role === "Assistant")) {
-    return parted(chat, begin, inside);
+    return cutAt(chat, begin, inside);
   }
   return null;
 }
@@ -87,7 +87,7 @@ function lowered(chat: Chat, index: number): number {
   }
 }
 
-function parted(chat: Chat, begin: number, at: number): Cut {
+function cutAt(chat: Chat, begin: number, at: number): Cut {
   const from = (index: number) => chat.turns[index]?.place.from ?? chat.byteLength;
   const turns = chat.turns.slice(at);
   const summed = chat.turns.slice(begin, at);

@@ -54,11 +54,11 @@ export async function runHook({ hooks, environment, document, stop }: HookCall):
   const command = name === null ? null : hooks[name];
   if (name === null || command === null) return null;
   const { reason, ids, line, problem } = stop;
-  const told = { event: "stopped", hook: name, document, reason, ids, line, problem };
+  const reported = { event: "stopped", hook: name, document, reason, ids, line, problem };
   const started = spawn(wordsOf(command, document ?? "-"), {
     cwd: environment.cwd,
     env: environment.variables,
-    stdin: new TextEncoder().encode(`${JSON.stringify(told)}\n`),
+    stdin: new TextEncoder().encode(`${JSON.stringify(reported)}\n`),
   });
   const why = started.ok ? await outcomeOf(started.value) : started.problem.message.replace(/\.$/, "");
   return why === null
@@ -72,7 +72,7 @@ function wordsOf(command: string | readonly string[], path: string): readonly st
 
 /** Why a hook did not do well, as the end of a sentence; null when it did. */
 async function outcomeOf(running: Running): Promise<string | null> {
-  const said = firstLine(running.stderr);
+  const errorLine = firstLine(running.stderr);
   running.stdout.pipeTo(new WritableStream()).catch(() => {});
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<null>((done) => timer = setTimeout(() => done(null), SECONDS * 1000));
@@ -85,7 +85,7 @@ async function outcomeOf(running: Running): Promise<string | null> {
   if (status.code === 0) return null;
   // What it left in the background may hold the stream open.
   const line = await Promise.race([
-    said.line,
+    errorLine.line,
     new Promise<string>((done) => setTimeout(() => done(""), 100)),
   ]);
   return line === ""

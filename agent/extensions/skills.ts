@@ -7,7 +7,7 @@ import { parentOf } from "../../base/paths.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Settings } from "../../config/settings.ts";
-import type { FoundSkill, JudgedSkill } from "../../tools/skills/find.ts";
+import type { FoundSkill, InspectedSkill } from "../../tools/skills/find.ts";
 import { skillPlaces } from "../../tools/skills/places.ts";
 import type { SkillFinding } from "../../tools/skills/skill.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
@@ -21,7 +21,7 @@ export interface SkillsSubject {
 }
 
 /** All skills there are for a document, whatever becomes of them. Fails when what is trusted cannot be read. */
-export async function skillsOf(subject: SkillsSubject): Promise<Outcome<readonly JudgedSkill[]>> {
+export async function skillsOf(subject: SkillsSubject): Promise<Outcome<readonly InspectedSkill[]>> {
   // Most people have none: then nothing that reads them is loaded.
   if (!mayHaveSkills(subject)) return success([]);
   const { findSkills } = await import("../../tools/skills/find.ts");
@@ -56,7 +56,7 @@ export async function checkSkillsOf(subject: SkillsSubject): Promise<Outcome<rea
   return found.ok ? success(await checked(found.value)) : found;
 }
 
-async function checked(skills: readonly (FoundSkill & Partial<JudgedSkill>)[]): Promise<CheckedSkill[]> {
+async function checked(skills: readonly (FoundSkill & Partial<InspectedSkill>)[]): Promise<CheckedSkill[]> {
   const { checkSkill } = await import("../../tools/skills/check.ts");
   const all: CheckedSkill[] = [];
   for (const skill of skills) {
@@ -93,7 +93,7 @@ export async function registerSkills(
 }
 
 /** Skills that came with the project and that nobody agreed to, told once for each folder that holds them. */
-function untrusted(found: readonly JudgedSkill[]): Problem[] {
+function untrusted(found: readonly InspectedSkill[]): Problem[] {
   const folders = Map.groupBy(
     found.filter(({ state }) => state === "untrusted"),
     ({ folder }) => parentOf(folder),
@@ -111,7 +111,7 @@ function untrusted(found: readonly JudgedSkill[]): Problem[] {
 
 /** Names that settings list and no skill has. */
 export function unknownNames(
-  found: readonly JudgedSkill[],
+  found: readonly InspectedSkill[],
   { skills: { enabled, names } }: Pick<Settings, "skills">,
 ): Problem[] {
   if (!enabled) return [];

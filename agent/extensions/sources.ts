@@ -33,6 +33,6 @@ export async function addSources(
   return async () => void await Promise.all(ends.map((end) => end()));
 }
 
-function filesOf({ environment, document, looksForFiles = true }: SourcesSubject): ToolFolders {
-  return looksForFiles ? toolFolders(environment, document) : { user: null, project: null };
+function filesOf({ environment, document, searchesFiles = true }: SourcesSubject): ToolFolders {
+  return searchesFiles ? toolFolders(environment, document) : { user: null, project: null };
 }

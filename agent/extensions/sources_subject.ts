@@ -13,7 +13,7 @@ export interface SourcesSubject {
   /** The wall that what is started stands behind; left out, nothing is started: there are no tool files. */
   readonly sandbox?: Sandbox;
   /** Whether files that nobody named are looked for. @default true */
-  readonly looksForFiles?: boolean;
+  readonly searchesFiles?: boolean;
   /** How servers over HTTP are asked. @default by the variables of the environment */
   readonly fetch?: typeof fetch;
 }

@@ -41,7 +41,7 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
     env: () => ({
       ...toolEnvironment(environment.variables, settings.env, {
         sandboxed: sandbox.enabled,
-        kept: sandbox.keptVariables?.(),
+        kept: sandbox.socketVariables?.(),
         added: sandbox.addedVariables?.(),
       }),
       VELLUM_WORKSPACE_DIR: storageFolder(environment),

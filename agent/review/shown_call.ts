@@ -86,9 +86,9 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
     explained,
   };
   // Where it stands may change without its meaning; what its block says is part of it.
-  const said = [shown, call.name, call.inputText, status, body];
+  const hashed = [shown, call.name, call.inputText, status, body];
   const { input, place: { start: line } } = call;
-  return { ...shown, input, number, line, digest: await sha256(JSON.stringify(said)) };
+  return { ...shown, input, number, line, digest: await sha256(JSON.stringify(hashed)) };
 }
 
 function folderOf({ definition, subject }: Known): string {

@@ -3,7 +3,7 @@
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../../base/paths.ts";
-import { isSystemPath, readJudgedSync } from "../../base/system/reading.ts";
+import { isSystemPath, readCheckedSync } from "../../base/system/reading.ts";
 import { visible } from "../../base/visible.ts";
 import { splitLines } from "../../cycle/storage/lines.ts";
 import type { Call } from "../../parser/types.ts";
@@ -122,7 +122,7 @@ export class WrittenFiles {
   #read(real: string): Uint8Array | null | undefined {
     if (isSystemPath(real) || !this.#options.sandbox.isPathReadable(real)) return undefined;
     try {
-      const bytes = readJudgedSync(
+      const bytes = readCheckedSync(
         real,
         (at, { isFile, size }) => isFile && size <= MOST_BYTES && at === real ? null : "it is not compared",
       );

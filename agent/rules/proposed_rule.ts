@@ -6,26 +6,26 @@ import type { Call } from "../../parser/types.ts";
 import type { ProposedRule } from "../../tools/approval/rules/propose.ts";
 import { rulePartsOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { Decide } from "../../tools/approval/downgrades.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import { decidedBy } from "../review/decided_by.ts";
-import { type Distrust, distrusts } from "../trust/untrusted.ts";
+import { downgradesCall, type UntrustedDocument } from "../trust/untrusted.ts";
 
 /** What a document's calls are judged by. */
-export interface Judging {
+export interface RuleContext {
   readonly ruled: RuleSubject;
   readonly decide: Decide;
   /** Why policy may not approve what the document asks for; null when it may. */
-  readonly distrusted: Distrust | null;
+  readonly untrustedDocument: UntrustedDocument | null;
 }
 
 /** Makes the narrowest rule that approves a call, or looks whether one that was written does. */
 export async function ruleFor(
   call: Call,
-  { ruled, decide, distrusted }: Judging,
+  { ruled, decide, untrustedDocument }: RuleContext,
   written?: WrittenRule,
 ): Promise<Outcome<ProposedRule>> {
-  const obstacle = distrusts(distrusted, call, ruled.tools)
-    ? distrusted.sentence
+  const obstacle = downgradesCall(untrustedDocument, call, ruled.tools)
+    ? untrustedDocument.sentence
     : aboveRules(await decide(call));
   if (obstacle !== null) return failure("rule-impossible", obstacle);
   const { checkedRule, proposeRule } = await import("../../tools/approval/rules/mod.ts");
@@ -42,7 +42,7 @@ const BELOW_RULES: ReadonlySet<string> = new Set([
 ]);
 
 /** Why no rule that approves would change a verdict; null where one would. */
-function aboveRules({ decision, source, rule }: Verdict): string | null {
+function aboveRules({ decision, source, rule }: ApprovalDecision): string | null {
   if (decision === "approve" || BELOW_RULES.has(source)) return null;
   const who = decidedBy(source, rule !== undefined);
   return `The call would wait again all the same: it is ${

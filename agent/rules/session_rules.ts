@@ -16,15 +16,15 @@ import type { ProposedRule } from "../../tools/approval/rules/propose.ts";
 const KEY: readonly string[] = ["tools", "rules"];
 
 /** Where the rules of a login are kept: the place, and the document they are for. */
-export interface LoginRulesOptions {
+export interface SessionRulesOptions {
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
 }
 
 /** The rules of this login for one document, in the order in which they were added. */
-export async function loginRules(
-  { environment, document }: LoginRulesOptions,
+export async function sessionRules(
+  { environment, document }: SessionRulesOptions,
 ): Promise<Outcome<readonly ProposedRule[]>> {
   if (document === null) return success([]);
   const session = await readSession(environment, document, new Date());
@@ -42,8 +42,8 @@ export async function loginRules(
 }
 
 /** Adds a rule for the document until logout. Fails for a text without a path, and with what is wrong with the rule. */
-export async function addLoginRule(
-  { environment, document }: LoginRulesOptions,
+export async function addSessionRule(
+  { environment, document }: SessionRulesOptions,
   rule: WrittenRule,
 ): Promise<Outcome<void>> {
   if (document === null) {
@@ -63,8 +63,8 @@ export async function addLoginRule(
 }
 
 /** Takes such a rule back; false when there is none like it. */
-export async function takeLoginRule(
-  { environment, document }: LoginRulesOptions,
+export async function removeSessionRule(
+  { environment, document }: SessionRulesOptions,
   rule: WrittenRule,
 ): Promise<Outcome<boolean>> {
   if (document === null) return success(false);

@@ -5,27 +5,29 @@ import type { Settings } from "../../config/settings.ts";
 import type { Journal } from "../../cycle/types.ts";
 import { holderOf } from "../../cycle/storage/lock.ts";
 import type { CycleParts } from "../../cycle/mod.ts";
-import { judgeOf, personOf, type ToolsSubject } from "../tools.ts";
+import { createDecideCall, personOf, type ToolsSubject } from "../tools.ts";
 import { authorityIn } from "../trust/agreement.ts";
 import { countingApprovals, unconfirmed, unfinished, untrusted } from "../trust/downgrades.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
 import { tamperedBlock } from "../trust/open_guard.ts";
-import { distrust } from "../trust/untrusted.ts";
+import { assessTrust } from "../trust/untrusted.ts";
 import { callDoubts, unfinishedDoubts } from "../trust/unconfirmed.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
-/** Asks the chain and downgrades what it approves. Fails like `judgeOf`. */
-export async function judging(
+/** Asks the chain and downgrades what it approves. Fails like `createDecideCall`. */
+export async function createApproval(
   { tools, subject, store, blocks, journal, guard }: Composed & {
     readonly tools: ToolsSubject;
     readonly guard: DocumentGuard;
   },
   options: RuntimeOptions,
-): Promise<Outcome<Pick<Runtime, "decide" | "distrusted" | "doubts"> & Pick<CycleParts, "approvalOf">>> {
+): Promise<
+  Outcome<Pick<Runtime, "decide" | "untrustedDocument" | "doubts"> & Pick<CycleParts, "approvalOf">>
+> {
   const { environment, resolvers = [], emit = () => {} } = options;
   const { settings, loaded } = subject;
   const { path, chat } = store;
-  const distrusted = await tamperedBlock(guard, subject, { path, blocks }) ?? await distrust({
+  const untrustedDocument = await tamperedBlock(guard, subject, { path, blocks }) ?? await assessTrust({
     environment,
     path,
     authority: await authorityIn(subject, blocks.frontmatter),
@@ -38,19 +40,21 @@ export async function judging(
     ? { unfinished: () => NONE }
     : journal;
   const downgrades = [
-    ...(distrusted === null ? [] : [untrusted(distrusted, { person, tools: tools.tools, journal, emit })]),
+    ...(untrustedDocument === null
+      ? []
+      : [untrusted(untrustedDocument, { person, tools: tools.tools, journal, emit })]),
     unconfirmed(guard),
     unfinished(replies, emit),
   ];
-  const decide = judgeOf(tools, resolvers, emit, downgrades);
+  const decide = createDecideCall(tools, resolvers, emit, downgrades);
   if (!decide.ok) return decide;
   return success({
     decide: decide.value,
     approvalOf: countingApprovals(journal, downgrades),
-    distrusted,
+    untrustedDocument,
     doubts: [
-      ...(distrusted === null ? [] : [distrusted.sentence]),
-      ...(path === null ? [] : callDoubts(guard.suspects, path)),
+      ...(untrustedDocument === null ? [] : [untrustedDocument.sentence]),
+      ...(path === null ? [] : callDoubts(guard.tampered, path)),
       ...(path === null ? [] : unfinishedDoubts(chat, replies.unfinished(), path)),
     ],
   });

@@ -17,7 +17,7 @@ import { providerOf } from "./sender.ts";
 import { blocksOf, saySame, subjectSettings } from "../settings.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
-import { judging } from "./approval.ts";
+import { createApproval } from "./approval.ts";
 import { requesting } from "./requests.ts";
 import { tellAll, tooling } from "./tools.ts";
 import type { Composed, ReadBefore, Runtime, RuntimeOptions } from "./types.ts";
@@ -44,9 +44,9 @@ export async function compose(
   const equipped = await tooling({ ...composed, sandbox }, options, tell);
   if (!equipped.ok) return equipped;
   const { tools, ruled, servers, end } = equipped.value;
-  const judged = await judging({ ...composed, tools, guard }, options);
-  if (!judged.ok) return judged;
-  const { decide, approvalOf, distrusted, doubts } = judged.value;
+  const approval = await createApproval({ ...composed, tools, guard }, options);
+  if (!approval.ok) return approval;
+  const { decide, approvalOf, untrustedDocument, doubts } = approval.value;
   const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
   const blockers = () => [...errors, ...conflictMarks(store.chat)];
   const previews = previewing(tools);
@@ -83,10 +83,10 @@ export async function compose(
     },
     ruled,
     ...previews,
-    distrusted,
+    untrustedDocument,
     doubts,
     guard,
-    rest: () => sandbox.endCompanion(),
+    rest: () => sandbox.endWorker(),
   });
 }
 
@@ -107,9 +107,9 @@ function previewing(
 /** Decides, and keeps of each call that waits why it does, to be told with it. */
 function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<string, CallReasons>): Decide {
   return async (call) => {
-    const verdict = await decide(call, { explain: "waiting" });
-    if (verdict.decision === "require_approval") reasons.set(call.id, await reasonsOf(verdict, call, rules));
-    return verdict;
+    const decided = await decide(call, { explain: "waiting" });
+    if (decided.decision === "require_approval") reasons.set(call.id, await reasonsOf(decided, call, rules));
+    return decided;
   };
 }
 

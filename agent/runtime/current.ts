@@ -6,7 +6,7 @@ import { blocksOf, saySame } from "../settings.ts";
 import { compose } from "./compose.ts";
 import type { Runtime, RuntimeOptions } from "./types.ts";
 
-export class HeldRuntime {
+export class CurrentRuntime {
   readonly #store: DocumentStore;
   readonly #options: RuntimeOptions;
   #value: Runtime;

@@ -23,12 +23,12 @@ export function noticing(
   remember: (changes: readonly FileChange[]) => void,
   reasons: (id: string) => CallReasons | undefined,
 ): { readonly emit: Emit; tellNews(): void } {
-  let told = 0;
+  let reported = 0;
   let changes = 0;
   let last = "";
   const tellNotices = () => {
-    const notices: readonly Problem[] = sandbox.notices().slice(told);
-    told += notices.length;
+    const notices: readonly Problem[] = sandbox.notices().slice(reported);
+    reported += notices.length;
     for (const notice of notices) {
       emit({ event: "notice", code: notice.code, message: inOneLine(notice) });
     }

@@ -6,13 +6,13 @@ import { inOneLine, type Outcome, type Problem, success } from "../../base/probl
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
-import { JudgedPaths } from "../../tools/approval/mod.ts";
+import { DecidedPaths } from "../../tools/approval/mod.ts";
 import { rulesOf, type RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { Caller } from "../../tools/definition.ts";
 import { FileHelper } from "../../tools/files/file_helper.ts";
 import { offeredTools } from "../extensions/offered.ts";
 import { registerSkills } from "../extensions/skills.ts";
-import { KeptChanges } from "../undo/saved_files.ts";
+import { SavedFiles } from "../undo/saved_files.ts";
 import { type RegisteredTools, registerTools, type ToolsSubject } from "../tools.ts";
 import type { Composed, RuntimeOptions } from "./types.ts";
 
@@ -32,8 +32,8 @@ export async function tooling(
   tell: Emit,
 ): Promise<Outcome<Tooling>> {
   const { environment, fetch } = options;
-  const looksForFiles = options.settings?.noConfig !== true;
-  const subject = { settings, environment, document: path, sandbox, looksForFiles, fetch };
+  const searchesFiles = options.settings?.noConfig !== true;
+  const subject = { settings, environment, document: path, sandbox, searchesFiles, fetch };
   const registered = await registerTools(subject, options.tools, tell);
   if (!registered.ok) return registered;
   const { tools, warnings, end, servers } = registered.value;
@@ -61,10 +61,10 @@ export async function tooling(
       environment,
       document: path,
       seen,
-      kept: new KeptChanges(environment, path, settings.undo.keep, tell),
+      kept: new SavedFiles(environment, path, settings.undo.keep, tell),
       servers,
       rules,
-      paths: rules === null ? null : new JudgedPaths(rules, (given) => resolvePath(given, base)),
+      paths: rules === null ? null : new DecidedPaths(rules, (given) => resolvePath(given, base)),
       disk: new FileHelper({ sandbox, program: (name) => sandbox.host.program(name) }),
       caller,
     },

@@ -8,7 +8,7 @@ import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Call, Diagnostic } from "../../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
-import type { Decide, RuleJudge } from "../../tools/approval/mod.ts";
+import type { Decide, RuleEvaluator } from "../../tools/approval/mod.ts";
 import type { RuleSubject } from "../../tools/approval/rules_of.ts";
 import type { RegisteredTool, ToolDefinition } from "../../tools/definition.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
@@ -16,7 +16,7 @@ import type { FileChanges } from "../trust/file_changes.ts";
 import type { WrittenFiles } from "../review/written_files.ts";
 import type { Blocks, SubjectSettings } from "../settings.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
-import type { Distrust } from "../trust/untrusted.ts";
+import type { UntrustedDocument } from "../trust/untrusted.ts";
 import type { ChatOptions } from "../types.ts";
 
 /** What holds for a document until its first block changes. */
@@ -57,13 +57,13 @@ export interface Runtime {
   unknownTools(): readonly Diagnostic[];
   decide: Decide;
   /** The rules over inputs; null when there are none. */
-  readonly rules: RuleJudge | null;
+  readonly rules: RuleEvaluator | null;
   /** Whose rules they are. */
   readonly ruled: RuleSubject;
   /** Files as calls would change them. */
   readonly written: WrittenFiles;
   /** Why policy may not approve what the document asks for; null when it may. */
-  readonly distrusted: Distrust | null;
+  readonly untrustedDocument: UntrustedDocument | null;
   /** Why policy does not decide about calls of this document, or what of it counts only once it is confirmed. */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;

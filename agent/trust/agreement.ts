@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, success } from "../../base/problem.ts";
-import type { Authority, Said } from "../../config/document/authority.ts";
+import type { Authority, StatedAuthority } from "../../config/document/authority.ts";
 import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 import type { Frontmatter } from "../../parser/types.ts";
 import type { SubjectSettings } from "../settings.ts";
@@ -17,10 +17,13 @@ export async function authorityIn({ logs }: Logs, frontmatter: Frontmatter | nul
 }
 
 /** What the first block of a document says beside parameters. */
-export async function saidBy({ logs }: Logs, frontmatter: Frontmatter | null): Promise<Said> {
-  if (!speaks({ logs })) return NOTHING_SAID;
-  const { saidIn } = await import("../../config/document/authority.ts");
-  return saidIn(logs, frontmatter?.code ?? null);
+export async function readStatedAuthority(
+  { logs }: Logs,
+  frontmatter: Frontmatter | null,
+): Promise<StatedAuthority> {
+  if (!speaks({ logs })) return NOTHING_STATED;
+  const { findStatedAuthority } = await import("../../config/document/authority.ts");
+  return findStatedAuthority(logs, frontmatter?.code ?? null);
 }
 
 /** Whether a first block says anything. Most documents have none, and then nothing that reads settings is loaded. */
@@ -28,9 +31,9 @@ function speaks({ logs }: Logs): boolean {
   return logs.some(({ layer }) => layer === "M");
 }
 
-/** What a document without a first block comes to, and what it says; as `authorityOf` and `saidIn` have it. */
+/** What a document without a first block comes to, and what it says; as `authorityOf` and `findStatedAuthority` have it. */
 export const NO_AUTHORITY: Authority = { text: '{"values":[]}', lines: [] };
-const NOTHING_SAID: Said = { text: "", narrows: true };
+const NOTHING_STATED: StatedAuthority = { text: "", narrows: true };
 
 /**
  * Whether the person agreed to exactly this for the document at the real path; an unsaved document has none. Fails when

@@ -5,7 +5,7 @@ import type { Approval, Emit, Journal } from "../../cycle/types.ts";
 import type { ApprovalDowngrade, Decide } from "../../tools/approval/downgrades.ts";
 import { hashOf } from "./tamper_check.ts";
 import type { DocumentGuard } from "./guard.ts";
-import { concerns, type Distrust } from "./untrusted.ts";
+import { concerns, type UntrustedDocument } from "./untrusted.ts";
 
 /**
  * Policy approves nothing that an untrusted document asks for; the person is told why, once. Of recorded approvals only
@@ -14,7 +14,7 @@ import { concerns, type Distrust } from "./untrusted.ts";
  * @param person what the person's own settings alone decide
  */
 export function untrusted(
-  distrust: Distrust,
+  untrustedDocument: UntrustedDocument,
   { person, tools, journal, emit }: {
     readonly person: Decide;
     readonly tools: Pick<Tools, "get">;
@@ -22,16 +22,16 @@ export function untrusted(
     readonly emit: Emit;
   },
 ): ApprovalDowngrade {
-  const { detail, sentence, onlyItsOwn } = distrust;
-  let isTold = false;
+  const { detail, sentence, onlyItsOwn } = untrustedDocument;
+  let isReported = false;
   return {
     name: "urn:flemma:approval:trust",
     async lower(call, { decision }) {
-      if (decision === "deny" || !concerns(distrust, call, tools)) return null;
+      if (decision === "deny" || !concerns(untrustedDocument, call, tools)) return null;
       const asks = decision === "require_approval";
       if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return null;
-      if (!isTold) emit({ event: "notice", code: "document-not-trusted", message: sentence });
-      isTold = true;
+      if (!isReported) emit({ event: "notice", code: "document-not-trusted", message: sentence });
+      isReported = true;
       // Bound: the document could bring the word `approved` along. It counts only for the text that was asked about.
       return { detail, bound: true, keepsSource: asks };
     },
@@ -40,31 +40,32 @@ export function untrusted(
 }
 
 /** An approval that a command could have written counts once a person confirmed it. */
-export function unconfirmed(guard: Pick<DocumentGuard, "suspects">): ApprovalDowngrade {
-  const isSuspect = (id: string) => guard.suspects !== null && hashOf(guard.suspects.calls, id) !== undefined;
+export function unconfirmed(guard: Pick<DocumentGuard, "tampered">): ApprovalDowngrade {
+  const isCallTampered = (id: string) =>
+    guard.tampered !== null && hashOf(guard.tampered.calls, id) !== undefined;
   return {
     name: "urn:flemma:approval:unconfirmed",
     lower({ id }, { decision }) {
-      if (decision !== "require_approval" || !isSuspect(id)) return null;
-      return { detail: `a command could have written its approval, because ${guard.suspects?.why}` };
+      if (decision !== "require_approval" || !isCallTampered(id)) return null;
+      return { detail: `a command could have written its approval, because ${guard.tampered?.why}` };
     },
-    doubts: isSuspect,
+    doubts: isCallTampered,
   };
 }
 
 /** Policy approves no call of a reply in the middle of which the program was killed: more was to follow. */
 export function unfinished(replies: Pick<Journal, "unfinished">, emit: Emit): ApprovalDowngrade {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     name: "urn:flemma:approval:unfinished",
     lower({ id, name }, { decision }) {
       if (decision !== "approve" || !replies.unfinished().has(id)) return null;
       const detail = "the program ended before the reply was complete";
-      if (!told.has(id)) {
+      if (!reported.has(id)) {
         const message = `${name} (${id}) waits for you: ${detail}.`;
         emit({ event: "notice", code: "reply-unfinished", message, id });
       }
-      told.add(id);
+      reported.add(id);
       return { detail };
     },
   };

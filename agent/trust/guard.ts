@@ -5,12 +5,26 @@ import { type Problem, thrownText } from "../../base/problem.ts";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
-import type { DocumentStore, Emit, Exposure, FileIdentity, Journal, Suspects } from "../../cycle/types.ts";
+import type {
+  DocumentStore,
+  Emit,
+  FileIdentity,
+  Journal,
+  TamperCheck,
+  TamperedParts,
+} from "../../cycle/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { CommandsWatch } from "../../sandbox/mod.ts";
-import { blockIsSuspect, breachSince, type Leaves, suspectsIn, together, vouched } from "./tamper_check.ts";
+import {
+  breachSince,
+  findTampered,
+  isBlockTampered,
+  type Leaves,
+  together,
+  withoutTampered,
+} from "./tamper_check.ts";
 
 export interface GuardOptions {
   readonly environment: Environment;
@@ -19,7 +33,7 @@ export interface GuardOptions {
   readonly journal: Journal;
   readonly nameJournal: Journal | null;
   /** What the first block of a version says; it is evaluated for that. */
-  readonly said: (chat: Chat) => Promise<Pick<Leaves, "block" | "narrows">>;
+  readonly authority: (chat: Chat) => Promise<Pick<Leaves, "block" | "narrows">>;
   /** Whether commands can write one of these paths. */
   readonly inReach: (paths: readonly string[]) => boolean;
   readonly emit: Emit;
@@ -31,9 +45,9 @@ export interface GuardOptions {
 export class DocumentGuard implements CommandsWatch {
   readonly #options: GuardOptions;
   #begun: Promise<Problem | null> | null = null;
-  #exposure: Exposure | null = null;
+  #tamperCheck: TamperCheck | null = null;
   /** Of a guard that only looks. */
-  #seen: Suspects | null = null;
+  #seen: TamperedParts | null = null;
 
   constructor(options: GuardOptions) {
     this.#options = options;
@@ -45,34 +59,34 @@ export class DocumentGuard implements CommandsWatch {
   }
 
   /** What a command could have written, and nobody confirmed. */
-  get suspects(): Suspects | null {
-    return this.#options.readOnly ? this.#seen : this.#options.journal.suspects();
+  get tampered(): TamperedParts | null {
+    return this.#options.readOnly ? this.#seen : this.#options.journal.tampered();
   }
 
   /** Settles what an earlier run left: commands that lived when it ended, and a name that leads elsewhere now. */
   async open(): Promise<Problem | null> {
     const { journal, nameJournal, store } = this.#options;
-    const left = [journal.exposure(), nameJournal?.exposure() ?? null].filter((each) => each !== null);
+    const left = [journal.tamperCheck(), nameJournal?.tamperCheck() ?? null].filter((each) => each !== null);
     if (left.length === 0 || store.path === null) {
-      this.#seen = journal.suspects();
+      this.#seen = journal.tampered();
       return null;
     }
     const file = identityOf(store.path);
-    let suspects = journal.suspects();
-    for (const exposure of left) {
-      const why = breachSince(exposure, { path: store.path, file });
+    let tampered = journal.tampered();
+    for (const tamperCheck of left) {
+      const why = breachSince(tamperCheck, { path: store.path, file });
       if (why === null) continue;
-      suspects = together(suspects, suspectsIn(exposure, await this.#leaves(store.chat), why));
+      tampered = together(tampered, findTampered(tamperCheck, await this.#leaves(store.chat), why));
       // An editor may have handed over a piece of the document only, or an older text than what a command wrote.
-      suspects = together(suspects, await this.#found(store.path, exposure, why));
+      tampered = together(tampered, await this.#found(store.path, tamperCheck, why));
     }
-    this.#seen = suspects;
-    return this.#options.readOnly ? null : await this.#keep(suspects, true);
+    this.#seen = tampered;
+    return this.#options.readOnly ? null : await this.#keep(tampered, true);
   }
 
   /** Whether the first block, of which this is what it says, could be a command's. */
-  suspectsBlock(said: Pick<Leaves, "block">): boolean {
-    return blockIsSuspect(said, this.suspects);
+  isBlockTampered(authority: Pick<Leaves, "block">): boolean {
+    return isBlockTampered(authority, this.tampered);
   }
 
   /**
@@ -87,13 +101,13 @@ export class DocumentGuard implements CommandsWatch {
     const now = {
       leads: path,
       file: identityOf(path),
-      ...vouched(await this.#leaves(store.chat), null),
+      ...withoutTampered(await this.#leaves(store.chat), null),
     };
     try {
       for (const each of nameJournal === null ? [journal] : [journal, nameJournal]) {
-        const open = each.exposure();
-        if (open !== null || each.suspects() !== null) await each.recordSuspects(null);
-        if (open !== null) await each.recordExposure({ ...open, ...now });
+        const open = each.tamperCheck();
+        if (open !== null || each.tampered() !== null) await each.recordTampered(null);
+        if (open !== null) await each.recordTamperCheck({ ...open, ...now });
       }
       return null;
     } catch (thrown) {
@@ -113,21 +127,21 @@ export class DocumentGuard implements CommandsWatch {
     // Most documents of a person who keeps them apart from their projects are out of reach, whatever an editor does.
     if ((file?.links ?? 1) <= 1 && !this.#options.inReach([path, named])) return null;
     const leaves = await this.#leaves(store.chat);
-    const exposure: Exposure = {
+    const tamperCheck: TamperCheck = {
       name: named,
       leads: path,
       file,
-      ...vouched(leaves, journal.suspects()),
+      ...withoutTampered(leaves, journal.tampered()),
     };
     try {
       // Before the command, so that the next run knows even if this one is killed.
-      await journal.recordExposure(exposure);
-      await nameJournal?.recordExposure(exposure);
+      await journal.recordTamperCheck(tamperCheck);
+      await nameJournal?.recordTamperCheck(tamperCheck);
     } catch (thrown) {
       this.#begun = null;
       return unkept(thrown);
     }
-    this.#exposure = exposure;
+    this.#tamperCheck = tamperCheck;
     return null;
   }
 
@@ -141,24 +155,24 @@ export class DocumentGuard implements CommandsWatch {
       problem = unkept(thrown);
     }
     if (problem !== null) emit({ event: "notice", code: problem.code, message: problem.message });
-    this.#exposure = null;
+    this.#tamperCheck = null;
     this.#begun = null;
   }
 
   async #end(): Promise<Problem | null> {
     const { store: { path }, environment, journal } = this.#options;
-    if (path === null || this.#exposure === null) return null;
+    if (path === null || this.#tamperCheck === null) return null;
     // With what this program approved meanwhile.
-    const exposure = journal.exposure() ?? this.#exposure;
-    const why = breachSince(exposure, { path, file: identityOf(path) });
-    const suspects = why === null ? null : await this.#found(path, exposure, why);
+    const tamperCheck = journal.tamperCheck() ?? this.#tamperCheck;
+    const why = breachSince(tamperCheck, { path, file: identityOf(path) });
+    const tampered = why === null ? null : await this.#found(path, tamperCheck, why);
     // A name that leads elsewhere now stays recorded: whoever opens it finds what is there.
-    const leads = await knownPath(environment, exposure.name);
-    return await this.#keep(together(journal.suspects(), suspects), leads === path);
+    const leads = await knownPath(environment, tamperCheck.name);
+    return await this.#keep(together(journal.tampered(), tampered), leads === path);
   }
 
   /** What stands in the file now that was not vouched for. */
-  async #found(path: string, exposure: Exposure, why: string): Promise<Suspects | null> {
+  async #found(path: string, tamperCheck: TamperCheck, why: string): Promise<TamperedParts | null> {
     let bytes: Uint8Array;
     try {
       bytes = await Deno.readFile(path);
@@ -166,14 +180,14 @@ export class DocumentGuard implements CommandsWatch {
       if (isMissing(thrown)) return null;
       throw thrown;
     }
-    return suspectsIn(exposure, await this.#leaves(parse(bytes)), why);
+    return findTampered(tamperCheck, await this.#leaves(parse(bytes)), why);
   }
 
-  async #keep(suspects: Suspects | null, nameToo: boolean): Promise<Problem | null> {
+  async #keep(tampered: TamperedParts | null, nameToo: boolean): Promise<Problem | null> {
     const { journal, nameJournal } = this.#options;
     try {
-      await journal.recordSuspects(suspects);
-      if (nameToo && nameJournal?.exposure()) await nameJournal.recordSuspects(null);
+      await journal.recordTampered(tampered);
+      if (nameToo && nameJournal?.tamperCheck()) await nameJournal.recordTampered(null);
       return null;
     } catch (thrown) {
       return unkept(thrown);
@@ -188,7 +202,7 @@ export class DocumentGuard implements CommandsWatch {
         approved.push([call.id, await callHash(call)]);
       }
     }
-    return { approved: Object.fromEntries(approved), ...await this.#options.said(chat) };
+    return { approved: Object.fromEntries(approved), ...await this.#options.authority(chat) };
   }
 }
 

@@ -12,10 +12,10 @@ import {
   type SubjectSettings,
   subjectSettings,
 } from "../settings.ts";
-import { saidBy } from "./agreement.ts";
+import { readStatedAuthority } from "./agreement.ts";
 import type { Leaves } from "./tamper_check.ts";
 import { DocumentGuard } from "./guard.ts";
-import type { Distrust } from "./untrusted.ts";
+import type { UntrustedDocument } from "./untrusted.ts";
 import { unconfirmedBlock } from "./unconfirmed.ts";
 
 /** Who opens the document, and whether only to look. */
@@ -39,14 +39,16 @@ export async function guardOf(
     store,
     journal: journal.value,
     nameJournal: ofName?.value ?? null,
-    said: async (chat) => {
+    authority: async (chat) => {
       const blocks = blocksOf(chat);
       const { frontmatter } = blocks;
       const same = frontmatter?.language === now.frontmatter?.language &&
         frontmatter?.code === now.frontmatter?.code;
-      if (same) return await said(subject, blocks);
+      if (same) return await authority(subject, blocks);
       const other = await subjectSettings(host, { path, ...blocks });
-      return other.ok ? await said(other.value, blocks) : { block: other.problem.message, narrows: false };
+      return other.ok
+        ? await authority(other.value, blocks)
+        : { block: other.problem.message, narrows: false };
     },
     inReach: (paths) => {
       const policy = resolvePolicy(subject.settings.sandbox, { environment, document: path });
@@ -64,19 +66,19 @@ export async function tamperedBlock(
   guard: DocumentGuard,
   subject: SubjectSettings,
   { path, blocks }: { readonly path: string | null; readonly blocks: Blocks },
-): Promise<Distrust | null> {
-  const { suspects } = guard;
-  if (path === null || suspects === null || suspects.block === null) return null;
-  return guard.suspectsBlock(await said(subject, blocks)) ? unconfirmedBlock(suspects, path) : null;
+): Promise<UntrustedDocument | null> {
+  const { tampered } = guard;
+  if (path === null || tampered === null || tampered.block === null) return null;
+  return guard.isBlockTampered(await authority(subject, blocks)) ? unconfirmedBlock(tampered, path) : null;
 }
 
 /** What a first block says; one with mistakes says something that no other one does. */
-async function said(
+async function authority(
   subject: SubjectSettings,
   { frontmatter }: Blocks,
 ): Promise<Pick<Leaves, "block" | "narrows">> {
   const { diagnostics } = subject;
-  const { text, narrows } = await saidBy(subject, frontmatter);
+  const { text, narrows } = await readStatedAuthority(subject, frontmatter);
   if (diagnostics.every(({ severity }) => severity !== "error")) return { block: text, narrows };
   return { block: `mistaken: ${frontmatter?.code}`, narrows: false };
 }

@@ -1,6 +1,6 @@
 // What a command could have written into a document, and so is not the person's word until confirmed (S17). Pure.
 
-import type { Exposure, FileIdentity, Suspects } from "../../cycle/types.ts";
+import type { FileIdentity, TamperCheck, TamperedParts } from "../../cycle/types.ts";
 
 /** A document as far as anything in it gives leave to run. */
 export interface Leaves {
@@ -19,7 +19,7 @@ export interface Leaves {
  * @param now the real path of the document that the name leads to now, and its file
  */
 export function breachSince(
-  then: Exposure,
+  then: TamperCheck,
   now: { readonly path: string; readonly file: FileIdentity | null },
 ): string | null {
   if (then.leads !== now.path) return `${then.name} was replaced while a command ran`;
@@ -40,7 +40,7 @@ function sameFile(a: FileIdentity | null, b: FileIdentity | null): boolean {
  * What of the document as it is now was not there before the commands began; null when all of it was. A block that only
  * takes away, where none said anything, needs no word.
  */
-export function suspectsIn(then: Exposure, now: Leaves, why: string): Suspects | null {
+export function findTampered(then: TamperCheck, now: Leaves, why: string): TamperedParts | null {
   const calls = Object.entries(now.approved).filter(([id, hash]) => hashOf(then.approved, id) !== hash);
   const fine = now.block === then.block || (then.block === "" && now.narrows);
   if (calls.length === 0 && fine) return null;
@@ -48,22 +48,25 @@ export function suspectsIn(then: Exposure, now: Leaves, why: string): Suspects |
 }
 
 /** Both: what was suspected before stays so. */
-export function together(before: Suspects | null, more: Suspects | null): Suspects | null {
+export function together(before: TamperedParts | null, more: TamperedParts | null): TamperedParts | null {
   if (before === null || more === null) return more ?? before;
   return { why: more.why, calls: { ...before.calls, ...more.calls }, block: more.block ?? before.block };
 }
 
 /** What can be vouched for before a command begins: everything that is not suspected. */
-export function vouched(now: Leaves, suspects: Suspects | null): Pick<Exposure, "approved" | "block"> {
+export function withoutTampered(
+  now: Leaves,
+  tampered: TamperedParts | null,
+): Pick<TamperCheck, "approved" | "block"> {
   const calls = Object.entries(now.approved)
-    .filter(([id, hash]) => suspects === null || hashOf(suspects.calls, id) !== hash);
+    .filter(([id, hash]) => tampered === null || hashOf(tampered.calls, id) !== hash);
   // No block says this, so each one stays suspected.
-  const block = blockIsSuspect(now, suspects) ? "suspected" : now.block;
+  const block = isBlockTampered(now, tampered) ? "suspected" : now.block;
   return { approved: Object.fromEntries(calls), block };
 }
 
-export function blockIsSuspect(now: Pick<Leaves, "block">, suspects: Suspects | null): boolean {
-  return suspects !== null && suspects.block !== null && suspects.block === now.block;
+export function isBlockTampered(now: Pick<Leaves, "block">, tampered: TamperedParts | null): boolean {
+  return tampered !== null && tampered.block !== null && tampered.block === now.block;
 }
 
 /** The hash of a call; ids come from a model and may be names that every object has. */

@@ -2,9 +2,9 @@
 
 import { listed } from "../../base/names.ts";
 import { operands } from "../../base/shell_word.ts";
-import type { Suspects } from "../../cycle/types.ts";
+import type { TamperedParts } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
-import type { Distrust } from "./untrusted.ts";
+import type { UntrustedDocument } from "./untrusted.ts";
 
 /** What is told of calls without a result in such a reply. */
 export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, path: string): string[] {
@@ -20,7 +20,7 @@ export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, pa
 }
 
 /** What a first block that a command could have written does to the calls of its document. */
-export function unconfirmedBlock({ why }: Suspects, path: string): Distrust {
+export function unconfirmedBlock({ why }: TamperedParts, path: string): UntrustedDocument {
   return {
     detail: "a command could have written the first block",
     sentence:
@@ -32,13 +32,13 @@ export function unconfirmedBlock({ why }: Suspects, path: string): Distrust {
 }
 
 /** What is told of approvals that a command could have written. */
-export function callDoubts(suspects: Suspects | null, path: string): string[] {
-  const ids = Object.keys(suspects?.calls ?? {});
-  if (suspects === null || ids.length === 0) return [];
+export function callDoubts(tampered: TamperedParts | null, path: string): string[] {
+  const ids = Object.keys(tampered?.calls ?? {});
+  if (tampered === null || ids.length === 0) return [];
   const many = ids.length > 1;
   const approvals = `${many ? "the approvals" : "the approval"} of ${listed(ids)}`;
   return [
-    `A command could have written ${approvals}, because ${suspects.why}. ${
+    `A command could have written ${approvals}, because ${tampered.why}. ${
       many ? "They count" : "It counts"
     } only ` +
     `once you confirm ${many ? "them" : "it"}: flemma approve ${

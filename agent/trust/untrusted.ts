@@ -10,7 +10,7 @@ import { reachesFurther } from "../../sandbox/mod.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { isAgreed } from "./agreement.ts";
 
-export interface StrangerQuestion {
+export interface TrustQuestion {
   readonly environment: Environment;
   /** Real path, or null when unsaved. */
   readonly path: string | null;
@@ -25,7 +25,7 @@ export interface StrangerQuestion {
 }
 
 /** Which approvals by policy wait for a person, and why. */
-export interface Distrust {
+export interface UntrustedDocument {
   /** Why, as short as a verdict has it. */
   readonly detail: string;
   /** What the person is told, with how to let the document decide. */
@@ -37,7 +37,7 @@ export interface Distrust {
 }
 
 /** Why policy may not approve what this document asks for; null when it may. */
-export async function distrust(question: StrangerQuestion): Promise<Distrust | null> {
+export async function assessTrust(question: TrustQuestion): Promise<UntrustedDocument | null> {
   const found = await loosening(question);
   if (found === null) return null;
   const { environment, path, authority } = question;
@@ -51,9 +51,9 @@ export async function distrust(question: StrangerQuestion): Promise<Distrust | n
 }
 
 /** What a block loosens, as the end of the sentence "This document …", and which calls are concerned. */
-type Loosening = Omit<Distrust, "detail" | "sentence"> & { readonly reason: string };
+type Loosening = Omit<UntrustedDocument, "detail" | "sentence"> & { readonly reason: string };
 
-async function loosening(question: StrangerQuestion): Promise<Loosening | null> {
+async function loosening(question: TrustQuestion): Promise<Loosening | null> {
   const { person, document, environment, path, sandbox } = question;
   switch (person.trust.documents) {
     case "always":
@@ -76,17 +76,17 @@ async function loosening(question: StrangerQuestion): Promise<Loosening | null> 
 }
 
 /** Whether no rule that approves would let a call of such a document run: it would be turned into a question too. */
-export function distrusts(
-  distrust: Distrust | null,
+export function downgradesCall(
+  assessTrust: UntrustedDocument | null,
   call: Pick<Call, "name">,
   tools: Pick<Tools, "get">,
-): distrust is Distrust {
-  return distrust !== null && !distrust.onlyItsOwn && concerns(distrust, call, tools);
+): assessTrust is UntrustedDocument {
+  return assessTrust !== null && !assessTrust.onlyItsOwn && concerns(assessTrust, call, tools);
 }
 
 /** Whether approvals of a call are concerned: of one that changes nothing only where tools that read are, too. */
 export function concerns(
-  { all }: Distrust,
+  { all }: UntrustedDocument,
   { name }: Pick<Call, "name">,
   tools: Pick<Tools, "get">,
 ): boolean {

@@ -11,7 +11,7 @@ import { isObject } from "../../base/is_object.ts";
 import { concat, sameBytes } from "../../base/bytes.ts";
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
-import { readJudged } from "../../base/system/reading.ts";
+import { readChecked } from "../../base/system/reading.ts";
 import { documentKey, timestamp } from "../../cycle/storage/state_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { ReplacedFile } from "../../tools/definition.ts";
@@ -25,7 +25,7 @@ export interface Content {
 }
 
 /** One change that is kept. */
-export interface KeptChange {
+export interface SavedFile {
   /** Where it is kept. */
   readonly file: string;
   /** Id of the call. */
@@ -46,7 +46,7 @@ export interface KeptChange {
   /** Whether it was put back. */
   readonly undone: boolean;
   /** Whether the document says so; an undo that was killed may not have come to that. */
-  readonly told: boolean;
+  readonly reported: boolean;
 }
 
 /** Who changes a file. */
@@ -63,12 +63,12 @@ const UNDONE = ".undone";
 const MEGABYTE = 1_000_000;
 
 /** Keeps the changes of one document. */
-export class KeptChanges {
+export class SavedFiles {
   readonly #environment: Environment;
   readonly #document: string | null;
   readonly #limit: number;
   readonly #emit: Emit;
-  #told = false;
+  #reported = false;
 
   /**
    * @param document its real path; null when it is unsaved, and then nothing is kept
@@ -130,7 +130,7 @@ export class KeptChanges {
   async #read({ path, shownAs }: ReplacedFile): Promise<Uint8Array | null | undefined> {
     let found: Uint8Array | string;
     try {
-      found = await readJudged(
+      found = await readChecked(
         path,
         (real, { isFile, size }) =>
           real !== path || !isFile ? "it is no file" : size > this.#limit ? TOO_LARGE : null,
@@ -149,24 +149,24 @@ export class KeptChanges {
 
   /** Once in a run: the reason is most often the same for every file. */
   #tell(message: string): void {
-    if (this.#told) return;
-    this.#told = true;
+    if (this.#reported) return;
+    this.#reported = true;
     this.#emit({ event: "notice", code: "not-kept", message });
   }
 }
 
 /** What is kept of a document, oldest first. */
-export async function keptChanges(environment: Environment, document: string): Promise<KeptChange[]> {
+export async function listSavedFiles(environment: Environment, document: string): Promise<SavedFile[]> {
   const folder = `${rootOf(environment)}/${await documentKey(document)}`;
   const names = (await namesIn(folder)).filter((name) =>
     [KEPT, PUT_BACK, UNDONE].some((end) => name.endsWith(end))
   ).sort();
-  const changes: KeptChange[] = [];
+  const changes: SavedFile[] = [];
   for (const name of names) {
     const file = `${folder}/${name}`;
     const head = await headOf(file);
     if (head !== null) {
-      changes.push({ ...head, file, undone: !name.endsWith(KEPT), told: name.endsWith(UNDONE) });
+      changes.push({ ...head, file, undone: !name.endsWith(KEPT), reported: name.endsWith(UNDONE) });
     }
   }
   return changes;
@@ -174,7 +174,7 @@ export async function keptChanges(environment: Environment, document: string): P
 
 /** What the file held before and after a change that is kept. */
 export async function contentOf(
-  change: KeptChange,
+  change: SavedFile,
 ): Promise<{ readonly before: Uint8Array | null; readonly after: Uint8Array | null }> {
   const bytes = await Deno.readFile(change.file);
   const from = bytes.indexOf(LF) + 1;
@@ -185,12 +185,12 @@ export async function contentOf(
 }
 
 /** Notes that a change was put back; what was there until then stays kept with it. */
-export async function markUndone({ file }: KeptChange): Promise<void> {
+export async function markUndone({ file }: SavedFile): Promise<void> {
   await Deno.rename(file, withEnd(file, PUT_BACK));
 }
 
 /** Notes that the document says so of a change that was put back. */
-export async function markTold({ file }: KeptChange): Promise<void> {
+export async function markReported({ file }: SavedFile): Promise<void> {
   await Deno.rename(withEnd(file, PUT_BACK), withEnd(file, UNDONE));
 }
 
@@ -252,7 +252,7 @@ function missingFolders(path: string): string[] {
 const HEAD = 64 * 1024;
 
 /** The line of a change; null for what is no such file, or is gone. */
-async function headOf(file: string): Promise<Omit<KeptChange, "file" | "undone" | "told"> | null> {
+async function headOf(file: string): Promise<Omit<SavedFile, "file" | "undone" | "reported"> | null> {
   try {
     using open = await Deno.open(file);
     const buffer = new Uint8Array(HEAD);
@@ -269,7 +269,7 @@ async function headOf(file: string): Promise<Omit<KeptChange, "file" | "undone" 
   }
 }
 
-function isHead(value: unknown): value is Omit<KeptChange, "file" | "undone" | "told"> {
+function isHead(value: unknown): value is Omit<SavedFile, "file" | "undone" | "reported"> {
   if (!isObject(value)) return false;
   const texts = [value.call, value.tool, value.path, value.shownAs, value.at];
   return texts.every((text) => typeof text === "string") &&

@@ -9,21 +9,21 @@ import { thrownText } from "../../base/problem.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { replaceFile, type Snapshot, snapshotOrNone } from "../../tools/files/replace.ts";
 import { lockForWriting, temporaryIn, type WriteLock } from "../../tools/builtin/write_lock.ts";
-export { type KeptChange, keptChanges, markTold };
+export { listSavedFiles, markReported, type SavedFile };
 import {
   type Content,
   contentOf,
   describe,
-  type KeptChange,
-  keptChanges,
-  markTold,
+  listSavedFiles,
+  markReported,
   markUndone,
+  type SavedFile,
 } from "./saved_files.ts";
 import { changedLines, planUndo } from "./undo_plan.ts";
 
 /** One change with what became of it, or would. */
 export interface Undone {
-  readonly change: KeptChange;
+  readonly change: SavedFile;
   /**
    * `put-back`: the file holds again what it held before; `already`: it did; `kept`: nothing was done, `why` says for what
    * reason.
@@ -39,7 +39,7 @@ export interface UndoRequest {
   /** Real path of the document. */
   readonly document: string;
   /** Whether a change is meant. */
-  meant(change: KeptChange): boolean;
+  meant(change: SavedFile): boolean;
   /** Only say what would be done. */
   readonly dryRun: boolean;
   /** Called right before each change is put back, for tests. */
@@ -48,7 +48,7 @@ export interface UndoRequest {
 
 /** Puts the changes that are meant back, the newest first. */
 export async function undoChanges(request: UndoRequest): Promise<Undone[]> {
-  const kept = (await keptChanges(request.environment, request.document)).filter(({ undone }) => !undone);
+  const kept = (await listSavedFiles(request.environment, request.document)).filter(({ undone }) => !undone);
   const meant = new Set(kept.filter(request.meant));
   const steps = planUndo(kept, meant, await holdingOf([...meant]));
   const outcomes: Undone[] = [];
@@ -83,7 +83,7 @@ export async function undoChanges(request: UndoRequest): Promise<Undone[]> {
 }
 
 /** What the files of changes hold now. */
-async function holdingOf(changes: readonly KeptChange[]): Promise<Map<string, Content | null>> {
+async function holdingOf(changes: readonly SavedFile[]): Promise<Map<string, Content | null>> {
   const holding = new Map<string, Content | null>();
   for (const { path } of changes) {
     if (holding.has(path)) continue;
@@ -105,13 +105,13 @@ function bytesOf(path: string): Uint8Array | null {
   }
 }
 
-async function whyChanged(change: KeptChange): Promise<string> {
+async function whyChanged(change: SavedFile): Promise<string> {
   const now = bytesOf(change.path);
   return changedLines((await contentOf(change)).after ?? new Uint8Array(), now);
 }
 
 /** Puts one change back under the lock of its file; null when it is done, else why not. */
-async function putBack(change: KeptChange, { environment, between }: UndoRequest): Promise<string | null> {
+async function putBack(change: SavedFile, { environment, between }: UndoRequest): Promise<string | null> {
   const { path, before } = change;
   const content = await contentOf(change);
   const after = content.after ?? new Uint8Array();
@@ -143,14 +143,14 @@ async function putBack(change: KeptChange, { environment, between }: UndoRequest
 }
 
 /** The same of a file that holds it already, be it that an undo was killed: what that left is cleared away with the lock. */
-async function notedAgain(change: KeptChange, environment: Environment): Promise<void> {
+async function notedAgain(change: SavedFile, environment: Environment): Promise<void> {
   const lock = await lockForWriting(change.path, environment, new AbortController().signal);
   lock.release();
   await noted(change);
 }
 
 /** What is left to do once a file holds what it held before. */
-async function noted(change: KeptChange): Promise<void> {
+async function noted(change: SavedFile): Promise<void> {
   if (change.before === null) await removeEmpty(change.made);
   await markUndone(change);
 }

@@ -1,7 +1,7 @@
 // What putting changes back comes to, by what files hold now. Pure: nothing is read here and nothing written.
 
 import { difference, splitLines } from "../../cycle/storage/lines.ts";
-import type { Content, KeptChange } from "./saved_files.ts";
+import type { Content, SavedFile } from "./saved_files.ts";
 
 /** What becomes of one change. */
 export type Fate =
@@ -10,7 +10,7 @@ export type Fate =
   /** The file already holds what was there before. */
   | { readonly kind: "already" }
   /** A later change of this document stands on top of it. */
-  | { readonly kind: "covered"; readonly by: KeptChange }
+  | { readonly kind: "covered"; readonly by: SavedFile }
   /** Somebody else changed the file since, or took it away. */
   | { readonly kind: "changed" }
   /** The run ended before it was known what the tool left there. */
@@ -18,7 +18,7 @@ export type Fate =
 
 /** One change with what becomes of it. */
 export interface UndoStep {
-  readonly change: KeptChange;
+  readonly change: SavedFile;
   readonly fate: Fate;
 }
 
@@ -30,19 +30,19 @@ export interface UndoStep {
  * @param now what each file holds; null where there is none
  */
 export function planUndo(
-  kept: readonly KeptChange[],
-  meant: ReadonlySet<KeptChange>,
+  kept: readonly SavedFile[],
+  meant: ReadonlySet<SavedFile>,
   now: ReadonlyMap<string, Content | null>,
 ): UndoStep[] {
   const holds = new Map(now);
-  const standing = new Map<string, KeptChange>();
+  const remaining = new Map<string, SavedFile>();
   const steps: UndoStep[] = [];
   for (const change of kept.toReversed()) {
     const { path, before, after } = change;
     const present = holds.get(path) ?? null;
     if (!meant.has(change)) {
       // What never came about covers nothing.
-      if (!sameContent(present, before)) standing.set(path, change);
+      if (!sameContent(present, before)) remaining.set(path, change);
       continue;
     }
     const fate: Fate = after !== null && sameContent(present, after) && !sameContent(before, after)
@@ -51,8 +51,8 @@ export function planUndo(
       ? { kind: "already" }
       : after === null
       ? { kind: "unknown" }
-      : standing.has(path)
-      ? { kind: "covered", by: standing.get(path)! }
+      : remaining.has(path)
+      ? { kind: "covered", by: remaining.get(path)! }
       : { kind: "changed" };
     if (fate.kind === "put-back") holds.set(path, before);
     steps.push({ change, fate });

@@ -6,7 +6,7 @@ import { FileLog } from "../../prompt/file_log.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 import type { Environment } from "../../base/environment.ts";
 import type { Chat } from "../../parser/types.ts";
-import { type KeptFile, keptFile } from "../../prompt/attachments.ts";
+import { readAttachment, type SavedAttachment } from "../../prompt/attachments.ts";
 import type { ChatSession } from "../types.ts";
 
 /** A file that a message attaches, or that a tool gave back. */
@@ -54,13 +54,13 @@ async function filesOfResults({ results }: Chat, environment: Environment): Prom
   );
   const found: AttachedFile[] = [];
   for (const [name, id] of owners) {
-    const content = contentOfKept(await keptFile(name, environment));
+    const content = readSavedContent(await readAttachment(name, environment));
     found.push({ path: `${name.slice(0, 8)} (result of ${id})`, content });
   }
   return found;
 }
 
-function contentOfKept(file: KeptFile): AttachedFile["content"] {
+function readSavedContent(file: SavedAttachment): AttachedFile["content"] {
   switch (file.kind) {
     case "part":
       return file.part.kind === "image"

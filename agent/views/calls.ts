@@ -3,12 +3,12 @@
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { callNumbers } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { OpenCall } from "../types.ts";
 
 /** Who is asked about a call. */
 export interface CallSources {
-  decide(call: Pick<Call, "id" | "name" | "input">): Promise<Verdict>;
+  decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
   preview(call: Call): string;
   previewIsCut(call: Call): boolean;
   /** Whether a call runs now, here or in another process. */
@@ -32,7 +32,7 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
       preview: sources.preview(call),
       hasText: result !== undefined && result.content !== "",
       previewIsCut: sources.previewIsCut(call),
-      verdict: await sources.decide(call),
+      decided: await sources.decide(call),
     });
   }
   return found;

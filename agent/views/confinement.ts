@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { originOf } from "../../config/layers/explain.ts";
 import { type SandboxStatus, sandboxStatus, withheldVariables } from "../../sandbox/mod.ts";
-import { createApproval, sandboxObstacle, type Verdict } from "../../tools/approval/mod.ts";
+import { type ApprovalDecision, createApproval, sandboxObstacle } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import { rulesOf } from "../../tools/approval/rules_of.ts";
@@ -37,7 +37,7 @@ export async function confinement(
 ): Promise<Confinement> {
   const { settings, loaded: { catalog }, logs } = subject;
   // Who asks this wants to know what is so now.
-  const sandbox = sandboxOf(environment, { path, named }, subject, { lookAnew: true });
+  const sandbox = sandboxOf(environment, { path, named }, subject, { ignoreCache: true });
   const tools = builtinTools(settings.tools);
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
     hasCapability: (tool, capability) =>
@@ -51,7 +51,7 @@ export async function confinement(
     obstacle,
     withheld: withheldVariables(environment.variables, settings.tools.env, {
       sandboxed: sandbox.enabled,
-      kept: sandbox.keptVariables(),
+      kept: sandbox.socketVariables(),
     }),
   };
 }
@@ -59,7 +59,7 @@ export async function confinement(
 /** What policy says of a tool when a call without any input is asked about. */
 export interface ToolRow {
   readonly name: string;
-  readonly verdict: Verdict;
+  readonly decided: ApprovalDecision;
 }
 
 /** Every tool with what policy says of it, by name. */
@@ -73,7 +73,7 @@ export async function toolRows({ environment, path, named, subject }: ConfinedSu
   const context = { toolId: "", document: path, dirname: null, cwd: environment.cwd };
   const rows: ToolRow[] = [];
   for (const { name } of tools.getAll({ includeDisabled: true })) {
-    rows.push({ name, verdict: await approval.resolveWithSource(name, {}, context) });
+    rows.push({ name, decided: await approval.resolveWithSource(name, {}, context) });
   }
   return rows;
 }

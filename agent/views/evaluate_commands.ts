@@ -8,7 +8,7 @@ import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { rulesOf } from "../../tools/approval/rules_of.ts";
 import { sandboxOf } from "../sandbox.ts";
 import { blocksOf, type SettingsHost, subjectSettings } from "../settings.ts";
-import { judgeOf, registerTools } from "../tools.ts";
+import { createDecideCall, registerTools } from "../tools.ts";
 import type { ExplainedCall } from "../types.ts";
 import { explainCall } from "./explain.ts";
 
@@ -23,12 +23,12 @@ export interface CommandTrial {
 }
 
 /** Judges one text after the other as the command, or the path, of a call. */
-export type JudgeText = (text: string) => Promise<ExplainedCall>;
+export type EvaluateText = (text: string) => Promise<ExplainedCall>;
 
 /** Gets ready to judge. Fails with what is wrong in the settings or the rules, or with a tool that takes neither. */
-export async function commandJudge(
+export async function createCommandEvaluator(
   { host, environment, tool, rules: tried }: CommandTrial,
-): Promise<Outcome<JudgeText>> {
+): Promise<Outcome<EvaluateText>> {
   const subject = await subjectSettings(host, { path: null, ...blocksOf(null) });
   if (!subject.ok) return subject;
   const added: PlacedRule[] = [];
@@ -56,15 +56,15 @@ export async function commandJudge(
   const sandbox = sandboxOf(environment, { path: null }, { settings, loaded });
   const rules = await rulesOf({ settings, tools, sandbox, environment, document: null, loaded });
   const seen = await openSeenFiles(environment, null);
-  const judge = judgeOf(
+  const decideCall = createDecideCall(
     { tools, settings, sandbox, environment, document: null, seen, rules, paths: null },
     [],
     () => {},
   );
-  if (!judge.ok) return judge;
+  if (!decideCall.ok) return decideCall;
   return success((text) =>
     explainCall({ id: "", name: tool, input: { [member]: text } }, {
-      decide: judge.value,
+      decide: decideCall.value,
       rules,
       settings: settings.tools,
       preview: () => text,

@@ -5,13 +5,13 @@ import type { ToolSettings } from "../../config/settings/tools.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { resolveAll, type TargetSpec } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import { type Decide, reasonsOf, type RuleJudge } from "../../tools/approval/mod.ts";
+import { type Decide, reasonsOf, type RuleEvaluator } from "../../tools/approval/mod.ts";
 import type { ExplainedCall } from "../types.ts";
 
 /** Who is asked about a call, and by what. */
 export interface ExplainSources {
   readonly decide: Decide;
-  readonly rules: RuleJudge | null;
+  readonly rules: RuleEvaluator | null;
   readonly settings: ToolSettings;
   preview(call: Call): string;
 }
@@ -44,14 +44,14 @@ export async function explainCall(
   call: Pick<Call, "id" | "name" | "input">,
   { decide, rules, settings, preview }: Omit<ExplainSources, "preview"> & { preview(call: Call): string },
 ): Promise<ExplainedCall> {
-  const verdict = await decide(call, { explain: true });
+  const decided = await decide(call, { explain: true });
   return {
     id: call.id,
     tool: call.name,
     preview: preview(call as Call),
-    decision: verdict.decision,
-    source: verdict.source,
-    ...await reasonsOf(verdict, call, rules),
+    decision: decided.decision,
+    source: decided.source,
+    ...await reasonsOf(decided, call, rules),
     profile: settings.approval_profile,
   };
 }

@@ -17,11 +17,13 @@ export function explanationJson(call: ExplainedCall) {
 /** An explanation as lines, the call first. */
 export function explanationLines(call: ExplainedCall): string[] {
   const { id, preview, decision, source, detail, rule, chain, path } = call;
-  const said = source === "default" ? "by default: nobody decided" : `by ${decidedBy(source, rule !== null)}`;
+  const stated = source === "default"
+    ? "by default: nobody decided"
+    : `by ${decidedBy(source, rule !== null)}`;
   const asked = path === null || path.real === path.asked ? "" : ` (asked ${path.asked})`;
   const lines = [
     `${id === "" ? "" : `${id}  `}${preview}`,
-    `  decision  ${decision}, ${said}`,
+    `  decision  ${decision}, ${stated}`,
     ...(detail === null ? [] : [`  because   ${detail}`]),
     ...(path === null ? [] : [`  path      ${path.real ?? "leads nowhere"}${asked}`]),
   ];

@@ -1,6 +1,6 @@
 // The names of models that a setting may hold, as far as this program knows them.
 
-import { modelInForce } from "../../providers/models/choice.ts";
+import { currentModel } from "../../providers/models/choice.ts";
 import { dayOf, isGone, modelsOf } from "../../providers/models/find.ts";
 import type { Settings } from "../../config/settings.ts";
 
@@ -13,5 +13,5 @@ export function modelNames(settings: Settings, now = new Date()): string[] {
 
 /** The model that is asked under these settings; null when none is named. */
 export function modelAsked(settings: Settings): string | null {
-  return modelInForce(settings) ?? null;
+  return currentModel(settings) ?? null;
 }

@@ -46,12 +46,12 @@ export async function modelList(
   const learned = await learnedModels(environment, provider);
   const known = await withLearned(environment, { ...settings, provider });
   const day = dayOf(now);
-  const inForce = settings.provider === provider ? settings.model ?? choiceOf(provider)?.standard : undefined;
+  const current = settings.provider === provider ? settings.model ?? choiceOf(provider)?.standard : undefined;
   const choice = choiceOf(provider);
   const models = modelsOf(provider, known).filter((model) => !isGone(model, day)).map((model): ModelRow => {
     const names = [model.id, ...(findModel(provider, model.id)?.aliases ?? [])];
     const isMeant = (name: string | undefined) => name !== undefined && names.includes(name);
-    const said = learned?.models[model.id];
+    const stated = learned?.models[model.id];
     const unknown = findModel(provider, model.id) === null;
     return {
       name: model.id,
@@ -59,23 +59,23 @@ export async function modelList(
         ? "unknown"
         : model.state,
       marks: [
-        ...(isMeant(inForce) ? ["in force" as const] : []),
+        ...(isMeant(current) ? ["in force" as const] : []),
         ...(isMeant(choice?.standard) ? ["default" as const] : []),
         ...(isMeant(choice?.best) ? ["$best" as const] : []),
         ...(isMeant(choice?.cheap) ? ["$cheap" as const] : []),
       ],
-      context: unknown && said !== undefined ? said.context ?? null : model.context,
-      maxOutput: unknown && said !== undefined ? said.max_output ?? null : model.maxOutput,
+      context: unknown && stated !== undefined ? stated.context ?? null : model.context,
+      maxOutput: unknown && stated !== undefined ? stated.max_output ?? null : model.maxOutput,
       prices: pricesAt(model, day, 0),
       ends: model.ends ?? null,
       listed: learned === null ? null : names.some((name) => Object.hasOwn(learned.models, name)),
     };
   });
-  const isMissing = inForce !== undefined && !models.some(({ marks }) => marks.includes("in force"));
+  const isMissing = current !== undefined && !models.some(({ marks }) => marks.includes("in force"));
   return {
     provider,
     read: learned?.day ?? null,
-    models: isMissing ? [...models, unknownRow(inForce, learned === null ? null : false)] : models,
+    models: isMissing ? [...models, unknownRow(current, learned === null ? null : false)] : models,
   };
 }
 

@@ -1,6 +1,6 @@
 // What a document needs next, read off its text alone: what works now, whatever was done before.
 
-import { lastWordIsModels, nothingToSend, survey } from "../../cycle/plan/open_calls.ts";
+import { lastWordIsModels, nothingToSend, summarizeOpenCalls } from "../../cycle/plan/open_calls.ts";
 import { handyNames } from "../../cycle/plan/targets.ts";
 import type { Chat } from "../../parser/types.ts";
 
@@ -19,7 +19,7 @@ export type NextNeed =
 
 /** What leads on from the document. What an advance can do comes before what the person has to. */
 export function nextNeed(chat: Chat): NextNeed {
-  const { open, approved, pending, protected: guarded, resolvable } = survey(chat);
+  const { open, approved, pending, protected: guarded, resolvable } = summarizeOpenCalls(chat);
   if (open.length + approved.length + resolvable.length > 0) return { kind: "advance" };
   if (pending.length > 0) {
     return { kind: "decide", names: handyNames(chat, pending) };
@@ -31,6 +31,6 @@ export function nextNeed(chat: Chat): NextNeed {
 
 /** Whether calls of the document have no final result yet, whoever is needed for them. */
 export function callsWait(chat: Chat): boolean {
-  const { open, approved, pending, protected: guarded, resolvable } = survey(chat);
+  const { open, approved, pending, protected: guarded, resolvable } = summarizeOpenCalls(chat);
   return open.length + approved.length + pending.length + guarded.length + resolvable.length > 0;
 }

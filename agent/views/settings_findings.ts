@@ -76,7 +76,7 @@ function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFi
 
 /** Entries of lists of paths that lead to nothing. */
 function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): SettingsFinding[] {
-  const look = (key: string, entry: string, effect: string): SettingsFinding[] => {
+  const inspect = (key: string, entry: string, effect: string): SettingsFinding[] => {
     const expansion = expandPath(entry, context);
     const reason = expansion.kind === "dropped"
       ? expansion.reason
@@ -95,16 +95,16 @@ function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): 
     ...policy.rw_paths.flatMap((item) => {
       const { path, create } = typeof item === "string" ? { path: item, create: false } : item;
       if (create || DEFAULT_RW_PATHS.includes(path)) return [];
-      return look("rw_paths", path, "nothing there can be written");
+      return inspect("rw_paths", path, "nothing there can be written");
     }),
     ...(policy.deny_read ?? []).filter(isPath).flatMap((entry) =>
-      look("deny_read", entry, "it hides nothing")
+      inspect("deny_read", entry, "it hides nothing")
     ),
     ...(policy.protect ?? []).filter(isPath).flatMap((entry) =>
-      look("protect", entry, "it protects nothing yet")
+      inspect("protect", entry, "it protects nothing yet")
     ),
     ...(policy.sockets ?? []).filter((entry) => entry.includes("/"))
-      .flatMap((entry) => look("sockets", entry, "it reaches nothing")),
+      .flatMap((entry) => inspect("sockets", entry, "it reaches nothing")),
   ];
 }
 

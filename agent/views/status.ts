@@ -49,7 +49,9 @@ export async function settledStatus(
   const skills = mayHaveSkills({ environment: host.environment, settings, document: path });
   if (loaded.catalog.open || skills || bringsMore(settings)) return unsettled;
   const journal = await openJournal({ environment: host.environment, path });
-  if (!journal.ok || journal.value.exposure() !== null || journal.value.suspects() !== null) return unsettled;
+  if (!journal.ok || journal.value.tamperCheck() !== null || journal.value.tampered() !== null) {
+    return unsettled;
+  }
   const blockers = conflictMarks(chat);
   const sources = {
     journal: journal.value,

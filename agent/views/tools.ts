@@ -6,7 +6,7 @@ import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { type RunSandbox, withheldVariables } from "../../sandbox/mod.ts";
-import type { Verdict } from "../../tools/approval/mod.ts";
+import type { ApprovalDecision } from "../../tools/approval/mod.ts";
 import { rulesOf } from "../../tools/approval/rules_of.ts";
 import { createContext } from "../../tools/context.ts";
 import { previewCall } from "../../tools/preview.ts";
@@ -15,7 +15,7 @@ import { sandboxOf } from "../sandbox.ts";
 import type { SubjectSettings } from "../settings.ts";
 import { offeredTools } from "../extensions/offered.ts";
 import { waitForTools } from "../extensions/waiting.ts";
-import { judgeOf, registerTools } from "../tools.ts";
+import { createDecideCall, registerTools } from "../tools.ts";
 import type { OwnTool } from "../types.ts";
 
 /** One tool as people ask about it. */
@@ -33,7 +33,7 @@ export interface ToolView {
   /** Whether it can run. */
   readonly executable: boolean;
   /** What policy says of a call without any input. */
-  readonly decision: Verdict["decision"];
+  readonly decision: ApprovalDecision["decision"];
   /** Which resolver said so. */
   readonly decidedBy: string;
   /** Whether rules look at the input, so that a call may be decided otherwise. */
@@ -93,18 +93,18 @@ async function viewsOf(
 ): Promise<Outcome<readonly ToolView[]>> {
   const rules = await rulesOf({ settings, tools, sandbox, environment, document: path, loaded });
   const seen = await openSeenFiles(environment, path);
-  const judged = { tools, settings, sandbox, environment, document: path, seen, rules, paths: null };
-  const judge = judgeOf(judged, [], () => {});
-  if (!judge.ok) return judge;
+  const context = { tools, settings, sandbox, environment, document: path, seen, rules, paths: null };
+  const decideCall = createDecideCall(context, [], () => {});
+  if (!decideCall.ok) return decideCall;
   const offered = new Set(offeredTools(tools, settings).map(({ name }) => name));
   const withheld = withheldVariables(environment.variables, settings.tools.env, {
     sandboxed: sandbox.enabled,
-    kept: sandbox.keptVariables(),
+    kept: sandbox.socketVariables(),
   });
   const views: ToolView[] = [];
   for (const definition of tools.getAll({ includeDisabled: true })) {
     const { name } = definition;
-    const { decision, source } = await judge.value({ id: "", name, input: {} });
+    const { decision, source } = await decideCall.value({ id: "", name, input: {} });
     const context = createContext({
       definition,
       toolId: "",
@@ -126,7 +126,7 @@ async function viewsOf(
       executable: isExecutable(definition),
       decision,
       decidedBy: source,
-      byInput: settings.tools.rules.some((rule) => looksAtInput(rule, name)),
+      byInput: settings.tools.rules.some((rule) => readsInput(rule, name)),
       preview: previewCall(definition, name, sampleOf(definition), SAMPLE_WIDTH),
       settings: context.getConfig(),
       withheld: definition.command_input === undefined ? null : withheld,
@@ -138,7 +138,7 @@ async function viewsOf(
 /** Cells that no sample needs. */
 const SAMPLE_WIDTH = 1000;
 
-function looksAtInput({ rule }: PlacedRule, name: string): boolean {
+function readsInput({ rule }: PlacedRule, name: string): boolean {
   return rule.tools.some((tool) => tool === name || tool === "*") &&
     [rule.command, rule.path, rule.within, rule.input].some((condition) => condition !== undefined);
 }

@@ -5,7 +5,7 @@ import { realPath } from "./real_path.ts";
 import { Exchanged } from "./failures.ts";
 
 /** How folders are held. */
-export interface Ground {
+export interface FolderAccess {
   /**
    * Does something in a folder. Throws `Exchanged` where its path leads elsewhere, and as the system does.
    *
@@ -13,7 +13,7 @@ export interface Ground {
    * @param work is given what makes a path of a name in the folder, for this moment only; and what throws `Exchanged` where the
    * folder is another one by now, for work of several steps
    */
-  within<T>(folder: string, work: (at: (name: string) => string, look: () => void) => T): T;
+  within<T>(folder: string, work: (at: (name: string) => string, verify: () => void) => T): T;
   /**
    * Opens the regular file of a name for reading; null where it is none. Nothing but what was looked at is opened, and nothing
    * through a link. Rejects with `Exchanged`, and as the system does.
@@ -30,7 +30,7 @@ export interface OpenFile {
 }
 
 /** An open file, if it is the one that was looked at. */
-function judged(file: Deno.FsFile, { dev, ino }: Deno.FileInfo, path: string): OpenFile {
+function verifyOpened(file: Deno.FsFile, { dev, ino }: Deno.FileInfo, path: string): OpenFile {
   const info = file.statSync();
   if (info.dev === dev && info.ino === ino) return { file, info };
   file.close();
@@ -41,7 +41,7 @@ function judged(file: Deno.FsFile, { dev, ino }: Deno.FileInfo, path: string): O
  * For a process that does nothing else: it goes into the folder and asks the system where that is. A process stays in a folder
  * whatever happens to its name, and names without a slash cannot lead out of it.
  */
-export const heldGround: Ground = {
+export const workingFolderAccess: FolderAccess = {
   within(folder, work) {
     Deno.chdir(folder);
     if (Deno.cwd() !== folder) throw new Exchanged(folder);
@@ -50,30 +50,30 @@ export const heldGround: Ground = {
   open(folder, name) {
     return Promise.try(() =>
       this.within(folder, (at) => {
-        const looked = Deno.lstatSync(at(name));
+        const seen = Deno.lstatSync(at(name));
         // A pipe that takes its place now is waited for: whoever started this process ends it then.
-        return looked.isFile ? judged(Deno.openSync(at(name)), looked, `${folder}/${name}`) : null;
+        return seen.isFile ? verifyOpened(Deno.openSync(at(name)), seen, `${folder}/${name}`) : null;
       })
     );
   },
 };
 
 /** For a process whose working folder belongs to others: whole paths, of which it is seen afterwards that they still lead there. */
-const namedGround: Ground = {
+const pathAccess: FolderAccess = {
   within(folder, work) {
-    look(folder);
-    const done = work((name) => inFolder(folder, name), () => look(folder));
-    look(folder);
+    verify(folder);
+    const done = work((name) => inFolder(folder, name), () => verify(folder));
+    verify(folder);
     return done;
   },
   async open(folder, name) {
     const path = inFolder(folder, name);
-    const looked = this.within(folder, () => Deno.lstatSync(path));
-    if (!looked.isFile) return null;
+    const seen = this.within(folder, () => Deno.lstatSync(path));
+    if (!seen.isFile) return null;
     // A pipe that takes its place now keeps nobody else waiting.
-    const opened = judged(await Deno.open(path), looked, path);
+    const opened = verifyOpened(await Deno.open(path), seen, path);
     try {
-      look(folder);
+      verify(folder);
       return opened;
     } catch (thrown) {
       opened.file.close();
@@ -83,7 +83,7 @@ const namedGround: Ground = {
 };
 
 /** Throws where a folder is reached through a link; a missing one is the system's to tell of. */
-function look(folder: string): void {
+function verify(folder: string): void {
   if (realPath(folder, "/") !== folder) throw new Exchanged(folder);
 }
 
@@ -92,17 +92,17 @@ function inFolder(folder: string, name: string): string {
 }
 
 /** What all work on files stands on. */
-export interface Standing {
-  readonly ground: Ground;
+export interface DiskAccess {
+  readonly folderAccess: FolderAccess;
   /** Whether the file or folder at a real path is one of the system's own (S7). */
   isSystem(real: string, info: Pick<Deno.FileInfo, "dev">): boolean;
 }
 
 /** That of this process. */
-export const OWN_STANDING: Standing = { ground: namedGround, isSystem: isSystemFile };
+export const OWN_ACCESS: DiskAccess = { folderAccess: pathAccess, isSystem: isSystemFile };
 
 /** What work on files that others judge about stands on. */
-export interface Disk extends Standing {
+export interface Disk extends DiskAccess {
   /** Whether tools may look at a real path (sandbox 12.1). */
   isReadable(real: string): boolean;
   /** Absolute path of rg, which searches in many files are narrowed by; null where it is not to be used. */

@@ -1,7 +1,7 @@
 // One look at the file system that is asked about many neighbouring paths, and whether it would look the same again.
 
 import { parentOf } from "../paths.ts";
-import { Moment } from "./stat_cache.ts";
+import { StatCache } from "./stat_cache.ts";
 
 /** The links that lead from a path to where it really is, in the order they are followed. */
 export interface Trace {
@@ -43,17 +43,17 @@ export class FsSnapshot {
   /** For `traceLinks`: what it found out at this moment, by absolute path. */
   readonly traces = new Map<string, Trace | null>();
   /** Shared with whoever else looks at this moment. */
-  readonly moment: Moment;
+  readonly stats: StatCache;
 
-  constructor(moment = new Moment()) {
-    this.moment = moment;
+  constructor(stats = new StatCache()) {
+    this.stats = stats;
   }
 
   /** What stands at an absolute path, links not followed; null when nothing does or it may not be looked at. */
   lstat(path: string): Deno.FileInfo | null {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const info = this.#look(path);
+    const info = this.#stat(path);
     this.#known.set(path, info);
     return info;
   }
@@ -70,7 +70,7 @@ export class FsSnapshot {
 
   /** The names in a folder that begin and end so; none when it cannot be listed. */
   names(folder: string, start = "", end = ""): readonly string[] {
-    const all = this.moment.names(folder);
+    const all = this.stats.names(folder);
     const names = all === null ? [] : matching(all, start, end);
     if (all !== null) this.#source(folder).patterns.push({ start, end, names });
     return names;
@@ -111,24 +111,24 @@ export class FsSnapshot {
   seal(): Sealed {
     const oldest = this.#begun - SETTLED;
     const sources = [...this.#sources].map(([path, source]) => {
-      const stamp = this.moment.stat(path);
+      const stamp = this.stats.stat(path);
       const changed = stamp?.ctime?.getTime() ?? 0;
       return { path, stamp: changed > 0 && changed < oldest ? stamp : null, ...source };
     });
     return {
-      holds: (moment = new Moment()) =>
+      holds: (stats = new StatCache()) =>
         sources.every((source) => {
-          const now = moment.stat(source.path);
-          return (now !== null && isSame(source.stamp, now)) || agrees(source, moment);
+          const now = stats.stat(source.path);
+          return (now !== null && isSame(source.stamp, now)) || agrees(source, stats);
         }),
       accept: (paths) => {
-        const moment = new Moment();
+        const stats = new StatCache();
         for (const path of paths) {
           const around = this.#sources.get(parentOf(path));
           for (
             const child of around?.children.filter((each) => each.path === path && each.info?.isFile) ?? []
           ) {
-            const now = moment.lstat(path);
+            const now = stats.lstat(path);
             if (now?.isFile && haveSameRights(now, child.info!)) child.info = now;
           }
         }
@@ -136,12 +136,12 @@ export class FsSnapshot {
     };
   }
 
-  #look(path: string): Deno.FileInfo | null {
+  #stat(path: string): Deno.FileInfo | null {
     const slash = path.lastIndexOf("/");
     const parent = path.slice(0, slash) || "/";
     // What lies in a missing folder is missing too.
     if (this.#known.get(parent) === null) return null;
-    const info = this.moment.lacks(parent, path.slice(slash + 1)) ? null : this.moment.lstat(path);
+    const info = this.stats.lacks(parent, path.slice(slash + 1)) ? null : this.stats.lstat(path);
     if (info !== null) {
       const target = info.isSymlink ? targetOf(path) : null;
       if (info.isSymlink) this.#targets.set(path, target);
@@ -153,7 +153,7 @@ export class FsSnapshot {
     this.#source(parent).children.push({ path, info: null, target: null });
     const misses = (this.#misses.get(parent) ?? 0) + 1;
     this.#misses.set(parent, misses);
-    if (misses === patienceWith(folder)) this.moment.names(parent);
+    if (misses === patienceWith(folder)) this.stats.names(parent);
     return null;
   }
 
@@ -170,7 +170,7 @@ export class FsSnapshot {
 /** A look whose answers may be used again. */
 export interface Sealed {
   /** Whether every answer would be the same now. A folder or file that did not change since is not asked again. */
-  holds(moment?: Moment): boolean;
+  holds(stats?: StatCache): boolean;
   /** Takes what was written anew at these paths, a file with the same rights in the place of a file, for what stood there. */
   accept(paths: readonly string[]): void;
 }
@@ -189,11 +189,11 @@ interface ReadFile {
 }
 
 /** Whether a folder or file that changed, or may have, still gives the same answers. */
-function agrees({ path, children, patterns, files }: Source & { path: string }, moment: Moment): boolean {
-  if (!files.every((file) => isStill(file, path, moment))) return false;
-  const folder = moment.stat(path);
+function agrees({ path, children, patterns, files }: Source & { path: string }, stats: StatCache): boolean {
+  if (!files.every((file) => isStill(file, path, stats))) return false;
+  const folder = stats.stat(path);
   const many = folder !== null && children.length > patienceWith(folder);
-  const names = patterns.length > 0 || many ? moment.names(path) : null;
+  const names = patterns.length > 0 || many ? stats.names(path) : null;
   if (names === null && patterns.length > 0) return false;
   return patterns.every(({ start, end, names: before }) => {
     const now = matching(names ?? new Set(), start, end);
@@ -201,14 +201,14 @@ function agrees({ path, children, patterns, files }: Source & { path: string }, 
     return now.length === before.length && now.every((name) => known.has(name));
   }) && children.every(({ path: child, info: before, target }) => {
     const name = child.slice(child.lastIndexOf("/") + 1);
-    const now = moment.lacks(path, name) ? null : moment.lstat(child);
+    const now = stats.lacks(path, name) ? null : stats.lstat(child);
     if (now === null || before === null) return now === before;
     return isOne(now, before) && (!now.isSymlink || targetOf(child) === target);
   });
 }
 
-function isStill({ info, text, read }: ReadFile, path: string, moment: Moment): boolean {
-  const now = moment.stat(path);
+function isStill({ info, text, read }: ReadFile, path: string, stats: StatCache): boolean {
+  const now = stats.stat(path);
   if (text === null || info === null || now === null || !isOne(now, info) || now.size !== info.size) {
     return false;
   }

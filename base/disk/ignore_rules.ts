@@ -7,7 +7,7 @@ import { type Glob, readGlob } from "../text/glob.ts";
 /** Whether one file leaves a path out: null where it says nothing. */
 export interface IgnoreFile {
   /** @param path relative to the folder of the file; of a folder with a slash at its end */
-  verdict(path: string): boolean | null;
+  ignores(path: string): boolean | null;
 }
 
 /** So many `*` of one line are left to expressions, which try each way to split a name. */
@@ -45,10 +45,10 @@ export async function readIgnoreFile(text: string): Promise<IgnoreFile> {
   // The last line that says something holds.
   const reversed = parts.reverse();
   return {
-    verdict(path) {
+    ignores(path) {
       for (const part of reversed) {
-        const said = part.verdict(path);
-        if (said !== null) return said;
+        const stated = part.ignores(path);
+        if (stated !== null) return stated;
       }
       return null;
     },
@@ -57,7 +57,7 @@ export async function readIgnoreFile(text: string): Promise<IgnoreFile> {
 
 function byLibrary(rules: Ignore): IgnoreFile {
   return {
-    verdict(path) {
+    ignores(path) {
       const { ignored, unignored } = rules.test(path);
       return ignored ? true : unignored ? false : null;
     },
@@ -74,7 +74,7 @@ function byMachine(line: string): IgnoreFile | null {
   const placed = body.includes("/") ? body.replace(/^\//, "") : `**/${body}`;
   const glob = readGlob(placed.replaceAll("{", "\\{"));
   if (!glob.ok) return null;
-  return { verdict: (path) => fits(glob.value, path, folders) ? !negated : null };
+  return { ignores: (path) => fits(glob.value, path, folders) ? !negated : null };
 }
 
 function fits(glob: Glob, path: string, folders: boolean): boolean {

@@ -4,7 +4,7 @@
  * Asks about each path once. For what is looked at together, such as all that a command could have changed; make a new one for
  * the next moment.
  */
-export class Moment {
+export class StatCache {
   readonly #own = new Map<string, Deno.FileInfo | null>();
   readonly #names = new Map<string, ReadonlySet<string> | null>();
 

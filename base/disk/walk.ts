@@ -94,7 +94,7 @@ interface Listing {
 function listFolder(real: string, around: number | null, disk: Disk): Listing | null {
   if (isSystemPath(real) || !disk.isReadable(real)) return null;
   try {
-    return disk.ground.within(real, (at) => {
+    return disk.folderAccess.within(real, (at) => {
       const { dev, isDirectory } = Deno.lstatSync(at("."));
       // One on the device of the folder around it is what that one was found to be.
       if (!isDirectory || (dev !== around && disk.isSystem(real, { dev }))) return null;
@@ -147,16 +147,16 @@ async function rulesAbove(start: string, disk: Disk): Promise<Rules> {
 
 function isIgnored(path: string, rules: Rules): boolean {
   for (const { folder, file } of (rules ?? []).toReversed()) {
-    const verdict = file.verdict(path.slice(slashed(folder).length));
-    if (verdict !== null) return verdict;
+    const ignored = file.ignores(path.slice(slashed(folder).length));
+    if (ignored !== null) return ignored;
   }
   return false;
 }
 
-function hasEntry(folder: string, name: string, { ground, isReadable }: Disk): boolean {
+function hasEntry(folder: string, name: string, { folderAccess, isReadable }: Disk): boolean {
   if (!isReadable(folder)) return false;
   try {
-    return ground.within(folder, (at) => Deno.lstatSync(at(name))).isDirectory !== undefined;
+    return folderAccess.within(folder, (at) => Deno.lstatSync(at(name))).isDirectory !== undefined;
   } catch {
     return false;
   }
@@ -166,7 +166,7 @@ function hasEntry(folder: string, name: string, { ground, isReadable }: Disk): b
 async function textOf(folder: string, name: string, disk: Disk): Promise<string | null> {
   if (!disk.isReadable(`${slashed(folder)}${name}`)) return null;
   try {
-    const opened = await disk.ground.open(folder, name);
+    const opened = await disk.folderAccess.open(folder, name);
     if (opened === null) return null;
     using file = opened.file;
     const bytes = new Uint8Array(Math.min(opened.info.size, MOST_IGNORE_BYTES));

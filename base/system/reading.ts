@@ -72,15 +72,15 @@ function mounts(): string {
 }
 
 /** Why a file is not read; null lets it be read. `real` is its real path. */
-export type JudgeFile = (real: string, info: Deno.FileInfo) => string | null;
+export type CheckFile = (real: string, info: Deno.FileInfo) => string | null;
 
 const EXCHANGED = "it was exchanged for something else while it was opened";
 
 /** The bytes of a file that `judge` allows, or why it is not read. Rejects as the system does. */
-export async function readJudged(path: string, judge: JudgeFile): Promise<Uint8Array<ArrayBuffer> | string> {
+export async function readChecked(path: string, check: CheckFile): Promise<Uint8Array<ArrayBuffer> | string> {
   const real = await Deno.realPath(path);
   const info = await Deno.stat(real);
-  const obstacle = judge(real, info);
+  const obstacle = check(real, info);
   if (obstacle !== null) return obstacle;
   using file = await Deno.open(real);
   if (!isSame(await file.stat(), info) || await Deno.realPath(path) !== real) return EXCHANGED;
@@ -88,10 +88,10 @@ export async function readJudged(path: string, judge: JudgeFile): Promise<Uint8A
 }
 
 /** The same at once, for where nothing can wait. */
-export function readJudgedSync(path: string, judge: JudgeFile): Uint8Array<ArrayBuffer> | string {
+export function readCheckedSync(path: string, check: CheckFile): Uint8Array<ArrayBuffer> | string {
   const real = Deno.realPathSync(path);
   const info = Deno.statSync(real);
-  const obstacle = judge(real, info);
+  const obstacle = check(real, info);
   if (obstacle !== null) return obstacle;
   using file = Deno.openSync(real);
   if (!isSame(file.statSync(), info) || Deno.realPathSync(path) !== real) return EXCHANGED;
@@ -103,8 +103,8 @@ export function readJudgedSync(path: string, judge: JudgeFile): Uint8Array<Array
   return bytes.subarray(0, filled);
 }
 
-function isSame(opened: Deno.FileInfo, judged: Deno.FileInfo): boolean {
-  return opened.dev === judged.dev && opened.ino === judged.ino;
+function isSame(opened: Deno.FileInfo, checked: Deno.FileInfo): boolean {
+  return opened.dev === checked.dev && opened.ino === checked.ino;
 }
 
 /** Seconds a file that is only read may take; more than any that a request can hold needs. */

@@ -31,8 +31,8 @@ export function takePlace(
   if (!rename(temporary, path, EXCHANGE)) return renameOver(temporary, path, old, between);
   // What we left on the path, and what came off it.
   let left: FileNumber = own;
-  let came: FileNumber = Deno.lstatSync(temporary);
-  if (isSameFile(came, old)) {
+  let moved: FileNumber = Deno.lstatSync(temporary);
+  if (isSameFile(moved, old)) {
     Deno.removeSync(temporary);
     return true;
   }
@@ -42,7 +42,7 @@ export function takePlace(
     if (!rename(temporary, path, EXCHANGE)) break;
     const next = Deno.lstatSync(temporary);
     if (isSameFile(next, left)) return false;
-    [left, came] = [came, next];
+    [left, moved] = [moved, next];
   }
   Deno.renameSync(temporary, path);
   return false;

@@ -9,20 +9,20 @@ export interface MadeCall {
 }
 
 /** How the calls of a document stand. */
-export type Standing = "placed" | "pending" | "approved";
+export type Stored = "placed" | "pending" | "approved";
 
 /**
  * A document whose last reply holds calls, numbered `call_0`, `call_1` and so on: `placed` has no blocks for them yet, the
  * others have one for each.
  */
-export function callsDocument(calls: readonly MadeCall[], standing: Standing): string {
+export function callsDocument(calls: readonly MadeCall[], stored: Stored): string {
   const uses = calls.map(({ name, input }, at) =>
     `**Tool Use:** \`${name}\` (\`call_${at}\`)\n\n\`\`\`json\n${JSON.stringify(input)}\n\`\`\`\n`
   );
   const reply = `@You:\nGo.\n\n@Assistant:\n${uses.join("\n")}`;
-  if (standing === "placed") return reply;
+  if (stored === "placed") return reply;
   const blocks = calls.map((_, at) =>
-    `**Tool Result:** \`call_${at}\`\n\n\`\`\`flemma:tool status=${standing}\n\`\`\`\n`
+    `**Tool Result:** \`call_${at}\`\n\n\`\`\`flemma:tool status=${stored}\n\`\`\`\n`
   );
   return `${reply}\n@You:\n\n${blocks.join("\n")}`;
 }

@@ -3,7 +3,7 @@
 import { conversation } from "../conversation.ts";
 import type { Bench, Figure } from "../harness.ts";
 import { type Ceiling, growth } from "./figures.ts";
-import { callsDocument, type ReplyKind, replyStream, type Standing, sums } from "./made.ts";
+import { callsDocument, type ReplyKind, replyStream, type Stored, sums } from "./made.ts";
 import { type Spent, spent } from "./run.ts";
 
 const MB = 1024 * 1024;
@@ -139,8 +139,8 @@ function output(folder: string): Promise<Figure[]> {
   }, { memory: 350 });
 }
 
-async function withCalls(folder: string, count: number, standing: Standing): Promise<void> {
-  await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(sums(count), standing));
+async function withCalls(folder: string, count: number, stored: Stored): Promise<void> {
+  await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(sums(count), stored));
 }
 
 /** Advances the document with a server on loopback that answers with so many bytes. */

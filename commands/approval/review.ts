@@ -8,8 +8,8 @@ import type { Invocation } from "../invocation.ts";
 import { Exit, exitOf } from "../io/exit.ts";
 import { Interrupts } from "../io/interrupt.ts";
 import { refuse } from "../io/refuse.ts";
-import { advised } from "../line/advice.ts";
-import { Desk } from "./review/controller.ts";
+import { formatCommand } from "../line/advice.ts";
+import { ReviewController } from "./review/controller.ts";
 import { Dialogue, type Ending } from "./review/dialogue.ts";
 import { editText } from "./review/editor.ts";
 import { ProcessTty } from "./review/tty.ts";
@@ -41,8 +41,8 @@ export async function run(invocation: Invocation): Promise<number> {
       notify: (problem: Problem) => tell(inOneLine(problem)),
     };
     const terminal = tty = new ProcessTty(environment.variables, interrupts.signal);
-    const desks = files.value.map((file) => new Desk(file, options));
-    const dialogue = new Dialogue(terminal, desks, {
+    const controllers = files.value.map((file) => new ReviewController(file, options));
+    const dialogue = new Dialogue(terminal, controllers, {
       edit: async (text) => {
         let edited: Outcome<string | null> = success(null);
         await terminal.lend(async () => {
@@ -71,7 +71,7 @@ function filesOf({ arguments: { positionals } }: Invocation): Outcome<readonly s
   return failure(
     "usage",
     "review is a dialogue and needs a terminal.",
-    `Elsewhere: ${advised("status", file)}, then ${advised("approve", file)} TARGET`,
+    `Elsewhere: ${formatCommand("status", file)}, then ${formatCommand("approve", file)} TARGET`,
   );
 }
 
@@ -85,7 +85,7 @@ function ended({ messages }: Invocation, ending: Ending, files: readonly string[
     ...(rejected > 0 ? [`${rejected} rejected`] : []),
     ...(waiting > 0 ? [waiting === 1 ? "1 still waits" : `${waiting} still wait`] : []),
   ];
-  const advance = files.length === 1 ? advised("advance", file) : "flemma advance FILE";
+  const advance = files.length === 1 ? formatCommand("advance", file) : "flemma advance FILE";
   if (done.length === 0 && problems.length === 0) {
     const names = visible(files.join(", "));
     messages.note(

@@ -1,7 +1,7 @@
 // `flemma approval test`: what policy says of commands that nobody has called yet, under the settings and rules to try.
 
 import type { ExplainedCall } from "../../agent/types.ts";
-import { commandJudge } from "../../agent/views/evaluate_commands.ts";
+import { createCommandEvaluator } from "../../agent/views/evaluate_commands.ts";
 import { absolutePath, normalPath } from "../../base/paths.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -37,18 +37,18 @@ export async function run(invocation: Invocation): Promise<number> {
   const environment = { ...invocation.environment, cwd };
   const host = hostOptions({ ...invocation, environment });
   if (!host.ok) return refuse(invocation, host.problem);
-  const judge = await commandJudge({
+  const evaluate = await createCommandEvaluator({
     host: host.value,
     environment,
     tool: textOption(given, "tool") ?? "bash",
     rules: listOption(given, "rule"),
   });
-  if (!judge.ok) return refuse(invocation, judge.problem);
+  if (!evaluate.ok) return refuse(invocation, evaluate.problem);
   const commands = given.positionals.length > 0 ? given.positionals : linesOf(invocation);
   const found: ExplainedCall[] = [];
   const asJson = switchOption(given, "json") === true;
   for (const command of commands) {
-    const explained = await judge.value(command);
+    const explained = await evaluate.value(command);
     found.push(explained);
     if (!asJson) writeLines(`${lineOf(command, explained)}\n`);
   }

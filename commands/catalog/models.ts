@@ -13,9 +13,9 @@ import { writeLines, writeOutput } from "../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages, arguments: given } = invocation;
-  const said = await settingsFor(invocation, { path: null, frontmatter: null, preamble: null });
-  if (!said.ok) return refuse(invocation, said.problem);
-  const { settings } = said.value;
+  const stated = await settingsFor(invocation, { path: null, frontmatter: null, preamble: null });
+  if (!stated.ok) return refuse(invocation, stated.problem);
+  const { settings } = stated.value;
   const provider = given.positionals[0] ?? settings.provider;
   const names = providerNames(settings);
   if (!names.includes(provider)) {

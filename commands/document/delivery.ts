@@ -1,6 +1,6 @@
 // How a piped document is given back: exactly once, however its command ends, with what may get lost on the way kept.
 
-import { InHand } from "../../cycle/storage/saved_text.ts";
+import { SavedText } from "../../cycle/storage/saved_text.ts";
 import type { Invocation } from "../invocation.ts";
 import { FilterOutput } from "../io/filter_output.ts";
 import { type Input, passRestThrough } from "../io/streams.ts";
@@ -8,7 +8,7 @@ import { type Input, passRestThrough } from "../io/streams.ts";
 export class Delivery {
   readonly #input: Input;
   readonly #messages: Invocation["messages"];
-  readonly #inHand: InHand;
+  readonly #savedText: SavedText;
   readonly #output = new FilterOutput();
   #delivered: boolean | null = null;
   /** The whole text that is given back: at first as it came. */
@@ -17,7 +17,7 @@ export class Delivery {
   constructor({ environment, messages }: Invocation, input: Input) {
     this.#input = input;
     this.#messages = messages;
-    this.#inHand = new InHand(environment, (problem) => messages.notice(problem));
+    this.#savedText = new SavedText(environment, (problem) => messages.notice(problem));
     this.current = () => input.bytes;
     if (input.complete) this.#output.begin(input.bytes);
   }
@@ -28,7 +28,7 @@ export class Delivery {
   ): (text: Uint8Array, asCut: () => Uint8Array) => void {
     let before = this.#input.bytes;
     return (text, asCut) => {
-      this.#inHand.update(asCut());
+      this.#savedText.update(asCut());
       changed?.(before, text);
       before = text;
     };
@@ -43,7 +43,7 @@ export class Delivery {
       if (!this.#input.complete) passRestThrough();
       this.#delivered = wanted;
     } finally {
-      const kept = this.#inHand.close(this.#delivered);
+      const kept = this.#savedText.close(this.#delivered);
       if (kept !== null) this.#messages.note(`flemma: What this run had in hand: flemma recover ${kept}`);
     }
   }

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
 import { editorAround } from "./parent_editor.ts";
-import { type Input, inputKind, lookAtInputFile, type StandardInput } from "./streams.ts";
+import { type Input, inputKind, peekInputFile, type StandardInput } from "./streams.ts";
 
 /**
  * Milliseconds for the first bytes of a buffer. They are there before this process is, unless the machine is very busy;
@@ -21,7 +21,7 @@ export async function pipedBeside(environment: Environment, input: StandardInput
     case "nothing":
       return null;
     case "file":
-      return isDocument(lookAtInputFile()) ? input.read() : null;
+      return isDocument(peekInputFile()) ? input.read() : null;
     case "stream":
       return await streamBeside(environment, input);
   }

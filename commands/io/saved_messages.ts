@@ -7,7 +7,7 @@ import type { Chat } from "../../parser/types.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
 
 /** Documents whose messages are kept; those of the longest silent one go first. */
-const MAX_KEPT = 50;
+const MAX_SAVED = 50;
 
 /** Runs before a document was read, and documents without a message. */
 const NO_DOCUMENT = "none";
@@ -34,7 +34,7 @@ export function keepMessages(
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const text = messages.map((message) => message + "\n").join("");
   Deno.writeTextFileSync(`${folder}/${key ?? NO_DOCUMENT}.txt`, text, { mode: 0o600 });
-  for (const { path } of newestFirst(folder).slice(MAX_KEPT)) removeQuietly(path);
+  for (const { path } of newestFirst(folder).slice(MAX_SAVED)) removeQuietly(path);
 }
 
 /** The kept messages of a document, or of the last run at all (null); null when there are none. */

@@ -262,7 +262,7 @@ export function inputKind(): "terminal" | "nothing" | "file" | "stream" {
 }
 
 /** What a regular file on standard input holds, read beside it: nothing is taken from standard input. */
-export function lookAtInputFile(): Uint8Array {
+export function peekInputFile(): Uint8Array {
   return Deno.readFileSync(descriptorPath(0));
 }
 

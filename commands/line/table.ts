@@ -3,7 +3,7 @@
 import { BEGIN_COMMANDS } from "./rows/begin.ts";
 import { COMPACT, FORK } from "./rows/conversation.ts";
 import { GIT_COMMANDS } from "./rows/git.ts";
-import { LOOK_COMMANDS } from "./rows/read.ts";
+import { READ_COMMANDS } from "./rows/read.ts";
 import { PROVIDER_COMMANDS } from "./rows/providers.ts";
 import { REPLAY_COMMANDS } from "./rows/replay.ts";
 import { SANDBOX_COMMANDS } from "./rows/sandbox.ts";
@@ -16,7 +16,7 @@ import type { Command, CommandGroup } from "./spec.ts";
 /** Every command, in the groups and the order in which people read about them. */
 export const GROUPS: readonly CommandGroup[] = [
   { title: "Work on a document", commands: [...WORK_COMMANDS, CANCEL, COMPACT, FORK, UNDO, WATCH] },
-  { title: "Look at a document", commands: LOOK_COMMANDS },
+  { title: "Look at a document", commands: READ_COMMANDS },
   { title: "Begin", commands: BEGIN_COMMANDS },
   { title: "Serve editors and shells", commands: [...SERVING_COMMANDS, ...SHELL_COMMANDS] },
   { title: "Test, and keep in git", commands: [...REPLAY_COMMANDS, ...GIT_COMMANDS] },

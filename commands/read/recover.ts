@@ -1,6 +1,6 @@
 // `flemma recover`: the text that a filter had in hand when its output got lost (editors 2.3).
 
-import { type Kept, keptTexts } from "../../cycle/storage/saved_text.ts";
+import { listSavedTexts, type SavedEntry } from "../../cycle/storage/saved_text.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
@@ -10,7 +10,7 @@ import { switchOption } from "../line/options.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment } = invocation;
-  const kept = keptTexts(environment);
+  const kept = listSavedTexts(environment);
   if (switchOption(given, "list") === true) {
     if (switchOption(given, "json") === true) writeOutput(`${safeJson(kept)}\n`);
     else writeLines(kept.map(listed).join("") || "Nothing is kept.\n");
@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-function listed({ id, bytes, time, running }: Kept): string {
+function listed({ id, bytes, time, running }: SavedEntry): string {
   const when = time.toISOString().slice(0, 19).replace("T", " ");
   return `${id}  ${when} UTC  ${bytes} bytes${running ? "  (its run goes on)" : ""}\n`;
 }

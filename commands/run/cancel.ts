@@ -123,7 +123,7 @@ function several(runs: readonly LiveRun[]): Problem {
 }
 
 /** What came of asking the runs of one document. */
-interface Came {
+interface CancelResult {
   readonly cancelled: CancelAnswer["cancelled"];
   /** Runs that have something cancelled, and nothing left that goes on. */
   readonly ending: readonly LiveRun[];
@@ -137,9 +137,9 @@ async function cancel(
   request: CancelRequest,
 ): Promise<number> {
   const { messages, arguments: given } = invocation;
-  const came = await askAll(runs, request);
-  if (!came.ok) return refuse(invocation, came.problem);
-  const { cancelled, ending, left } = came.value;
+  const results = await askAll(runs, request);
+  if (!results.ok) return refuse(invocation, results.problem);
+  const { cancelled, ending, left } = results.value;
   const ended = (await Promise.all(ending.map((run) => ends(run, ENDING)))).every((over) => over);
   if (switchOption(given, "json") === true) {
     writeOutput(`${safeJson({ cancelled, running: left, ended: ended && left.length === 0 })}\n`);
@@ -152,7 +152,7 @@ async function cancel(
 }
 
 /** Asks one run after the other; all of them where all is to be cancelled, else until one of them had it. */
-async function askAll(runs: readonly LiveRun[], request: CancelRequest): Promise<Outcome<Came>> {
+async function askAll(runs: readonly LiveRun[], request: CancelRequest): Promise<Outcome<CancelResult>> {
   const cancelled: CancelAnswer["cancelled"][number][] = [];
   const ending: LiveRun[] = [];
   const left: string[] = [];

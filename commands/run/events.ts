@@ -63,7 +63,7 @@ function openTarget(environment: Environment, path: string, document: string | n
   }
   try {
     const file = Deno.openSync(absolutePath(environment, path), { append: true, create: true, mode: 0o600 });
-    return success({ write: told(path, (line) => writeTo(file, line)), close: () => closed(file) });
+    return success({ write: createReporter(path, (line) => writeTo(file, line)), close: () => closed(file) });
   } catch (thrown) {
     return failure("events-unwritable", `Events cannot be written to ${path}: ${thrownText(thrown)}.`);
   }
@@ -78,11 +78,11 @@ function descriptorTarget(descriptor: number, path: string): Outcome<Target> {
     return failure("usage", `--events ${path} is where the document comes from or goes to.`);
   }
   if (descriptor === 2) {
-    return success({ write: told(path, (line) => writeTo(Deno.stderr, line)), close: nothing });
+    return success({ write: createReporter(path, (line) => writeTo(Deno.stderr, line)), close: nothing });
   }
   try {
     const file = Deno.openSync(descriptorPath(descriptor), { append: true });
-    return success({ write: told(path, (line) => writeTo(file, line)), close: () => closed(file) });
+    return success({ write: createReporter(path, (line) => writeTo(file, line)), close: () => closed(file) });
   } catch (thrown) {
     if (isSocket(descriptor)) return success(socketTarget(descriptor));
     return failure(
@@ -112,7 +112,7 @@ function socketTarget(descriptor: number): Target {
   let fault: unknown = null;
   const failed = (thrown: unknown) => void (fault ??= thrown);
   return {
-    write: told(`fd:${descriptor}`, (line) => {
+    write: createReporter(`fd:${descriptor}`, (line) => {
       if (fault !== null) throw fault;
       lines.write(new TextEncoder().encode(line)).catch(failed);
     }),
@@ -171,7 +171,7 @@ class Sink implements EventSink {
 }
 
 /** The same writer, whose failures name the place. */
-function told(path: string, write: (line: string) => void): (line: string) => void {
+function createReporter(path: string, write: (line: string) => void): (line: string) => void {
   return (line) => {
     try {
       write(line);

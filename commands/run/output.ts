@@ -168,10 +168,10 @@ export class Show {
     const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
     const { reason, ids, line, problem } = stop;
     showCursor(this.#invocation, document, line ?? this.#cursor);
-    const told = this.#ended?.({ document, stop, exit, records: this.#records }) ?? false;
+    const reported = this.#ended?.({ document, stop, exit, records: this.#records }) ?? false;
     // What a notice or a diagnostic has said already is not said again.
     const noticed = problem !== undefined && problem.next === undefined && this.#noticed.has(problem.message);
-    if (!told && !noticed && (reason !== "diagnostics" || !this.#explained)) {
+    if (!reported && !noticed && (reason !== "diagnostics" || !this.#explained)) {
       this.#tellEnd(document, stop);
     }
     this.#events?.write({ event: "stopped", reason, ids, line, exit, problem });

@@ -7,7 +7,7 @@ import { handyNames } from "../../cycle/plan/targets.ts";
 import type { Stop, StopReason } from "../../cycle/types.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Chat } from "../../parser/types.ts";
-import { advised, compactAdvice } from "../line/advice.ts";
+import { compactAdvice, formatCommand } from "../line/advice.ts";
 import { decisionAdvice, lastWordSentence, wayOn, wayOnAfter } from "../line/next_steps.ts";
 
 /** A sentence for the person: one that is told even with `--quiet`, one that is not, or what went wrong. */
@@ -124,7 +124,7 @@ function wayOnFrom(problem: Problem, { chat, onDisk, file }: EndedRun): string |
 }
 
 function advance({ file }: EndedRun): string {
-  return advised("advance", file);
+  return formatCommand("advance", file);
 }
 
 function counted(ids: readonly string[]): string {
@@ -136,12 +136,12 @@ function outcomes(chat: Chat, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const result = chat.result(id);
     if (result === undefined || isPlaceholder(result)) return [];
-    const said = result.content.split("\n").find((line) => line.trim() !== "") ?? "no output";
+    const stated = result.content.split("\n").find((line) => line.trim() !== "") ?? "no output";
     const what = `${chat.call(id)?.name ?? "the call"} (${id})`;
     const end = result.status === "error" ? "failed" : "is done";
     // A list of what is wrong follows in the document.
     return [
-      `${what} ${end}: ${cutToWidth(said.trim().replace(/:$/, "."), 100)}   line ${result.header.start}`,
+      `${what} ${end}: ${cutToWidth(stated.trim().replace(/:$/, "."), 100)}   line ${result.header.start}`,
     ];
   });
 }

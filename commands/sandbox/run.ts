@@ -6,7 +6,7 @@ import type { Prepared } from "../../sandbox/types.ts";
 import { thrownText } from "../../base/problem.ts";
 import { sandboxOf } from "../../agent/sandbox.ts";
 import { authorityIn } from "../../agent/trust/agreement.ts";
-import { distrust } from "../../agent/trust/untrusted.ts";
+import { assessTrust } from "../../agent/trust/untrusted.ts";
 import { readSubject, settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -28,7 +28,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const sandbox = sandboxOf(environment, subject, evaluated.value);
   // The person asks for a wall, and a stranger's document may not be what makes it lower.
-  const distrusted = await distrust({
+  const untrustedDocument = await assessTrust({
     environment,
     path: subject.path,
     authority: await authorityIn(evaluated.value, subject.frontmatter),
@@ -36,16 +36,16 @@ export async function run(invocation: Invocation): Promise<number> {
     document: settings,
     sandbox,
   });
-  if (distrusted !== null && !distrusted.onlyItsOwn) {
+  if (untrustedDocument !== null && !untrustedDocument.onlyItsOwn) {
     return refuse(invocation, {
       code: "document-not-trusted",
-      message: `${rest[0]} was not run. ${distrusted.sentence}`,
+      message: `${rest[0]} was not run. ${untrustedDocument.sentence}`,
       next: "Without the document it runs by your own settings: flemma sandbox run -- COMMAND",
     });
   }
   const prepared = await sandbox.prepare(rest);
-  const told = sandbox.notices();
-  for (const notice of told) {
+  const reported = sandbox.notices();
+  for (const notice of reported) {
     // What keeps the command from running is told once, below.
     if (prepared.ok || notice.message !== prepared.problem.message) messages.notice(notice);
   }
@@ -58,7 +58,7 @@ export async function run(invocation: Invocation): Promise<number> {
   } finally {
     await prepared.value.dispose();
     for (const change of sandbox.fileChanges()) messages.say(`flemma: ${fileChangeSentence(change)}`);
-    for (const notice of sandbox.notices().slice(told.length)) {
+    for (const notice of sandbox.notices().slice(reported.length)) {
       // What stands above is said already.
       if (notice.code !== "sandbox-setup-failed") messages.notice(notice);
     }
@@ -77,7 +77,7 @@ async function confined(
   const { environment, messages, arguments: { rest: [program = ""] } } = invocation;
   const env = toolEnvironment(environment.variables, settings.tools.env, {
     sandboxed: prepared.wrapped,
-    kept: sandbox.keptVariables(),
+    kept: sandbox.socketVariables(),
     added: sandbox.addedVariables(),
   });
   // Inside nothing is there that is not there outside, and the backend's own words would be about itself.

@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
         documents: document.value === null ? [] : [document.value],
         configFiles: [...loaded.value.files, ...loaded.value.code],
       }),
-      lookAnew: true,
+      ignoreCache: true,
     });
     const backend = await sandbox.available();
     if (!backend.ok) return refuse(invocation, backend.problem);

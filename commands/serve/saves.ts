@@ -51,7 +51,7 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
   const stop = () => watcher.close();
   signal.addEventListener("abort", stop, { once: true });
   // Of a folder further up that gives way to another nobody tells.
-  const looks = setInterval(() => isOther() && stop(), FOLDER_GONE);
+  const checks = setInterval(() => isOther() && stop(), FOLDER_GONE);
   try {
     if (signal.aborted) return "moved";
     // What was saved before somebody listened is found by looking.
@@ -65,7 +65,7 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
     if (!signal.aborted) changed();
     return "moved";
   } finally {
-    clearInterval(looks);
+    clearInterval(checks);
     signal.removeEventListener("abort", stop);
     try {
       watcher.close();

@@ -17,7 +17,7 @@ import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { SETTLED, watchSaves } from "./saves.ts";
-import { isSaved, type Known, knownAfter, lookAt } from "./watched.ts";
+import { isSaved, type Known, knownAfter, readFileState } from "./watched.ts";
 
 /** Another run may have the document for hours; the save waits for its end. */
 const LONGEST_WAIT = 7 * 24 * 60 * 60;
@@ -88,7 +88,7 @@ interface WatchedOptions {
 class Watched {
   readonly #options: WatchedOptions;
   readonly #teller: Teller;
-  #known: Known = { look: null, failed: false };
+  #known: Known = { fileState: null, failed: false };
   #work: Promise<void> | null = null;
   /** Something was saved while it ran. */
   #again = false;
@@ -102,7 +102,7 @@ class Watched {
 
   /** Notes what is there already: only what is saved from now on is advanced. */
   async begin(): Promise<void> {
-    this.#known = { look: await lookAt(this.#options.path), failed: false };
+    this.#known = { fileState: await readFileState(this.#options.path), failed: false };
   }
 
   /** Settles when the watching has ended; answers whether that cut a run short. */
@@ -119,7 +119,7 @@ class Watched {
       this.#again = true;
       return;
     }
-    this.#work = this.#look().finally(() => {
+    this.#work = this.#check().finally(() => {
       this.#work = null;
       if (this.#again && !this.#options.signal.aborted) {
         this.#again = false;
@@ -128,11 +128,13 @@ class Watched {
     });
   }
 
-  async #look(): Promise<void> {
-    const now = await lookAt(this.#options.path);
-    if (now === null && this.#known.look !== null) this.#teller.note("is gone; it is watched for still.");
+  async #check(): Promise<void> {
+    const now = await readFileState(this.#options.path);
+    if (now === null && this.#known.fileState !== null) {
+      this.#teller.note("is gone; it is watched for still.");
+    }
     if (isSaved(this.#known, now)) await this.#advance();
-    else if (now?.text.length !== 0) this.#known = { ...this.#known, look: now };
+    else if (now?.text.length !== 0) this.#known = { ...this.#known, fileState: now };
   }
 
   /** Runs until nothing is left to send: a question that was typed below while a reply came is the next one. */
@@ -140,18 +142,18 @@ class Watched {
     const { path, signal } = this.#options;
     for (let goesOn = true; goesOn && !signal.aborted;) {
       const ran = await this.#once();
-      const now = await lookAt(path);
+      const now = await readFileState(path);
       if ("code" in ran) {
-        this.#known = { look: now, failed: true };
+        this.#known = { fileState: now, failed: true };
         if (!signal.aborted) this.#teller.problem(ran);
         return;
       }
       const { stop, ours, hasQuestion } = ran;
       this.#known = knownAfter({ ours, now, reason: stop.reason });
       this.#teller.stopped(stop);
-      goesOn = stop.reason === "done" && hasQuestion && this.#known.look === now;
+      goesOn = stop.reason === "done" && hasQuestion && this.#known.fileState === now;
       // What was saved meanwhile may not be whole yet.
-      if (this.#known.look !== now) setTimeout(() => this.#saved(), SETTLED);
+      if (this.#known.fileState !== now) setTimeout(() => this.#saved(), SETTLED);
     }
   }
 

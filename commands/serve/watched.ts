@@ -4,7 +4,7 @@
 import type { Stop } from "../../cycle/types.ts";
 
 /** A file at one moment. */
-export interface Look {
+export interface FileState {
   /** What changes with every write: who the file is, how large, and when it was written. */
   readonly stamp: string;
   readonly text: Uint8Array;
@@ -13,25 +13,25 @@ export interface Look {
 /** What is known of a document when nothing runs. */
 export interface Known {
   /** Its file when it was last looked at; null when it was not there. */
-  readonly look: Look | null;
+  readonly fileState: FileState | null;
   /** The last run failed: the same text may succeed another time. */
   readonly failed: boolean;
 }
 
 /** Whether what is there now was saved by somebody, and is to be advanced. */
-export function isSaved({ look, failed }: Known, now: Look | null): boolean {
+export function isSaved({ fileState, failed }: Known, now: FileState | null): boolean {
   // A file that is gone may come again; one that is empty is about to be written.
   if (now === null || now.text.length === 0) return false;
   // A save in the middle of a look, or in the same tick of the clock, leaves the stamp as it was.
-  if (look === null || !isSame(look.text, now.text)) return true;
-  return failed && look.stamp !== now.stamp;
+  if (fileState === null || !isSame(fileState.text, now.text)) return true;
+  return failed && fileState.stamp !== now.stamp;
 }
 
 /** A run that has ended. */
 export interface Ended {
   /** What it left, and the file now. */
   readonly ours: Uint8Array;
-  readonly now: Look | null;
+  readonly now: FileState | null;
   readonly reason: Stop["reason"];
 }
 
@@ -41,12 +41,12 @@ export interface Ended {
  */
 export function knownAfter({ ours, now, reason }: Ended): Known {
   const failed = reason === "failed" || reason === "cancelled";
-  if (now === null || failed || isSame(now.text, ours)) return { look: now, failed };
-  return { look: { stamp: "", text: ours }, failed };
+  if (now === null || failed || isSame(now.text, ours)) return { fileState: now, failed };
+  return { fileState: { stamp: "", text: ours }, failed };
 }
 
 /** Reads a file; null when it is not there or cannot be read. */
-export async function lookAt(path: string): Promise<Look | null> {
+export async function readFileState(path: string): Promise<FileState | null> {
   try {
     using file = await Deno.open(path, { read: true });
     const { dev, ino, size, mtime, ctime, isFile } = await file.stat();

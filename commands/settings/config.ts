@@ -5,7 +5,7 @@ import type { DocumentSettings } from "../../config/document/first_block.ts";
 import { allRows, lookUp, type Row } from "../../config/layers/explain.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { renderLegend, renderRows, valueText } from "../../config/layers/render.ts";
-import { modelInForce } from "../../providers/models/choice.ts";
+import { currentModel } from "../../providers/models/choice.ts";
 import { visible } from "../../base/visible.ts";
 import { documentPath, readForReport, settingsFor } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";
@@ -81,7 +81,7 @@ async function get(invocation: Invocation): Promise<number> {
   } else if ("key" in found.value) {
     const { key: name, value: written } = found.value;
     // A name is told even where nobody set one: it is what is asked, and what is paid for.
-    const value = name === "model" ? modelInForce(seen.document.settings) : written;
+    const value = name === "model" ? currentModel(seen.document.settings) : written;
     writeOutput(
       value === null ? "" : `${typeof value === "string" ? visible(value) : visible(valueText(value))}\n`,
     );

@@ -55,10 +55,10 @@ async function show(invocation: Invocation, { path, isAgreed }: Trustable): Prom
 
 async function agree(invocation: Invocation, { agree, agreed }: Trustable): Promise<number> {
   const { messages } = invocation;
-  const told = await agree();
-  if (!told.ok) return refuse(invocation, told.problem);
+  const reported = await agree();
+  if (!reported.ok) return refuse(invocation, reported.problem);
   messages.note(agreed);
-  for (const line of told.value) messages.note(line);
+  for (const line of reported.value) messages.note(line);
   return Exit.ok;
 }
 

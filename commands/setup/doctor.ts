@@ -7,7 +7,7 @@ import { type Outcome, thrownText } from "../../base/problem.ts";
 import { recordsOf } from "../../cycle/usage/log.ts";
 import type { Fill } from "../../cycle/usage/fill.ts";
 import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
-import { modelInForce } from "../../providers/models/choice.ts";
+import { currentModel } from "../../providers/models/choice.ts";
 import { knownProvider, providerNames } from "../../providers/registry.ts";
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { contextFill } from "../../agent/conversation/context_fill.ts";
@@ -89,7 +89,7 @@ async function examine(
       problems: [...(problem === null ? [] : problem.message.split("\n")), ...blocks, ...notices],
     },
     provider: evaluated.ok ? evaluated.value.settings.provider : null,
-    model: evaluated.ok ? modelInForce(evaluated.value.settings) : null,
+    model: evaluated.ok ? currentModel(evaluated.value.settings) : null,
     context: evaluated.ok && path !== null
       ? contextFill(
         evaluated.value.settings,
@@ -109,11 +109,11 @@ async function examine(
   };
 }
 
-function toolJson({ name, verdict: { decision, source } }: ToolRow): Report["tools"][number] {
+function toolJson({ name, decided: { decision, source } }: ToolRow): Report["tools"][number] {
   return { name, source: "built in", approval: approvalWords(decision, source) };
 }
 
-function approvalWords(decision: ToolRow["verdict"]["decision"], source: string): string {
+function approvalWords(decision: ToolRow["decided"]["decision"], source: string): string {
   const who = source === "default" ? "" : ` (${decidedBy(source)})`;
   switch (decision) {
     case "approve":

@@ -11,7 +11,7 @@ import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption, textOption } from "../line/options.ts";
 import { EDITOR_FILES } from "./editor_files.generated.ts";
-import { type Installed, installInto, keepCopy, lookAt } from "./editor_install.ts";
+import { inspectFolder, type Installed, installInto, keepCopy } from "./editor_install.ts";
 import {
   findPassage,
   type FoundPassage,
@@ -25,11 +25,11 @@ type Files = Readonly<Record<string, string>>;
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment } = invocation;
-  const [said] = given.positionals;
-  if (said === undefined) return await list(invocation);
-  const name = own(EDITOR_ALIASES, said) ?? said;
+  const [stated] = given.positionals;
+  if (stated === undefined) return await list(invocation);
+  const name = own(EDITOR_ALIASES, stated) ?? stated;
   const place = own(EDITOR_PLACES, name);
-  if (place === undefined) return refuse(invocation, unknownEditor(said));
+  if (place === undefined) return refuse(invocation, unknownEditor(stated));
   const files = EDITOR_FILES[place.files] ?? {};
   if (switchOption(given, "print") === true) {
     writeOutput(printed(files));
@@ -50,7 +50,7 @@ export async function run(invocation: Invocation): Promise<number> {
     if (place.passage !== undefined) {
       return await settle({ invocation, name, place, folder, files }, place.passage, install);
     }
-    const found = await lookAt(folder, files);
+    const found = await inspectFolder(folder, files);
     return install
       ? await put({ invocation, name, place, folder, files, found })
       : tell(stateOf(name, folder, found));
@@ -151,7 +151,7 @@ export async function editorStates(
         const { state, version } = await findPassage(await readSettings(path), files[file]!, conflict);
         return { name, folder: path, state, version };
       }
-      const { state, version } = await lookAt(folder, files);
+      const { state, version } = await inspectFolder(folder, files);
       return { name, folder, state, version };
     }),
   );
@@ -201,12 +201,12 @@ function tell(text: string): number {
   return Exit.ok;
 }
 
-function unknownEditor(said: string) {
+function unknownEditor(stated: string) {
   const names = Object.keys(EDITOR_PLACES);
-  const meant = nearest(said, names);
+  const meant = nearest(stated, names);
   return {
     code: "usage",
-    message: `There are no files for ${said}${meant === null ? "" : `; did you mean ${meant}?`}`,
+    message: `There are no files for ${stated}${meant === null ? "" : `; did you mean ${meant}?`}`,
     next: `There are for: ${names.join(", ")}. Every editor with filters works without: see docs/editors.md`,
   };
 }

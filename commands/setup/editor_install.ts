@@ -24,7 +24,10 @@ export interface Installed {
 }
 
 /** Looks at a folder. Nothing is changed. */
-export async function lookAt(folder: string, files: Readonly<Record<string, string>>): Promise<Installed> {
+export async function inspectFolder(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): Promise<Installed> {
   const note = await noteOf(folder);
   const known = note?.files ?? {};
   const changed: string[] = [];

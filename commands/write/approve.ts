@@ -24,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
         const added = await session.addRule(written);
         if (!added.ok) return failed(notKept(added.problem, approved.value));
       }
-      for (const line of told(rules.value, file)) invocation.messages.note(line);
+      for (const line of describeRules(rules.value, file)) invocation.messages.note(line);
       return approved;
     },
   });
@@ -51,7 +51,7 @@ function notKept(problem: Problem, ids: readonly string[]): Problem {
 }
 
 /** What holds from now on, and how it is taken back. */
-function told(rules: readonly ProposedRule[], file: string | null): string[] {
+function describeRules(rules: readonly ProposedRule[], file: string | null): string[] {
   const of = file === null ? "" : ` ${operands(file)}`;
   return [
     ...rules.map(({ text }) => `Until logout, for this document: ${text}`),

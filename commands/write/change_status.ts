@@ -7,7 +7,7 @@ import type { Chat } from "../../parser/types.ts";
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
-import { advised } from "../line/advice.ts";
+import { formatCommand } from "../line/advice.ts";
 import { refuse } from "../io/refuse.ts";
 import { withDocument } from "../document/open.ts";
 import { targetsOf } from "../line/targets.ts";
@@ -73,7 +73,7 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
       for (const line of callLines(named)) messages.note(line);
     }
     const ids = listed(marked.value);
-    messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${advised("advance", file)}`);
+    messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${formatCommand("advance", file)}`);
     return Exit.ok;
   });
 }

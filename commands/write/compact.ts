@@ -28,7 +28,7 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
-import { advised } from "../line/advice.ts";
+import { formatCommand } from "../line/advice.ts";
 import { numberOption, switchOption, textOption } from "../line/options.ts";
 import { wayOn } from "../line/next_steps.ts";
 import { agreeAsBefore, notAFile } from "./derived_trust.ts";
@@ -50,7 +50,7 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** A document and how it is parted. */
-interface Parted {
+interface Split {
   readonly chat: Chat;
   readonly cut: Cut;
 }
@@ -70,12 +70,12 @@ async function compact(invocation: Invocation, document: CommandDocument, emit: 
   const keep = numberOption(given, "keep") ?? KEPT;
   const cut = cutOf(chat, keep);
   if (!cut.ok) return refuse(invocation, pruned ? nothingLong(document, keep) : cut.problem);
-  const parted = { chat, cut: cut.value };
+  const split = { chat, cut: cut.value };
   const name = textOption(given, "to") ?? nextCompacted(environment, file ?? label);
-  if (switchOption(given, "dry-run") === true) return foretell(invocation, parted, name);
+  if (switchOption(given, "dry-run") === true) return foretell(invocation, split, name);
   const made = pruned
-    ? await shortened(invocation, document, parted, { name, keep })
-    : await summedUp(invocation, document, parted, emit);
+    ? await shortened(invocation, document, split, { name, keep })
+    : await summedUp(invocation, document, split, emit);
   if (!made.ok) return refuse(invocation, made.problem);
   const target = absolutePath(environment, name);
   const bytes = movedText(made.value, path, target);
@@ -83,7 +83,7 @@ async function compact(invocation: Invocation, document: CommandDocument, emit: 
   if (!written.ok) return refuse(invocation, written.problem);
   const problem = await agreeAsBefore(invocation, session, name);
   if (problem !== null) messages.notice(problem);
-  report(invocation, { parted, name, target, path, bytes, pruned });
+  report(invocation, { split, name, target, path, bytes, pruned });
   return Exit.ok;
 }
 
@@ -91,7 +91,7 @@ async function compact(invocation: Invocation, document: CommandDocument, emit: 
 async function summedUp(
   invocation: Invocation,
   document: CommandDocument,
-  { chat, cut }: Parted,
+  { chat, cut }: Split,
   emit: Emit,
 ): Promise<Outcome<Uint8Array>> {
   const { session, label, interrupts } = document;
@@ -126,7 +126,7 @@ function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
 async function summaryOf(
   invocation: Invocation,
   { session, interrupts }: CommandDocument,
-  { chat, cut }: Parted,
+  { chat, cut }: Split,
   emit: Emit,
 ): Promise<Outcome<string>> {
   const host = hostOptions(invocation);
@@ -167,7 +167,7 @@ function noSummary(isCut: boolean, isEmpty: boolean): Problem {
 async function shortened(
   { environment }: Invocation,
   document: CommandDocument,
-  { chat, cut }: Parted,
+  { chat, cut }: Split,
   { name, keep }: { readonly name: string; readonly keep: number },
 ): Promise<Outcome<Uint8Array>> {
   const { session } = document;
@@ -189,15 +189,15 @@ async function shortened(
 function nothingLong(
   { session: { chat, settings } }: CommandDocument,
   keep: number,
-  parted: { readonly cut: Cut } | null = null,
+  split: { readonly cut: Cut } | null = null,
 ): Problem {
   const limit = settings.context.prune_over;
   const less = keepLess(chat, keep, (cut) => longResults(chat, cut, limit).length > 0);
-  const shorter = parted !== null && longResults(chat, parted.cut, 0).length > 0;
+  const shorter = split !== null && longResults(chat, split.cut, 0).length > 0;
   const ways = [
     ...(less.includes("--keep") ? [less] : []),
     ...(shorter ? ["Lower context.prune_over."] : []),
-    ...(parted === null ? [] : ["Let a model sum up: leave out --results-only."]),
+    ...(split === null ? [] : ["Let a model sum up: leave out --results-only."]),
   ];
   return {
     code: "nothing-to-compact",
@@ -209,17 +209,17 @@ function nothingLong(
 }
 
 /** Tells what would be done; nobody is asked. */
-function foretell(invocation: Invocation, { chat, cut }: Parted, name: string): number {
+function foretell(invocation: Invocation, { chat, cut }: Split, name: string): number {
   const tokens = Math.ceil((cut.kept - cut.head) / 4);
   const { summed, turns } = cut;
   const [first, last] = [summed[0]!.place.start, summed.at(-1)!.place.end];
   if (switchOption(invocation.arguments, "json") === true) {
-    const told = {
+    const reported = {
       to: name,
       summed: { messages: summed.length, lines: [first, last], tokens },
       kept: turns.length,
     };
-    writeOutput(`${safeJson(told)}\n`);
+    writeOutput(`${safeJson(reported)}\n`);
     return Exit.ok;
   }
   invocation.messages.note(
@@ -233,7 +233,7 @@ function foretell(invocation: Invocation, { chat, cut }: Parted, name: string): 
 }
 
 interface Made {
-  readonly parted: Parted;
+  readonly split: Split;
   readonly name: string;
   readonly target: string;
   readonly path: string;
@@ -241,18 +241,18 @@ interface Made {
   readonly pruned: boolean;
 }
 
-function report(invocation: Invocation, { parted, name, target, path, bytes, pruned }: Made): void {
+function report(invocation: Invocation, { split, name, target, path, bytes, pruned }: Made): void {
   const { messages, arguments: given } = invocation;
-  const { summed, turns } = parted.cut;
+  const { summed, turns } = split.cut;
   if (switchOption(given, "json") === true) {
     const lines = [summed[0]!.place.start, summed.at(-1)!.place.end];
-    const told = {
+    const reported = {
       document: path,
       made: target,
       summed: { messages: summed.length, lines },
       kept: turns.length,
     };
-    writeOutput(`${safeJson({ ...told, results_only: pruned, bytes: bytes.length })}\n`);
+    writeOutput(`${safeJson({ ...reported, results_only: pruned, bytes: bytes.length })}\n`);
     return;
   }
   const what = pruned
@@ -260,7 +260,7 @@ function report(invocation: Invocation, { parted, name, target, path, bytes, pru
     : `a summary of ${summed.length} messages and the last ${turns.length} as they were`;
   const chat = parse(bytes);
   const way = nextNeed(chat).kind === "advance"
-    ? `Go on with: ${advised("advance", name)}`
+    ? `Go on with: ${formatCommand("advance", name)}`
     : wayOn(chat, name);
   messages.note(`${name} holds ${what}. ${way}`);
 }

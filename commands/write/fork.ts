@@ -10,7 +10,7 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
-import { advised } from "../line/advice.ts";
+import { formatCommand } from "../line/advice.ts";
 import { numberOption, switchOption } from "../line/options.ts";
 import { wayOn } from "../line/next_steps.ts";
 import { agreeAsBefore, notAFile } from "./derived_trust.ts";
@@ -33,7 +33,7 @@ export async function run(invocation: Invocation): Promise<number> {
       code: "usage",
       message: `${named} would be the name of the new document.`,
       next: `Up to that message of yours: ${
-        advised("fork", file)
+        formatCommand("fork", file)
       } --turn ${named}. A document of that name: ./${named}`,
     });
   }

@@ -1,6 +1,12 @@
 // `flemma undo`: has back what tools did to files, and lists what is kept.
 
-import { type KeptChange, keptChanges, markTold, undoChanges, type Undone } from "../../agent/undo/undo.ts";
+import {
+  listSavedFiles,
+  markReported,
+  type SavedFile,
+  undoChanges,
+  type Undone,
+} from "../../agent/undo/undo.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -24,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const { path, chat } = session;
     if (path === null) throw new Error("a document that was opened by its path has none");
     const { environment, arguments: given } = invocation;
-    const kept = await keptChanges(environment, path);
+    const kept = await listSavedFiles(environment, path);
     const commands = await commandTools(session);
     const runsCommands = ({ name }: Pick<Call, "name">) => commands.has(name);
     const meant = meantBy(targets, kept, { chat, runsCommands });
@@ -52,7 +58,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const back = outcomes.filter(({ change, outcome }) => outcome !== "kept" && change.after !== null);
     const problem = dryRun ? null : await note(session, {
       now: back.map(({ change }) => change),
-      before: kept.toReversed().filter(({ undone, told }) => undone && !told),
+      before: kept.toReversed().filter(({ undone, reported }) => undone && !reported),
     });
     if (problem !== null) return refuse(invocation, problem);
     return outcomes.some(({ outcome }) => outcome === "kept") ? Exit.failure : Exit.ok;
@@ -68,7 +74,7 @@ async function commandTools(session: ChatSession): Promise<ReadonlySet<string>> 
   return found;
 }
 
-type Meant = (change: KeptChange) => boolean;
+type Meant = (change: SavedFile) => boolean;
 
 /** A document, and which of its calls run commands: what those do to files is not kept. */
 interface Calls {
@@ -77,7 +83,7 @@ interface Calls {
 }
 
 /** Which changes the targets name: calls by their id or the beginning of it, files by their path. */
-function meantBy(targets: readonly string[], kept: readonly KeptChange[], calls: Calls): Outcome<Meant> {
+function meantBy(targets: readonly string[], kept: readonly SavedFile[], calls: Calls): Outcome<Meant> {
   const named: Meant[] = [];
   for (const target of targets) {
     const found = meantByOne(target, kept, calls);
@@ -89,10 +95,10 @@ function meantBy(targets: readonly string[], kept: readonly KeptChange[], calls:
 
 function meantByOne(
   target: string,
-  kept: readonly KeptChange[],
+  kept: readonly SavedFile[],
   { chat, runsCommands }: Calls,
 ): Outcome<Meant> {
-  const exact = (change: KeptChange) =>
+  const exact = (change: SavedFile) =>
     change.call === target || change.path === target || change.shownAs === target;
   if (kept.some(exact)) return success(exact);
   const ids = new Set(kept.map(({ call }) => call).filter((id) => id.startsWith(target)));
@@ -133,29 +139,29 @@ function report(invocation: Invocation, outcomes: readonly Undone[], dryRun: boo
 
 /** Changes that were put back. */
 interface PutBack {
-  readonly now: readonly KeptChange[];
+  readonly now: readonly SavedFile[];
   /** By an undo that was killed before the document said so, or right after. */
-  readonly before: readonly KeptChange[];
+  readonly before: readonly SavedFile[];
 }
 
 /** The line that the document gets: the model must not believe that its changes still stand. */
 async function note(session: ChatSession, { now, before }: PutBack): Promise<Problem | null> {
   const { chat } = session;
   const last = chat.turns.at(-1)?.place;
-  const said = last === undefined
+  const stated = last === undefined
     ? []
     : chat.text(last.from, last.to).split("\n").filter((line) => line.startsWith(PUT_BACK));
-  const unsaid = before.map(named).filter((name) => !said.some((line) => line.includes(` ${name}`)));
+  const unsaid = before.map(named).filter((name) => !stated.some((line) => line.includes(` ${name}`)));
   const names = [...new Set([...unsaid, ...now.map(named)])];
   const problem = names.length === 0
     ? null
     : await session.edit([addLine(chat, `${PUT_BACK} ${names.join(", ")}.`)]);
-  if (problem === null) { for (const change of [...before, ...now]) await markTold(change); }
+  if (problem === null) { for (const change of [...before, ...now]) await markReported(change); }
   return problem;
 }
 
 /** Ids come from a model, and the line is read as text of the person. */
-function named({ call, tool }: KeptChange): string {
+function named({ call, tool }: SavedFile): string {
   return /^[\w.:-]+$/.test(call) ? `${call} (${tool})` : tool;
 }
 
@@ -163,7 +169,7 @@ const PUT_BACK = "I put back what these calls did to files:";
 
 interface Listing {
   readonly outcomes: readonly Undone[];
-  readonly undone: readonly KeptChange[];
+  readonly undone: readonly SavedFile[];
   /** Ids of the calls that ran commands. */
   readonly commands: readonly string[];
 }

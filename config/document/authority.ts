@@ -24,12 +24,12 @@ const KEYS = ["sandbox", "tools.auto_approve", "tools.presets", "presets", "tool
 /** What the operations of a first block come to; `code` is its text. Without a block: nothing. */
 export function authorityOf(logs: readonly LayerLog[], code: string | null): Authority {
   const log = logs.find(({ layer }) => layer === "M");
-  const said = byKey((log?.operations ?? []).filter(({ path }) => isAuthority(path.join("."))));
-  return { text: canonical(said, code), lines: [...said.values()].flat().map(inWords) };
+  const stated = byKey((log?.operations ?? []).filter(({ path }) => isAuthority(path.join("."))));
+  return { text: canonical(stated, code), lines: [...stated.values()].flat().map(inWords) };
 }
 
 /** Everything a first block says but parameters and the like, which need no trust. */
-export interface Said {
+export interface StatedAuthority {
   /** As `Authority.text`, over all of it; empty when it says nothing. */
   readonly text: string;
   /** Whether all of it takes rights away. */
@@ -37,7 +37,7 @@ export interface Said {
 }
 
 /** What the operations of a first block say; `code` is its text. */
-export function saidIn(logs: readonly LayerLog[], code: string | null): Said {
+export function findStatedAuthority(logs: readonly LayerLog[], code: string | null): StatedAuthority {
   const others = logs.filter(({ layer }) => layer !== "M");
   const operations = (logs.find(({ layer }) => layer === "M")?.operations ?? [])
     .filter(({ path }) => !keyAt(path).neutral);
@@ -68,10 +68,10 @@ function byKey(operations: readonly Operation[]): ReadonlyMap<string, readonly O
 }
 
 /** A text that is the same for the same values, in whatever order the keys were written. */
-function canonical(said: ReadonlyMap<string, readonly Operation[]>, code: string | null): string {
-  const values = [...said].sort(([a], [b]) => (a < b ? -1 : 1))
+function canonical(stated: ReadonlyMap<string, readonly Operation[]>, code: string | null): string {
+  const values = [...stated].sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, operations]) => [key, operations.map(({ op, value }) => [op, ordered(value)])]);
-  const functions = [...said.values()].flat().some(({ value }) => typeof value === "function");
+  const functions = [...stated.values()].flat().some(({ value }) => typeof value === "function");
   return JSON.stringify(functions ? { values, block: code } : { values });
 }
 

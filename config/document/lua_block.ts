@@ -118,8 +118,8 @@ function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkPro
   const hint = /attempt to pow a 'string'/i.test(message)
     ? '; put the part with ^ in parentheses first, as in (list ^ "x") + "y"'
     : "";
-  const told = raised.limit ? `the first block was stopped: ${message}` : message + hint;
-  return [{ code: "frontmatter_runtime", severity: "error", message: told, ...line }];
+  const reported = raised.limit ? `the first block was stopped: ${message}` : message + hint;
+  return [{ code: "frontmatter_runtime", severity: "error", message: reported, ...line }];
 }
 
 function record(value: unknown): Record<string, unknown> {

@@ -138,12 +138,12 @@ export class Options {
   }
 
   #withoutEffect(key: string, message: string, suggestion = "flemma.opt.NAME"): never {
-    const told = `${message}: write ${suggestion} = …`;
+    const reported = `${message}: write ${suggestion} = …`;
     return this.#raise([{
       code: "config_without_effect",
       severity: "error",
       key,
-      message: told,
+      message: reported,
       suggestion,
     }]);
   }

@@ -10,7 +10,7 @@ import { type Fault, type Layer, LAYER_NAMES } from "../types.ts";
 import { MODEL_CHOICES } from "./model_choices.generated.ts";
 import { presetWrites } from "./preset_parameters.ts";
 import { allPresets, expandList, writtenPresets } from "./presets.ts";
-import { rulesInForce } from "./rules.ts";
+import { currentRules } from "./rules.ts";
 import type { Presets } from "../settings/tools.ts";
 import { ownServers } from "./references.ts";
 import { PROVIDER_TABLES } from "../schema/schema.ts";
@@ -216,7 +216,7 @@ function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
     approved: options.approved ?? [],
     document,
   };
-  return { ...approval, rules: rulesInForce(logs, approval) };
+  return { ...approval, rules: currentRules(logs, approval) };
 }
 
 interface ResolvedModel {

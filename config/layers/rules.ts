@@ -27,7 +27,7 @@ export interface ListedApproval {
  * All rules of these layers. Order and layer do not matter to rules, so every layer's count; only where a document has
  * taken a tool out, or has a list of its own, do approvals of files keep silent for it.
  */
-export function rulesInForce(logs: readonly LayerLog[], listed: ListedApproval): readonly PlacedRule[] {
+export function currentRules(logs: readonly LayerLog[], listed: ListedApproval): readonly PlacedRule[] {
   const own = logs.flatMap((log) =>
     log.layer === "D" ? [] : itemsOf(log.on("tools.rules")).flatMap((written): PlacedRule[] => {
       const read = readRule(written);

@@ -84,12 +84,12 @@ class RuleReader {
   }
 
   #decision(): Decision {
-    const said = DECISIONS.filter((decision) => this.#value[decision] !== undefined);
-    if (said.length !== 1) {
-      const found = said.join(" and ") || "none";
+    const stated = DECISIONS.filter((decision) => this.#value[decision] !== undefined);
+    if (stated.length !== 1) {
+      const found = stated.join(" and ") || "none";
       this.#faults.push(whole(`it needs exactly one of approve, ask and deny, found ${found}`));
     }
-    return said[0] ?? "ask";
+    return stated[0] ?? "ask";
   }
 
   #tools(decision: Decision): readonly string[] {

@@ -123,10 +123,10 @@ function unknown(
   const moved = Object.hasOwn(MOVED, key) ? MOVED[key] : undefined;
   const near1 = moved === undefined ? nearest(name, names, 1) : null;
   const foreign = moved === undefined && near1 === null ? foreignHint(path, name) : null;
-  const told = moved !== undefined || foreign !== null;
+  const reported = moved !== undefined || foreign !== null;
   // The very name at another depth is surer than a similar one here.
-  const elsewhere = told ? [] : placesOf(name).slice(0, 3);
-  const near = told || elsewhere.length > 0 ? null : nearest(name, names);
+  const elsewhere = reported ? [] : placesOf(name).slice(0, 3);
+  const near = reported || elsewhere.length > 0 ? null : nearest(name, names);
   const hint = moved !== undefined
     ? `: it ${moved}`
     : foreign !== null

@@ -117,7 +117,7 @@ async function changeSession(
     const old = before.value === null || isOver(before.value, now) ? null : before.value;
     const ops = change(old?.ops ?? []);
     if (ops.length === 0) return success(null);
-    const expires = sessionFolder(environment).endsWithLogin
+    const expires = sessionFolder(environment).endsWithSession
       ? null
       : new Date(now.getTime() + LIFETIME).toISOString();
     return success(

@@ -49,7 +49,7 @@ export async function readSettingsFile(
     ? write({ ...below.catalog, open: true })
     : first;
   const all = [...faults, ...await missingModules(log), ...unreadKeys(log)];
-  const told = all.map((fault) => ({ fault, place: places.of(fault) }))
+  const reported = all.map((fault) => ({ fault, place: places.of(fault) }))
     .sort((a, b) => comparePlaces(a.place, b.place))
     .map(({ fault: { severity, message }, place }) => ({
       severity,
@@ -57,14 +57,14 @@ export async function readSettingsFile(
       line: `${source.path}:${place}: ${message}`,
     }));
   const lines = (severity: Fault["severity"]) =>
-    told.filter((each) => each.severity === severity).map(({ line }) => line);
+    reported.filter((each) => each.severity === severity).map(({ line }) => line);
   const noMapping = isMapping(parsed.value) ? [] : [`${source.path}:1:1: expected a mapping of settings`];
   return {
     read: { log, places },
     catalog,
     errors: [...lines("error"), ...noMapping],
     warnings: lines("warning"),
-    notices: told.filter(({ severity, message }) => severity === "warning" && /"\$/.test(message))
+    notices: reported.filter(({ severity, message }) => severity === "warning" && /"\$/.test(message))
       .map(({ line }) => ({ code: "config-unknown-preset", message: `${line}.` })),
   };
 }

@@ -70,14 +70,14 @@ export class Announcements {
   #step(step: Step): void {
     if (step.do === "notice") {
       this.notice(step.code, step.message, step.id);
-    } else if (step.do === "resolve" && step.verdict !== undefined) {
+    } else if (step.do === "resolve" && step.decided !== undefined) {
       const call = this.#chat.call(step.id);
-      const told = call === undefined
+      const reported = call === undefined
         ? { name: "", preview: "" }
         : { name: call.name, preview: this.#preview(call) };
-      this.#emit({ event: "approval:denied", id: step.id, ...told, source: step.verdict.source });
+      this.#emit({ event: "approval:denied", id: step.id, ...reported, source: step.decided.source });
     } else if (step.do === "place" && step.status === "pending") {
-      this.#announce(step.id, step.verdict.source);
+      this.#announce(step.id, step.decided.source);
     } else if (step.do === "demote") {
       this.#announce(step.id, step.source);
     }
@@ -90,7 +90,7 @@ export class Announcements {
     this.#announced.add(id);
     const preview = this.#preview(call);
     const diff = this.#diff(call);
-    const told = { event: "approval:pending", id, name: call.name, preview, line, source } as const;
-    this.#emit(diff === null ? told : { ...told, diff });
+    const reported = { event: "approval:pending", id, name: call.name, preview, line, source } as const;
+    this.#emit(diff === null ? reported : { ...reported, diff });
   }
 }

@@ -65,10 +65,10 @@ export function decisionsIn(steps: readonly Step[], chat: Chat): Decision[] {
 function decisionOf(step: Step): Omit<Decision, "call"> | null {
   switch (step.do) {
     case "place":
-      if (step.status === "approved") return { by: "policy", source: step.verdict.source };
-      return step.verdict.bound ? QUESTION : null;
+      if (step.status === "approved") return { by: "policy", source: step.decided.source };
+      return step.decided.bound ? QUESTION : null;
     case "confirm":
-      return { by: "policy", source: step.verdict.source };
+      return { by: "policy", source: step.decided.source };
     case "demote":
       // From here on only a person can approve the call, and what they see is the text as it is now.
       return QUESTION;

@@ -16,7 +16,7 @@ export class Writer {
   readonly #store: DocumentStore;
   readonly #journal: Journal;
   readonly #emit: Emit;
-  #toldOfEnds = false;
+  #reportedEnds = false;
   /** Settles when the last commit that was asked for is done; commits queue up behind it. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -72,8 +72,8 @@ export class Writer {
    */
   async recordEnd(id: string): Promise<void> {
     const problem = await this.journal((journal) => journal.recordEnd(id));
-    if (problem === null || this.#toldOfEnds) return;
-    this.#toldOfEnds = true;
+    if (problem === null || this.#reportedEnds) return;
+    this.#reportedEnds = true;
     this.#emit({ event: "notice", code: problem.code, message: `${problem.message} ${problem.next}`, id });
   }
 

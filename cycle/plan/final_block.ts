@@ -30,9 +30,9 @@ export function stoppedBlock(result: ExecutionResult): FinalBlock {
   const output = written(result.output);
   const parts = [output.ok ? output.value.text : "", result.error ?? ""].map((part) => part.trimEnd())
     .filter((part) => part !== "");
-  const said = parts.join("\n\n");
-  if (said === "") return errorBlock(CANCELLED);
-  return errorBlock(said.endsWith(CANCELLED) ? said : `${said}\n\n${CANCELLED}`);
+  const stated = parts.join("\n\n");
+  if (stated === "") return errorBlock(CANCELLED);
+  return errorBlock(stated.endsWith(CANCELLED) ? stated : `${stated}\n\n${CANCELLED}`);
 }
 
 /** The text of an error result for an input that the schema refuses. */

@@ -9,7 +9,7 @@ export function liveCalls(chat: Chat): Call[] {
 }
 
 /** The unfinished calls of a document, by what they wait for. */
-export interface Survey {
+export interface OpenCallSummary {
   /** Calls without a result block. */
   readonly open: readonly string[];
   /** Empty approved blocks. */
@@ -23,7 +23,7 @@ export interface Survey {
 }
 
 /** Sorts the calls that are not finished by what they wait for. */
-export function survey(chat: Chat): Survey {
+export function summarizeOpenCalls(chat: Chat): OpenCallSummary {
   const open: string[] = [];
   const approved: string[] = [];
   const resolvable: string[] = [];

@@ -2,12 +2,12 @@
 
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import { invalidInput } from "./final_block.ts";
 import { DENIED, INTERRUPTED, putOff, sourceMissing } from "./sentences.ts";
 import { lastWordIsModels, liveCalls, nothingToSend } from "./open_calls.ts";
 import { abortedMessage, resolutionText, unrunnable } from "./resolution.ts";
-import type { PlanInputs, Rest, Step } from "./types.ts";
+import type { PlanEnd, PlanInputs, Step } from "./types.ts";
 
 /**
  * The steps of one advance in the order to take them. Pure: the same document and inputs give the same steps,
@@ -49,7 +49,7 @@ class Planner {
   consider(call: Call): void {
     if (this.#inputs.running.has(call.id)) return;
     const result = this.#chat.result(call.id);
-    if (result === undefined) this.#categorise(call);
+    if (result === undefined) this.#categorize(call);
     else if (result.status === "approved") this.#approved(call, result);
     else if (result.status === "pending") this.#pending(call, result);
     else {
@@ -87,7 +87,7 @@ class Planner {
   }
 
   /** An open call gets its placeholder, or immediately the error it would lead to. */
-  #categorise(call: Call): void {
+  #categorize(call: Call): void {
     const aborted = abortedMessage(call);
     if (aborted !== null) {
       this.#resolve({ do: "resolve", id: call.id, because: "aborted", text: aborted || INTERRUPTED });
@@ -99,19 +99,19 @@ class Planner {
       return;
     }
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;
-    const verdict = this.#verdict(call.id);
-    if (verdict.decision === "deny") {
-      this.#deny(call.id, verdict);
+    const decided = this.#decisionOf(call.id);
+    if (decided.decision === "deny") {
+      this.#deny(call.id, decided);
       return;
     }
-    if (verdict.decision !== "approve") {
-      this.#place(call.id, "pending", verdict);
+    if (decided.decision !== "approve") {
+      this.#place(call.id, "pending", decided);
       if (this.#wasRunning(call)) this.#wasRunningNotice(call);
       return;
     }
     const line = this.#broken.get(call.id);
     if (line !== undefined) {
-      this.#place(call.id, "pending", verdict);
+      this.#place(call.id, "pending", decided);
       this.#notice(
         "unreadable-result",
         `Line ${line} holds a result header for ${call.id} without a closed fence below it, so the call waits ` +
@@ -121,11 +121,11 @@ class Planner {
       return;
     }
     if (this.#wasRunning(call)) {
-      this.#place(call.id, "pending", verdict);
+      this.#place(call.id, "pending", decided);
       this.#wasRunningNotice(call);
       return;
     }
-    this.#place(call.id, "approved", verdict);
+    this.#place(call.id, "approved", decided);
     this.#run(call.id);
     this.#approvedSeen = true;
   }
@@ -159,21 +159,21 @@ class Planner {
 
   /** A call that changed after its approval: policy may approve it again, a person has to be asked. */
   #standsAnew(call: Call, by: "policy" | "person"): boolean {
-    const verdict = by === "policy" ? this.#verdict(call.id) : null;
-    if (verdict?.decision === "approve") {
-      this.#edits.push({ do: "confirm", id: call.id, verdict });
+    const decided = by === "policy" ? this.#decisionOf(call.id) : null;
+    if (decided?.decision === "approve") {
+      this.#edits.push({ do: "confirm", id: call.id, decided });
       return true;
     }
-    if (verdict?.decision === "deny") {
-      this.#deny(call.id, verdict);
+    if (decided?.decision === "deny") {
+      this.#deny(call.id, decided);
       return false;
     }
-    this.#demote(call.id, verdict?.source ?? "call-changed");
+    this.#demote(call.id, decided?.source ?? "call-changed");
     this.#notice(
       "call-changed",
-      verdict?.detail === undefined
+      decided?.detail === undefined
         ? `The call ${call.id} was changed after it had been approved, so it waits for you again.`
-        : `The call ${call.id} waits for you: ${verdict.detail}.`,
+        : `The call ${call.id} waits for you: ${decided.detail}.`,
       call.id,
     );
     return false;
@@ -201,8 +201,8 @@ class Planner {
     this.#runs.push({ do: "run", id });
   }
 
-  #place(id: string, status: "pending" | "approved", verdict: Verdict): void {
-    this.#edits.push({ do: "place", id, status, verdict });
+  #place(id: string, status: "pending" | "approved", decided: ApprovalDecision): void {
+    this.#edits.push({ do: "place", id, status, decided });
     if (status === "pending") this.#waiting.push(id);
   }
 
@@ -216,8 +216,8 @@ class Planner {
     this.#resolved = true;
   }
 
-  #deny(id: string, verdict: Verdict): void {
-    this.#resolve({ do: "resolve", id, because: "denied", text: verdict.forModel ?? DENIED, verdict });
+  #deny(id: string, decided: ApprovalDecision): void {
+    this.#resolve({ do: "resolve", id, because: "denied", text: decided.forModel ?? DENIED, decided });
   }
 
   /** True when the input does not fit and the call got its error result. */
@@ -267,14 +267,14 @@ class Planner {
     this.#edits.push({ do: "notice", code, message, id });
   }
 
-  #verdict(id: string): Verdict {
+  #decisionOf(id: string): ApprovalDecision {
     // Nobody answered: ask the person.
-    return this.#inputs.verdicts.get(id) ?? { decision: "require_approval", source: "default" };
+    return this.#inputs.decisions.get(id) ?? { decision: "require_approval", source: "default" };
   }
 
   /** Where the plan ends: the first case that applies. */
   #end(): Step {
-    const rest = (at: Rest, ids: readonly string[] = []): Step => ({ do: "rest", at, ids });
+    const rest = (at: PlanEnd, ids: readonly string[] = []): Step => ({ do: "rest", at, ids });
     if (this.#approvedSeen) return rest("ran", this.#deferred);
     if (this.#waiting.length > 0) return rest("pending", this.#waiting);
     if (this.#protected.length > 0) return rest("protected", this.#protected);

@@ -2,7 +2,7 @@
 
 import type { Settings } from "../../config/settings.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import { type Verdict, waitsForSource } from "../../tools/approval/types.ts";
+import { type ApprovalDecision, waitsForSource } from "../../tools/approval/types.ts";
 import type { Effects, ToolDefinition } from "../../tools/definition.ts";
 import { isExecutable } from "../../tools/registry.ts";
 import { callHash } from "./call_hash.ts";
@@ -31,7 +31,7 @@ export interface PlanSources {
   readonly settings: Settings;
   readonly tools: Tools;
   /** Asks the approval chain about one call. */
-  decide(call: Pick<Call, "id" | "name" | "input">): Promise<Verdict>;
+  decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
   /** Problems of an input by the tool's schema, as `pointer: what is wrong`; empty means valid. */
   checkInput(
     definition: ToolDefinition,
@@ -60,18 +60,18 @@ export async function gatherPlanInputs(
     const by = chat.result(call.id) === undefined ? null : await changedSince(sources, call);
     if (by !== null) changed.set(call.id, by);
   }
-  const verdicts = new Map<string, Verdict>();
+  const decisions = new Map<string, ApprovalDecision>();
   const kindOf = (name: string) => kindIn(tools, name);
   for (const { id, name, input } of questions(chat, { invalid, changed, running, toolKind: kindOf })) {
     const source = kindOf(name) === "unasked" ? tools.unaskedSource?.(name) : null;
-    verdicts.set(id, source ? waitsForSource(source) : await sources.decide({ id, name, input }));
+    decisions.set(id, source ? waitsForSource(source) : await sources.decide({ id, name, input }));
   }
   return {
-    verdicts,
+    decisions,
     invalid,
     changed,
     interrupted: new Map([...journal.started()].filter(([id]) => !running.has(id))),
-    kept: journal.keptResults(),
+    kept: journal.savedResults(),
     running,
     toolKind: kindOf,
     effects: (name) => effectsOf(tools, name),

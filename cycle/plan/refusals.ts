@@ -3,7 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import { markerMeantFirst, markerMeantLast, noMarkerSentence } from "../../parser/view/near_marker.ts";
 import type { Call, Chat, Diagnostic } from "../../parser/types.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import type { ApprovalDecision } from "../../tools/approval/types.ts";
 
 export function unknownCall(id: string): Problem {
   return { code: "unknown-call", message: `The document holds no call with the id ${id}.` };
@@ -18,7 +18,10 @@ export function alreadyRunning(id: string): Problem {
 }
 
 /** Policy denies the call, which is more than a person's hand on it: what was denied on purpose does not run by a slip. */
-export function deniedByPolicy({ id }: Pick<Call, "id">, { detail }: Pick<Verdict, "detail">): Problem {
+export function deniedByPolicy(
+  { id }: Pick<Call, "id">,
+  { detail }: Pick<ApprovalDecision, "detail">,
+): Problem {
   return {
     code: "denied-by-policy",
     message: `The call ${id} is denied, so it did not run${detail === undefined ? "" : `: ${detail}`}.`,

@@ -1,6 +1,6 @@
 // What a plan is made from, and the steps it consists of.
 
-import type { Verdict } from "../../tools/approval/types.ts";
+import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { Effects } from "../../tools/definition.ts";
 import type { StartedCall, StopReason } from "../types.ts";
 import type { Resolution, ToolKind } from "./resolution.ts";
@@ -14,7 +14,7 @@ export interface RunningCalls {
 /** Everything a plan depends on besides the document. Maps go by call id. */
 export interface PlanInputs {
   /** Answers of the approval chain for the calls named by `questions`. */
-  readonly verdicts: ReadonlyMap<string, Verdict>;
+  readonly decisions: ReadonlyMap<string, ApprovalDecision>;
   /** Problems of inputs that their tool's schema refuses. */
   readonly invalid: ReadonlyMap<string, readonly string[]>;
   /** Approvals whose call was changed afterwards, and who had given them. */
@@ -41,7 +41,7 @@ export interface PlanInputs {
 }
 
 /** Where an advance ends when it does not send: a reason to stop, or a point from which the run may go on. */
-export type Rest =
+export type PlanEnd =
   | Extract<StopReason, "pending" | "protected" | "last-word" | "answered">
   /** Approved calls were met; `ids` are those left for want of a free slot. */
   | "ran"
@@ -57,7 +57,7 @@ export type Step =
     readonly do: "place";
     readonly id: string;
     readonly status: "pending" | "approved";
-    readonly verdict: Verdict;
+    readonly decided: ApprovalDecision;
   }
   /** Write an error result, over the block or as a new one. */
   | {
@@ -65,16 +65,16 @@ export type Step =
     readonly id: string;
     readonly because: Resolution;
     readonly text: string;
-    readonly verdict?: Verdict;
+    readonly decided?: ApprovalDecision;
   }
   /** Take the status off a block the person filled. */
   | { readonly do: "strip"; readonly id: string }
   /** Approved before, for the person again. */
   | { readonly do: "demote"; readonly id: string; readonly source: string }
   /** A changed call that policy approves again: bind the approval to the new text. */
-  | { readonly do: "confirm"; readonly id: string; readonly verdict: Verdict }
+  | { readonly do: "confirm"; readonly id: string; readonly decided: ApprovalDecision }
   | { readonly do: "run"; readonly id: string }
   | { readonly do: "notice"; readonly code: string; readonly message: string; readonly id?: string }
   /** The last step of a plan is one of these two. */
-  | { readonly do: "rest"; readonly at: Rest; readonly ids: readonly string[] }
+  | { readonly do: "rest"; readonly at: PlanEnd; readonly ids: readonly string[] }
   | { readonly do: "send" };

@@ -5,7 +5,7 @@ import type { Settings } from "../../config/settings.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { startAutopilot } from "./autopilot.ts";
-import { endOf, mayPress, mayStart, phaseOf } from "./phase.ts";
+import { endOf, mayStart, mayStep, phaseOf } from "./phase.ts";
 import { type Blocker, sendObstacle, stopAfter } from "./send_only.ts";
 import { conclude, stopped, stoppedBy } from "./stop.ts";
 import { goOn } from "../plan/go_on.ts";
@@ -110,7 +110,7 @@ export class Cycle {
       run: parts.run,
       preview: parts.preview,
       emit: parts.emit,
-      mayStart: () => mayStart(state.course),
+      mayStart: () => mayStart(state.phase),
       spawn: (work) => this.#background.spawn(work),
       onEnd: (id, yielded, problem) => this.#callEnded(id, yielded, problem),
     });
@@ -143,7 +143,7 @@ export class Cycle {
    * to continue if it, or nobody, spoke last.
    */
   async advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
-    const refusal = await this.press(options);
+    const refusal = await this.step(options);
     if (refusal !== null) return refusal;
     await this.quiet();
     return this.#conclude();
@@ -153,12 +153,12 @@ export class Cycle {
    * One press; settles as soon as its calls are started, while asynchronous tools and a request go on. Gives a
    * stop when the press is refused because the cycle is busy.
    */
-  async press({ goOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop | null> {
+  async step({ goOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop | null> {
     const refusal = this.#busy();
     if (refusal !== null) return stopped("failed", { problem: refusal });
     this.#begin();
     if (goOn) await this.#goOn();
-    if (await this.#press(true)) this.#follow();
+    if (await this.#step(true)) this.#follow();
     return null;
   }
 
@@ -207,7 +207,7 @@ export class Cycle {
     const problem = await this.#executeOne(call);
     if (problem !== null) return stopped("failed", { ids: [id], problem });
     await this.quiet();
-    const asked = resumed || endOf(this.#state.course) !== null || this.#state.yielded.length > 0;
+    const asked = resumed || endOf(this.#state.phase) !== null || this.#state.yielded.length > 0;
     return asked ? this.#conclude() : stopped("stepped", { ids: [id] });
   }
 
@@ -238,7 +238,7 @@ export class Cycle {
 
   /** Whether a request runs now. */
   get requesting(): boolean {
-    return this.#state.course.at === "sending";
+    return this.#state.phase.at === "sending";
   }
 
   /**
@@ -246,14 +246,14 @@ export class Cycle {
    * started anything yet. Answers what it was; null when there is nothing to cancel.
    */
   cancel(): Cancelled | null {
-    const course = this.#state.course;
-    if (course.at === "sending") {
-      course.request.abort();
+    const phase = this.#state.phase;
+    if (phase.at === "sending") {
+      phase.request.abort();
       this.#cancelled([]);
       return { what: "request" };
     }
     const [call] = this.#runs.calls;
-    if (call === undefined && phaseOf(course) === null) return null;
+    if (call === undefined && phaseOf(phase) === null) return null;
     if (call !== undefined) this.#runs.cancel(call.id);
     this.#cancelled(call === undefined ? [] : [call.id]);
     return call === undefined ? { what: "press" } : { what: "call", id: call.id, tool: call.name };
@@ -268,7 +268,7 @@ export class Cycle {
 
   /** Cancels the request and every running call, and starts nothing more. */
   cancelAll(): void {
-    if (this.#state.course.at === "sending") this.#state.course.request.abort();
+    if (this.#state.phase.at === "sending") this.#state.phase.request.abort();
     this.#cancelled(this.#runs.cancelAll());
   }
 
@@ -278,7 +278,7 @@ export class Cycle {
   }
 
   /** One press, which has begun. True when the next one is due immediately. */
-  async #press(byPerson: boolean): Promise<boolean> {
+  async #step(byPerson: boolean): Promise<boolean> {
     let end: Step | null = null;
     try {
       end = await this.#carryOut(byPerson);
@@ -288,7 +288,7 @@ export class Cycle {
       if (end?.do !== "send") this.#state.move({ kind: "settle" });
     }
     if (end?.do === "send") this.#background.spawn(this.#send(byPerson));
-    return end?.do === "rest" && this.#state.course.at === "resting"
+    return end?.do === "rest" && this.#state.phase.at === "resting"
       ? this.#followUp.rest(end.at, end.ids)
       : false;
   }
@@ -302,8 +302,8 @@ export class Cycle {
 
   /** Plans a press and takes all steps but the last, which is returned; null if the run was stopped meanwhile. */
   async #carryOut(byPerson: boolean): Promise<Step | null> {
-    const course = this.#state.course;
-    if (course.at !== "starting") return null;
+    const phase = this.#state.phase;
+    if (phase.at !== "starting") return null;
     const obstacle = this.#obstacle();
     if (obstacle !== null) return this.#state.stop(obstacle);
     const inputs = await this.#inputs(byPerson);
@@ -311,7 +311,7 @@ export class Cycle {
     const steps = plan(this.#chat, inputs);
     const end = steps.at(-1);
     const nothingNew = end?.do === "send" || (end?.do === "rest" && end.at === "answered");
-    if (course.mustFindWork && nothingNew) return this.#state.fail(reusedIds());
+    if (phase.mustFindWork && nothingNew) return this.#state.fail(reusedIds());
     if (!await this.#write(steps)) return null;
     await this.#forgetInterrupted(inputs);
     if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
@@ -341,7 +341,7 @@ export class Cycle {
     this.#state.move({ kind: "follow", mustFindWork });
     if (!this.#state.starting) return;
     this.#background.spawn((async () => {
-      while (await this.#press(false)) this.#state.move({ kind: "follow", mustFindWork: false });
+      while (await this.#step(false)) this.#state.move({ kind: "follow", mustFindWork: false });
     })());
   }
 
@@ -406,10 +406,10 @@ export class Cycle {
       unaskedSource: (name) => tools.unaskedSource?.(name) ?? null,
       inputProblems: await inputProblems(call, this.#parts),
     });
-    const verdict = step.do === "run" ? await this.#parts.decide(call) : null;
+    const decided = step.do === "run" ? await this.#parts.decide(call) : null;
     if (!this.#state.starting) return null;
-    const refusal = verdict?.decision === "deny"
-      ? deniedByPolicy(call, verdict)
+    const refusal = decided?.decision === "deny"
+      ? deniedByPolicy(call, decided)
       : step.do === "refuse"
       ? step.problem
       : null;
@@ -467,11 +467,11 @@ export class Cycle {
   }
 
   #conclude(): Stop {
-    return conclude(this.#chat, endOf(this.#state.course), this.#state.yielded);
+    return conclude(this.#chat, endOf(this.#state.phase), this.#state.yielded);
   }
 
   #busy(): Problem | null {
-    if (mayPress(this.#state.course)) return null;
-    return phaseOf(this.#state.course) === "sending" ? busySending() : busyStarting();
+    if (mayStep(this.#state.phase)) return null;
+    return phaseOf(this.#state.phase) === "sending" ? busySending() : busyStarting();
   }
 }

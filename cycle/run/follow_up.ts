@@ -4,8 +4,8 @@ import type { Chat } from "../../parser/types.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Announcements } from "../execute/announcements.ts";
 import type { Runs } from "../execute/runs.ts";
-import { survey } from "../plan/open_calls.ts";
-import type { Rest } from "../plan/types.ts";
+import { summarizeOpenCalls } from "../plan/open_calls.ts";
+import type { PlanEnd } from "../plan/types.ts";
 import { blockedBy, lastWord } from "../plan/refusals.ts";
 import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
 import type { CompletedReply, DocumentStore, SendOutcome } from "../types.ts";
@@ -33,7 +33,7 @@ export class FollowUp {
   }
 
   /** The end of a press that does not send. */
-  rest(at: Rest, ids: readonly string[]): boolean {
+  rest(at: PlanEnd, ids: readonly string[]): boolean {
     const { state, announcements } = this.#parts;
     switch (at) {
       case "ran":
@@ -61,8 +61,8 @@ export class FollowUp {
   /** What the autopilot does once no call runs any more. */
   check(): boolean {
     const { runs, state, announcements } = this.#parts;
-    if (runs.size > 0 || state.course.at !== "resting") return false;
-    const found = survey(this.#chat);
+    if (runs.size > 0 || state.phase.at !== "resting") return false;
+    const found = summarizeOpenCalls(this.#chat);
     const effect = state.react({
       kind: "check",
       check: {

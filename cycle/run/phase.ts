@@ -6,7 +6,7 @@ import type { Stop } from "../types.ts";
 /** The part of a press that something else has to wait for. */
 export type Phase = "starting" | "sending";
 
-export type Course =
+export type RunPhase =
   /** No press is being taken. Calls may run; when the last of them ends, the next press may be due. */
   | { readonly at: "resting" }
   /** A press is planned and written and its calls are started; calls that end meanwhile start nothing. */
@@ -22,7 +22,7 @@ export type Course =
   /** Nothing more may start until somebody presses. Calls that run come to their end. */
   | { readonly at: "over"; readonly end: Stop };
 
-export type CourseEvent =
+export type PhaseEvent =
   /** A person pressed. */
   | { readonly kind: "press" }
   /** The autopilot takes the next press. */
@@ -38,58 +38,58 @@ export type CourseEvent =
   /** The person stopped something, possibly before any call ran. */
   | { readonly kind: "cancel"; readonly ids: readonly string[] };
 
-export const RESTING: Course = { at: "resting" };
+export const IDLE: RunPhase = { at: "resting" };
 
 /** The state after an event. An event that has no meaning in a state changes nothing. */
-export function next(course: Course, event: CourseEvent): Course {
+export function next(current: RunPhase, event: PhaseEvent): RunPhase {
   switch (event.kind) {
     case "press":
-      return mayPress(course) ? { at: "starting", mustFindWork: false } : course;
+      return mayStep(current) ? { at: "starting", mustFindWork: false } : current;
     case "follow":
-      return course.at === "resting" ? { at: "starting", mustFindWork: event.mustFindWork } : course;
+      return current.at === "resting" ? { at: "starting", mustFindWork: event.mustFindWork } : current;
     case "settle":
-      return phaseOf(course) === "starting" ? afterPhase(course) : course;
+      return phaseOf(current) === "starting" ? afterPhase(current) : current;
     case "send":
-      return course.at === "starting" ? { at: "sending", request: event.request } : course;
+      return current.at === "starting" ? { at: "sending", request: event.request } : current;
     case "replied":
-      return phaseOf(course) === "sending" ? afterPhase(course) : course;
+      return phaseOf(current) === "sending" ? afterPhase(current) : current;
     case "stop":
-      return ended(course, event.stop);
+      return ended(current, event.stop);
     case "cancel":
-      return ended(course, stopped("cancelled", { ids: event.ids }));
+      return ended(current, stopped("cancelled", { ids: event.ids }));
   }
 }
 
 /** Whether a person's press is taken now. */
-export function mayPress(course: Course): boolean {
-  return phaseOf(course) === null;
+export function mayStep(current: RunPhase): boolean {
+  return phaseOf(current) === null;
 }
 
 /** Whether calls may be started. */
-export function mayStart(course: Course): boolean {
-  return course.at !== "ending" && course.at !== "over";
+export function mayStart(current: RunPhase): boolean {
+  return current.at !== "ending" && current.at !== "over";
 }
 
 /** The phase that is under way; null when a press would be taken. */
-export function phaseOf(course: Course): Phase | null {
-  if (course.at === "ending") return course.phase;
-  return course.at === "starting" || course.at === "sending" ? course.at : null;
+export function phaseOf(current: RunPhase): Phase | null {
+  if (current.at === "ending") return current.phase;
+  return current.at === "starting" || current.at === "sending" ? current.at : null;
 }
 
 /** Why the run stopped; null while only the document decides that. */
-export function endOf(course: Course): Stop | null {
-  return course.at === "ending" || course.at === "over" ? course.end : null;
+export function endOf(current: RunPhase): Stop | null {
+  return current.at === "ending" || current.at === "over" ? current.end : null;
 }
 
-function afterPhase(course: Course): Course {
-  return course.at === "ending" ? { at: "over", end: course.end } : RESTING;
+function afterPhase(current: RunPhase): RunPhase {
+  return current.at === "ending" ? { at: "over", end: current.end } : IDLE;
 }
 
 /** The first stop counts, but a failure replaces a cancel, and several cancels name all their calls. */
-function ended(course: Course, end: Stop): Course {
-  const before = endOf(course);
+function ended(current: RunPhase, end: Stop): RunPhase {
+  const before = endOf(current);
   const merged = before === null || before.reason === "cancelled" ? joined(before, end) : before;
-  const phase = phaseOf(course);
+  const phase = phaseOf(current);
   return phase === null ? { at: "over", end: merged } : { at: "ending", phase, end: merged };
 }
 

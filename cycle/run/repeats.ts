@@ -17,10 +17,10 @@ export function repeats(chat: Chat, most: number): readonly string[] | null {
   if (most === 0) return null;
   const calls = callsSinceWords(chat, LONGEST * most);
   for (let period = 1; period <= LONGEST; period++) {
-    const looked = calls.slice(-period * most);
-    if (looked.length < period * most) return null;
-    if (looked.every(({ key }, at) => at < period || key === looked[at - period]!.key)) {
-      return looked.slice(-period).map(({ id }) => id);
+    const recent = calls.slice(-period * most);
+    if (recent.length < period * most) return null;
+    if (recent.every(({ key }, at) => at < period || key === recent[at - period]!.key)) {
+      return recent.slice(-period).map(({ id }) => id);
     }
   }
   return null;
@@ -56,6 +56,6 @@ function isWords(segment: Segment): boolean {
 
 function keyOf({ id, name, input, inputText, flaw }: Call, { status, content }: Result): string {
   // The label is for the person; a model may word it differently for the same call.
-  const { label: _, ...told } = input;
-  return JSON.stringify([name, flaw === null ? told : inputText, status, content.replaceAll(id, "")]);
+  const { label: _, ...rest } = input;
+  return JSON.stringify([name, flaw === null ? rest : inputText, status, content.replaceAll(id, "")]);
 }

@@ -1,7 +1,7 @@
 // Sending without running anything: what is in the way, and how the run stops after the request.
 
 import type { Chat, Diagnostic } from "../../parser/types.ts";
-import { survey } from "../plan/open_calls.ts";
+import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import { noMessages } from "../plan/refusals.ts";
 import type { SendOutcome, Stop } from "../types.ts";
 import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
@@ -18,7 +18,7 @@ export function sendObstacle(chat: Chat, [blocker]: readonly Blocker[]): Stop | 
   }
   const open = unanswered(chat);
   if (open.length === 0) return null;
-  const { pending, protected: guarded } = survey(chat);
+  const { pending, protected: guarded } = summarizeOpenCalls(chat);
   if (pending.length > 0) return stoppedAt(chat, "pending", pending);
   return guarded.length > 0 ? stoppedAt(chat, "protected", guarded) : stoppedAt(chat, "unanswered", open);
 }

@@ -1,7 +1,7 @@
 // Starts approved calls after checking again what may have changed since the approval.
 
 import type { Call } from "../../parser/types.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { Runs } from "../execute/runs.ts";
 import {
   changedSince,
@@ -53,7 +53,7 @@ export class Starts {
     if (await changedSince(this.#parts, call) !== null) return;
     if (denial === null) return await this.start(call);
     const text = denial.forModel ?? DENIED;
-    await write([{ do: "resolve", id, because: "denied", text, verdict: denial }]);
+    await write([{ do: "resolve", id, because: "denied", text, decided: denial }]);
   }
 
   /** Starts a call, and waits for a synchronous tool. */
@@ -68,10 +68,10 @@ export class Starts {
    * The denial of a call that policy did not approve itself; null unless policy denies it. It holds whoever wrote the status
    * `approved`: the status may be older than the rule, or have come with the document.
    */
-  async #denialOf(call: Call): Promise<Verdict | null> {
+  async #denialOf(call: Call): Promise<ApprovalDecision | null> {
     const approval = recordedApproval(this.#parts, call.id);
     if (approval?.by === "policy" && approval.asked !== true) return null;
-    const verdict = await this.#parts.decide(call);
-    return verdict.decision === "deny" ? verdict : null;
+    const decided = await this.#parts.decide(call);
+    return decided.decision === "deny" ? decided : null;
   }
 }

@@ -2,13 +2,13 @@
 
 import type { Problem } from "../../base/problem.ts";
 import { type Autopilot, type AutopilotEffect, type AutopilotEvent, react } from "./autopilot.ts";
-import { type Course, type CourseEvent, next, RESTING } from "./phase.ts";
+import { IDLE, next, type PhaseEvent, type RunPhase } from "./phase.ts";
 import { stoppedBy } from "./stop.ts";
 import type { Stop } from "../types.ts";
 
 export class CycleState {
   #autopilot: Autopilot;
-  #course: Course = RESTING;
+  #course: RunPhase = IDLE;
   /** Calls whose tools asked for the person since the last press. */
   #yielded: string[] = [];
 
@@ -20,7 +20,7 @@ export class CycleState {
     return this.#autopilot;
   }
 
-  get course(): Course {
+  get phase(): RunPhase {
     return this.#course;
   }
 
@@ -44,7 +44,7 @@ export class CycleState {
     this.#yielded.push(id);
   }
 
-  move(event: CourseEvent): void {
+  move(event: PhaseEvent): void {
     this.#course = next(this.#course, event);
   }
 

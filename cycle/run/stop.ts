@@ -2,7 +2,7 @@
 
 import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
-import { firstLine, survey } from "../plan/open_calls.ts";
+import { firstLine, summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { CompletedReply, Stop, StopReason } from "../types.ts";
 
 /** Problems with a reason of their own. */
@@ -43,7 +43,7 @@ export function stoppedAt(chat: Chat, reason: StopReason, ids: readonly string[]
  */
 export function conclude(chat: Chat, end: Stop | null, yielded: readonly string[]): Stop {
   if (end !== null) return end.reason === "cancelled" ? stoppedAt(chat, "cancelled", end.ids) : end;
-  const { approved, pending, protected: guarded } = survey(chat);
+  const { approved, pending, protected: guarded } = summarizeOpenCalls(chat);
   if (approved.length > 0) return stoppedAt(chat, "throttled", approved);
   if (pending.length > 0) return stoppedAt(chat, "pending", pending);
   if (guarded.length > 0) return stoppedAt(chat, "protected", guarded);

@@ -39,7 +39,7 @@ export class ReplyWriter {
   /** Where the unfinished line begins in `#out`; null while it is held back or empty. */
   #lineStart: number | null = null;
   /** Length that the unfinished line must reach before it is looked at again; see `#looksLive`. */
-  #lookAgain = 0;
+  #checkAgainAt = 0;
   /** Blank text that is not written yet because no content has followed. */
   #blank = "";
   #begun = false;
@@ -173,7 +173,7 @@ export class ReplyWriter {
   #show(piece: string): void {
     if (this.#lineStart !== null) {
       this.#out.write(piece);
-    } else if (this.#line !== "" && (this.#fence > 0 || !this.#heldBack())) {
+    } else if (this.#line !== "" && (this.#fence > 0 || !this.#isBuffered())) {
       this.#lineStart = this.#out.length;
       this.#out.write(this.#line);
     }
@@ -183,13 +183,13 @@ export class ReplyWriter {
    * Whether the unfinished line may still become live. A long one that is held back is looked at again only when it
    * has grown by a part of its length: looking at each character of a line of n of them would cost n².
    */
-  #heldBack(): boolean {
-    if (this.#line.length < this.#lookAgain) return true;
+  #isBuffered(): boolean {
+    if (this.#line.length < this.#checkAgainAt) return true;
     // Half a character is not settled: on the disk the line would end before it, and could be live there.
     const line = endsInHalf(this.#line) ? this.#line.slice(0, -1) : this.#line;
-    const held = line === "" || mayBecomeLive(line);
-    this.#lookAgain = held && line.length > LOOKED_AT_ALWAYS ? Math.ceil(line.length * 1.25) : 0;
-    return held;
+    const pending = line === "" || mayBecomeLive(line);
+    this.#checkAgainAt = pending && line.length > ALWAYS_CHECKED ? Math.ceil(line.length * 1.25) : 0;
+    return pending;
   }
 
   /** Writes what was held back of the line now that it is whole, and follows the fences. */
@@ -203,7 +203,7 @@ export class ReplyWriter {
     if (this.#fence === 0) this.#out.release();
     this.#line = "";
     this.#lineStart = null;
-    this.#lookAgain = 0;
+    this.#checkAgainAt = 0;
   }
 
   /**
@@ -211,15 +211,15 @@ export class ReplyWriter {
    * the document on disk must not hold the line as a live one: it and what follows wait for the closing fence.
    */
   #guardOpenLine(): void {
-    if (this.#fence > 0 && !this.#out.isHeld && this.#lineStart !== null && this.#needsClosing()) {
+    if (this.#fence > 0 && !this.#out.isBuffered && this.#lineStart !== null && this.#needsClosing()) {
       this.#out.hold(this.#lineStart);
     }
   }
 
   /** Of a long line only the beginning is looked at: that it may still become a block line is enough to wait. */
   #needsClosing(): boolean {
-    if (this.#line.length <= LOOKED_AT_ALWAYS) return needsClosedFence(this.#line);
-    return "*<".includes(this.#line.charAt(0)) && mayBecomeLive(this.#line.slice(0, LOOKED_AT_ALWAYS));
+    if (this.#line.length <= ALWAYS_CHECKED) return needsClosedFence(this.#line);
+    return "*<".includes(this.#line.charAt(0)) && mayBecomeLive(this.#line.slice(0, ALWAYS_CHECKED));
   }
 
   /** Ends the running text: its last line is whole now, and an open fence is closed. */
@@ -302,7 +302,7 @@ export class ReplyWriter {
 const AT_ONCE = 1 << 11;
 
 /** Characters up to which an unfinished line is looked at with each piece. */
-const LOOKED_AT_ALWAYS = 256;
+const ALWAYS_CHECKED = 256;
 
 function unwritable(what: string): ProviderError {
   return providerError("other", `${what}, so the reply cannot be written.`);

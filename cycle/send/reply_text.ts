@@ -22,7 +22,7 @@ export class ReplyText {
   /** Characters before `#open`, from the beginning of the reply. */
   #base = 0;
   /** Where text begins that must not be taken yet, in characters from the beginning of the reply. */
-  #held: number | null = null;
+  #buffered: number | null = null;
   #lines = 0;
 
   /** Characters written so far. */
@@ -50,8 +50,8 @@ export class ReplyText {
   }
 
   /** Whether the end must not be taken yet. */
-  get isHeld(): boolean {
-    return this.#held !== null;
+  get isBuffered(): boolean {
+    return this.#buffered !== null;
   }
 
   write(text: string): void {
@@ -72,11 +72,11 @@ export class ReplyText {
 
   /** From `position` on nothing is taken until `release`; what is a piece already stays one. */
   hold(position: number): void {
-    this.#held = position;
+    this.#buffered = position;
   }
 
   release(): void {
-    this.#held = null;
+    this.#buffered = null;
   }
 
   /** Says that the document may end here. */
@@ -98,7 +98,7 @@ export class ReplyText {
 
   /** How much of `#open` may be taken: not what is held, nor the first half of a character. */
   #settled(): number {
-    if (this.#held !== null) return Math.max(0, this.#held - this.#base);
+    if (this.#buffered !== null) return Math.max(0, this.#buffered - this.#base);
     return endsInHalf(this.#open) ? this.#open.length - 1 : this.#open.length;
   }
 

@@ -14,7 +14,7 @@ import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { sameBody } from "../../providers/http/body.ts";
 import { withoutResultFiles } from "../../providers/request/result_files.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
-import type { Concession, OfferedTool, Provider, ProviderRequest } from "../../providers/types.ts";
+import type { OfferedTool, Provider, ProviderRequest, RequestFallback } from "../../providers/types.ts";
 import { fileDrift, rememberFiles } from "./drift.ts";
 import { preserve, ThinkingLog } from "./thinking/log.ts";
 import { type CacheFacts, earlierNotices, mismatchProblem } from "./thinking/notices.ts";
@@ -43,7 +43,7 @@ export interface RequestOptions {
   /** Whether the model's last turn is a reply that the provider paused and wants back. @default false */
   readonly resumes?: boolean;
   /** What the provider refused in an earlier try. @default nothing */
-  readonly conceded?: ReadonlySet<Concession>;
+  readonly fallbacks?: ReadonlySet<RequestFallback>;
   /** The time of the request. @default now */
   readonly now?: Date;
 }
@@ -70,7 +70,7 @@ export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
   /** What is to be remembered of its thinking; null where a provider does not look at that. */
   readonly log: ThinkingLog | null;
   /** Whether a request without that may be made in its place, and would be another one. */
-  readonly mayConcede: (concession: Concession) => boolean;
+  readonly mayFallBack: (fallback: RequestFallback) => boolean;
 };
 
 /** The same, or what prevents it. */
@@ -87,8 +87,8 @@ export async function prepareRequest(options: RequestOptions): Promise<Sendable>
     return credential.ok ? success(credential.value.secret) : credential;
   });
   if (prepared.kind !== "ready" || journal === undefined || !isSent) return prepared;
-  const told = await rememberFiles(journal, prepared);
-  return { ...prepared, diagnostics: [...prepared.diagnostics, ...told] };
+  const reported = await rememberFiles(journal, prepared);
+  return { ...prepared, diagnostics: [...prepared.diagnostics, ...reported] };
 }
 
 /**
@@ -143,16 +143,16 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   const input = { prompt, tools, settings, document, key: key.value, baseUrl: baseUrl.value, day, recall };
   const outline = provider.outline?.(input) ?? null;
   const preserved = outline === null ? null : preserve(outline, options.journal);
-  if (preserved?.outline.mismatch === "error" && preserved.judgement.lost.length > 0) {
-    return { kind: "failed", problem: mismatchProblem(preserved.outline, preserved.judgement) };
+  if (preserved?.outline.mismatch === "error" && preserved.evaluation.lost.length > 0) {
+    return { kind: "failed", problem: mismatchProblem(preserved.outline, preserved.evaluation) };
   }
-  const leftOut = preserved?.judgement.leftOut;
-  const build = (conceded: ReadonlySet<Concession>) => {
-    const told = conceded.has("result-files") ? withoutResultFiles(prompt) : prompt;
-    return provider.buildRequest({ ...input, prompt: told, leftOut, conceded });
+  const leftOut = preserved?.evaluation.leftOut;
+  const build = (fallbacks: ReadonlySet<RequestFallback>) => {
+    const reported = fallbacks.has("result-files") ? withoutResultFiles(prompt) : prompt;
+    return provider.buildRequest({ ...input, prompt: reported, leftOut, fallbacks });
   };
-  const { conceded = new Set() } = options;
-  const { request, warnings, thinking = new Map() } = build(conceded);
+  const { fallbacks = new Set() } = options;
+  const { request, warnings, thinking = new Map() } = build(fallbacks);
   const model = settings.model ?? provider.defaultModel ?? "";
   const notices = preserved === null
     ? []
@@ -166,9 +166,9 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
     files: prompt.files,
     day: prompt.day,
     log: preserved === null ? null : new ThinkingLog(preserved, model, thinking),
-    mayConcede: (concession) =>
-      (concession !== "earlier-thinking" || outline?.mismatch !== "error") &&
-      !sameBody(build(new Set([...conceded, concession])).request, request),
+    mayFallBack: (fallback) =>
+      (fallback !== "earlier-thinking" || outline?.mismatch !== "error") &&
+      !sameBody(build(new Set([...fallbacks, fallback])).request, request),
   };
 }
 

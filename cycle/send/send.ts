@@ -8,7 +8,7 @@ import { MOST_TRIES, Patience, systemClock } from "../../providers/http/patience
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import { roughTokens } from "../../providers/request/count.ts";
-import type { Concession, ProviderError } from "../../providers/types.ts";
+import type { ProviderError, RequestFallback } from "../../providers/types.ts";
 import type { RequestEnd, Send, SendOutcome } from "../types.ts";
 import { MOST_RESUMES } from "./ending.ts";
 import { RunLimits } from "./limits.ts";
@@ -17,7 +17,7 @@ import { prepareRequest, type ReadyRequest } from "./request.ts";
 import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
 /** How often one request is made again without something that the provider refused. */
-const MOST_CONCESSIONS = 2;
+const MOST_FALLBACKS = 2;
 
 /**
  * Creates the function that sends the current document and writes the reply.
@@ -36,9 +36,9 @@ class Sends {
   readonly #limiter: RequestLimiter;
   readonly #keys: KeyMemory;
   /** Messages about the document and the settings, each reported once in a run. */
-  readonly #said = new Set<string>();
+  readonly #reported = new Set<string>();
   /** What the provider refused for this model or at this address: it will refuse it again. */
-  readonly #refused = new Set<Concession>();
+  readonly #refused = new Set<RequestFallback>();
 
   constructor(options: SendOptions) {
     const { clock = systemClock, limits = new RunLimits(options.settings) } = options;
@@ -48,30 +48,36 @@ class Sends {
   }
 
   async send(signal: AbortSignal, byPerson: boolean): Promise<SendOutcome> {
-    const conceded = new Set(this.#refused);
-    let concessions = 0;
+    const fallbacks = new Set(this.#refused);
+    let fallbackCount = 0;
     let resumes = 0;
     // Warnings to report once a request has been answered.
-    const told: string[] = [];
+    const reported: string[] = [];
     for (;;) {
-      const may = { concede: concessions < MOST_CONCESSIONS, resume: resumes < MOST_RESUMES };
-      const outcome = await this.#attempt(signal, { conceded, resumes: resumes > 0, may, told, byPerson });
+      const may = { fallBack: fallbackCount < MOST_FALLBACKS, resume: resumes < MOST_RESUMES };
+      const outcome = await this.#attempt(signal, {
+        fallbacks,
+        resumes: resumes > 0,
+        may,
+        reported,
+        byPerson,
+      });
       if (outcome.kind === "paused") {
         resumes++;
-        told.push(...outcome.warnings);
+        reported.push(...outcome.warnings);
       } else if (outcome.kind === "refused") {
-        concessions++;
-        conceded.add(outcome.concession);
+        fallbackCount++;
+        fallbacks.add(outcome.fallback);
         // Thinking that comes from now on is none that was refused.
-        if (outcome.concession !== "earlier-thinking") this.#refused.add(outcome.concession);
-        told.push(...outcome.warnings);
+        if (outcome.fallback !== "earlier-thinking") this.#refused.add(outcome.fallback);
+        reported.push(...outcome.warnings);
       } else return outcome;
     }
   }
 
   async #attempt(
     signal: AbortSignal,
-    { conceded, resumes, may, told, byPerson }: Attempt,
+    { fallbacks, resumes, may, reported, byPerson }: Attempt,
   ): Promise<RequestEnd> {
     if (signal.aborted) return { kind: "cancelled" };
     const { store, settings, environment, provider, templatedTools, frontmatter, journal, limits } =
@@ -89,14 +95,14 @@ class Sends {
       keys: this.#keys,
       journal,
       resumes,
-      conceded,
+      fallbacks,
     });
     if (prepared.kind === "failed") return prepared;
     this.#tellFindings(prepared.diagnostics);
     if (prepared.kind === "blocked") return prepared;
     const problem = limits.refusal({ ...upcoming(prepared, this.#options), byPerson });
     if (problem !== null) return { kind: "failed", problem };
-    const warnings = [...told.splice(0), ...prepared.warnings.filter((words) => this.#isNew(words))];
+    const warnings = [...reported.splice(0), ...prepared.warnings.filter((words) => this.#isNew(words))];
     const outcome = await this.#overNetwork(signal, { prepared: { ...prepared, warnings }, tools, may });
     if (outcome.kind === "failed" && outcome.problem.code === KEY_REFUSED) this.#keys.forget(provider.name);
     return outcome;
@@ -134,7 +140,7 @@ class Sends {
   }
 
   #isNew(words: string): boolean {
-    return !this.#said.has(words) && this.#said.add(words).size > 0;
+    return !this.#reported.has(words) && this.#reported.add(words).size > 0;
   }
 }
 
@@ -174,7 +180,7 @@ async function sendPatiently(
       const exchange = await sending.exchange(signal);
       const refused = sending.refused(exchange);
       if (refused !== null) return refused;
-      const error = sending.nothingCame(exchange);
+      const error = sending.receivedNothing(exchange);
       const { wait, tried } = retry && error !== null ? patience.next(error) : { wait: null, tried: null };
       place.leave(error === null ? "answered" : isTooMany(error) ? "refused" : "neither", wait ?? 0);
       if (error === null || wait === null) return await sending.end(exchange, tried);
@@ -193,12 +199,12 @@ function isTooMany({ code, retry }: ProviderError): boolean {
 
 /** What one try of a request may and must do. */
 interface Attempt {
-  readonly conceded: ReadonlySet<Concession>;
+  readonly fallbacks: ReadonlySet<RequestFallback>;
   /** The model's last turn is a reply that the provider paused. */
   readonly resumes: boolean;
   readonly may: MayAgain;
   /** What earlier tries have to tell; taken by this one. */
-  readonly told: string[];
+  readonly reported: string[];
   /** Whether a person asks for this very request. */
   readonly byPerson: boolean;
 }

@@ -19,7 +19,7 @@ import { ReplyWriter } from "./reply.ts";
 import { reportEnd } from "./report.ts";
 import type { ReadyRequest } from "./request.ts";
 import { silentCut } from "./silent_cut.ts";
-import { concessionNotice } from "./thinking/notices.ts";
+import { describeFallback } from "./thinking/notices.ts";
 import { UnfinishedCalls } from "./unfinished_calls.ts";
 
 /** Characters of a reply that may wait to be written before no more is read. */
@@ -27,7 +27,7 @@ const MOST_WAITING = 1 << 18;
 
 /** Whether a request may be made once more: without what the provider refused, or to go on with a reply it paused. */
 export interface MayAgain {
-  readonly concede: boolean;
+  readonly fallBack: boolean;
   readonly resume: boolean;
 }
 
@@ -61,7 +61,7 @@ export class Sending {
   #error: ProviderError | null = null;
   readonly #may: MayAgain;
   /** Whether any content came: the provider has begun to answer, and to charge for it. */
-  #came = false;
+  #received = false;
   /** The server leaves out what does not fit its window, and says nothing. */
   #trims = false;
 
@@ -116,8 +116,8 @@ export class Sending {
   }
 
   /** Why nothing at all came of the reply; null when something did, or the person stopped it. */
-  nothingCame(exchange: Exchange): ProviderError | null {
-    if (exchange.kind === "cancelled" || this.#came || this.#stop !== null) return null;
+  receivedNothing(exchange: Exchange): ProviderError | null {
+    if (exchange.kind === "cancelled" || this.#received || this.#stop !== null) return null;
     return this.#error ?? this.#failure(exchange);
   }
 
@@ -175,13 +175,13 @@ export class Sending {
 
   /** What the provider refused of a request that brought nothing, where another try can do without. */
   refused(exchange: Exchange): Extract<RequestEnd, { kind: "refused" }> | null {
-    if (!this.#may.concede) return null;
+    if (!this.#may.fallBack) return null;
     if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
     const error = this.#error ?? this.#failure(exchange);
-    const concession = this.#options.provider.concession?.(error) ?? null;
-    if (concession === null || !this.#prepared.mayConcede(concession)) return null;
-    const notice = concessionNotice(concession, error, this.#options.provider.display);
-    return { kind: "refused", concession, warnings: [...this.#prepared.warnings, notice] };
+    const fallback = this.#options.provider.fallback?.(error) ?? null;
+    if (fallback === null || !this.#prepared.mayFallBack(fallback)) return null;
+    const notice = describeFallback(fallback, error, this.#options.provider.display);
+    return { kind: "refused", fallback, warnings: [...this.#prepared.warnings, notice] };
   }
 
   /** Nothing but the quality of later replies depends on them, so that a state folder that takes nothing stops nothing. */
@@ -212,7 +212,7 @@ export class Sending {
       if (other !== null) this.#notices.push(other);
     } else if (effect.kind !== "dropped") {
       // A reply that thinks or writes a call has begun, whatever of it is in the document yet.
-      this.#came = true;
+      this.#received = true;
       if (effect.kind === "progress") {
         const { block, name, characters } = effect;
         this.#options.emit({ event: "reply:progress", block, name, characters });

@@ -210,13 +210,13 @@ function changedText(lines: readonly string[], hunks: readonly Hunk[]): number {
 }
 
 /** Lines of theirs that are looked at for the beginning of a line of the block, from the end. */
-const MAX_LOOKED_AT = 300;
+const MAX_COMPARED = 300;
 const MAX_BEGINNINGS = 6;
 
 /** Moments at which a line of the block had only just begun, for every line of theirs that is such a beginning. */
 function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
-  for (const line of theirs.slice(-MAX_LOOKED_AT).reverse()) {
+  for (const line of theirs.slice(-MAX_COMPARED).reverse()) {
     for (let at = known.to - 1; at >= known.from; at--) {
       if (!isBeginningOf(line, known.lines[at]!)) continue;
       found.push({ seen: at - known.from, beginning: line });

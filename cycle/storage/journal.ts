@@ -9,10 +9,10 @@ import type { FileRead } from "../../prompt/types.ts";
 import type { Effects } from "../../tools/definition.ts";
 import type {
   Approval,
-  Exposure,
   Journal,
   StartedCall,
-  Suspects,
+  TamperCheck,
+  TamperedParts,
   ThinkingEntry,
   ThinkingState,
 } from "../types.ts";
@@ -98,20 +98,20 @@ export class RunJournal implements Journal {
     return this.#record([{ kind: "end", id }], { lasting: false });
   }
 
-  exposure(): Exposure | null {
+  tamperCheck(): TamperCheck | null {
     return this.#state.unsettled.exposure;
   }
 
-  suspects(): Suspects | null {
+  tampered(): TamperedParts | null {
     return this.#state.unsettled.suspects;
   }
 
-  recordExposure(exposure: Exposure): Promise<void> {
-    return this.#record([{ kind: "exposed", ...exposure }]);
+  recordTamperCheck(tamperCheck: TamperCheck): Promise<void> {
+    return this.#record([{ kind: "exposed", ...tamperCheck }]);
   }
 
-  recordSuspects(suspects: Suspects | null): Promise<void> {
-    return this.#record([{ kind: "settled", suspects }]);
+  recordTampered(tampered: TamperedParts | null): Promise<void> {
+    return this.#record([{ kind: "settled", suspects: tampered }]);
   }
 
   fileHash(path: string): string | null {
@@ -147,7 +147,7 @@ export class RunJournal implements Journal {
     return this.#keep("result", id, body);
   }
 
-  keptResults(): ReadonlyMap<string, string> {
+  savedResults(): ReadonlyMap<string, string> {
     return this.#state.results;
   }
 

@@ -67,11 +67,11 @@ export async function lockDocument(
   options: LockOptions,
 ): Promise<Outcome<DocumentLock>> {
   const begun = performance.now();
-  const held: HeldFile[] = [];
+  const locked: LockedFile[] = [];
   const since = new Date().toISOString();
   const release = async () => {
     let problem: Problem | null = null;
-    for (const lock of held.toReversed()) problem = await lock.release() ?? problem;
+    for (const lock of locked.toReversed()) problem = await lock.release() ?? problem;
     return problem;
   };
   for (const file of await lockFiles(realPath, options)) {
@@ -81,17 +81,18 @@ export async function lockDocument(
       await release();
       return lock;
     }
-    held.push(lock.value);
+    locked.push(lock.value);
   }
-  const dead = held.map(({ before }) => before).filter((each) => each !== null);
-  const beside = options.place === "beside" ? held.at(-1)?.before ?? null : null;
-  const leftElsewhere = beside !== null && !held.slice(0, -1).some(({ before }) => isSameRun(before, beside));
+  const dead = locked.map(({ before }) => before).filter((each) => each !== null);
+  const beside = options.place === "beside" ? locked.at(-1)?.before ?? null : null;
+  const leftElsewhere = beside !== null &&
+    !locked.slice(0, -1).some(({ before }) => isSameRun(before, beside));
   const last = leftElsewhere ? beside : dead[0];
   return success({ notice: last === undefined ? null : takenOver(last), leftElsewhere, release });
 }
 
 /** One file that is locked. */
-interface HeldFile {
+interface LockedFile {
   /** The run that died while it held the lock; null when none did. */
   readonly before: Holder | null;
   release(): Promise<Problem | null>;
@@ -169,7 +170,7 @@ async function lockFile(
   { folder, path: lockPath, remedy }: LockFile,
   run: Pick<Holder, "path" | "since">,
   options: LockOptions,
-): Promise<Outcome<HeldFile>> {
+): Promise<Outcome<LockedFile>> {
   const { path: realPath } = run;
   const begun = performance.now();
   try {
@@ -253,7 +254,7 @@ async function take(
   file: Deno.FsFile,
   lockPath: string,
   run: Pick<Holder, "path" | "since">,
-): Promise<HeldFile> {
+): Promise<LockedFile> {
   const before = await readHolder(file);
   const boot = bootId();
   const holder: Holder = {

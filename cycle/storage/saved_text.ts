@@ -7,12 +7,12 @@ import { type Problem, thrownText } from "../../base/problem.ts";
 import { stateFolder, timestamp } from "./state_files.ts";
 
 /** Texts that are kept; the oldest go first. */
-const MAX_KEPT = 20;
+const MAX_SAVED = 20;
 
 const SUFFIX = ".chat";
 
 /** A text that some filter run had in hand. */
-export interface Kept {
+export interface SavedEntry {
   /** What `flemma recover` takes. */
   readonly id: string;
   readonly path: string;
@@ -28,7 +28,7 @@ function recoverFolder(environment: Environment): string {
 }
 
 /** The newest text of one filter run. Nothing is written before the first change of the document. */
-export class InHand {
+export class SavedText {
   readonly #environment: Environment;
   readonly #onFault: (problem: Problem) => void;
   #file: Deno.FsFile | null = null;
@@ -74,8 +74,8 @@ export class InHand {
   #open(): Deno.FsFile {
     const folder = recoverFolder(this.#environment);
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const kept = keptTexts(this.#environment).filter(({ running }) => !running);
-    for (const { path } of kept.slice(MAX_KEPT - 1)) Deno.removeSync(path);
+    const kept = listSavedTexts(this.#environment).filter(({ running }) => !running);
+    for (const { path } of kept.slice(MAX_SAVED - 1)) Deno.removeSync(path);
     this.#path = `${folder}/${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}${SUFFIX}`;
     const file = Deno.openSync(this.#path, { createNew: true, read: true, write: true, mode: 0o600 });
     // The system gives the lock back when this process ends, however it ends.
@@ -85,7 +85,7 @@ export class InHand {
 }
 
 /** All kept texts, the newest first. */
-export function keptTexts(environment: Environment): Kept[] {
+export function listSavedTexts(environment: Environment): SavedEntry[] {
   const folder = recoverFolder(environment);
   let names: string[];
   try {
@@ -94,12 +94,12 @@ export function keptTexts(environment: Environment): Kept[] {
     if (isMissing(thrown)) return [];
     throw thrown;
   }
-  return names.flatMap((name) => look(`${folder}/${name}`))
+  return names.flatMap((name) => readSaved(`${folder}/${name}`))
     .sort((a, b) => b.time.getTime() - a.time.getTime() || (a.id < b.id ? 1 : -1));
 }
 
 /** The text at a path; nothing when its run has just ended and taken it away. */
-function look(path: string): Kept[] {
+function readSaved(path: string): SavedEntry[] {
   try {
     using file = Deno.openSync(path, { read: true, write: true });
     const { size, mtime } = file.statSync();

@@ -17,6 +17,6 @@ export function documentKey(realPath: string): Promise<string> {
 let last: { readonly realPath: string; readonly key: Promise<string> } | undefined;
 
 /** A time for file names: sortable, without special characters of a shell. */
-export function timestamp(moment: Date): string {
-  return moment.toISOString().replace(/[-:]/g, "").replace(".", "");
+export function timestamp(date: Date): string {
+  return date.toISOString().replace(/[-:]/g, "").replace(".", "");
 }

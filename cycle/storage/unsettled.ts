@@ -1,18 +1,18 @@
 // The state that journal entries lead to about commands and the document they could have written. Pure.
 
 import { isObject } from "../../base/is_object.ts";
-import type { Approval, Exposure, Suspects } from "../types.ts";
+import type { Approval, TamperCheck, TamperedParts } from "../types.ts";
 
 /** Entries about it; approvals change it too. */
 export type UnsettledEntry =
-  | ({ readonly kind: "exposed" } & Exposure)
-  | { readonly kind: "settled"; readonly suspects: Suspects | null };
+  | ({ readonly kind: "exposed" } & TamperCheck)
+  | { readonly kind: "settled"; readonly suspects: TamperedParts | null };
 
 export interface Unsettled {
   /** Recorded before commands began, and not settled since. */
-  readonly exposure: Exposure | null;
+  readonly exposure: TamperCheck | null;
   /** What a command could have written, and nobody confirmed. */
-  readonly suspects: Suspects | null;
+  readonly suspects: TamperedParts | null;
 }
 
 export const NOTHING_UNSETTLED: Unsettled = { exposure: null, suspects: null };
@@ -24,8 +24,8 @@ export function afterEntry(
 ): Unsettled {
   switch (entry.kind) {
     case "exposed": {
-      const { kind: _, ...exposure } = entry;
-      return { ...state, exposure };
+      const { kind: _, ...tamperCheck } = entry;
+      return { ...state, exposure: tamperCheck };
     }
     case "settled":
       return { exposure: null, suspects: entry.suspects };
@@ -35,28 +35,28 @@ export function afterEntry(
 }
 
 /** The entries that lead to a state. */
-export function entriesOf({ exposure, suspects }: Unsettled): UnsettledEntry[] {
+export function entriesOf({ exposure: tamperCheck, suspects: tampered }: Unsettled): UnsettledEntry[] {
   return [
-    ...(suspects === null ? [] : [{ kind: "settled" as const, suspects }]),
-    ...(exposure === null ? [] : [{ kind: "exposed" as const, ...exposure }]),
+    ...(tampered === null ? [] : [{ kind: "settled" as const, suspects: tampered }]),
+    ...(tamperCheck === null ? [] : [{ kind: "exposed" as const, ...tamperCheck }]),
   ];
 }
 
 /** Approvals that this program records while commands run need no confirmation. */
 function withApproval(
-  exposure: Exposure | null,
+  tamperCheck: TamperCheck | null,
   { id, hash, asked }: Approval & { readonly id: string },
-): Exposure | null {
-  if (exposure === null) return null;
-  const { [id]: _, ...others } = exposure.approved;
-  return { ...exposure, approved: asked === true ? others : { ...others, [id]: hash } };
+): TamperCheck | null {
+  if (tamperCheck === null) return null;
+  const { [id]: _, ...others } = tamperCheck.approved;
+  return { ...tamperCheck, approved: asked === true ? others : { ...others, [id]: hash } };
 }
 
 /** A person who decides about a call, or is asked about it again, has seen its text. */
-function without(suspects: Suspects | null, id: string): Suspects | null {
-  if (suspects === null) return null;
-  const { [id]: _, ...calls } = suspects.calls;
-  return Object.keys(calls).length === 0 && suspects.block === null ? null : { ...suspects, calls };
+function without(tampered: TamperedParts | null, id: string): TamperedParts | null {
+  if (tampered === null) return null;
+  const { [id]: _, ...calls } = tampered.calls;
+  return Object.keys(calls).length === 0 && tampered.block === null ? null : { ...tampered, calls };
 }
 
 /** Whether a value read from a file is one of these entries. */
@@ -66,13 +66,13 @@ export function isUnsettledEntry(value: Readonly<Record<string, unknown>>): bool
       return typeof value.name === "string" && typeof value.leads === "string" && isHashes(value.approved) &&
         typeof value.block === "string" && (value.file === null || isObject(value.file));
     case "settled":
-      return value.suspects === null || isSuspects(value.suspects);
+      return value.suspects === null || isTamperedParts(value.suspects);
     default:
       return false;
   }
 }
 
-function isSuspects(value: unknown): boolean {
+function isTamperedParts(value: unknown): boolean {
   return isObject(value) && typeof value.why === "string" && isHashes(value.calls) &&
     (value.block === null || typeof value.block === "string");
 }

@@ -142,10 +142,10 @@ class Agent {
     const known = this.#conversations.get(String(sessionId));
     if (known !== undefined && known.turn !== null) return BUSY;
     if (tells) {
-      const session = await this.#look({ path: found.value, chosen: {}, servers: {} });
+      const session = await this.#openReadOnly({ path: found.value, chosen: {}, servers: {} });
       if (!session.ok) return refusal(session.problem);
-      await using looking = session.value;
-      for await (const update of replay(looking)) this.#update(String(sessionId), update);
+      await using readOnly = session.value;
+      for await (const update of replay(readOnly)) this.#update(String(sessionId), update);
     }
     const opened = await this.#opened(found.value, cwd, mcpServers);
     if (opened instanceof Refusal) return opened;
@@ -195,10 +195,10 @@ class Agent {
 
   async #take(conversation: Conversation, prompt: unknown, signal: AbortSignal): Promise<unknown> {
     const { id, path, spent } = conversation;
-    const looked = await this.#look(conversation);
-    if (!looked.ok) return refusal(looked.problem);
-    const { settings: { templating } } = looked.value;
-    await looked.value[Symbol.asyncDispose]();
+    const opened = await this.#openReadOnly(conversation);
+    if (!opened.ok) return refusal(opened.problem);
+    const { settings: { templating } } = opened.value;
+    await opened.value[Symbol.asyncDispose]();
     const read = promptText(prompt, {
       templates: templating.enabled,
       attach: (extension) => {
@@ -208,13 +208,13 @@ class Agent {
     });
     if (!read.ok) return refusal(read.problem, RpcCode.invalidParams);
     const { text, attachments } = read.value;
-    const said = await slashCommand(text, {
-      look: () => this.#look(conversation),
+    const outcome = await slashCommand(text, {
+      openReadOnly: () => this.#openReadOnly(conversation),
       open: () => this.#open(conversation, () => {}, signal),
       choose: (value) => this.choose(id, "model", value),
     });
-    if (said !== null) {
-      this.#update(id, { sessionUpdate: "agent_message_chunk", content: { type: "text", text: said } });
+    if (outcome !== null) {
+      this.#update(id, { sessionUpdate: "agent_message_chunk", content: { type: "text", text: outcome } });
       return { stopReason: "end_turn" };
     }
     try {
@@ -244,14 +244,14 @@ class Agent {
   async choose(sessionId: unknown, configId: unknown, value: unknown): Promise<unknown> {
     const conversation = this.#conversations.get(String(sessionId));
     if (conversation === undefined) return UNKNOWN;
-    const before = await this.#look(conversation);
+    const before = await this.#openReadOnly(conversation);
     if (!before.ok) return refusal(before.problem);
     await using session = before.value;
     if (typeof configId !== "string" || typeof value !== "string" || !isChoice(session, configId, value)) {
       return new Refusal(RpcCode.invalidParams, `${String(configId)} cannot be ${String(value)}.`);
     }
     conversation.chosen = { ...conversation.chosen, [configId]: value };
-    const after = await this.#look(conversation);
+    const after = await this.#openReadOnly(conversation);
     if (!after.ok) return refusal(after.problem);
     await using now = after.value;
     const options = configOptions(now);
@@ -276,9 +276,9 @@ class Agent {
       spent: { cost: 0 },
       turn: null,
     };
-    const looked = await this.#look(conversation);
-    if (!looked.ok) return refusal(looked.problem);
-    await using session = looked.value;
+    const opened = await this.#openReadOnly(conversation);
+    if (!opened.ok) return refusal(opened.problem);
+    await using session = opened.value;
     for (const { message } of session.loaded.notices) this.#options.log(message);
     const left = Array.isArray(mcpServers) ? mcpServers.length - Object.keys(servers).length : 0;
     if (left > 0) this.#options.log(`${left} of the client's servers of tools cannot be used here.`);
@@ -290,7 +290,9 @@ class Agent {
     return { sessionId: id, modes: modes(session), configOptions: configOptions(session) };
   }
 
-  #look(conversation: Pick<Conversation, "path" | "chosen" | "servers">): Promise<Outcome<ChatSession>> {
+  #openReadOnly(
+    conversation: Pick<Conversation, "path" | "chosen" | "servers">,
+  ): Promise<Outcome<ChatSession>> {
     return openChat(conversation.path, { ...this.#host(conversation), readOnly: true });
   }
 

@@ -15,7 +15,7 @@ export const SLASH_COMMANDS: AvailableCommand[] = [
 ];
 
 export interface SlashHost {
-  look(): Promise<Outcome<ChatSession>>;
+  openReadOnly(): Promise<Outcome<ChatSession>>;
   open(): Promise<Outcome<ChatSession>>;
   choose(model: string): Promise<unknown>;
 }
@@ -37,10 +37,10 @@ export async function slashCommand(text: string, host: SlashHost): Promise<strin
   }
 }
 
-async function status({ look }: SlashHost): Promise<string> {
-  const looked = await look();
-  if (!looked.ok) return plainWords(looked.problem.message);
-  await using session = looked.value;
+async function status({ openReadOnly }: SlashHost): Promise<string> {
+  const opened = await openReadOnly();
+  if (!opened.ok) return plainWords(opened.problem.message);
+  await using session = opened.value;
   const calls = await session.calls();
   const lines = calls.map(({ status, preview, line, id }) =>
     `- ${status}: ${codeSpan(preview)} (${plainWords(id)}, line ${line})`

@@ -87,12 +87,12 @@ class Turn {
 
   async #tell(event: CycleEvent): Promise<void> {
     const { update } = this.#host;
-    const said = (text: string) => ({ type: "text" as const, text });
+    const textContent = (text: string) => ({ type: "text" as const, text });
     switch (event.event) {
       case "text":
-        return update({ sessionUpdate: "agent_message_chunk", content: said(event.text) });
+        return update({ sessionUpdate: "agent_message_chunk", content: textContent(event.text) });
       case "thinking":
-        return update({ sessionUpdate: "agent_thought_chunk", content: said(event.text) });
+        return update({ sessionUpdate: "agent_thought_chunk", content: textContent(event.text) });
       case "approval:pending":
       case "approval:denied":
         return await this.#show(event.id);

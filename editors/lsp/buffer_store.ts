@@ -3,7 +3,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
-import { InHand } from "../../cycle/storage/saved_text.ts";
+import { SavedText } from "../../cycle/storage/saved_text.ts";
 import { shifted } from "../../cycle/storage/growing_block.ts";
 import { difference, distance, splitLines } from "../../cycle/storage/lines.ts";
 import type { DocumentStore, Growth, Piece } from "../../cycle/types.ts";
@@ -61,7 +61,7 @@ export class BufferStore implements DocumentStore {
   #last: Promise<Problem | null> = Promise.resolve(null);
   /** Where a reply goes, in bytes of `chat`: fixed when it is asked for, so that the next question may be typed below. */
   #block: { start: number; end: number } | null = null;
-  #inHand: InHand | null = null;
+  #savedText: SavedText | null = null;
   /** Why no edit of ours can be taken; null while the editor's text is known. */
   #refusal: Problem | null = null;
   #asking = Promise.withResolvers<void>();
@@ -244,14 +244,14 @@ export class BufferStore implements DocumentStore {
 
   /** Our text is on disk before the editor is asked: the program may be killed, the editor may not take it. */
   #keep(): void {
-    this.#inHand ??= new InHand(this.#options.environment, this.#options.notify);
-    this.#inHand.update(this.#chat.bytes);
+    this.#savedText ??= new SavedText(this.#options.environment, this.#options.notify);
+    this.#savedText.update(this.#chat.bytes);
   }
 
   /** What the editor did not take stays where `flemma recover` finds it, and the loop goes by the buffer again. */
   #giveUp({ code, message, next: remedy }: Problem): void {
-    const kept = this.#inHand?.close(false) ?? null;
-    this.#inHand = null;
+    const kept = this.#savedText?.close(false) ?? null;
+    this.#savedText = null;
     this.#block = null;
     this.#chat = this.#buffer;
     const next = kept === null ? remedy : `What it did not take: flemma recover ${kept}`;
@@ -265,8 +265,8 @@ export class BufferStore implements DocumentStore {
     clearTimeout(flush.timer);
     this.#flush = null;
     if (problem === null) {
-      this.#inHand?.close(true);
-      this.#inHand = null;
+      this.#savedText?.close(true);
+      this.#savedText = null;
     }
     flush.resolve(problem);
   }

@@ -216,7 +216,7 @@ export class Commands {
   }
 
   async explain({ document, id, line }: Asked): Promise<unknown> {
-    const session = await document.look();
+    const session = await document.openReadOnly();
     if (!session.ok) return this.#refused(session.problem);
     const targets: CallTarget[] = id !== undefined
       ? [id]
@@ -231,7 +231,7 @@ export class Commands {
   }
 
   async showRequest({ document }: Asked): Promise<unknown> {
-    const session = await document.look();
+    const session = await document.openReadOnly();
     if (!session.ok) return this.#refused(session.problem);
     const prepared = await session.value.request();
     if (prepared.kind === "failed") return this.#refused(prepared.problem);
@@ -243,7 +243,7 @@ export class Commands {
   }
 
   async showDiff({ document }: Asked, id: string): Promise<unknown> {
-    const session = await document.look();
+    const session = await document.openReadOnly();
     if (!session.ok) return this.#refused(session.problem);
     const shown = await session.value.show(id);
     if (!shown.ok) return this.#refused(shown.problem);
@@ -257,21 +257,21 @@ export class Commands {
   }
 
   async status({ document }: Asked): Promise<unknown> {
-    const session = await document.look();
+    const session = await document.openReadOnly();
     if (!session.ok) return this.#refused(session.problem);
     const calls = await session.value.calls();
     return {
       running: document.working !== null,
       autopilot: session.value.autopilot,
       next: nextNeed(document.store.chat).kind,
-      calls: calls.map(({ id, name, status, line, preview, verdict }) => ({
+      calls: calls.map(({ id, name, status, line, preview, decided }) => ({
         id,
         name,
         status,
         line,
         preview,
-        decision: verdict.decision,
-        source: verdict.source,
+        decision: decided.decision,
+        source: decided.source,
       })),
       doubts: session.value.doubts,
     };

@@ -38,7 +38,7 @@ export class OpenDocument {
   readonly path: string | null;
   readonly store: BufferStore;
   readonly #host: DocumentHost;
-  #look: Promise<Outcome<ChatSession>> | null = null;
+  #readOnly: Promise<Outcome<ChatSession>> | null = null;
   #working: Working | null = null;
   /** Opening for work, which takes a while. */
   #opening = false;
@@ -94,22 +94,22 @@ export class OpenDocument {
   }
 
   /** A session for whoever wants to know something of the document. Fails with what is wrong in the settings. */
-  async look(): Promise<Outcome<ChatSession>> {
+  async openReadOnly(): Promise<Outcome<ChatSession>> {
     if (this.#working !== null) return success(this.#working.session);
-    const looking = this.#look ??= chatInMemory(NOTHING, {
+    const readOnly = this.#readOnly ??= chatInMemory(NOTHING, {
       environment: this.#host.environment,
       store: this.store,
       readOnly: true,
     });
-    const session = await looking;
+    const session = await readOnly;
     // What was wrong may be right by now.
-    if (!session.ok && this.#look === looking) this.#look = null;
+    if (!session.ok && this.#readOnly === readOnly) this.#readOnly = null;
     return session;
   }
 
   /** What was known of settings, approvals and other runs may not be true any more. */
   forget(): void {
-    this.#look = null;
+    this.#readOnly = null;
   }
 
   /**

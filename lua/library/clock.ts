@@ -1,6 +1,6 @@
 // The clock functions of Lua's `os`: dates as text or tables, and seconds. Reading the clock changes nothing.
 
-import { formatted, type Moment } from "./date_format.ts";
+import { type DateTime, formatted } from "./date_format.ts";
 import type { Cell, HostFunction } from "../vm/cell.ts";
 import { TYPE } from "../vm/stack.ts";
 
@@ -42,17 +42,18 @@ export const date: HostFunction = (cell) => {
     : cell.text(1) ?? cell.raise("bad argument #1 to 'date' (string expected)");
   const seconds = cell.type(2) <= TYPE.nil ? Date.now() / 1000 : cell.number(2);
   const utc = given.startsWith("!");
-  const moment = momentOf(seconds, utc) ?? cell.raise("the date lies outside the years that can be shown");
+  const dateTime = readDateTime(seconds, utc) ??
+    cell.raise("the date lies outside the years that can be shown");
   const format = utc ? given.slice(1) : given;
-  if (format.startsWith("*t")) pushTable(cell, moment);
+  if (format.startsWith("*t")) pushTable(cell, dateTime);
   else {
     cell.spend(format.length);
-    cell.pushText(formatted(format, moment));
+    cell.pushText(formatted(format, dateTime));
   }
   return 1;
 };
 
-function momentOf(seconds: number, utc: boolean): Moment | null {
+function readDateTime(seconds: number, utc: boolean): DateTime | null {
   const date = new Date(Math.floor(seconds) * 1000);
   if (Number.isNaN(date.getTime())) return null;
   const offset = utc ? 0 : -date.getTimezoneOffset();
@@ -71,17 +72,17 @@ function momentOf(seconds: number, utc: boolean): Moment | null {
   };
 }
 
-function pushTable(cell: Cell, moment: Moment): void {
+function pushTable(cell: Cell, dateTime: DateTime): void {
   cell.pushTable();
   const members: Record<string, number> = {
-    year: moment.year,
-    month: moment.month + 1,
-    day: moment.day,
-    hour: moment.hour,
-    min: moment.minute,
-    sec: moment.second,
-    wday: moment.weekday + 1,
-    yday: moment.yearday + 1,
+    year: dateTime.year,
+    month: dateTime.month + 1,
+    day: dateTime.day,
+    hour: dateTime.hour,
+    min: dateTime.minute,
+    sec: dateTime.second,
+    wday: dateTime.weekday + 1,
+    yday: dateTime.yearday + 1,
   };
   for (const [name, value] of Object.entries(members)) {
     cell.pushNumber(value);

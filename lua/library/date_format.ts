@@ -3,7 +3,7 @@
 import { own } from "../../base/is_object.ts";
 
 /** A moment as clocks and calendars of one place show it. */
-export interface Moment {
+export interface DateTime {
   readonly year: number;
   /** 0 to 11. */
   readonly month: number;
@@ -36,8 +36,8 @@ const MONTHS = [
 ];
 
 /** The text of a format; a letter without meaning stays as it is, with its `%`. */
-export function formatted(format: string, moment: Moment): string {
-  return format.replace(/%(.?)/gs, (whole, letter: string) => own(CONVERSIONS, letter)?.(moment) ?? whole);
+export function formatted(format: string, dateTime: DateTime): string {
+  return format.replace(/%(.?)/gs, (whole, letter: string) => own(CONVERSIONS, letter)?.(dateTime) ?? whole);
 }
 
 function padded(value: number, { width = 2, fill = "0" } = {}): string {
@@ -45,16 +45,16 @@ function padded(value: number, { width = 2, fill = "0" } = {}): string {
 }
 
 /** The week of the year, the first of which begins on its first day with the number `first`: 0 for Sunday. */
-function week({ yearday, weekday }: Moment, first: number): string {
+function week({ yearday, weekday }: DateTime, first: number): string {
   return padded(Math.floor((yearday + 7 - ((weekday + 7 - first) % 7)) / 7));
 }
 
 /** A conversion that is a format of others. */
-function as(format: string): (moment: Moment) => string {
-  return (moment) => formatted(format, moment);
+function as(format: string): (dateTime: DateTime) => string {
+  return (dateTime) => formatted(format, dateTime);
 }
 
-const CONVERSIONS: Readonly<Record<string, (moment: Moment) => string>> = {
+const CONVERSIONS: Readonly<Record<string, (dateTime: DateTime) => string>> = {
   a: ({ weekday }) => DAYS[weekday]!.slice(0, 3),
   A: ({ weekday }) => DAYS[weekday]!,
   b: ({ month }) => MONTHS[month]!.slice(0, 3),
@@ -79,9 +79,9 @@ const CONVERSIONS: Readonly<Record<string, (moment: Moment) => string>> = {
   t: () => "\t",
   T: as("%H:%M:%S"),
   u: ({ weekday }) => String(weekday === 0 ? 7 : weekday),
-  U: (moment) => week(moment, 0),
+  U: (dateTime) => week(dateTime, 0),
   w: ({ weekday }) => String(weekday),
-  W: (moment) => week(moment, 1),
+  W: (dateTime) => week(dateTime, 1),
   x: as("%m/%d/%y"),
   X: as("%H:%M:%S"),
   y: ({ year }) => padded(((year % 100) + 100) % 100),

@@ -287,7 +287,7 @@ function indexOf(cell: Cell, subject: Span, needle: Span, start: number): number
 /** Collects a text outside Lua's memory, never longer than a string may be. */
 class ByteBuilder {
   readonly #cell: Cell;
-  #held = new Uint8Array(256);
+  #buffered = new Uint8Array(256);
   #length = 0;
 
   constructor(cell: Cell) {
@@ -296,28 +296,28 @@ class ByteBuilder {
 
   addSlice(from: number, to: number): void {
     this.#grow(to - from);
-    if (to - from === 1) this.#held[this.#length] = this.#cell.bytes()[from]!;
-    else this.#held.set(this.#cell.bytes().subarray(from, to), this.#length);
+    if (to - from === 1) this.#buffered[this.#length] = this.#cell.bytes()[from]!;
+    else this.#buffered.set(this.#cell.bytes().subarray(from, to), this.#length);
     this.#length += to - from;
   }
 
   addText(text: string): void {
     const bytes = new TextEncoder().encode(text);
     this.#grow(bytes.length);
-    this.#held.set(bytes, this.#length);
+    this.#buffered.set(bytes, this.#length);
     this.#length += bytes.length;
   }
 
   bytes(): Uint8Array {
-    return this.#held.subarray(0, this.#length);
+    return this.#buffered.subarray(0, this.#length);
   }
 
   #grow(by: number): void {
     const wanted = this.#length + by;
     if (wanted > this.#cell.budget.limits.string) this.#cell.exceed("string");
-    if (wanted <= this.#held.length) return;
-    const larger = new Uint8Array(Math.max(wanted, this.#held.length * 2));
+    if (wanted <= this.#buffered.length) return;
+    const larger = new Uint8Array(Math.max(wanted, this.#buffered.length * 2));
     larger.set(this.bytes());
-    this.#held = larger;
+    this.#buffered = larger;
   }
 }

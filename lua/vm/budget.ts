@@ -44,7 +44,7 @@ export class Budget {
   #time = 0;
   readonly #processorTime: () => number | null;
   /** The last look at the running work: the clock of `performance.now`, and the account of the processor. */
-  #looked: { readonly at: number; readonly spent: number | null } = { at: 0, spent: null };
+  #measured: { readonly at: number; readonly spent: number | null } = { at: 0, spent: null };
   #exceeded: Excess | null = null;
 
   /** `clock` tells the milliseconds that this thread has had a processor, null when that cannot be told. */
@@ -73,7 +73,7 @@ export class Budget {
 
   /** Lets the clock run: work of the evaluation begins. */
   resume(): void {
-    this.#looked = { at: performance.now(), spent: this.#processorTime() };
+    this.#measured = { at: performance.now(), spent: this.#processorTime() };
   }
 
   /** Stops the clock until the next `resume`: what happens outside Lua is not charged. */
@@ -83,16 +83,16 @@ export class Budget {
 
   /** Takes off what the work had of a processor since the last look. */
   #charge(at: number): void {
-    const { at: before, spent: spentBefore } = this.#looked;
+    const { at: before, spent: spentBefore } = this.#measured;
     const spent = spentBefore === null ? null : this.#processorTime();
     this.#time -= spent === null || spentBefore === null ? at - before : spent - spentBefore;
-    this.#looked = { at, spent };
+    this.#measured = { at, spent };
   }
 
   /** Reading the account costs more than most steps, and no time is over before the clock says so. */
   #isLate(): boolean {
     const now = performance.now();
-    if (now - this.#looked.at <= this.#time) return false;
+    if (now - this.#measured.at <= this.#time) return false;
     this.#charge(now);
     return this.#time < 0;
   }

@@ -267,17 +267,17 @@ export class Cell extends Stack {
 
   #allocate(pointer: number, oldSize: number, newSize: number): number {
     const { budget, lua } = this;
-    const held = pointer === 0 ? 0 : oldSize;
+    const used = pointer === 0 ? 0 : oldSize;
     if (newSize === 0) {
-      budget.memory -= held;
+      budget.memory -= used;
       if (pointer !== 0) lua.free(pointer);
       return 0;
     }
-    if (newSize > held) {
+    if (newSize > used) {
       if (this.#refused !== null && this.#refused.size !== newSize) this.#settleRefusal();
       const excess = pointer === 0 && oldSize === NEW_STRING && newSize > budget.limits.string + STRING_HEADER
         ? "string"
-        : budget.memory - held + newSize > budget.limits.memory
+        : budget.memory - used + newSize > budget.limits.memory
         ? "memory"
         : null;
       if (excess !== null) return this.#refuse(newSize, excess);
@@ -285,7 +285,7 @@ export class Cell extends Stack {
     const got = lua.realloc(pointer, newSize);
     if (got === 0) return this.#refuse(newSize, "memory");
     this.#refused = null;
-    budget.memory += newSize - held;
+    budget.memory += newSize - used;
     return got;
   }
 

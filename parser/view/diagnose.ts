@@ -16,7 +16,7 @@ import { spanText, type Text } from "../text/text.ts";
 import type { Diagnostic } from "../types.ts";
 
 /** Finds what is wrong in all messages that were not looked into yet, and their blocks, so that ids can be counted. */
-export function summarise(text: Text, conversation: Conversation): void {
+export function summarize(text: Text, conversation: Conversation): void {
   conversation.pages.forEach((page, index) => {
     page.summary ??= summaryOf(text, page, conversation.pageOffset(index));
   });

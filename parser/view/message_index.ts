@@ -273,10 +273,10 @@ class Reader {
       const hint = unknown.near === null
         ? " The words are pending, approved, rejected, denied and aborted."
         : ` Did you mean ${unknown.near}?`;
-      const said = `${JSON.stringify(unknown.word.slice(0, 40))} is no status`;
+      const stated = `${JSON.stringify(unknown.word.slice(0, 40))} is no status`;
       const counts = result.block.status === "pending" ? ", so the block counts as pending" : "";
       const at = unknown.inHeader ? from : result.block.opener.from;
-      this.#find("status_unknown", `${said}${counts}.${hint}`, at, id);
+      this.#find("status_unknown", `${stated}${counts}.${hint}`, at, id);
     }
     if (result.block.style === "pending-fence") {
       this.#find(

@@ -28,9 +28,9 @@ export interface StatusReading {
 export function readStatus(suffix: string | null, language: string, info: string): StatusReading {
   const header = suffix === null ? null : readSuffix(suffix);
   const meta = header === null ? null : metaOf(header);
-  const told = unknownOf(header, true);
+  const reported = unknownOf(header, true);
   if (header !== null && header.found !== null) {
-    return { status: header.found.status, style: "header", meta, ...told };
+    return { status: header.found.status, style: "header", meta, ...reported };
   }
   if (language === "flemma:tool") {
     const fence = readFence(info);

@@ -217,7 +217,7 @@ export class ChatTurn implements Turn {
 }
 
 /** Characters of an input up to which its text is held. */
-const MOST_HELD = 1 << 20;
+const MOST_BUFFERED = 1 << 20;
 
 /** A call that is known to have a readable input. It is decoded when it is looked at. */
 class ChatCall implements Call {
@@ -252,7 +252,7 @@ class ChatCall implements Call {
     const { body } = this.#block;
     const text = body === null ? "" : this.turn.text.text(body.from, body.to);
     // Whoever looks at a very long one takes it from the document again, rather than that it lies beside its values.
-    return text.length > MOST_HELD ? text : this.#inputText = text;
+    return text.length > MOST_BUFFERED ? text : this.#inputText = text;
   }
 
   get flaw(): string | null {

@@ -3,7 +3,7 @@
 import type { Limits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
-import { type JudgeFile, readJudgedSync } from "../../base/system/reading.ts";
+import { type CheckFile, readCheckedSync } from "../../base/system/reading.ts";
 import { attachObstacle } from "../attach.ts";
 import { FileLog, type ReadPolicy } from "../file_log.ts";
 import { GeneratedPrompts } from "./personality.ts";
@@ -44,17 +44,17 @@ export function luaSession(options: SessionOptions): DocumentLua {
         home,
         document,
         generated,
-        readFile: (path, judge) => readFile(path, files, judge),
+        readFile: (path, check) => readFile(path, files, check),
       });
     },
   });
   return Object.assign(session, { files, generated });
 }
 
-function readFile(path: string, files: FileLog, judge: JudgeFile = () => null): Uint8Array {
+function readFile(path: string, files: FileLog, check: CheckFile = () => null): Uint8Array {
   // Devices and pipes may never end, and opening a pipe may already wait for ever.
   const bytes = files.refusal(path) ??
-    readJudgedSync(path, (real, info) => judge(real, info) ?? attachObstacle(real, info));
+    readCheckedSync(path, (real, info) => check(real, info) ?? attachObstacle(real, info));
   if (typeof bytes === "string") throw new Error(bytes);
   files.note(path, bytes);
   return bytes;

@@ -2,11 +2,11 @@
 
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
-import type { JudgeFile } from "../../base/system/reading.ts";
+import type { CheckFile } from "../../base/system/reading.ts";
 import { textOf } from "../attach.ts";
 
 /** Reads a whole file. Throws when it may not or cannot be read, or with what `judge` has against it. */
-export type ReadFile = (path: string, judge?: JudgeFile) => Uint8Array;
+export type ReadFile = (path: string, check?: CheckFile) => Uint8Array;
 
 /** In each folder in this order. */
 const NAMES = [

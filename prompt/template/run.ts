@@ -238,13 +238,13 @@ export class Templates {
       endCol: segment.endCol,
       role: turn.role,
     };
-    const told = `${sourceOf(segment)} of the @${turn.role} message is sent as it stands: ${message}.`;
+    const reported = `${sourceOf(segment)} of the @${turn.role} message is sent as it stands: ${message}.`;
     if (detail instanceof UndefinedName) {
       this.#diagnostics.push({
         code: "expression_undefined_variable",
         type: "expression",
         severity: "warning",
-        message: told,
+        message: reported,
         ...place,
         variable: detail.variable,
         ...suggestionFor(detail.variable, known),
@@ -255,7 +255,7 @@ export class Templates {
         code: detail.code,
         type: typeOf(detail.code),
         severity: isMild ? "warning" : "error",
-        message: isMild ? told : `${sourceOf(segment)} of the @${turn.role} message fails: ${message}.`,
+        message: isMild ? reported : `${sourceOf(segment)} of the @${turn.role} message fails: ${message}.`,
         ...place,
         ...(detail.variable === undefined ? {} : { variable: detail.variable }),
       });
@@ -264,7 +264,7 @@ export class Templates {
         code: "expression_runtime",
         type: "expression",
         severity: "warning",
-        message: told,
+        message: reported,
         ...place,
       });
     }

@@ -99,8 +99,8 @@ function tagFault(
   const upTo = chunk.lines.slice(0, line ?? chunk.lines.length);
   const place = upTo.findLast((each) => each !== null) ?? chunk.lines.find((each) => each !== null)!;
   // The line that Lua names is one of the chunk.
-  const told = message.replace(/ at line \d+(?=\) near )/, "");
-  return { segment: segments[place.index] as TemplateSegment, message: told, line: place.line };
+  const reported = message.replace(/ at line \d+(?=\) near )/, "");
+  return { segment: segments[place.index] as TemplateSegment, message: reported, line: place.line };
 }
 
 /** What stands in place of a tag that is left as it stands: nothing in it is looked for. */

@@ -36,13 +36,13 @@ export function outline(input: RequestInput): Outline {
 }
 
 function pieceOf(message: WireMessage): PrefixPiece {
-  const said = message.content.filter((block) => !message.thinking.has(block));
+  const stated = message.content.filter((block) => !message.thinking.has(block));
   return {
     what: message.role,
     line: message.line,
     // Made when it is asked for: the texts of all pieces together would be another copy of the conversation.
     get text() {
-      return said.length === 0 ? "" : writeJson([message.role, said]);
+      return stated.length === 0 ? "" : writeJson([message.role, stated]);
     },
     thinking: message.content.flatMap((block) => message.thinking.get(block) ?? []),
   };

@@ -6,7 +6,7 @@ import { buildRequest, DEFAULT_MODEL, goesOnFromItsTurn } from "./request.ts";
 import { AnthropicReader } from "./stream.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
 import { answeredError } from "../http/errors.ts";
-import type { Concession, Provider, ProviderError } from "../types.ts";
+import type { Provider, ProviderError, RequestFallback } from "../types.ts";
 
 export const anthropic: Provider = {
   ...KNOWN_PROVIDERS.anthropic,
@@ -20,7 +20,7 @@ export const anthropic: Provider = {
   }),
   buildRequest,
   outline,
-  concession,
+  fallback,
   reader: (offered = []) => new AnthropicReader({ provider: "anthropic", offered, readError }),
   readError,
 };
@@ -35,7 +35,7 @@ function readError(body: unknown, headers: Headers | null, status?: number): Pro
 }
 
 /** What the API's own words for a refused request name, and what another try does without. */
-const CONCESSIONS: readonly (readonly [RegExp, Concession])[] = [
+const FALLBACKS: readonly (readonly [RegExp, RequestFallback])[] = [
   [/block_binding|thinking-binding-controls/i, "binding"],
   [
     /bound to a different conversation|blocks? .*cannot be modified|invalid\W+signature\W+in\W+thinking/i,
@@ -47,9 +47,9 @@ const CONCESSIONS: readonly (readonly [RegExp, Concession])[] = [
 ];
 
 /** Only a request that was refused as it stands can be mended; one that may succeed later is made again unchanged. */
-function concession({ message }: ProviderError): Concession | null {
+function fallback({ message }: ProviderError): RequestFallback | null {
   if (!/^(?:invalid_request_error|request_too_large)/.test(message)) return null;
-  return CONCESSIONS.find(([words]) => words.test(message))?.[1] ?? null;
+  return FALLBACKS.find(([words]) => words.test(message))?.[1] ?? null;
 }
 
 /** The text of a signed block was edited, or the model is one that does not take it (known fault 71). */

@@ -25,23 +25,23 @@ type Members = { readonly [key: string]: JsonValue | undefined };
 
 /** Builds the request; a pure function of its input. */
 export function buildRequest(input: RequestInput): BuiltRequest {
-  const { prompt, settings, leftOut, conceded = NOTHING } = input;
+  const { prompt, settings, leftOut, fallbacks = NOTHING } = input;
   const parameters = resolveParameters(settings, "anthropic");
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name, settings);
   const maxTokens = resolveMaxTokens(parameters.maxTokens, model);
   const messages = wireMessages(prompt, {
     foreign: parameters.thinking.foreign,
-    leftOut: (part) => conceded.has("earlier-thinking") || leftOut?.has(part) === true,
+    leftOut: (part) => fallbacks.has("earlier-thinking") || leftOut?.has(part) === true,
   });
-  const asked = conceded.has("thinking")
+  const asked = fallbacks.has("thinking")
     ? NO_WISH
     : withoutBrokenLoop(askThinking(parameters, name, model, maxTokens.tokens), messages);
-  const sampling = conceded.has("sampling")
+  const sampling = fallbacks.has("sampling")
     ? { warnings: [] }
     : askTemperature(parameters.temperature, name, model, asked.thinks);
   const sent = thinkingPlaces(messages);
-  const binding = conceded.has("binding") || sent.size === 0 ? undefined : wireBinding(settings, asked);
+  const binding = fallbacks.has("binding") || sent.size === 0 ? undefined : wireBinding(settings, asked);
   const control = cacheControl(parameters.cacheRetention);
   const tools = wireTools(input.tools, control);
   const body: Members = {

@@ -186,8 +186,8 @@ export class AnthropicReader extends ReplyReader {
 /** Category and explanation of a refusal, as far as they are there. */
 function stopDetails(details: unknown): string | null {
   if (!isObject(details)) return null;
-  const told = [details.category, details.explanation].map(text).filter((words) => words !== "");
-  return told.length === 0 ? null : told.join(": ");
+  const reported = [details.category, details.explanation].map(text).filter((words) => words !== "");
+  return reported.length === 0 ? null : reported.join(": ");
 }
 
 function unknownReason(reason: string | null): Effect {
@@ -247,11 +247,11 @@ const DROPPED: Readonly<Record<string, DroppedThinking["why"]>> = {
 
 function dropped(message: unknown): Effect[] {
   const given = isObject(message) ? message.input_transformations : undefined;
-  const told = (Array.isArray(given) ? given : []).flatMap((one: unknown): DroppedThinking[] => {
+  const reported = (Array.isArray(given) ? given : []).flatMap((one: unknown): DroppedThinking[] => {
     if (!isObject(one) || one.type !== "thinking_dropped" || typeof one.path !== "string") return [];
     return [{ path: one.path, why: own(DROPPED, text(one.reason)) ?? "other" }];
   });
-  return told.length === 0 ? [] : [{ kind: "dropped", dropped: told }];
+  return reported.length === 0 ? [] : [{ kind: "dropped", dropped: reported }];
 }
 
 /** The JSON text of a finished input, or null when it is no JSON object. No input at all means `{}`. */

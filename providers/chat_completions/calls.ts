@@ -25,11 +25,11 @@ export class OpenCalls {
   /** Adds a piece: `{index?, id?, function: {name?, arguments?}}`, and answers the call that it belongs to. */
   add(piece: unknown): OpenCall | null {
     if (!isObject(piece)) return null;
-    const said = isObject(piece.function) ? piece.function : {};
+    const stated = isObject(piece.function) ? piece.function : {};
     const index = count(piece.index);
     const id = text(piece.id);
-    const name = text(said.name);
-    const more = isObject(said.arguments) ? JSON.stringify(said.arguments) : text(said.arguments);
+    const name = text(stated.name);
+    const more = isObject(stated.arguments) ? JSON.stringify(stated.arguments) : text(stated.arguments);
     const open = index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (open === undefined || beginsAnother(open, id, name)) {
       const call = { index, id, name, json: new LongText(), damaged: false };

@@ -36,9 +36,9 @@ function withError(body: unknown): unknown {
   if (!isObject(body) || body.error !== undefined || body.detail === undefined) return body;
   const { detail } = body;
   if (typeof detail === "string") return { error: detail };
-  const said = list(detail).filter(isObject).map((each) => {
+  const stated = list(detail).filter(isObject).map((each) => {
     const place = list(each.loc).filter((step) => step !== "body").join(".");
     return place === "" ? text(each.msg) : `${place}: ${text(each.msg)}`;
   });
-  return said.length === 0 ? body : { error: said.join("; ") };
+  return stated.length === 0 ? body : { error: stated.join("; ") };
 }

@@ -11,7 +11,7 @@ import { sentTemperature } from "../request/sampling.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import type { ChatDialect } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
-import { chatConcession, chatRequest, type Members } from "./request.ts";
+import { chatFallback, chatRequest, type Members } from "./request.ts";
 import { ChatReader } from "./stream.ts";
 
 const { name: NAME, keyVariables } = KNOWN_PROVIDERS.moonshot;
@@ -24,7 +24,7 @@ export const moonshot: Provider = {
   outputIncludesThoughts: true,
   takesPrefill: () => false,
   buildRequest,
-  concession: chatConcession,
+  fallback: chatFallback,
   reader: (offered = []) => new ChatReader({ provider: NAME, offered, readError }),
   readError,
 };

@@ -9,7 +9,7 @@ import { levelOfBudget } from "../request/thinking.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import { type ChatDialect, PLAIN_DIALECT } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
-import { chatConcession, chatRequest, type Members } from "./request.ts";
+import { chatFallback, chatRequest, type Members } from "./request.ts";
 import { ChatReader, reasoningField } from "./stream.ts";
 
 /** The provider for a server under the name that settings give it. */
@@ -24,7 +24,7 @@ export function chatProvider(known: KnownProvider): Provider {
     // Whether a server goes on from a turn of its own nobody knows but the person, who asked for it.
     takesPrefill: () => true,
     buildRequest: (input) => buildRequest(known, input),
-    concession: chatConcession,
+    fallback: chatFallback,
     reader: (offered = []) => new ChatReader({ provider: known.name, offered, readError }),
     readError,
   };

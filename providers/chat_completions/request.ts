@@ -2,7 +2,7 @@
 
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
-import { concessionBy } from "../request/fallback.ts";
+import { createFallback } from "../request/fallback.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
@@ -36,29 +36,29 @@ export function chatRequest(
   options: ChatRequest,
 ): { request: ProviderRequest; warnings: readonly string[] } {
   const { dialect: usual, provider, foreign } = options;
-  const { conceded = new Set() } = input;
-  const dialect: ChatDialect = conceded.has("earlier-thinking")
+  const { fallbacks = new Set() } = input;
+  const dialect: ChatDialect = fallbacks.has("earlier-thinking")
     ? { ...usual, reasoningBack: "never", emptyReasoning: false }
-    : conceded.has("bare-calls")
+    : fallbacks.has("bare-calls")
     ? { ...usual, reasoningBack: "always", emptyReasoning: true }
     : usual;
   const { messages, warnings } = chatMessages(input.prompt, {
     provider,
     dialect,
     foreign,
-    systemRole: !conceded.has("system-role"),
-    shortIds: conceded.has("long-ids"),
+    systemRole: !fallbacks.has("system-role"),
+    shortIds: fallbacks.has("long-ids"),
   });
   const tools = sortedTools(input.tools).map(wireTool);
   const body: Members = {
     model: options.model,
-    [dialect.maxTokensKey]: conceded.has("reply-limit") ? undefined : options.maxTokens,
+    [dialect.maxTokensKey]: fallbacks.has("reply-limit") ? undefined : options.maxTokens,
     stream: true,
-    stream_options: conceded.has("token-counts") ? undefined : { include_usage: true },
+    stream_options: fallbacks.has("token-counts") ? undefined : { include_usage: true },
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 || !dialect.saysToolChoice ? undefined : "auto",
-    temperature: conceded.has("sampling") ? undefined : options.temperature,
-    ...(conceded.has("thinking") ? {} : options.thinking),
+    temperature: fallbacks.has("sampling") ? undefined : options.temperature,
+    ...(fallbacks.has("thinking") ? {} : options.thinking),
     ...options.extra,
     messages,
   };
@@ -80,7 +80,7 @@ export function chatRequest(
 }
 
 /** What these servers refuse, in the words of their makers. */
-export const chatConcession = concessionBy([
+export const chatFallback = createFallback([
   [/stream_options|include_usage/i, "token-counts"],
   // Models of Mistral, and the templates of Gemma.
   [/tool call ids?\b.*\b(?:9|nine)\b/i, "long-ids"],

@@ -12,31 +12,31 @@ export interface Piece {
 export class ThinkTags {
   #state: "start" | "inside" | "text" = "start";
   /** What is not decided yet. */
-  #held = "";
+  #buffered = "";
 
   /** The next piece of the text, as far as it is decided. */
   feed(text: string): readonly Piece[] {
     if (this.#state === "text") return text === "" ? [] : [{ kind: "text", text }];
-    this.#held += text;
+    this.#buffered += text;
     const pieces: Piece[] = [];
     if (this.#state === "start") {
-      const begun = this.#held.trimStart();
+      const begun = this.#buffered.trimStart();
       if (OPEN.startsWith(begun)) return [];
       if (!begun.startsWith(OPEN)) return this.#release("text");
       this.#state = "inside";
-      this.#held = begun.slice(OPEN.length);
+      this.#buffered = begun.slice(OPEN.length);
     }
-    const end = this.#held.indexOf(CLOSE);
+    const end = this.#buffered.indexOf(CLOSE);
     if (end >= 0) {
-      pieces.push({ kind: "thinking", text: this.#held.slice(0, end) });
-      const rest = this.#held.slice(end + CLOSE.length);
+      pieces.push({ kind: "thinking", text: this.#buffered.slice(0, end) });
+      const rest = this.#buffered.slice(end + CLOSE.length);
       this.#state = "text";
-      this.#held = "";
+      this.#buffered = "";
       if (rest !== "") pieces.push({ kind: "text", text: rest });
     } else {
-      const kept = beginningAtEnd(this.#held, CLOSE);
-      pieces.push({ kind: "thinking", text: this.#held.slice(0, this.#held.length - kept) });
-      this.#held = this.#held.slice(this.#held.length - kept);
+      const kept = beginningAtEnd(this.#buffered, CLOSE);
+      pieces.push({ kind: "thinking", text: this.#buffered.slice(0, this.#buffered.length - kept) });
+      this.#buffered = this.#buffered.slice(this.#buffered.length - kept);
     }
     return pieces.filter((piece) => piece.text !== "");
   }
@@ -47,9 +47,9 @@ export class ThinkTags {
   }
 
   #release(kind: Piece["kind"]): readonly Piece[] {
-    const text = this.#held;
+    const text = this.#buffered;
     this.#state = "text";
-    this.#held = "";
+    this.#buffered = "";
     return text === "" ? [] : [{ kind, text }];
   }
 }

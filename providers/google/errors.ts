@@ -21,8 +21,8 @@ export function readGoogleError(
   const violations = list(error.details).filter(isObject)
     .flatMap((detail) => list(detail.fieldViolations)).filter(isObject)
     .map((violation) => text(violation.description)).filter((line) => line !== "");
-  const said = state === "" ? error.message : `${error.message} (Status: ${state})`;
-  const message = [said, ...violations].join("\n");
+  const stated = state === "" ? error.message : `${error.message} (Status: ${state})`;
+  const message = [stated, ...violations].join("\n");
   const answered = answeredError({ error: { ...error, message, type: undefined } }, headers, status, {
     authentication: keyHint,
   });

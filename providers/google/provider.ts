@@ -4,7 +4,7 @@ import { choiceOf } from "../models/choice.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { resolveParameters } from "../request/parameters.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
-import { concessionBy } from "../request/fallback.ts";
+import { createFallback } from "../request/fallback.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { readGoogleError } from "./errors.ts";
 import { buildRequest, type Door } from "./request.ts";
@@ -70,7 +70,7 @@ function providerOf(door: Door, keyHint: string): Provider {
     takesPrefill: () => false,
     buildRequest: (input) => buildRequest(door, input),
     // A signature that is missing or that another model, project or key made gives way to the stand-in.
-    concession: concessionBy([
+    fallback: createFallback([
       [/thought[_ ]?signature/i, "earlier-thinking"],
       [/thinking[_ ]?(?:level|budget|config)/i, "thinking"],
       [/temperature/i, "sampling"],

@@ -31,7 +31,7 @@ export function buildRequest(
   door: Door,
   input: RequestInput,
 ): { request: ProviderRequest; warnings: readonly string[] } {
-  const { prompt, settings, conceded = new Set() } = input;
+  const { prompt, settings, fallbacks = new Set() } = input;
   const { provider } = door;
   const parameters = resolveParameters(settings, provider);
   const name = modelName(settings.model ?? choiceOf(provider)!.standard);
@@ -43,9 +43,9 @@ export function buildRequest(
   const system = prompt.system ?? "";
   const body: Members = {
     generationConfig: {
-      maxOutputTokens: conceded.has("reply-limit") ? undefined : maxTokens.tokens,
-      temperature: conceded.has("sampling") ? undefined : sampling.temperature,
-      thinkingConfig: conceded.has("thinking") ? undefined : asked.config,
+      maxOutputTokens: fallbacks.has("reply-limit") ? undefined : maxTokens.tokens,
+      temperature: fallbacks.has("sampling") ? undefined : sampling.temperature,
+      thinkingConfig: fallbacks.has("thinking") ? undefined : asked.config,
     },
     systemInstruction: system.trim() === "" ? undefined : { parts: [{ text: system }] },
     tools: tools.length === 0 ? undefined : [{ functionDeclarations: tools }],
@@ -55,7 +55,7 @@ export function buildRequest(
       foreign: parameters.thinking.foreign,
       model: name,
       recall: input.recall ?? (() => null),
-      signatures: conceded.has("earlier-thinking")
+      signatures: fallbacks.has("earlier-thinking")
         ? "stand-ins"
         : model === null || model.thinking.kind === "effort"
         ? "demanded"

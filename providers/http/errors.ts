@@ -122,11 +122,11 @@ const NOT_THE_API =
   "What answers there is not the API: check the base URL, and what stands between here and the provider.";
 
 function unknownAnswer(body: unknown, status: number | undefined): string {
-  const said = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
+  const stated = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
   const prefix = status === undefined ? "" : `HTTP ${status}: `;
-  if (said.trim() === "") return `${prefix}The provider answered with an empty body.`;
+  if (stated.trim() === "") return `${prefix}The provider answered with an empty body.`;
   return typeof body === "string" || status !== undefined
-    ? `${prefix}${unexpectedBody(said)}`
+    ? `${prefix}${unexpectedBody(stated)}`
     : "Unknown API error";
 }
 

@@ -46,10 +46,10 @@ export async function openNetwork(url: string, environment: Environment): Promis
 function clientFor(proxy: Proxy | null, caCerts: readonly string[]): Deno.HttpClient {
   const certificates = caCerts.length === 0 ? {} : { caCerts: [...caCerts] };
   if (proxy === null) return withoutVariables(() => Deno.createHttpClient(certificates));
-  const { url, login } = proxy;
+  const { url, credentials } = proxy;
   return Deno.createHttpClient({
     ...certificates,
-    proxy: { url, ...(login === undefined ? {} : { basicAuth: login }) },
+    proxy: { url, ...(credentials === undefined ? {} : { basicAuth: credentials }) },
   });
 }
 

@@ -9,7 +9,7 @@ export interface Proxy {
   /** Host and port, for messages. */
   readonly host: string;
   readonly variable: string;
-  readonly login?: { readonly username: string; readonly password: string };
+  readonly credentials?: { readonly username: string; readonly password: string };
 }
 
 type Variables = Readonly<Record<string, string>>;
@@ -105,10 +105,10 @@ function readProxy({ variable, value }: Named): Outcome<Proxy> {
     );
   }
   const host = `${url.hostname}:${portOf(url)}`;
-  const login = url.username === "" && url.password === ""
+  const credentials = url.username === "" && url.password === ""
     ? {}
-    : { login: { username: decoded(url.username), password: decoded(url.password) } };
-  return success({ url: `${url.protocol}//${host}`, host, variable, ...login });
+    : { credentials: { username: decoded(url.username), password: decoded(url.password) } };
+  return success({ url: `${url.protocol}//${host}`, host, variable, ...credentials });
 }
 
 /** The port of an address, which its scheme stands for unless it names one. */

@@ -37,7 +37,7 @@ const SPENT_WORDS = /spend(?:ing)? limit|specified API usage limits|credit balan
 
 /** Whether a body says that money or a limit that a person set is used up. */
 export function isSpent(body: unknown): boolean {
-  const { codes, message } = saidBy(body);
+  const { codes, message } = readError(body);
   return codes.some((code) => SPENT.test(code)) || SPENT_WORDS.test(message);
 }
 
@@ -45,7 +45,7 @@ export function isSpent(body: unknown): boolean {
 export function temporary({ body, headers, status }: Refusal): ProviderError["retry"] {
   const says = headers?.get("x-should-retry");
   if (says === "false" || isSpent(body)) return undefined;
-  const { codes } = saidBy(body);
+  const { codes } = readError(body);
   const after = waitIn(headers) ?? delayIn(body);
   if (status === undefined || status < 400) {
     const known = codes.some((code) => TROUBLE_CODES.has(code.toLowerCase()));
@@ -83,7 +83,7 @@ function delayIn(body: unknown): number | null {
 }
 
 /** Everything in an error body that works like a code, and its sentence. */
-function saidBy(body: unknown): { readonly codes: readonly string[]; readonly message: string } {
+function readError(body: unknown): { readonly codes: readonly string[]; readonly message: string } {
   const error = errorIn(body);
   const details = isObject(error.details) ? Object.values(error.details) : [];
   const listed = Array.isArray(error.details) ? error.details.flatMap(violations) : [];

@@ -15,7 +15,7 @@ export interface FailedRequest {
 
 interface Failure {
   /** All words of what was thrown. */
-  readonly said: string;
+  readonly reason: string;
   /** The innermost reason, without a period. */
   readonly why: string;
   readonly host: string;
@@ -62,7 +62,7 @@ const KINDS: readonly Kind[] = [
         ? null
         : providerError("network", `${named(proxy)} closed the connection to ${host}.`, AGAIN),
   ],
-  [/invalid peer certificate/i, ({ said, host }) => certificateError(said, host)],
+  [/invalid peer certificate/i, ({ reason, host }) => certificateError(reason, host)],
   [/CERT_|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)/, ({ why, host }) => certificateError(why, host)],
   [
     /InvalidContentType|wrong version number/i,
@@ -107,7 +107,7 @@ const KINDS: readonly Kind[] = [
 export function transportError(thrown: unknown, { request, proxy = null }: FailedRequest): ProviderError {
   const host = hostOf(request.url);
   const failure: Failure = {
-    said: causes(thrown).join(" "),
+    reason: causes(thrown).join(" "),
     why: lastCause(thrown),
     host,
     url: request.url,
@@ -118,7 +118,7 @@ export function transportError(thrown: unknown, { request, proxy = null }: Faile
       : `Correct ${proxy.variable}, or put ${hostnameOf(request.url)} into NO_PROXY to go without a proxy.`,
   };
   for (const [words, say] of KINDS) {
-    const error = words.test(failure.said) ? say(failure) : null;
+    const error = words.test(failure.reason) ? say(failure) : null;
     if (error !== null) return error;
   }
   return providerError("network", `The request to ${host} failed: ${failure.why}.`);
@@ -138,19 +138,19 @@ function hostnameOf(url: string): string {
 }
 
 /** The error about a certificate: a name, a date and an authority are mended in different places. */
-function certificateError(said: string, host: string): ProviderError {
-  if (/not valid for name|NotValidForName|ALTNAME/i.test(said)) {
+function certificateError(reason: string, host: string): ProviderError {
+  if (/not valid for name|NotValidForName|ALTNAME/i.test(reason)) {
     return providerError("network", `The certificate of ${host} is for another name.`, {
       next: "Check the base URL.",
     });
   }
-  if (/expired|not valid yet|NotValidYet|NOT_YET_VALID/i.test(said)) {
+  if (/expired|not valid yet|NotValidYet|NOT_YET_VALID/i.test(reason)) {
     return providerError("network", `The certificate of ${host} is not valid today.`, {
       next: "Check the date of this machine; otherwise whoever runs the server has to renew it.",
     });
   }
   const variables = CERTIFICATE_VARIABLES.join(" or ");
-  const why = /peer certificate: (\w+)/.exec(said)?.[1];
+  const why = /peer certificate: (\w+)/.exec(reason)?.[1];
   const end = why === undefined ? "" : ` (${why})`;
   return providerError("network", `The certificate of ${host} is from nobody this machine trusts${end}.`, {
     next:
@@ -159,11 +159,11 @@ function certificateError(said: string, host: string): ProviderError {
 }
 
 function causes(thrown: unknown): string[] {
-  const said: string[] = [];
+  const reason: string[] = [];
   for (let at: unknown = thrown, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    said.push(at.name, "code" in at ? String(at.code) : "", at.message);
+    reason.push(at.name, "code" in at ? String(at.code) : "", at.message);
   }
-  return said.length > 0 ? said : [String(thrown)];
+  return reason.length > 0 ? reason : [String(thrown)];
 }
 
 /** The innermost reason, which is the one that helps, without the address that is named already. */

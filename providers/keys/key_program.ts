@@ -63,8 +63,8 @@ export async function askHelper(
     ]);
     if (ending.signal.aborted) return { reason: `no answer within ${seconds} s` };
     if (success) return { output: new TextDecoder().decode(stdout) };
-    const [said = ""] = new TextDecoder().decode(stderr).trim().split("\n");
-    return { reason: said === "" ? `it ended with ${code}` : said.slice(0, 200) };
+    const [errorLine = ""] = new TextDecoder().decode(stderr).trim().split("\n");
+    return { reason: errorLine === "" ? `it ended with ${code}` : errorLine.slice(0, 200) };
   } catch (thrown) {
     return { reason: thrownText(thrown).replace(/ \(os error \d+\).*$/, "") };
   } finally {

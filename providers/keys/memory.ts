@@ -4,7 +4,7 @@ import { type Outcome, success } from "../../base/problem.ts";
 import { resolveCredential } from "./credentials.ts";
 import type { Credential, CredentialQuery, CredentialResolver } from "./types.ts";
 
-interface Kept {
+interface CachedKey {
   readonly credential: Credential;
   /** Milliseconds after which it holds no more. */
   readonly until: number;
@@ -12,7 +12,7 @@ interface Kept {
 
 /** The keys of one run, by provider. They are held in memory only. */
 export class KeyMemory {
-  readonly #kept = new Map<string, Kept>();
+  readonly #cached = new Map<string, CachedKey>();
   readonly #now: () => number;
   readonly #resolvers: readonly CredentialResolver[] | undefined;
 
@@ -24,19 +24,19 @@ export class KeyMemory {
 
   /** The key of a provider; fails like `resolveCredential`. */
   async get(query: CredentialQuery): Promise<Outcome<Credential>> {
-    const kept = this.#kept.get(query.provider.name);
-    if (kept !== undefined && this.#now() < kept.until) return success(kept.credential);
+    const cached = this.#cached.get(query.provider.name);
+    if (cached !== undefined && this.#now() < cached.until) return success(cached.credential);
     const found = await resolveCredential(query, this.#resolvers);
     if (found.ok) {
       const { lifetime } = found.value;
       const until = lifetime === undefined ? Infinity : this.#now() + lifetime * 1000;
-      this.#kept.set(query.provider.name, { credential: found.value, until });
+      this.#cached.set(query.provider.name, { credential: found.value, until });
     }
     return found;
   }
 
   /** Lets go of a key that the provider refused. */
   forget(provider: string): void {
-    this.#kept.delete(provider);
+    this.#cached.delete(provider);
   }
 }

@@ -73,8 +73,10 @@ async function serviceAccount(
 ): Promise<string | null> {
   const variable = environment.variables[`${provider.name.toUpperCase()}_SERVICE_ACCOUNT`] ?? "";
   if (variable.includes("service_account")) return variable;
-  const kept = await keyring?.lookup(provider.name, "service_account") ?? null;
-  return kept !== null && "output" in kept && kept.output.includes("service_account") ? kept.output : null;
+  const cached = await keyring?.lookup(provider.name, "service_account") ?? null;
+  return cached !== null && "output" in cached && cached.output.includes("service_account")
+    ? cached.output
+    : null;
 }
 
 /** Keeps the account in a file of this person alone for as long as gcloud reads it. */

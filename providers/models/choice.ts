@@ -12,6 +12,6 @@ export function choiceOf(provider: string): Choice | null {
 }
 
 /** The model that a request names: that of the settings, else the provider's usual one; null where nobody knows one. */
-export function modelInForce(settings: Pick<Settings, "provider" | "model">): string | null {
+export function currentModel(settings: Pick<Settings, "provider" | "model">): string | null {
   return settings.model ?? choiceOf(settings.provider)?.standard ?? null;
 }

@@ -32,8 +32,8 @@ export function modelsOf(provider: string, settings?: ModelSettings): readonly M
  */
 export function findModel(provider: string, name: string, settings?: ModelSettings): Model | null {
   const known = tabled(provider, name);
-  const said = settings?.providers[provider]?.models ?? {};
-  const own = Object.hasOwn(said, name) ? said[name] : undefined;
+  const configured = settings?.providers[provider]?.models ?? {};
+  const own = Object.hasOwn(configured, name) ? configured[name] : undefined;
   if (own === undefined) return known;
   const like = own.like === undefined ? known : tabled(provider, own.like);
   return ownModel(name, own, like);

@@ -14,10 +14,10 @@ const WORDS = ["low", "medium", "high", "max"] as const;
  * The facts of a model.
  *
  * @param id as the request names it
- * @param said what is said of it
+ * @param setting what is said of it
  * @param like the model whose facts hold where nothing is said, or null
  */
-export function ownModel(id: string, said: ModelSetting, like: Model | null): Model {
+export function ownModel(id: string, setting: ModelSetting, like: Model | null): Model {
   const base: Model = like ?? {
     id,
     state: "current",
@@ -30,13 +30,13 @@ export function ownModel(id: string, said: ModelSetting, like: Model | null): Mo
       : {},
   };
   const { aliases: _aliases, ...facts } = base;
-  const { input, output, cache_read, cache_write, cache_write_long } = said.prices ?? {};
-  const context = said.context ?? base.context;
+  const { input, output, cache_read, cache_write, cache_write_long } = setting.prices ?? {};
+  const context = setting.context ?? base.context;
   return {
     ...facts,
     id,
     context,
-    maxOutput: Math.min(said.max_output ?? base.maxOutput, context),
+    maxOutput: Math.min(setting.max_output ?? base.maxOutput, context),
     ...(input === undefined || output === undefined ? {} : {
       prices: [{
         input,
@@ -46,7 +46,7 @@ export function ownModel(id: string, said: ModelSetting, like: Model | null): Mo
         ...(cache_write_long === undefined ? {} : { cache_write_long }),
       }],
     }),
-    ...(said.thinking === undefined ? {} : { thinking: thinkingOf(said.thinking) }),
+    ...(setting.thinking === undefined ? {} : { thinking: thinkingOf(setting.thinking) }),
   };
 }
 

@@ -4,7 +4,7 @@ import { answeredError } from "../http/errors.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import { choiceOf } from "../models/choice.ts";
 import { FILES_REFUSED } from "../request/result_files.ts";
-import { concessionBy } from "../request/fallback.ts";
+import { createFallback } from "../request/fallback.ts";
 import type { Provider, ProviderError } from "../types.ts";
 import { buildRequest } from "./request.ts";
 import { OpenAIReader } from "./stream.ts";
@@ -16,7 +16,7 @@ export const openai: Provider = {
   // The API takes a conversation that ends in the model's turn, and begins another reply instead of going on.
   takesPrefill: () => false,
   buildRequest,
-  concession: concessionBy([
+  fallback: createFallback([
     [/encrypted content is not supported/i, "thinking"],
     [
       /required following item|without its required|required 'reasoning' item|item with id \S+ not found|encrypted[_ ]content/i,

@@ -20,7 +20,7 @@ type Members = { readonly [key: string]: JsonValue | undefined };
 
 /** Builds the request; a pure function of its input. */
 export function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
-  const { prompt, settings, conceded = new Set() } = input;
+  const { prompt, settings, fallbacks = new Set() } = input;
   const parameters = resolveParameters(settings, "openai");
   const name = settings.model ?? choiceOf("openai")!.standard;
   const model = findModel("openai", name, settings);
@@ -30,19 +30,19 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
   const conversation = inputItems(prompt, {
     foreign: parameters.thinking.foreign,
     phase: phaseWanted(parameters),
-    reasoning: !conceded.has("earlier-thinking"),
+    reasoning: !fallbacks.has("earlier-thinking"),
     recall: input.recall ?? (() => null),
   });
   const tools = sortedTools(input.tools).map(wireTool);
   const body: Members = {
     model: name,
-    max_output_tokens: conceded.has("reply-limit") ? undefined : maxTokens.tokens,
+    max_output_tokens: fallbacks.has("reply-limit") ? undefined : maxTokens.tokens,
     stream: true,
     store: false,
-    temperature: conceded.has("sampling") ? undefined : sampling.temperature,
-    ...(conceded.has("thinking") ? {} : reasoningMembers(effort, parameters, !conceded.has("summary"))),
+    temperature: fallbacks.has("sampling") ? undefined : sampling.temperature,
+    ...(fallbacks.has("thinking") ? {} : reasoningMembers(effort, parameters, !fallbacks.has("summary"))),
     ...cacheMembers(parameters.cacheRetention, model, input.document),
-    ...(conceded.has("retention") ? { prompt_cache_retention: undefined } : {}),
+    ...(fallbacks.has("retention") ? { prompt_cache_retention: undefined } : {}),
     tools: tools.length === 0 ? undefined : tools,
     tool_choice: tools.length === 0 ? undefined : "auto",
     input: conversation.items,
@@ -90,13 +90,13 @@ function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[
 function reasoningMembers(
   { effort, thinks }: { readonly effort: string | null; readonly thinks: boolean },
   { own }: RequestParameters,
-  summarised: boolean,
+  summarized: boolean,
 ): Members {
   if (effort === null) return {};
   if (!thinks) return { reasoning: { effort } };
   const summary = typeof own.reasoning_summary === "string" ? own.reasoning_summary : "auto";
   return {
-    reasoning: { effort, summary: summarised && summary !== "" ? summary : undefined },
+    reasoning: { effort, summary: summarized && summary !== "" ? summary : undefined },
     include: ["reasoning.encrypted_content"],
   };
 }

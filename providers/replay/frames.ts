@@ -11,7 +11,7 @@ type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
 export function replyFrames(
   scripted: ScriptedReply,
   model: string,
-  told: Readonly<Record<string, unknown>> = {},
+  fields: Readonly<Record<string, unknown>> = {},
 ): readonly string[] {
   const blocks = scripted.reply ?? [];
   const usage = { input_tokens: 0, output_tokens: 0, ...scripted.usage };
@@ -28,7 +28,7 @@ export function replyFrames(
         stop_reason: null,
         stop_sequence: null,
         usage: { ...input, output_tokens: 0 },
-        ...told,
+        ...fields,
       },
     },
     ...blocks.flatMap(blockEvents),

@@ -17,7 +17,7 @@ export interface Refused {
 /** A request that the API takes. */
 export interface Taken {
   /** What the answer says of the request. */
-  readonly told: JsonObject;
+  readonly fields: JsonObject;
   /** The blocks of a reply to it, with its thinking signed where the script gave no signature. */
   sign(scripted: ScriptedReply): Promise<readonly ReplyBlock[]>;
 }
@@ -37,7 +37,7 @@ export interface MessagesRules {
 
 /** Takes every request, and signs nothing. */
 export const LENIENT_MESSAGES: MessagesRules = {
-  take: () => Promise.resolve({ told: {}, sign: ({ reply = [] }) => Promise.resolve(reply) }),
+  take: () => Promise.resolve({ fields: {}, sign: ({ reply = [] }) => Promise.resolve(reply) }),
 };
 
 /**
@@ -59,5 +59,5 @@ export async function answerMessages(
   const reply = await taken.sign(scripted);
   const model = String(asked.body.model ?? "replay");
   const headers = { "anthropic-organization-id": account };
-  return answerWith(scripted, () => replyFrames({ ...scripted, reply }, model, taken.told), headers);
+  return answerWith(scripted, () => replyFrames({ ...scripted, reply }, model, taken.fields), headers);
 }

@@ -13,7 +13,7 @@ export interface AskedEffort {
   readonly warnings: readonly string[];
 }
 
-const NOTHING_SAID: AskedEffort = { effort: null, thinks: false, warnings: [] };
+const NO_EFFORT: AskedEffort = { effort: null, thinks: false, warnings: [] };
 
 /**
  * The effort for a model.
@@ -31,14 +31,14 @@ export function resolveEffort(
 ): AskedEffort {
   const facts = model?.thinking;
   if (typeof explicit === "string" && explicit !== "") {
-    if (facts?.kind === "none") return { ...NOTHING_SAID, warnings: [notThinking(name, explicit)] };
+    if (facts?.kind === "none") return { ...NO_EFFORT, warnings: [notThinking(name, explicit)] };
     const effort = facts?.words?.includes(explicit) ? explicit : translate(explicit, facts?.efforts);
     return { effort, thinks: effort !== facts?.off && effort !== "none", warnings: [] };
   }
-  if (facts === undefined || facts.kind !== "effort") return NOTHING_SAID;
+  if (facts === undefined || facts.kind !== "effort") return NO_EFFORT;
   if (level === false || (typeof level === "number" && level <= 0)) {
     if (facts.off !== undefined) return { effort: facts.off, thinks: false, warnings: [] };
-    if (facts.unasked === "off") return NOTHING_SAID;
+    if (facts.unasked === "off") return NO_EFFORT;
     const effort = facts.words?.[0] ?? null;
     return { effort, thinks: true, warnings: [cannotBeOff(name, effort)] };
   }

@@ -79,9 +79,9 @@ function towardsTheLast(
  */
 export function reusedIdWarnings(prompt: Prompt): readonly string[] {
   const answers = pairResults(prompt.history);
-  const told = new Set(prompt.unresolved.map(({ id }) => id));
+  const reported = new Set(prompt.unresolved.map(({ id }) => id));
   return prompt.history.flatMap(({ parts }) => parts).flatMap((part) =>
-    part.kind === "tool_use" && !answers.has(part) && !told.has(part.id)
+    part.kind === "tool_use" && !answers.has(part) && !reported.has(part.id)
       ? [
         `The call ${part.id} of ${part.name} has no result of its own: another call has the same id. The ` +
         "provider is told that none was given.",

@@ -1,12 +1,12 @@
 // Images and documents in results, and a conversation without them for whoever takes none (tools 7.4).
 
 import type { Part, Prompt } from "../../prompt/types.ts";
-import type { Concession } from "../types.ts";
+import type { RequestFallback } from "../types.ts";
 
 type FilePart = Extract<Part, { kind: "image" | "pdf" }>;
 
 /** How providers word that they do not take a file that is in a request, or not so many, or not one so large. */
-export const FILES_REFUSED: readonly [RegExp, Concession] = [
+export const FILES_REFUSED: readonly [RegExp, RequestFallback] = [
   /\bimages?\b|image_url|\binput_image\b|\bpdfs?\b|\binput_file\b|\bvision\b|multi-?modal|unsupported mime|request_too_large|payload size|maximum size/i,
   "result-files",
 ];

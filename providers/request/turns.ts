@@ -83,9 +83,9 @@ export function thinkingStandsLast(
   parts: readonly Part[],
   isOwn: (part: ThinkingPart) => boolean,
 ): boolean {
-  const isSaid = (part: Part) => part.kind === "tool_use" || (part.kind === "text" && !isBlank(part.text));
+  const isStated = (part: Part) => part.kind === "tool_use" || (part.kind === "text" && !isBlank(part.text));
   const first = parts.findIndex((part) => part.kind === "thinking" && isOwn(part));
-  return first > parts.findLastIndex(isSaid) && parts.some(isSaid);
+  return first > parts.findLastIndex(isStated) && parts.some(isStated);
 }
 
 /** The parts of a model's message as they go out: in their order, thinking of the older layout first. */

@@ -75,7 +75,7 @@ export class WireIds {
 
   /** The id under which one more call, and its result, goes out. Depends on nothing but the calls before. */
   next(id: string): string {
-    const plain = normalise(id);
+    const plain = normalize(id);
     let wire = plain;
     for (let count = 2; this.#taken.has(wire) || wire === ""; count++) {
       const suffix = `_${count}`;
@@ -86,6 +86,6 @@ export class WireIds {
   }
 }
 
-function normalise(id: string): string {
+function normalize(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/gu, "_").slice(0, 64).replace(/_+$/, "");
 }

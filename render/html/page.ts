@@ -127,8 +127,8 @@ class Writer {
   }
 
   #call({ tool, id, label, fields, result }: ShownCall): string {
-    const said = label === "" ? "" : ` <span class="label">${escaped(label)}</span>`;
-    const head = `<p class="head"><span class="tool">${escaped(tool)}</span>${said} <span class="id">${
+    const stated = label === "" ? "" : ` <span class="label">${escaped(label)}</span>`;
+    const head = `<p class="head"><span class="tool">${escaped(tool)}</span>${stated} <span class="id">${
       escaped(id)
     }</span></p>`;
     const answer = result === null ? '<p class="state open">no result yet</p>' : this.#result(result);

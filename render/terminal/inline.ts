@@ -1,10 +1,10 @@
 // Emphasis, code and links of Markdown as spans of a terminal.
 
 import { attributeOf, type Token } from "../markdown.ts";
-import type { Colour, Look } from "./lines.ts";
+import type { Color, TerminalFormat } from "./lines.ts";
 import { type Span, span } from "./spans.ts";
 
-const STYLES: Readonly<Record<string, Colour>> = {
+const STYLES: Readonly<Record<string, Color>> = {
   strong_open: "bold",
   em_open: "italic",
   s_open: "struck",
@@ -16,23 +16,23 @@ const SIGNS: Readonly<Record<string, string>> = { strong: "**", em: "*", s: "~~"
 /** The spans of a text with emphasis, code and links. */
 export function inlineSpans(
   tokens: readonly Token[],
-  look: Look,
-  colours: readonly Colour[] = [],
+  format: TerminalFormat,
+  colors: readonly Color[] = [],
 ): Span[] {
   const spans: Span[] = [];
-  const styles: Colour[] = [...colours];
+  const styles: Color[] = [...colors];
   let link: { readonly address: string; readonly from: number } | null = null;
   for (const token of tokens) {
     const style = STYLES[token.type];
     if (style !== undefined) styles.push(style);
     if (/^(?:strong|em|s)_/.test(token.type)) {
-      if (!look.colours) spans.push(span(SIGNS[token.type.split("_")[0]!]!));
+      if (!format.colors) spans.push(span(SIGNS[token.type.split("_")[0]!]!));
       if (token.nesting < 0) styles.pop();
       continue;
     }
     switch (token.type) {
       case "code_inline":
-        spans.push(span(look.colours ? token.content : `\`${token.content}\``, ...styles, "cyan"));
+        spans.push(span(format.colors ? token.content : `\`${token.content}\``, ...styles, "cyan"));
         break;
       case "softbreak":
         spans.push(span(" ", ...styles));

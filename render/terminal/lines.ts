@@ -3,16 +3,16 @@
 import { cutToWidth, displayWidth } from "../../base/width.ts";
 
 /** How lines are made. */
-export interface Look {
+export interface TerminalFormat {
   /** Cells of a line. */
   readonly width: number;
-  readonly colours: boolean;
+  readonly colors: boolean;
 }
 
 const TAB = 8;
 
 /** Codes of the terminal for colours and the like. */
-const COLOURS = {
+const COLORS = {
   bold: 1,
   dim: 2,
   italic: 3,
@@ -25,13 +25,13 @@ const COLOURS = {
   magenta: 35,
   cyan: 36,
 } as const;
-export type Colour = keyof typeof COLOURS;
+export type Color = keyof typeof COLORS;
 
 /** A text in a colour, or in several at once, where there are any. */
-export function coloured(text: string, colour: Colour | readonly Colour[], { colours }: Look): string {
-  const list = typeof colour === "string" ? [colour] : colour;
-  if (!colours || text === "" || list.length === 0) return text;
-  return `\x1b[${list.map((each) => COLOURS[each]).join(";")}m${text}\x1b[0m`;
+export function colorize(text: string, color: Color | readonly Color[], { colors }: TerminalFormat): string {
+  const list = typeof color === "string" ? [color] : color;
+  if (!colors || text === "" || list.length === 0) return text;
+  return `\x1b[${list.map((each) => COLORS[each]).join(";")}m${text}\x1b[0m`;
 }
 
 /** Tabs as the blanks that a terminal makes of them. */

@@ -1,24 +1,24 @@
 // Markdown as lines of a terminal.
 
 import type { Token } from "../markdown.ts";
-import type { Colour, Look } from "./lines.ts";
-import { coloured } from "./lines.ts";
+import type { Color, TerminalFormat } from "./lines.ts";
+import { colorize } from "./lines.ts";
 import { inlineSpans } from "./inline.ts";
 import { block, drawn, filled, type Span, span, UNFOLDED } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
 /** The lines of a text that was read as Markdown, none of them wider than the look has room for. */
-export function markdownLines(tokens: readonly Token[], look: Look): string[] {
-  return blockLines(tokens, look);
+export function markdownLines(tokens: readonly Token[], format: TerminalFormat): string[] {
+  return blockLines(tokens, format);
 }
 
 /** Blocks, one after another, an empty line between those that do not belong to a tight list. */
-function blockLines(tokens: readonly Token[], look: Look): string[] {
+function blockLines(tokens: readonly Token[], format: TerminalFormat): string[] {
   const lines: string[] = [];
   for (let at = 0; at < tokens.length;) {
     const end = endOf(tokens, at);
     const token = tokens[at]!;
-    const made = oneBlock(token, tokens.slice(at + 1, end), look);
+    const made = oneBlock(token, tokens.slice(at + 1, end), format);
     if (lines.length > 0 && !isTight(token, tokens.slice(at + 1, end), tokens[at - 1])) lines.push("");
     for (const line of made) lines.push(line);
     at = end + 1;
@@ -42,47 +42,47 @@ function endOf(tokens: readonly Token[], at: number): number {
   return tokens.length - 1;
 }
 
-function oneBlock(token: Token, inside: readonly Token[], look: Look): string[] {
+function oneBlock(token: Token, inside: readonly Token[], format: TerminalFormat): string[] {
   switch (token.type) {
     case "heading_open": {
       const sign = `${"#".repeat(Number(token.tag.slice(1)))} `;
-      return inlineLines(inside, look, ["bold"], span(sign, "bold"));
+      return inlineLines(inside, format, ["bold"], span(sign, "bold"));
     }
     case "paragraph_open":
-      return inlineLines(inside, look, []);
+      return inlineLines(inside, format, []);
     case "fence":
     case "code_block":
-      return block(token.content, UNFOLDED, look, () => ["cyan"]);
+      return block(token.content, UNFOLDED, format, () => ["cyan"]);
     case "blockquote_open":
-      return indented(blockLines(inside, narrower(look, 2)), coloured("▌ ", "dim", look));
+      return indented(blockLines(inside, narrower(format, 2)), colorize("▌ ", "dim", format));
     case "bullet_list_open":
-      return listLines(inside, look, () => "• ");
+      return listLines(inside, format, () => "• ");
     case "ordered_list_open": {
       const start = Number(token.attrGet("start") ?? 1);
-      return listLines(inside, look, (at) => `${start + at}. `);
+      return listLines(inside, format, (at) => `${start + at}. `);
     }
     case "table_open":
-      return tableLines(inside, look);
+      return tableLines(inside, format);
     case "hr":
-      return [coloured("─".repeat(Math.min(look.width, 20)), "dim", look)];
+      return [colorize("─".repeat(Math.min(format.width, 20)), "dim", format)];
     case "inline":
-      return inlineLines([token], look, []);
+      return inlineLines([token], format, []);
     default:
-      return token.content === "" ? blockLines(inside, look) : inlineLines([token], look, []);
+      return token.content === "" ? blockLines(inside, format) : inlineLines([token], format, []);
   }
 }
 
-function listLines(tokens: readonly Token[], look: Look, mark: (at: number) => string): string[] {
+function listLines(tokens: readonly Token[], format: TerminalFormat, mark: (at: number) => string): string[] {
   const lines: string[] = [];
   let count = 0;
   for (let at = 0; at < tokens.length;) {
     const end = endOf(tokens, at);
     const inside = tokens.slice(at + 1, end);
     const sign = mark(count);
-    const item = blockLines(inside, narrower(look, sign.length));
+    const item = blockLines(inside, narrower(format, sign.length));
     if (count > 0 && !isTight(tokens[at]!, inside, undefined)) lines.push("");
     const [first = "", ...rest] = item;
-    lines.push(`${coloured(sign, "dim", look)}${first}`);
+    lines.push(`${colorize(sign, "dim", format)}${first}`);
     for (const line of indented(rest, " ".repeat(sign.length))) lines.push(line);
     count++;
     at = end + 1;
@@ -95,16 +95,16 @@ function indented(lines: readonly string[], by: string): string[] {
 }
 
 /** The same with less room; however deep something is nested, a few cells are left. */
-function narrower(look: Look, by: number): Look {
-  return { ...look, width: Math.max(8, look.width - by) };
+function narrower(format: TerminalFormat, by: number): TerminalFormat {
+  return { ...format, width: Math.max(8, format.width - by) };
 }
 
 function inlineLines(
   tokens: readonly Token[],
-  look: Look,
-  colours: readonly Colour[],
+  format: TerminalFormat,
+  colors: readonly Color[],
   ...before: readonly Span[]
 ): string[] {
-  const spans = tokens.flatMap((token) => inlineSpans(token.children ?? [token], look, colours));
-  return filled([...before, ...spans], look.width).map((line) => drawn(line, look));
+  const spans = tokens.flatMap((token) => inlineSpans(token.children ?? [token], format, colors));
+  return filled([...before, ...spans], format.width).map((line) => drawn(line, format));
 }

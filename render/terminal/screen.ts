@@ -5,12 +5,12 @@ import { cutToWidth, displayWidth } from "../../base/width.ts";
 import type { ReadMarkdown } from "../markdown.ts";
 import { resultWords } from "../result_words.ts";
 import type { Conversation, Field, Message, Part, ShownCall, ShownResult } from "../types.ts";
-import { type Colour, coloured, type Look } from "./lines.ts";
+import { type Color, colorize, type TerminalFormat } from "./lines.ts";
 import { markdownLines } from "./markdown.ts";
 import { block, drawn, filled, type Fold, note, span, UNFOLDED } from "./spans.ts";
 
 /** How a conversation is shown. */
-export interface ScreenOptions extends Look {
+export interface ScreenOptions extends TerminalFormat {
   /** Show long results, thinking and contents whole. */
   readonly full: boolean;
   readonly markdown: ReadMarkdown;
@@ -24,10 +24,10 @@ export function* screenLines(conversation: Conversation, options: ScreenOptions)
   const inner = { ...options, width: Math.max(10, options.width - INDENT.length) };
   const { settings, preamble, messages } = conversation;
   let isFirst = true;
-  const section = function* (title: string, colours: readonly Colour[], lines: Iterable<string>) {
+  const section = function* (title: string, colors: readonly Color[], lines: Iterable<string>) {
     if (!isFirst) yield "";
     isFirst = false;
-    yield rule(title, colours, options);
+    yield rule(title, colors, options);
     for (const line of lines) yield line === "" ? "" : INDENT + line;
   };
   if (settings !== null) {
@@ -42,19 +42,21 @@ export function* screenLines(conversation: Conversation, options: ScreenOptions)
     );
   }
   for (const message of messages) {
-    yield* section(message.role, roleColours(message), messageLines(message, inner));
+    yield* section(message.role, roleColors(message), messageLines(message, inner));
   }
 }
 
-function roleColours({ role }: Message): readonly Colour[] {
-  const colour: Colour = role === "You" ? "green" : role === "Assistant" ? "cyan" : "yellow";
-  return ["bold", colour];
+function roleColors({ role }: Message): readonly Color[] {
+  const color: Color = role === "You" ? "green" : role === "Assistant" ? "cyan" : "yellow";
+  return ["bold", color];
 }
 
-function rule(title: string, colours: readonly Colour[], look: Look): string {
-  const word = cutToWidth(visible(title), look.width - 6);
-  const dashes = "─".repeat(Math.max(2, look.width - displayWidth(word) - 4));
-  return `${coloured("──", "dim", look)} ${coloured(word, colours, look)} ${coloured(dashes, "dim", look)}`;
+function rule(title: string, colors: readonly Color[], format: TerminalFormat): string {
+  const word = cutToWidth(visible(title), format.width - 6);
+  const dashes = "─".repeat(Math.max(2, format.width - displayWidth(word) - 4));
+  return `${colorize("──", "dim", format)} ${colorize(word, colors, format)} ${
+    colorize(dashes, "dim", format)
+  }`;
 }
 
 function* messageLines({ parts }: Message, options: ScreenOptions): Generator<string> {
@@ -70,7 +72,7 @@ function partLines(part: Part, options: ScreenOptions): readonly string[] {
       return markdownLines(options.markdown(part.text), options);
     case "thinking":
       return part.redacted || part.text.trim() === "" ? [note("thinking, kept by the provider", options)] : [
-        coloured("thinking", ["dim", "italic"], options),
+        colorize("thinking", ["dim", "italic"], options),
         ...block(part.text.trim(), foldOf(options, { head: 3, tail: 0 }), options, () => ["dim"]),
       ];
     case "aborted":
@@ -90,7 +92,7 @@ function callLines({ tool, id, label, fields, result }: ShownCall, options: Scre
   return [
     ...filled(head, options.width).map((line) => drawn(line, options)),
     ...fields.flatMap((field) => fieldLines(field, options)),
-    ...(result === null ? [coloured("no result yet", "yellow", options)] : resultLines(result, options)),
+    ...(result === null ? [colorize("no result yet", "yellow", options)] : resultLines(result, options)),
   ];
 }
 
@@ -103,7 +105,7 @@ function fieldLines({ name, kind, text }: Field, options: ScreenOptions): string
   if (kind === "command") return block(text, UNFOLDED, options, () => ["bold"]);
   if (kind === "diff") {
     if (text === "") return [note("nothing changes", options)];
-    return block(text, foldOf(options, { head: 40, tail: 10 }), options, diffColours);
+    return block(text, foldOf(options, { head: 40, tail: 10 }), options, diffColors);
   }
   const isShort = !text.includes("\n") && displayWidth(name) + text.length + 4 <= options.width;
   if (isShort) {
@@ -115,7 +117,7 @@ function fieldLines({ name, kind, text }: Field, options: ScreenOptions): string
   ];
 }
 
-function diffColours(line: string): readonly Colour[] {
+function diffColors(line: string): readonly Color[] {
   if (line.startsWith("+")) return ["green"];
   if (line.startsWith("-")) return ["red"];
   return line === "…" ? ["dim"] : [];
@@ -123,8 +125,8 @@ function diffColours(line: string): readonly Colour[] {
 
 function resultLines(result: ShownResult, options: ScreenOptions): string[] {
   const { words, tone } = resultWords(result);
-  const colour: Colour = tone === "bad" ? "red" : tone === "open" ? "yellow" : "dim";
-  const head = drawn([span(cutToWidth(visible(words), options.width), colour)], options);
+  const color: Color = tone === "bad" ? "red" : tone === "open" ? "yellow" : "dim";
+  const head = drawn([span(cutToWidth(visible(words), options.width), color)], options);
   if (result.text.trim() === "") return [head];
   return [head, ...block(result.text, foldOf(options, RESULT_FOLD), options)];
 }

@@ -2,32 +2,32 @@
 
 import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";
-import { type Colour, coloured, type Look, withoutTabs, wrapped } from "./lines.ts";
+import { type Color, colorize, type TerminalFormat, withoutTabs, wrapped } from "./lines.ts";
 
 /** A piece of text that is safe to show, in its colours. */
 export interface Span {
   readonly text: string;
-  readonly colours: readonly Colour[];
+  readonly colors: readonly Color[];
 }
 
 /** A span of a text as it stands in a document. Line ends stay; nothing else in it has an effect on a terminal. */
-export function span(text: string, ...colours: readonly Colour[]): Span {
-  return { text: visible(text, { lines: true }), colours };
+export function span(text: string, ...colors: readonly Color[]): Span {
+  return { text: visible(text, { lines: true }), colors };
 }
 
 /** One line of spans as the terminal gets it: neighbours of the same colours in one go. */
-export function drawn(spans: readonly Span[], look: Look): string {
+export function drawn(spans: readonly Span[], format: TerminalFormat): string {
   let line = "";
   for (let at = 0; at < spans.length;) {
-    const { colours } = spans[at]!;
+    const { colors } = spans[at]!;
     let text = "";
-    for (; at < spans.length && sameColours(spans[at]!.colours, colours); at++) text += spans[at]!.text;
-    line += coloured(text, colours, look);
+    for (; at < spans.length && sameColors(spans[at]!.colors, colors); at++) text += spans[at]!.text;
+    line += colorize(text, colors, format);
   }
   return line;
 }
 
-function sameColours(a: readonly Colour[], b: readonly Colour[]): boolean {
+function sameColors(a: readonly Color[], b: readonly Color[]): boolean {
   return a.length === b.length && a.every((each, at) => each === b[at]);
 }
 
@@ -54,7 +54,7 @@ export function filled(spans: readonly Span[], width: number): Span[][] {
     }
     if (used > 0 && used + 1 + word.width > width) end();
     if (used > 0) {
-      line.push({ text: " ", colours: shared(line.at(-1)!, word.spans[0]!) });
+      line.push({ text: " ", colors: shared(line.at(-1)!, word.spans[0]!) });
       used++;
     }
     // A word that is wider than a line goes on in the next one.
@@ -69,15 +69,15 @@ export function filled(spans: readonly Span[], width: number): Span[][] {
 }
 
 /** What two neighbours have in common holds for the blank between them. */
-function shared(before: Span, after: Span): readonly Colour[] {
-  return before.colours.filter((each) => after.colours.includes(each));
+function shared(before: Span, after: Span): readonly Color[] {
+  return before.colors.filter((each) => after.colors.includes(each));
 }
 
 /** The words, and where lines end. */
 function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
   let open: Span[] = [];
   let width = 0;
-  for (const { text, colours } of spans) {
+  for (const { text, colors } of spans) {
     for (const [piece] of text.matchAll(/[^ \t\n]+|[ \t\n]/g)) {
       if (piece === "\n" || piece === " " || piece === "\t") {
         if (open.length > 0) yield { spans: open, width };
@@ -85,7 +85,7 @@ function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
         width = 0;
         if (piece === "\n") yield "line end";
       } else {
-        open.push({ text: piece, colours });
+        open.push({ text: piece, colors });
         width += displayWidth(piece);
       }
     }
@@ -96,8 +96,8 @@ function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
 /** A word that is wider than a line in pieces that are not. */
 function broken(word: Word, width: number): readonly Word[] {
   if (word.width <= width) return [word];
-  return word.spans.flatMap(({ text, colours }) =>
-    wrapped(text, width).map((piece) => ({ spans: [{ text: piece, colours }], width: displayWidth(piece) }))
+  return word.spans.flatMap(({ text, colors }) =>
+    wrapped(text, width).map((piece) => ({ spans: [{ text: piece, colors }], width: displayWidth(piece) }))
   );
 }
 
@@ -122,37 +122,37 @@ const MOST_ROWS = 3;
 export function block(
   text: string,
   fold: Fold,
-  look: Look,
-  colour: (line: string) => readonly Colour[] = () => [],
+  format: TerminalFormat,
+  color: (line: string) => readonly Color[] = () => [],
 ): string[] {
   const all = text.replace(/\n$/, "").split("\n");
   // One line more or less is not worth a line that says so.
   const isFolded = all.length > fold.head + fold.tail + 1;
   const shown = isFolded ? all.slice(0, fold.head) : all;
   const rest = isFolded && fold.tail > 0 ? all.slice(-fold.tail) : [];
-  const rows = (line: string) => blockLine(line, fold !== UNFOLDED, look, colour(line));
+  const rows = (line: string) => blockLine(line, fold !== UNFOLDED, format, color(line));
   return [
     ...shown.flatMap(rows),
-    ...isFolded ? [note(`… ${leftOut(all.length - shown.length - rest.length, "line")}`, look)] : [],
+    ...isFolded ? [note(`… ${leftOut(all.length - shown.length - rest.length, "line")}`, format)] : [],
     ...rest.flatMap(rows),
   ];
 }
 
-function blockLine(line: string, folds: boolean, look: Look, colours: readonly Colour[]): string[] {
-  const room = Math.max(2, look.width - GUTTER.length);
+function blockLine(line: string, folds: boolean, format: TerminalFormat, colors: readonly Color[]): string[] {
+  const room = Math.max(2, format.width - GUTTER.length);
   const most = room * MOST_ROWS;
   // A few more characters are not worth a line that says so.
   const isCut = folds && line.length > most + room;
   const safe = withoutTabs(visible(isCut ? line.slice(0, most).toWellFormed() : line, { lines: true }));
   const pieces = wrapped(safe, room).map((piece, at) =>
-    `${coloured(at === 0 ? GUTTER : REST, "dim", look)}${coloured(piece, colours, look)}`
+    `${colorize(at === 0 ? GUTTER : REST, "dim", format)}${colorize(piece, colors, format)}`
   );
-  return isCut ? [...pieces, note(`${REST}… ${leftOut(line.length - most, "character")}`, look)] : pieces;
+  return isCut ? [...pieces, note(`${REST}… ${leftOut(line.length - most, "character")}`, format)] : pieces;
 }
 
 /** A line of ours about what is not shown. */
-export function note(text: string, look: Look): string {
-  return coloured(cutToWidth(text, look.width), "dim", look);
+export function note(text: string, format: TerminalFormat): string {
+  return colorize(cutToWidth(text, format.width), "dim", format);
 }
 
 function leftOut(count: number, what: string): string {

@@ -2,7 +2,7 @@
 
 import { displayWidth } from "../../base/width.ts";
 import { type Alignment, alignmentOf, type Token } from "../markdown.ts";
-import { coloured, type Look } from "./lines.ts";
+import { colorize, type TerminalFormat } from "./lines.ts";
 import { inlineSpans } from "./inline.ts";
 import { drawn, filled, type Span } from "./spans.ts";
 
@@ -16,23 +16,23 @@ const NARROWEST = 6;
 const BETWEEN = "  ";
 
 /** The lines of a table; `tokens` is what stands inside of it. */
-export function tableLines(tokens: readonly Token[], look: Look): string[] {
-  const rows = rowsOf(tokens, look);
+export function tableLines(tokens: readonly Token[], format: TerminalFormat): string[] {
+  const rows = rowsOf(tokens, format);
   const [head = [], ...body] = rows;
-  const widths = columnWidths(rows, look.width);
-  if (widths === null) return listed(head, body, look);
-  const rule = coloured(widths.map((width) => "─".repeat(width)).join(BETWEEN), "dim", look);
-  return [...rowLines(head, widths, look), rule, ...body.flatMap((row) => rowLines(row, widths, look))];
+  const widths = columnWidths(rows, format.width);
+  if (widths === null) return listed(head, body, format);
+  const rule = colorize(widths.map((width) => "─".repeat(width)).join(BETWEEN), "dim", format);
+  return [...rowLines(head, widths, format), rule, ...body.flatMap((row) => rowLines(row, widths, format))];
 }
 
-function rowsOf(tokens: readonly Token[], look: Look): Cell[][] {
+function rowsOf(tokens: readonly Token[], format: TerminalFormat): Cell[][] {
   const rows: Cell[][] = [];
   let cell: Token | null = null;
   for (const token of tokens) {
     if (token.type === "tr_open") rows.push([]);
     else if (token.type === "th_open" || token.type === "td_open") cell = token;
     else if (token.type === "inline" && cell !== null) {
-      const spans = inlineSpans(token.children ?? [], look, cell.tag === "th" ? ["bold"] : []);
+      const spans = inlineSpans(token.children ?? [], format, cell.tag === "th" ? ["bold"] : []);
       rows.at(-1)?.push({ spans, alignment: alignmentOf(cell) });
     }
   }
@@ -67,14 +67,14 @@ function columnWidths(rows: readonly (readonly Cell[])[], width: number): number
   return widths;
 }
 
-function rowLines(row: readonly Cell[], widths: readonly number[], look: Look): string[] {
+function rowLines(row: readonly Cell[], widths: readonly number[], format: TerminalFormat): string[] {
   const cells = widths.map((width, at) => filled(row[at]?.spans ?? [], width));
   const height = Math.max(1, ...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) =>
     widths.map((width, at) => {
       const spans = cells[at]![line] ?? [];
       const used = spans.reduce((sum, { text }) => sum + displayWidth(text), 0);
-      return padded(drawn(spans, look), width - used, row[at]?.alignment ?? "left");
+      return padded(drawn(spans, format), width - used, row[at]?.alignment ?? "left");
     }).join(BETWEEN).trimEnd());
 }
 
@@ -85,13 +85,13 @@ function padded(text: string, blanks: number, alignment: Alignment): string {
 }
 
 /** Each row as lines that name the column. */
-function listed(head: readonly Cell[], body: readonly (readonly Cell[])[], look: Look): string[] {
+function listed(head: readonly Cell[], body: readonly (readonly Cell[])[], format: TerminalFormat): string[] {
   return body.flatMap((row, at) => [
     ...(at === 0 ? [] : [""]),
     ...row.flatMap(({ spans }, column) => {
       const name = head[column]?.spans ?? [];
-      return filled([...name, { text: ": ", colours: [] }, ...spans], look.width).map((line) =>
-        drawn(line, look)
+      return filled([...name, { text: ": ", colors: [] }, ...spans], format.width).map((line) =>
+        drawn(line, format)
       );
     }),
   ]);

@@ -6,7 +6,7 @@ import type { Host, SetupFailure } from "../types.ts";
 import { type Machine, readMachine } from "./machine.ts";
 
 /** What the verdict rests on: boot, user, program and settings of the kernel. */
-interface Ground {
+interface MachineState {
   readonly boot: string;
   readonly user: number | null;
   readonly path: string;
@@ -20,7 +20,7 @@ interface Ground {
 export type ProgramOf = () => Promise<string | null>;
 
 /** The verdict about a backend, or null when there is none that holds now. */
-export async function keptVerdict(
+export async function readCachedFailure(
   backend: string,
   programOf: ProgramOf,
   host: Host,
@@ -28,25 +28,27 @@ export async function keptVerdict(
   for (const folder of runtimeFolders(host.environment)) {
     const text = ownText(fileOf(folder, backend));
     if (text === null) continue;
-    const ground = groundOf(await programOf());
-    const kept = parsed(text);
-    if (ground !== null && kept !== null && kept.ground === JSON.stringify(ground)) return kept.problem;
+    const machine = readMachineState(await programOf());
+    const cached = parsed(text);
+    if (machine !== null && cached !== null && cached.machine === JSON.stringify(machine)) {
+      return cached.problem;
+    }
   }
   return null;
 }
 
 /** Keeps the verdict; where that cannot be done it is found again next time. */
-export async function keepVerdict(
+export async function saveFailure(
   backend: string,
   programOf: ProgramOf,
   problem: Problem & Pick<SetupFailure, "cause">,
   host: Host,
 ): Promise<void> {
   const folder = makeRuntimeFolder(host.environment);
-  const ground = groundOf(await programOf());
-  if (folder === null || ground === null) return;
+  const machine = readMachineState(await programOf());
+  if (folder === null || machine === null) return;
   const { code, message, cause, next } = problem;
-  const text = JSON.stringify({ ground: JSON.stringify(ground), problem: { code, message, cause, next } });
+  const text = JSON.stringify({ machine: JSON.stringify(machine), problem: { code, message, cause, next } });
   const file = fileOf(folder, backend);
   const draft = `${file}.${crypto.randomUUID()}`;
   try {
@@ -58,7 +60,7 @@ export async function keepVerdict(
 }
 
 /** Takes the verdict back: somebody looked anew, and it works. */
-export async function forgetVerdict(backend: string, host: Host): Promise<void> {
+export async function forgetFailure(backend: string, host: Host): Promise<void> {
   for (const folder of runtimeFolders(host.environment)) {
     try {
       await Deno.remove(fileOf(folder, backend));
@@ -79,16 +81,16 @@ function ownText(file: string): string | null {
   }
 }
 
-function parsed(text: string): { ground: string; problem: Problem } | null {
+function parsed(text: string): { machine: string; problem: Problem } | null {
   try {
-    const { ground, problem } = JSON.parse(text);
-    return typeof ground === "string" && typeof problem?.message === "string" ? { ground, problem } : null;
+    const { machine, problem } = JSON.parse(text);
+    return typeof machine === "string" && typeof problem?.message === "string" ? { machine, problem } : null;
   } catch {
     return null; // Cut short or spoilt; it is found again.
   }
 }
 
-function groundOf(path: string | null): Ground | null {
+function readMachineState(path: string | null): MachineState | null {
   if (path === null) return null;
   try {
     const boot = Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();

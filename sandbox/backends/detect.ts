@@ -1,7 +1,7 @@
 // Which backend serves a run: the named one, or the first that works (sandbox section 5 and 6.2).
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import type { Verdict } from "./diagnose.ts";
+import type { Diagnosis } from "./diagnose.ts";
 import type { SetupFailure } from "../types.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
@@ -15,9 +15,9 @@ import type { BackendEntry, BackendRegistry } from "./registry.ts";
 export async function detect(
   registry: BackendRegistry,
   mode: string,
-  judge: (entry: BackendEntry) => Promise<Verdict>,
+  diagnose: (entry: BackendEntry) => Promise<Diagnosis>,
 ): Promise<Outcome<BackendEntry>> {
-  if (mode === "auto" || mode === "required") return await firstWorking(registry.getAll(), judge);
+  if (mode === "auto" || mode === "required") return await firstWorking(registry.getAll(), diagnose);
   const named = registry.get(mode);
   if (named === null) {
     const known = registry.getAll().map(({ name }) => name);
@@ -27,30 +27,32 @@ export async function detect(
       `Set sandbox.backend to ${["auto", "required", ...known].join(", ")}.`,
     );
   }
-  return await firstWorking([named], judge);
+  return await firstWorking([named], diagnose);
 }
 
 /** Reasons that say nothing about this machine, where another backend has a better one. */
-const UNTOLD: ReadonlySet<string> = new Set(["other-system", "container-not-trusted"]);
+const UNREPORTED: ReadonlySet<string> = new Set(["other-system", "container-not-trusted"]);
 
 async function firstWorking(
   entries: readonly BackendEntry[],
-  judge: (entry: BackendEntry) => Promise<Verdict>,
+  diagnose: (entry: BackendEntry) => Promise<Diagnosis>,
 ): Promise<Outcome<BackendEntry>> {
   const reasons: Problem[] = [];
   let unknown: Problem | null = null;
   for (const entry of entries) {
     if (unknown !== null && entry.confines === false) continue;
-    const verdict = await guarded(entry, judge);
-    if (verdict.kind === "works") return success(entry);
-    if (verdict.kind === "unknown") unknown ??= verdict.problem;
-    reasons.push({ ...verdict.problem, message: `${entry.name}: ${whyOf(verdict.problem)}` });
+    const diagnosis = await guarded(entry, diagnose);
+    if (diagnosis.kind === "works") return success(entry);
+    if (diagnosis.kind === "unknown") unknown ??= diagnosis.problem;
+    reasons.push({ ...diagnosis.problem, message: `${entry.name}: ${whyOf(diagnosis.problem)}` });
   }
   if (unknown !== null) return { ok: false, problem: { ...unknown, code: "backend-setup" } };
-  const telling = reasons.filter(({ code }) => !UNTOLD.has(code));
-  const told = telling.length > 0 ? telling : reasons;
-  const why = told.length === 0 ? "no backend is registered." : told.map(({ message }) => message).join(" ");
-  const next = told.find(({ next }) => next !== undefined)?.next;
+  const telling = reasons.filter(({ code }) => !UNREPORTED.has(code));
+  const reported = telling.length > 0 ? telling : reasons;
+  const why = reported.length === 0
+    ? "no backend is registered."
+    : reported.map(({ message }) => message).join(" ");
+  const next = reported.find(({ next }) => next !== undefined)?.next;
   return failure("backend-unavailable", `No sandbox works here: ${why}`, next);
 }
 
@@ -61,10 +63,10 @@ function whyOf(problem: Problem & Pick<SetupFailure, "cause">): string {
 
 async function guarded(
   entry: BackendEntry,
-  judge: (entry: BackendEntry) => Promise<Verdict>,
-): Promise<Verdict> {
+  diagnose: (entry: BackendEntry) => Promise<Diagnosis>,
+): Promise<Diagnosis> {
   try {
-    return await judge(entry);
+    return await diagnose(entry);
   } catch (thrown) {
     const message = `The sandbox backend ${entry.name} failed: ${thrownText(thrown)}`;
     return { kind: "unknown", problem: { code: "backend-failed", message } };

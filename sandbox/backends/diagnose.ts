@@ -4,7 +4,7 @@ import type { Outcome, Problem } from "../../base/problem.ts";
 import type { BackendConfig, SetupFailure } from "../types.ts";
 
 /** `cannot`: this machine has no such sandbox to give. `unknown`: it failed, and may work the next moment. */
-export type Verdict =
+export type Diagnosis =
   | { readonly kind: "works"; readonly config: BackendConfig }
   | { readonly kind: "cannot"; readonly problem: Problem }
   | { readonly kind: "unknown"; readonly problem: Problem };
@@ -18,14 +18,14 @@ export interface Tries {
   /** The settings to try next when a part was refused that the rest does not stand on; null when there are none. */
   less(config: BackendConfig, problem: Problem): BackendConfig | null;
   /** Whether the words of a failed set-up can only come from the machine itself. */
-  ofMachine(said: string): boolean;
+  ofMachine(words: string): boolean;
 }
 
 /**
  * Tries the policy; where that fails, the empty policy tells the machine from the moment. A backend that works empty is
  * looked at once more and then counts as not known: so whoever can make a set-up fail gains nothing by it.
  */
-export async function judge(config: BackendConfig, tries: Tries): Promise<Verdict> {
+export async function diagnose(config: BackendConfig, tries: Tries): Promise<Diagnosis> {
   const first = await tries.real(config);
   if (first.ok) return { kind: "works", config };
   let form = config;
@@ -34,7 +34,7 @@ export async function judge(config: BackendConfig, tries: Tries): Promise<Verdic
     if (empty.ok) break;
     const less = tries.less(form, empty.problem);
     if (less !== null) form = less;
-    else if (tries.ofMachine(saidBy(empty.problem))) return { kind: "cannot", problem: empty.problem };
+    else if (tries.ofMachine(wordsOf(empty.problem))) return { kind: "cannot", problem: empty.problem };
     // It is the real policy that has to work; where that does now, the rest was a passing fault.
     else {
       const again = await tries.real(config);
@@ -57,6 +57,6 @@ function lessOf(tries: Tries, form: BackendConfig, answer: Outcome<void>): Backe
 }
 
 /** Everything the backend said, or nothing when it failed in another way, such as by its time. */
-function saidBy(problem: Problem): string {
-  return "said" in problem ? (problem as SetupFailure).said : "";
+function wordsOf(problem: Problem): string {
+  return "stderr" in problem ? (problem as SetupFailure).stderr : "";
 }

@@ -165,7 +165,7 @@ export function classifySetupFailure(stderr: string, around: Surroundings): Setu
     message: `The sandbox could not be set up, so the command did not run: ${cause}.${hint}`,
     cause: `${cause}.${hint}`,
     next,
-    said: stderr,
+    stderr: stderr,
     forModel:
       `The sandbox could not be set up (${cause}); nothing ran. Do not try again: the user has to mend this.`,
     ...(part === undefined ? {} : { part }),

@@ -92,8 +92,8 @@ const CAUSES: readonly Cause[] = [
  * command, another run or another user does leads to one of these; what is not known is none of them. The last line
  * counts: a backend dies of what it says last.
  */
-export function isOfMachine(said: string, machine: Machine): boolean {
-  const last = said.trimEnd().split("\n").at(-1) ?? "";
+export function isOfMachine(words: string, machine: Machine): boolean {
+  const last = words.trimEnd().split("\n").at(-1) ?? "";
   return CAUSES.some(({ pattern, holds }) => pattern.test(last) && (holds?.(machine) ?? true));
 }
 

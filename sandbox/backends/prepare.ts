@@ -10,7 +10,7 @@ import { mountArguments } from "./mounts.ts";
 import { startProxy } from "../network/proxy.ts";
 import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
-import { removeEmptyFromHeld } from "../paths/open_folder.ts";
+import { removeEmptyFromFolder } from "../paths/open_folder.ts";
 import { parseMountTable } from "../paths/mount_table.ts";
 import { type Gate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
 import { MARK, newMark } from "../process/marks.ts";
@@ -77,7 +77,7 @@ function assemble(
 
   const status = parts.files.fresh("status");
   const mounts = [...mountsOf(policy), ...ownedSshSettings(policy, host, parts)];
-  const around = wallAround(policy, host, {
+  const around = assembleArguments(policy, host, {
     settings: { ...settings.value, path: program.value },
     filtered: filter.value !== null,
     mounts,
@@ -109,7 +109,7 @@ function assemble(
 }
 
 /** What stands in the list of bubblewrap beside the policy. */
-interface WallParts {
+interface ArgumentParts {
   readonly settings: BwrapSettings;
   readonly filtered: boolean;
   readonly mounts: readonly string[];
@@ -117,10 +117,10 @@ interface WallParts {
 }
 
 /** Makes the list of bubblewrap for these options of its network, with or without a gate. */
-function wallAround(
+function assembleArguments(
   policy: MountablePolicy,
   host: Host,
-  { settings, filtered, mounts, inner }: WallParts,
+  { settings, filtered, mounts, inner }: ArgumentParts,
 ): (networkOptions: readonly string[], gate?: Gate) => string[] {
   const promised = policy.unsteady
     ? promisedMounts(
@@ -255,7 +255,7 @@ function filterFile(
 async function removeLeftover(path: string): Promise<void> {
   try {
     const { isFile, size, uid } = Deno.lstatSync(path);
-    if (isFile && size === 0 && uid === Deno.uid()) await removeEmptyFromHeld(path);
+    if (isFile && size === 0 && uid === Deno.uid()) await removeEmptyFromFolder(path);
   } catch {
     // Neither the socket nor a file is there, or it may not be looked at: then nothing was made.
   }
@@ -405,8 +405,8 @@ function failureIn(
 ): ReturnType<BackendPreparation["setupFailure"]> {
   const classified = (text: string) =>
     Promise.resolve(classifySetupFailure(text, { container, machine: readMachine() }));
-  const said = notSetUp(stderr);
-  if (report.ran && said !== null) return classified(said);
+  const stated = notSetUp(stderr);
+  if (report.ran && stated !== null) return classified(stated);
   if (report.ran || signal) return Promise.resolve(null);
   // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
   if (signal === undefined && report.inside !== null && stderr.trim() === "") return Promise.resolve(null);

@@ -76,10 +76,12 @@ async function run(preparation: BackendPreparation, host: Host): Promise<Outcome
   const problem = await preparation.setupFailure(stderr, signal);
   if (problem !== null) return { ok: false, problem };
   if (code === 0) return success(undefined);
-  const said = stderr.split("\n").find((line) => line.trim() !== "");
+  const errorLine = stderr.split("\n").find((line) => line.trim() !== "");
   return failure(
     "sandbox-setup-failed",
-    `An empty command failed inside the sandbox with exit code ${code}${said ? `: ${said.trim()}` : "."}`,
+    `An empty command failed inside the sandbox with exit code ${code}${
+      errorLine ? `: ${errorLine.trim()}` : "."
+    }`,
   );
 }
 

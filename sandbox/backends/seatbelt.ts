@@ -83,10 +83,10 @@ export function seatbeltProfile(
   for (const device of DEVICES) lines.push(`(allow file-write* (literal ${quoted(device)}))`);
   lines.push(`(allow file-write* (subpath ${quoted("/dev/fd")}))`);
 
-  const held = new Set<string>();
+  const found = new Set<string>();
   const hold = (path: string, roots: readonly string[]) => {
     for (const root of roots) {
-      for (let folder = path; folder !== root; folder = parentOf(folder)) held.add(folder);
+      for (let folder = path; folder !== root; folder = parentOf(folder)) found.add(folder);
     }
   };
   for (const path of policy.protect) {
@@ -98,7 +98,7 @@ export function seatbeltProfile(
   for (const { path } of hidden) hold(path, policy.rw_paths.filter((root) => isInside(path, root)));
   // A folder around a protected path must not be moved away and made anew, nor one around a hidden path carried to
   // where nothing hides it.
-  for (const folder of held) lines.push(`(deny file-write-unlink (literal ${named("HOLD", folder)}))`);
+  for (const folder of found) lines.push(`(deny file-write-unlink (literal ${named("HOLD", folder)}))`);
   for (const { path, folder } of hidden) {
     lines.push(`(deny file-read* file-write* (${folder ? "subpath" : "literal"} ${named("HIDE", path)}))`);
     // A writable path inside a hidden one is the longer entry and wins.

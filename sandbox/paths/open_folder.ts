@@ -29,13 +29,13 @@ shift
  * words. Throws where the folder cannot be entered or is reached through a link, and with what the script says when it fails.
  * `folder` is absolute and without links; `make` also makes the folders that are missing.
  */
-export async function inHeldFolder(
+export async function inOpenFolder(
   folder: string,
   script: string,
   words: readonly string[] = [],
   { make = false }: { readonly make?: boolean } = {},
 ): Promise<void> {
-  judge(folder, await shell(folder, `${make ? ENTER_MADE : ENTER}${script}`, words).output());
+  throwFailure(folder, await shell(folder, `${make ? ENTER_MADE : ENTER}${script}`, words).output());
 }
 
 function shell(folder: string, script: string, words: readonly string[]): Deno.Command {
@@ -50,7 +50,7 @@ function shell(folder: string, script: string, words: readonly string[]): Deno.C
   });
 }
 
-function judge(folder: string, { code, stderr }: Deno.CommandOutput): void {
+function throwFailure(folder: string, { code, stderr }: Deno.CommandOutput): void {
   if (code === OTHER) throw new Error(`the folder ${folder} was replaced by a link or cannot be entered.`);
   if (code !== 0) throw new Error(new TextDecoder().decode(stderr).trim());
 }
@@ -59,8 +59,8 @@ function judge(folder: string, { code, stderr }: Deno.CommandOutput): void {
  * Moves a file, folder or link to `target`, a path out of every command's reach, also to another file system. A folder is
  * opened to its owner first: one that may not be written to can be moved by nobody but the superuser, for its `..` changes.
  */
-export async function moveFromHeld(path: string, target: string): Promise<void> {
-  await inHeldFolder(parentOf(path), MOVE, [nameOf(path), target]);
+export async function moveFromFolder(path: string, target: string): Promise<void> {
+  await inOpenFolder(parentOf(path), MOVE, [nameOf(path), target]);
 }
 
 // Rights are only added: a link that comes between opens at most what is the owner's own to its owner.
@@ -70,8 +70,8 @@ chmod -R u+rwX -- "./$1"
 exec mv -T -- "./$1" "$2"`;
 
 /** Puts a file from `draft`, out of every command's reach, where nothing stands, and makes no folder for it. */
-export async function putIntoHeld(draft: string, path: string): Promise<void> {
-  await inHeldFolder(
+export async function putIntoFolder(draft: string, path: string): Promise<void> {
+  await inOpenFolder(
     parentOf(path),
     `mv -nT -- "$2" "./$1" && [ ! -e "$2" ] || { echo "something stands there" >&2; exit 1; }`,
     [
@@ -82,27 +82,27 @@ export async function putIntoHeld(draft: string, path: string): Promise<void> {
 }
 
 /** Makes a link where nothing stands, with the folders on its way. */
-export async function linkInHeld(path: string, target: string): Promise<void> {
-  await inHeldFolder(parentOf(path), `exec ln -sT -- "$2" "./$1"`, [nameOf(path), target], { make: true });
+export async function linkInFolder(path: string, target: string): Promise<void> {
+  await inOpenFolder(parentOf(path), `exec ln -sT -- "$2" "./$1"`, [nameOf(path), target], { make: true });
 }
 
 /** Opens a folder to its owner; nobody else gains anything. */
 export async function openToOwner(folder: string): Promise<void> {
-  await inHeldFolder(parentOf(folder), `exec chmod u+rwx -- "./$1"`, [nameOf(folder)]);
+  await inOpenFolder(parentOf(folder), `exec chmod u+rwx -- "./$1"`, [nameOf(folder)]);
 }
 
 /** Sets the mode of a folder. */
-export async function setModeOfHeld(folder: string, mode: number): Promise<void> {
-  await inHeldFolder(folder, `exec chmod -- "$1" .`, [mode.toString(8).padStart(4, "0")]);
+export async function setModeInFolder(folder: string, mode: number): Promise<void> {
+  await inOpenFolder(folder, `exec chmod -- "$1" .`, [mode.toString(8).padStart(4, "0")]);
 }
 
 /** Makes a folder with those that are missing on its way. */
-export function makeHeld(folder: string): void {
-  judge(folder, shell(folder, `${ENTER_MADE}:`, []).outputSync());
+export function makeInFolder(folder: string): void {
+  throwFailure(folder, shell(folder, `${ENTER_MADE}:`, []).outputSync());
 }
 
 /** Removes an empty file; anything else that stands there by now stays. */
-export async function removeEmptyFromHeld(path: string): Promise<void> {
+export async function removeEmptyFromFolder(path: string): Promise<void> {
   const script = `[ -f "./$1" ] && [ ! -L "./$1" ] && [ ! -s "./$1" ] && rm -- "./$1" || :`;
-  await inHeldFolder(parentOf(path), script, [nameOf(path)]);
+  await inOpenFolder(parentOf(path), script, [nameOf(path)]);
 }

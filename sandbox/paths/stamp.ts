@@ -1,7 +1,7 @@
 // Telling whether a file is still what it was. The runtime tells the time of the last change by seconds only, and the other
 // time can be set by everybody, so a young file is known by its content alone.
 
-import { Moment } from "../../base/disk/stat_cache.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 
 /** Milliseconds since its last change after which the time of a file can be trusted to differ at the next change. */
 const SETTLED = 2500;
@@ -10,15 +10,15 @@ const SETTLED = 2500;
 const MOST_BYTES = 64 * 1024;
 
 /** What tells a file from each later state of it; null while it is too young for that, or not there. */
-export function settledStamp(path: string, moment = new Moment()): string | null {
-  const info = moment.lstat(path);
+export function settledStamp(path: string, stats = new StatCache()): string | null {
+  const info = stats.lstat(path);
   if (info === null || info.ctime === null || info.ctime.getTime() > Date.now() - SETTLED) return null;
   return stampOf(info);
 }
 
 /** What stands at a path: the content of a file, the names in a folder, the target of a link; null when nothing does. */
-export function contentOf(path: string, moment = new Moment()): string | null {
-  const info = moment.lstat(path);
+export function contentOf(path: string, stats = new StatCache()): string | null {
+  const info = stats.lstat(path);
   if (info === null) return null;
   try {
     if (info.isSymlink) return `link ${Deno.readLinkSync(path)}`;

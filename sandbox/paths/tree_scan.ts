@@ -1,7 +1,7 @@
 // Which folders below the working folders are repositories, or hold files of certain names; looked at again after every
 // command, and so at the price of what changed.
 
-import { Moment } from "../../base/disk/stat_cache.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 
 /** Folders that are looked into; a policy must not cost seconds. */
 const MOST_FOLDERS = 200;
@@ -36,9 +36,9 @@ interface Listing {
   readonly wanted: readonly string[];
 }
 
-interface Look {
+interface ScanState {
   readonly before: ReadonlyMap<string, Listing>;
-  readonly moment: Moment;
+  readonly stats: StatCache;
   readonly found: Record<keyof Found, string[]>;
 }
 
@@ -56,22 +56,22 @@ export class TreeScan {
   }
 
   /** What is there now. */
-  look(moment = new Moment()): Found {
+  scan(stats = new StatCache()): Found {
     const before = this.#listings;
     this.#listings = new Map();
     const found = { repositories: [] as string[], gitFolders: [] as string[], wanted: [] as string[] };
-    for (const root of this.#roots) this.#below(root, { before, moment, found });
+    for (const root of this.#roots) this.#below(root, { before, stats, found });
     return found;
   }
 
-  #below(root: string, { before, moment, found }: Look): void {
+  #below(root: string, { before, stats, found }: ScanState): void {
     let level = [root];
-    let looked = 0;
+    let visited = 0;
     for (let depth = 0; depth <= MOST_DEPTH; depth++) {
       const next: string[] = [];
       for (const folder of level) {
-        if (++looked > MOST_FOLDERS) return;
-        const listing = this.#list(folder, before.get(folder), moment);
+        if (++visited > MOST_FOLDERS) return;
+        const listing = this.#list(folder, before.get(folder), stats);
         if (listing === null) continue;
         if (folder !== root) {
           if (listing.isRepository) found.repositories.push(folder);
@@ -84,8 +84,8 @@ export class TreeScan {
     }
   }
 
-  #list(folder: string, known: Listing | undefined, moment: Moment): Listing | null {
-    const info = moment.lstat(folder);
+  #list(folder: string, known: Listing | undefined, stats: StatCache): Listing | null {
+    const info = stats.lstat(folder);
     if (info === null) return null;
     try {
       const { ino, ctime } = info;

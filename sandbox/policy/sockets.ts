@@ -183,7 +183,7 @@ export function isReplaced(
 }
 
 /** The variables that stay although they name sockets, because the policy keeps what they name. */
-export function variablesOfKept(environment: Environment, policy: SocketPolicy): string[] {
+export function socketVariablesOf(environment: Environment, policy: SocketPolicy): string[] {
   return Object.entries(SOCKET_GROUPS).flatMap(([name, { variables }]) => {
     if (policy.socketGroups.includes(name)) return variables;
     return variables.filter((variable) =>

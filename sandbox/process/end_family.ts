@@ -8,8 +8,8 @@ import { type ProcessEntry, processEntry, processTable } from "./process_table.t
 const GRACE = 2000;
 
 /** Milliseconds before the first look at whether those that were told to end are gone; doubles up to the last. */
-const FIRST_LOOK = 5;
-const LAST_LOOK = 250;
+const FIRST_CHECK = 5;
+const LAST_CHECK = 250;
 
 /** How often what is left is killed. */
 const ROUNDS = 5;
@@ -28,14 +28,14 @@ export async function endFamily(leader: number | null, mark?: string): Promise<v
   if (mark === undefined && (leader === null || !signal(-leader, 0))) return;
   if (!family.meet() || !family.signal("SIGTERM")) return;
   const deadline = performance.now() + GRACE;
-  for (let pause = FIRST_LOOK; performance.now() < deadline; pause = Math.min(2 * pause, LAST_LOOK)) {
+  for (let pause = FIRST_CHECK; performance.now() < deadline; pause = Math.min(2 * pause, LAST_CHECK)) {
     await new Promise<void>((resolve) => after(pause, resolve));
     if (!family.meet()) return;
   }
   // Whoever forks all the time may have a child that no look has met.
   for (let round = 0; round < ROUNDS && family.meet(); round++) {
     family.signal("SIGKILL");
-    await new Promise<void>((resolve) => after(FIRST_LOOK, resolve));
+    await new Promise<void>((resolve) => after(FIRST_CHECK, resolve));
   }
 }
 

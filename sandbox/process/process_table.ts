@@ -45,7 +45,7 @@ export function processEntry(pid: number): ProcessEntry | null {
 }
 
 /** What `endsWithOutside` looks at. */
-export interface ProcessLooks {
+export interface ProcessReader {
   /** What the kernel says of a process; null when there is none of this number, or it may not be looked at. */
   status(pid: number): string | null;
   hasChild(pid: number): boolean;
@@ -65,7 +65,7 @@ export function endsWithOutside(
   pid: number,
   outside: number,
   filtered: boolean,
-  { status, hasChild }: ProcessLooks = LOOKS,
+  { status, hasChild }: ProcessReader = PROCESS_READER,
 ): boolean | null {
   const [own, other] = [status(pid), status(outside)];
   if (own === null || other === null) return null;
@@ -80,7 +80,7 @@ function valueOf(name: string, status: string): string | undefined {
   return new RegExp(`^${name}:\\t(.*)$`, "m").exec(status)?.[1];
 }
 
-const LOOKS: ProcessLooks = {
+const PROCESS_READER: ProcessReader = {
   status(pid) {
     try {
       return Deno.readTextFileSync(`/proc/${pid}/status`);

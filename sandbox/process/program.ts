@@ -20,15 +20,15 @@ export function findProgram(
 ): Outcome<string> {
   if (name.includes("/")) {
     const path = name.startsWith("/") ? name : `${environment.cwd}/${name}`;
-    return judge(path, environment.cwd, writable);
+    return inspectProgram(path, environment.cwd, writable);
   }
   let planted: string | undefined;
   for (const folder of (environment.variables.PATH ?? "").split(":")) {
     if (!folder.startsWith("/")) continue;
     const path = `${folder}/${name}`;
     if (kindOf(path) !== "executable") continue;
-    const judged = judge(path, environment.cwd, writable);
-    if (judged.ok) return judged;
+    const inspected = inspectProgram(path, environment.cwd, writable);
+    if (inspected.ok) return inspected;
     planted ??= path;
   }
   return planted === undefined
@@ -36,7 +36,7 @@ export function findProgram(
     : inWritablePath(planted);
 }
 
-function judge(path: string, cwd: string, writable: readonly string[]): Outcome<string> {
+function inspectProgram(path: string, cwd: string, writable: readonly string[]): Outcome<string> {
   const kind = kindOf(path);
   if (kind === "missing") return failure("program-not-found", `The program ${path} does not exist.`);
   if (kind === "other") return failure("program-not-executable", `The file ${path} is not executable.`);

@@ -13,8 +13,8 @@ export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 const LINE: Uint8Array = new Uint8Array([10]);
 
 /** Milliseconds between two looks at whether a process is ready; grows up to the last. */
-const FIRST_LOOK = 1;
-const LAST_LOOK = 20;
+const FIRST_CHECK = 1;
+const LAST_CHECK = 20;
 
 /** What has to happen between the start of a process and that of its command. */
 export interface Gate {
@@ -109,7 +109,7 @@ async function openWhenTied(
 ): Promise<void> {
   let ended = false;
   const end = status.then(() => void (ended = true));
-  for (let pause = FIRST_LOOK; isTied?.(pid) === false; pause = Math.min(1.5 * pause, LAST_LOOK)) {
+  for (let pause = FIRST_CHECK; isTied?.(pid) === false; pause = Math.min(1.5 * pause, LAST_CHECK)) {
     await Promise.race([end, new Promise<void>((resolve) => after(pause, resolve))]);
     if (!ended) continue;
     if (input instanceof ReadableStream) input.cancel().catch(() => {});

@@ -61,8 +61,8 @@ export class Turns {
   }
 
   async #write<T>(turn: FileTurn, work: () => Promise<T>): Promise<T> {
-    if (turn.heldApart === true) return await this.#between(turn, work);
-    let told = false;
+    if (turn.runsApart === true) return await this.#between(turn, work);
+    let reported = false;
     for (;;) {
       const attempt = await this.#between(
         turn,
@@ -73,8 +73,8 @@ export class Turns {
         return await this.#between(turn, work);
       }
       if (attempt.value !== null) return attempt.value.value;
-      if (!told) turn.waiting("another run");
-      told = true;
+      if (!reported) turn.waiting("another run");
+      reported = true;
       await pause(turn.signal);
     }
   }

@@ -39,12 +39,12 @@ export function remember(paths: readonly string[], snapshot: FsSnapshot): Compar
   const found: Compared[] = [];
   for (const path of paths) {
     const most = found.length + MOST_THINGS;
-    look(path, 0, snapshot, (compared) => found.length < most && found.push(compared) > 0);
+    inspect(path, 0, snapshot, (compared) => found.length < most && found.push(compared) > 0);
   }
   return found;
 }
 
-function look(
+function inspect(
   path: string,
   depth: number,
   snapshot: FsSnapshot,
@@ -60,21 +60,23 @@ function look(
   }
   const names = live(snapshot.names(path));
   if (!add({ path, names, text: null, mode, stamp: "" }) || depth === MOST_DEPTH) return;
-  for (const name of names) look(`${path}/${name}`, depth + 1, snapshot, add);
+  for (const name of names) inspect(`${path}/${name}`, depth + 1, snapshot, add);
 }
 
 /** Puts back what a command changed; answers with what was done, for the person. Nothing is deleted. */
 export async function putBack(compared: readonly Compared[], repairs: Repairs): Promise<Problem[]> {
-  const told: Problem[] = [];
+  const reported: Problem[] = [];
   for (const before of compared) {
     if (before.names !== null) {
-      for (const path of appeared(before)) told.push(await repairs.attempt(path, () => away(path, repairs)));
+      for (const path of appeared(before)) {
+        reported.push(await repairs.attempt(path, () => away(path, repairs)));
+      }
     } else if (!isUnchanged(before)) {
       const { path } = before;
-      told.push(await repairs.attempt(path, () => restore(before, repairs)));
+      reported.push(await repairs.attempt(path, () => restore(before, repairs)));
     }
   }
-  return told;
+  return reported;
 }
 
 async function away(path: string, { moveAway }: Repairs): Promise<Problem> {

@@ -4,7 +4,7 @@ import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { makeHeld } from "../paths/open_folder.ts";
+import { makeInFolder } from "../paths/open_folder.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { isSteady } from "../paths/steady.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
@@ -115,7 +115,7 @@ function makeFolder(path: string, notices: Problem[]): void {
   const real = realPath(path, "/", snapshot) ?? path;
   if (snapshot.has(real)) return; // A file is fine as an entry.
   try {
-    makeHeld(real);
+    makeInFolder(real);
   } catch {
     notices.push({
       code: "writable-path-not-made",

@@ -8,7 +8,7 @@ import { forget, groupLeft, leftBehind, type Recorded, survivors } from "../proc
 import { type Before, settle } from "./repair.ts";
 
 /** The part of it that can be written down. */
-export type Lasting = Omit<Before, "look" | "held">;
+export type Lasting = Omit<Before, "sealed" | "protectedPaths">;
 
 /** Paths as the same names in each of some folders: of a hundred repositories the same things are missing. */
 interface Grouped {
@@ -20,7 +20,7 @@ interface Grouped {
 export function lasting(before: Before): string {
   let text = texts.get(before);
   if (text === undefined) {
-    const { look: _, held: __, missing, ...rest } = before;
+    const { sealed: _, protectedPaths: __, missing, ...rest } = before;
     texts.set(before, text = JSON.stringify({ ...rest, missing: grouped(missing) }));
   }
   return text;
@@ -33,26 +33,26 @@ const texts = new WeakMap<Before, string>();
  * where nothing was left. May be called by several runs at once: each step bears being done twice.
  */
 export async function recover(environment: Environment): Promise<Problem[]> {
-  const told: Problem[] = [];
+  const reported: Problem[] = [];
   for (const recorded of leftBehind(environment)) {
     if (survivors(recorded).length > 0) {
       await endFamily(groupLeft(recorded), recorded.mark);
-      told.push(ended(recorded));
+      reported.push(ended(recorded));
     }
     const before = lastingOf(recorded.before);
     // Nothing is known of what it looked like since, so everything is looked at.
     if (before !== null) {
-      const look = { holds: () => false, accept: () => {} };
-      told.push(
+      const sealed = { holds: () => false, accept: () => {} };
+      reported.push(
         ...await settle(
-          { ...before, look, held: new Set<string>() },
+          { ...before, sealed, protectedPaths: new Set<string>() },
           () => `${stateFolder(environment)}/moved`,
         ) ?? [],
       );
     }
     forget(recorded.file);
   }
-  return told;
+  return reported;
 }
 
 function ended({ owner, leader }: Recorded): Problem {

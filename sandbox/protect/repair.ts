@@ -3,9 +3,15 @@
 import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
 import { FsSnapshot, type Sealed } from "../../base/disk/fs_snapshot.ts";
-import { Moment } from "../../base/disk/stat_cache.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 import { foldersBetween, isInside, nameOf, parentOf } from "../../base/paths.ts";
-import { linkInHeld, moveFromHeld, openToOwner, putIntoHeld, setModeOfHeld } from "../paths/open_folder.ts";
+import {
+  linkInFolder,
+  moveFromFolder,
+  openToOwner,
+  putIntoFolder,
+  setModeInFolder,
+} from "../paths/open_folder.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { type Compared, putBack, remember } from "./compared.ts";
 import { isHarmlessGit } from "./repository.ts";
@@ -16,7 +22,7 @@ export interface Before {
    * Protected paths that existed: mounted read-only, so that whoever changed them meanwhile was no command, or among what is
    * compared.
    */
-  readonly held: ReadonlySet<string>;
+  readonly protectedPaths: ReadonlySet<string>;
   /** Protected paths that did not exist and that a command can make. */
   readonly missing: readonly string[];
   /** Links on the way to protected paths that a command can remove. */
@@ -26,7 +32,7 @@ export interface Before {
   /** Protected paths in reach that are not mounted. */
   readonly compared: readonly Compared[];
   /** Holds while nothing was made or removed anywhere near. */
-  readonly look: Sealed;
+  readonly sealed: Sealed;
 }
 
 /** Protected paths and links, narrowed to what lies in reach: below a writable path. */
@@ -42,12 +48,12 @@ export function before(
 ): Before {
   const inReach = (path: string) => writable.some((root) => isInside(path, root));
   return {
-    held: new Set(protection.real.filter((path) => snapshot.has(path))),
+    protectedPaths: new Set(protection.real.filter((path) => snapshot.has(path))),
     missing: protection.real.filter((path) => inReach(path) && !exempt.includes(path) && !snapshot.has(path)),
     links: protection.links.filter(({ path }) => inReach(path) && path !== "/"),
     writable,
     compared: remember(apart.filter(inReach), snapshot),
-    look: snapshot.seal(),
+    sealed: snapshot.seal(),
   };
 }
 
@@ -61,18 +67,18 @@ export function before(
 export async function settle(
   before: Before,
   keep: () => string,
-  appeared: (moment: Moment) => readonly string[] = () => [],
+  appeared: (stats: StatCache) => readonly string[] = () => [],
 ): Promise<Problem[] | null> {
-  const moment = new Moment();
-  const changed = !before.look.holds(moment);
+  const stats = new StatCache();
+  const changed = !before.sealed.holds(stats);
   const paths = [...before.missing, ...before.links.map(({ path }) => path)];
   const locked = changed ? await openFolders(paths, before.writable) : [];
   try {
     const isInReach = (path: string) => before.writable.some((root) => isInside(path, root));
     const isPutBack = (path: string) => before.links.some((link) => isInside(path, link.path));
     // Where folders were opened, there is more to see than there was a moment ago.
-    const found = appeared(locked.length === 0 ? moment : new Moment()).filter((path) =>
-      isInReach(path) && !before.held.has(path) && !isPutBack(path)
+    const found = appeared(locked.length === 0 ? stats : new StatCache()).filter((path) =>
+      isInReach(path) && !before.protectedPaths.has(path) && !isPutBack(path)
     );
     if (!changed && found.length === 0) return null;
     return await putRight({ ...before, missing: [...new Set([...before.missing, ...found])] }, keep);
@@ -82,14 +88,14 @@ export async function settle(
 }
 
 async function putRight({ missing, links, compared }: Before, keep: () => string): Promise<Problem[]> {
-  const told: Problem[] = [];
+  const reported: Problem[] = [];
   const snapshot = new FsSnapshot();
   for (const { path, target } of links) {
     if (snapshot.linkTarget(path) === target) continue;
-    told.push(
+    reported.push(
       await attempt(path, async () => {
         const kept = snapshot.has(path) ? await moveAway(path, keep()) : null;
-        await linkInHeld(path, target);
+        await linkInFolder(path, target);
         return {
           code: "protected-link-restored",
           message: `A command replaced the link ${path}, which leads to a protected path. It was put back.`,
@@ -101,7 +107,7 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
   for (const path of outerFirst(missing).filter((path) => snapshot.has(path))) {
     // What was in a folder that was moved away has gone with it.
     if (!new FsSnapshot().has(path) || isHarmlessGit(path)) continue;
-    told.push(
+    reported.push(
       await attempt(path, async () => {
         const kept = await moveAway(path, keep());
         return {
@@ -117,7 +123,7 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
     moveAway: (path: string) => moveAway(path, keep()),
     putBack: (path: string, bytes: Uint8Array, mode: number) => putFileBack(path, bytes, mode, keep()),
   };
-  return [...told, ...await putBack(compared, repairs)];
+  return [...reported, ...await putBack(compared, repairs)];
 }
 
 function outerFirst(paths: readonly string[]): string[] {
@@ -179,7 +185,7 @@ function isRealFolder(path: string): boolean {
 /** Gives a folder that was opened its mode again. */
 async function closeAgain(path: string, mode: number): Promise<void> {
   try {
-    await setModeOfHeld(path, mode);
+    await setModeInFolder(path, mode);
   } catch {
     // The command, or another one, has put something else in its place: then there is nothing to close.
   }
@@ -188,7 +194,7 @@ async function closeAgain(path: string, mode: number): Promise<void> {
 /** Moves a file or folder into the folder for what is kept; answers with its new place. */
 async function moveAway(path: string, folder: string): Promise<string> {
   const target = inKeep(path, folder);
-  await moveFromHeld(path, target);
+  await moveFromFolder(path, target);
   return target;
 }
 
@@ -198,7 +204,7 @@ async function putFileBack(path: string, bytes: Uint8Array, mode: number, folder
   Deno.writeFileSync(draft, bytes, { createNew: true });
   try {
     Deno.chmodSync(draft, mode & 0o777);
-    await putIntoHeld(draft, path);
+    await putIntoFolder(draft, path);
   } catch (thrown) {
     Deno.removeSync(draft);
     throw thrown;

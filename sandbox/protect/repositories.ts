@@ -40,7 +40,7 @@ export class RepositoriesOfRun {
    */
   constructor(folders: readonly string[], found: Found, snapshot = new FsSnapshot()) {
     this.#folders = folders;
-    this.atStart = this.#look(found, snapshot);
+    this.atStart = this.#find(found, snapshot);
     // What they hold now is protected, or missing and looked after as such.
     for (const folder of [...folders, ...this.atStart.repositories]) this.#newIn(folder, snapshot);
   }
@@ -76,14 +76,14 @@ export class RepositoriesOfRun {
 
   #todosNow(snapshot: FsSnapshot): Map<string, string | null> {
     const todos = this.#folders.map((folder) => gitFolderOf(folder, snapshot))
-      .filter((gitFolder) => gitFolder !== null && snapshot.moment.names(gitFolder)?.has("rebase-merge"))
+      .filter((gitFolder) => gitFolder !== null && snapshot.stats.names(gitFolder)?.has("rebase-merge"))
       .map((gitFolder) => `${gitFolder}/rebase-merge/git-rebase-todo`);
-    return new Map(todos.map((path) => [path, contentOf(path, snapshot.moment)]));
+    return new Map(todos.map((path) => [path, contentOf(path, snapshot.stats)]));
   }
 
   /** What git would read or run and is not looked after otherwise, as being protected or as missing from the start. */
   #now(found: Found, snapshot: FsSnapshot): Map<string, string | null> {
-    const { repositories, gitFolders } = this.#look(found, snapshot);
+    const { repositories, gitFolders } = this.#find(found, snapshot);
     const known = new Set([...this.#folders, ...this.atStart.repositories]);
     const hooks = [
       ...[...known].flatMap((folder) => this.#newIn(folder, snapshot)),
@@ -92,13 +92,13 @@ export class RepositoriesOfRun {
         .flatMap((folder) => bareHooks(folder, snapshot)),
     ].filter((path) => snapshot.has(path));
     const real = hooks.map((path) => realPath(path, "/", snapshot)).filter((path) => path !== null);
-    return new Map(real.map((path) => [path, contentOf(path, snapshot.moment)]));
+    return new Map(real.map((path) => [path, contentOf(path, snapshot.stats)]));
   }
 
   /** What a repository that was there at the start has got since: submodules, worktrees, or another git folder. */
   #newIn(folder: string, snapshot: FsSnapshot): string[] {
     const shape = this.#shapes.get(folder);
-    const stampNow = (path: string) => settledStamp(path, snapshot.moment);
+    const stampNow = (path: string) => settledStamp(path, snapshot.stats);
     if (shape?.stamps.every(([path, stamp]) => stamp !== null && stampNow(path) === stamp)) return [];
     const hooks = gitHooks(folder, snapshot);
     const first = shape?.hooks ?? new Set(hooks);
@@ -112,7 +112,7 @@ export class RepositoriesOfRun {
     return news;
   }
 
-  #look(found: Found, snapshot: FsSnapshot): Repositories {
+  #find(found: Found, snapshot: FsSnapshot): Repositories {
     const repositories = new Set(found.repositories);
     // Git goes into these by itself, however deep they lie, and into those inside of them.
     const waiting = [...this.#folders];

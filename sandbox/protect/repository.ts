@@ -102,8 +102,8 @@ function submodules(folder: string, snapshot: FsSnapshot): string[] | null {
   if (!snapshot.has(folder)) return [];
   const found: string[] = [];
   const waiting = [folder];
-  for (let looked = 0; waiting.length > 0; looked++) {
-    if (looked === MOST_INNER || found.length > MOST_INNER) return null;
+  for (let visited = 0; waiting.length > 0; visited++) {
+    if (visited === MOST_INNER || found.length > MOST_INNER) return null;
     const outer = waiting.pop()!;
     const names = snapshot.names(outer);
     if (names.length > MOST_INNER) return null;
@@ -124,7 +124,7 @@ export class GitLinks {
   /** Working folders that the repository of a folder takes for repositories inside of it, whether they are there or not. */
   of(folder: string, snapshot = new FsSnapshot()): string[] {
     const found = indexesOf(folder, snapshot).flatMap((index) => {
-      const stamp = settledStamp(index, snapshot.moment);
+      const stamp = settledStamp(index, snapshot.stats);
       let known = this.#known.get(index);
       if (known === undefined || stamp === null || known.stamp !== stamp) {
         const links = readIndex(index).filter(({ link }) => link).map(({ path }) => path);
@@ -142,7 +142,7 @@ const MOST_LINKS = 200;
 /** The indexes of a working folder that are there: its own, and the ones it is split into. */
 export function indexesOf(folder: string, snapshot: FsSnapshot): string[] {
   const gitFolder = gitFolderOf(folder, snapshot);
-  const names = gitFolder === null ? null : snapshot.moment.names(gitFolder);
+  const names = gitFolder === null ? null : snapshot.stats.names(gitFolder);
   return [...names ?? []].filter((name) => name === "index" || name.startsWith("sharedindex.")).map((name) =>
     `${gitFolder}/${name}`
   );

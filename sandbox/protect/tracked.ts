@@ -12,12 +12,12 @@ export type TrackedFiles = ReadonlyMap<string, string>;
 /** How git says that it was kept from a file. */
 const REFUSED = /unable to (unlink|create|write|rename|open)|Read-only file system|Device or resource busy/;
 
-export class TrackedHeld {
+export class TrackedGuard {
   readonly #roots: readonly string[];
   /** By path of the index, until it changes. */
   readonly #known = new Map<
     string,
-    { readonly stamp: string | null; readonly held: string; files: TrackedFiles }
+    { readonly stamp: string | null; readonly protectedPaths: string; files: TrackedFiles }
   >();
 
   /** @param folders Real paths of the folders that are worked in. */
@@ -27,18 +27,18 @@ export class TrackedHeld {
   }
 
   /** What the indexes say now about files at or below these held paths. */
-  now(held: readonly string[], snapshot = new FsSnapshot()): TrackedFiles {
-    const key = held.join("\n");
+  now(protectedPaths: readonly string[], snapshot = new FsSnapshot()): TrackedFiles {
+    const key = protectedPaths.join("\n");
     const found = this.#roots.flatMap((root) =>
       indexesOf(root, snapshot).flatMap((index) => {
-        const stamp = settledStamp(index, snapshot.moment);
+        const stamp = settledStamp(index, snapshot.stats);
         let known = this.#known.get(index);
-        if (known === undefined || stamp === null || known.stamp !== stamp || known.held !== key) {
+        if (known === undefined || stamp === null || known.stamp !== stamp || known.protectedPaths !== key) {
           const files = new Map(
             readIndex(index).map(({ path, hash }) => [`${root}/${path}`, hash] as const)
-              .filter(([path]) => held.some((around) => isInside(path, around))),
+              .filter(([path]) => protectedPaths.some((around) => isInside(path, around))),
           );
-          this.#known.set(index, known = { stamp, held: key, files });
+          this.#known.set(index, known = { stamp, protectedPaths: key, files });
         }
         return [...known.files];
       })

@@ -1,7 +1,7 @@
 // Files that run when the person starts a tool: whether a path is one, and which of them commands have changed.
 
 import { isInside } from "../../base/paths.ts";
-import { Moment } from "../../base/disk/stat_cache.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 import { contentOf, settledStamp } from "../paths/stamp.ts";
 import { PROJECT_HOOKS, type Watched, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../policy/hooks.ts";
 
@@ -30,12 +30,12 @@ interface Pattern {
   readonly obeyedBy: string;
 }
 
-const HELD_ABOVE: readonly Watched[] = (PROJECT_HOOKS.$project ?? []).map((path) => ({
+const PROTECTED_ABOVE: readonly Watched[] = (PROJECT_HOOKS.$project ?? []).map((path) => ({
   path,
   obeyedBy: "an editor or shell in that folder",
 }));
 const IN_PROJECT = WATCHED_IN_PROJECT.map(patternOf);
-const BELOW = [...IN_PROJECT, ...HELD_ABOVE.map(patternOf)];
+const BELOW = [...IN_PROJECT, ...PROTECTED_ABOVE.map(patternOf)];
 const IN_HOME = WATCHED_IN_HOME.map(patternOf);
 
 /** Whether a name is that of something watched, or of the folder it lies in. */
@@ -79,13 +79,13 @@ export class WatchedFiles {
   }
 
   /** To be called before the first of some commands; `below` are watched places in folders below those that are worked in. */
-  remember(below: readonly string[], moment = new Moment()): void {
-    this.#before = this.#now(below, moment);
+  remember(below: readonly string[], stats = new StatCache()): void {
+    this.#before = this.#now(below, stats);
   }
 
   /** What commands did to watched files since `remember`. */
-  changed(below: readonly string[], moment = new Moment()): FileChange[] {
-    const now = this.#now(below, moment);
+  changed(below: readonly string[], stats = new StatCache()): FileChange[] {
+    const now = this.#now(below, stats);
     const paths = [...new Set([...this.#before.keys(), ...now.keys()])].sort();
     return paths.flatMap((path) => {
       const [before, after] = [this.#before.get(path), now.get(path)];
@@ -95,28 +95,28 @@ export class WatchedFiles {
     });
   }
 
-  #now(below: readonly string[], moment: Moment): Map<string, string> {
+  #now(below: readonly string[], stats: StatCache): Map<string, string> {
     const states = new Map<string, string>();
     const places = [
-      ...this.#folders.flatMap((folder) => placesIn(folder, IN_PROJECT, moment)),
-      ...(this.#isInReach(this.#home) ? placesIn(this.#home, IN_HOME, moment) : []),
+      ...this.#folders.flatMap((folder) => placesIn(folder, IN_PROJECT, stats)),
+      ...(this.#isInReach(this.#home) ? placesIn(this.#home, IN_HOME, stats) : []),
       ...below.flatMap((path) => {
         const slash = path.lastIndexOf("/");
         return placesOf(path.slice(0, slash), path.slice(slash + 1), BELOW);
       }),
     ];
-    for (const place of places) if (this.#isInReach(place)) this.#add(place, states, moment);
+    for (const place of places) if (this.#isInReach(place)) this.#add(place, states, stats);
     return states;
   }
 
-  #add(path: string, states: Map<string, string>, moment: Moment): void {
+  #add(path: string, states: Map<string, string>, stats: StatCache): void {
     if (states.size >= MOST_FILES) return;
-    const stamp = settledStamp(path, moment);
+    const stamp = settledStamp(path, stats);
     const known = this.#contents.get(path);
-    const content = stamp !== null && known?.stamp === stamp ? known.content : contentOf(path, moment);
+    const content = stamp !== null && known?.stamp === stamp ? known.content : contentOf(path, stats);
     if (content === null) return;
     if (content.startsWith("folder ")) {
-      for (const name of namesIn(path, moment)) this.#add(`${path}/${name}`, states, moment);
+      for (const name of namesIn(path, stats)) this.#add(`${path}/${name}`, states, stats);
       return;
     }
     this.#contents.set(path, { stamp, content });
@@ -124,8 +124,8 @@ export class WatchedFiles {
   }
 }
 
-function placesIn(folder: string, patterns: readonly Pattern[], moment: Moment): string[] {
-  return namesIn(folder, moment).flatMap((name) => placesOf(folder, name, patterns));
+function placesIn(folder: string, patterns: readonly Pattern[], stats: StatCache): string[] {
+  return namesIn(folder, stats).flatMap((name) => placesOf(folder, name, patterns));
 }
 
 /** The paths that a name in a folder, or something right below it, has among the patterns. */
@@ -135,6 +135,6 @@ function placesOf(folder: string, name: string, patterns: readonly Pattern[]): s
     .map(({ second }) => second === null ? base : `${base}/${second}`);
 }
 
-function namesIn(folder: string, moment: Moment): string[] {
-  return [...moment.names(folder) ?? []].sort();
+function namesIn(folder: string, stats: StatCache): string[] {
+  return [...stats.names(folder) ?? []].sort();
 }

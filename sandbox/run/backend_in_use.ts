@@ -3,36 +3,40 @@
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { backends } from "../backends/builtin.ts";
 import { detect } from "../backends/detect.ts";
-import { judge, type Verdict } from "../backends/diagnose.ts";
-import { forgetVerdict, keepVerdict, keptVerdict } from "../backends/cached_failure.ts";
+import { diagnose, type Diagnosis } from "../backends/diagnose.ts";
+import { forgetFailure, readCachedFailure, saveFailure } from "../backends/cached_failure.ts";
 import { isOfMachine, readMachine } from "../backends/machine.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "../backends/probe.ts";
 import type { BackendEntry, BackendRegistry } from "../backends/registry.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { emptyPolicy } from "../protect/mountable.ts";
 import type { BackendConfig, BackendPreparation, MountablePolicy } from "../types.ts";
-import type { Ground } from "./context.ts";
-import type { Looks } from "./policy_snapshots.ts";
+import type { RunContext } from "./context.ts";
+import type { PolicySnapshots } from "./policy_snapshots.ts";
 import type { SandboxOptions } from "./options.ts";
 
 /** Finds the backend of a run and keeps it. */
 export class BackendInUse {
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
-  readonly #ground: Ground;
-  readonly #looks: Looks;
+  readonly #context: RunContext;
+  readonly #snapshots: PolicySnapshots;
   readonly #registry: BackendRegistry;
-  readonly #lookAnew: boolean;
+  readonly #ignoreCache: boolean;
   /** Settings of backends that had to be probed with others than the person's. */
   readonly #retried = new Map<string, BackendConfig>();
   #detected: { generation: number; answer: Promise<Outcome<BackendEntry>> } | undefined;
 
-  constructor(ground: Ground, looks: Looks, options: Pick<SandboxOptions, "registry" | "lookAnew">) {
-    this.#ground = ground;
-    this.#looks = looks;
+  constructor(
+    context: RunContext,
+    snapshots: PolicySnapshots,
+    options: Pick<SandboxOptions, "registry" | "ignoreCache">,
+  ) {
+    this.#context = context;
+    this.#snapshots = snapshots;
     this.#registry = options.registry ?? backends;
-    this.#lookAnew = options.lookAnew ?? false;
-    this.mode = ground.settings.backend;
+    this.#ignoreCache = options.ignoreCache ?? false;
+    this.mode = context.settings.backend;
   }
 
   /**
@@ -42,7 +46,7 @@ export class BackendInUse {
   find(): Promise<Outcome<BackendEntry>> {
     const { generation } = this.#registry;
     if (this.#detected?.generation !== generation) {
-      const answer = detect(this.#registry, this.mode, (entry) => this.#judge(entry));
+      const answer = detect(this.#registry, this.mode, (entry) => this.#diagnose(entry));
       const detected = this.#detected = { generation, answer };
       answer.then((found) => {
         // A failure that may pass is not kept: the next call is judged by the next moment.
@@ -55,9 +59,9 @@ export class BackendInUse {
 
   /** Told that a command could not be set up; it is looked, judged and probed anew. */
   async failed({ fingerprint }: BackendPreparation, command: readonly string[]): Promise<void> {
-    this.#looks.forget();
+    this.#snapshots.forget();
     this.#detected = undefined;
-    await forgetProbe(fingerprint, command, this.#ground.host);
+    await forgetProbe(fingerprint, command, this.#context.host);
   }
 
   /** How a backend wraps a command under a policy; fails with what it says, or with `backend-failed` when it throws. */
@@ -69,7 +73,7 @@ export class BackendInUse {
     config = this.configOf(entry),
   ): Promise<Outcome<BackendPreparation>> {
     try {
-      if (entry.prepare) return await entry.prepare(mountable, config, inner, this.#ground.host);
+      if (entry.prepare) return await entry.prepare(mountable, config, inner, this.#context.host);
       const argv = entry.wrap(resolved, config, inner);
       return argv.ok ? success(silent(argv.value)) : argv;
     } catch (thrown) {
@@ -79,12 +83,12 @@ export class BackendInUse {
 
   /** The settings of a backend: the person's, or those it was found to work with. */
   configOf({ name }: BackendEntry): BackendConfig {
-    return this.#retried.get(name) ?? this.#ground.settings.backends[name] ?? {};
+    return this.#retried.get(name) ?? this.#context.settings.backends[name] ?? {};
   }
 
   /** Presence, then runs of the empty command: under this policy, and where that fails under the empty one. */
-  async #judge(entry: BackendEntry): Promise<Verdict> {
-    const { policy, host } = this.#ground;
+  async #diagnose(entry: BackendEntry): Promise<Diagnosis> {
+    const { policy, host } = this.#context;
     if (!policy.ok) return { kind: "unknown", problem: policy.problem };
     const resolved = policy.value;
     const config = this.configOf(entry);
@@ -96,24 +100,24 @@ export class BackendInUse {
     }
     const empty = emptyPolicy(resolved.allow_privileged);
     const programOf = () => this.#programOf(entry, empty, config);
-    const kept = this.#lookAnew ? null : await keptVerdict(entry.name, programOf, host);
-    if (kept !== null) return { kind: "cannot", problem: kept };
-    const verdict = await judge(config, {
+    const cached = this.#ignoreCache ? null : await readCachedFailure(entry.name, programOf, host);
+    if (cached !== null) return { kind: "cannot", problem: cached };
+    const diagnosis = await diagnose(config, {
       real: async (config) => {
-        const { policy } = this.#looks.lastHolding(true) ?? this.#looks.look(resolved);
+        const { policy } = this.#snapshots.lastHolding(true) ?? this.#snapshots.take(resolved);
         const answer = await this.#try(entry, resolved, policy, config);
         // What stood there a moment ago may be what failed.
-        if (!answer.ok) this.#looks.forget();
+        if (!answer.ok) this.#snapshots.forget();
         return answer;
       },
       empty: (config) => this.#try(entry, { ...resolved, ...empty }, empty, config),
       less: (config, problem) => entry.retry?.(config, problem) ?? null,
-      ofMachine: (said) => isOfMachine(said, readMachine()),
+      ofMachine: (words) => isOfMachine(words, readMachine()),
     });
-    if (verdict.kind === "works") this.#retried.set(entry.name, verdict.config);
-    if (verdict.kind === "cannot") await keepVerdict(entry.name, programOf, verdict.problem, host);
-    else if (this.#lookAnew) await forgetVerdict(entry.name, host);
-    return verdict;
+    if (diagnosis.kind === "works") this.#retried.set(entry.name, diagnosis.config);
+    if (diagnosis.kind === "cannot") await saveFailure(entry.name, programOf, diagnosis.problem, host);
+    else if (this.#ignoreCache) await forgetFailure(entry.name, host);
+    return diagnosis;
   }
 
   /** Runs the empty command. */
@@ -125,7 +129,7 @@ export class BackendInUse {
   ): Promise<Outcome<void>> {
     const preparation = await this.wrap(entry, resolved, mountable, EMPTY_COMMAND, config);
     if (!preparation.ok) return preparation;
-    return await probe(preparation.value, this.#ground.host, { again: this.#lookAnew });
+    return await probe(preparation.value, this.#context.host, { again: this.#ignoreCache });
   }
 
   /** The program behind a backend that tells its own set-up apart; null for others, about which nothing is kept. */
@@ -135,7 +139,7 @@ export class BackendInUse {
     config: BackendConfig,
   ): Promise<string | null> {
     if (!entry.prepare) return null;
-    const prepared = await entry.prepare(empty, config, EMPTY_COMMAND, this.#ground.host);
+    const prepared = await entry.prepare(empty, config, EMPTY_COMMAND, this.#context.host);
     if (!prepared.ok) return null;
     await prepared.value.dispose();
     const [program = ""] = prepared.value.fingerprint;

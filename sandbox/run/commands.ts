@@ -4,7 +4,7 @@ import { stateFolder } from "../../base/folders.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { BackendEntry } from "../backends/registry.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { Moment } from "../../base/disk/stat_cache.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 import type { Found } from "../paths/tree_scan.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { withInnerScript } from "../process/inner_script.ts";
@@ -19,8 +19,8 @@ import type { FileChange } from "../protect/watched.ts";
 import type { BackendPreparation, MountablePolicy, Prepared } from "../types.ts";
 import type { BackendInUse } from "./backend_in_use.ts";
 import { writtenDown } from "../process/unsandboxed.ts";
-import type { Ground } from "./context.ts";
-import type { Looks, PolicySnapshot } from "./policy_snapshots.ts";
+import type { RunContext } from "./context.ts";
+import type { PolicySnapshot, PolicySnapshots } from "./policy_snapshots.ts";
 import type { Notices } from "./notices.ts";
 import type { CommandsWatch } from "./options.ts";
 
@@ -36,8 +36,8 @@ interface Batch {
 
 /** What the commands of a run share. */
 export interface CommandParts {
-  readonly ground: Ground;
-  readonly looks: Looks;
+  readonly context: RunContext;
+  readonly snapshots: PolicySnapshots;
   readonly backend: BackendInUse;
   readonly notices: Notices;
   readonly around: CommandsWatch | undefined;
@@ -64,7 +64,7 @@ export class LiveCommands {
   }
 
   /** The look by which those that live are wrapped; null when none lives. */
-  get look(): PolicySnapshot | null {
+  get snapshot(): PolicySnapshot | null {
     return this.#active > 0 ? this.#batch!.snapshot : null;
   }
 
@@ -80,7 +80,7 @@ export class LiveCommands {
     inner: readonly string[],
     waits: boolean,
   ): Promise<Outcome<Prepared>> {
-    const { turns } = this.#parts.ground;
+    const { turns } = this.#parts.context;
     const turn = await turns.commandBegins(resolved.rw_paths);
     if (!turn.ok) return turn;
     const unwatched = await this.#whenWatched();
@@ -117,43 +117,43 @@ export class LiveCommands {
    * look that is not new holds is seen at once, or, for a command that waits, when it is ready to begin.
    */
   #begin(resolved: ResolvedPolicy, waits: boolean): { policy: MountablePolicy; batch: Batch } {
-    const { ground, looks, notices } = this.#parts;
+    const { context, snapshots, notices } = this.#parts;
     if (this.#active === 0 || this.#batch?.state === "outdated") {
       // Made before the protected paths are looked at, so that they are among those that exist; and only for a command
       // that runs, never for a report.
-      makeRuntimeFolder(ground.host.environment);
+      makeRuntimeFolder(context.host.environment);
       notices.add(makeAskedFolders(resolved));
       // One that was made for the probe stems from before these folders were made.
-      const used = this.#batch?.snapshot === looks.last;
-      const last = looks.lastHolding(!used);
+      const used = this.#batch?.snapshot === snapshots.last;
+      const last = snapshots.lastHolding(!used);
       // The document is written after each call, and mounted as it stands by now.
-      if (used) last?.before.look.accept(ground.ownPlaces);
+      if (used) last?.before.sealed.accept(context.ownPlaces);
       this.#batch = {
-        snapshot: last ?? looks.look(resolved),
+        snapshot: last ?? snapshots.take(resolved),
         state: last === null || !used ? "fresh" : "unchecked",
       };
     }
     if (!waits && !this.#mayBegin(this.#batch!)) {
-      this.#batch = { snapshot: looks.look(resolved), state: "fresh" };
+      this.#batch = { snapshot: snapshots.take(resolved), state: "fresh" };
       this.#mayBegin(this.#batch);
     }
     const batch = this.#batch!;
     const now = this.#active++ === 0 ? batch.snapshot.policy : withoutVanished(batch.snapshot.policy);
-    const unsteady = now.unsteady || looks.othersReach(now.rw_paths);
+    const unsteady = now.unsteady || snapshots.othersReach(now.rw_paths);
     return { policy: unsteady === now.unsteady ? now : { ...now, unsteady }, batch };
   }
 
   /** Whether a command of this batch may begin. Before the first one it is noted what they could change. */
-  #mayBegin(batch: Batch, moment = new Moment()): boolean {
-    if (batch.state === "unchecked" && !batch.snapshot.before.look.holds(moment)) {
+  #mayBegin(batch: Batch, stats = new StatCache()): boolean {
+    if (batch.state === "unchecked" && !batch.snapshot.before.sealed.holds(stats)) {
       batch.state = "outdated";
-      this.#parts.looks.forget();
+      this.#parts.snapshots.forget();
     }
     if (batch.state === "begun" || batch.state === "outdated") return batch.state === "begun";
-    const { repositories, scan, watched } = this.#parts.ground.atStart();
-    const found = scan.look(moment);
-    repositories.remember(found, new FsSnapshot(moment));
-    watched.remember(found.wanted, moment);
+    const { repositories, scan, watched } = this.#parts.context.atStart();
+    const found = scan.scan(stats);
+    repositories.remember(found, new FsSnapshot(stats));
+    watched.remember(found.wanted, stats);
     batch.state = "begun";
     return true;
   }
@@ -163,7 +163,7 @@ export class LiveCommands {
     try {
       await this.#settle();
     } finally {
-      await this.#parts.ground.turns.commandEnded();
+      await this.#parts.context.turns.commandEnded();
     }
   }
 
@@ -177,22 +177,22 @@ export class LiveCommands {
   }
 
   async #putRight(before: Before): Promise<void> {
-    const { ground, looks, notices } = this.#parts;
-    const { repositories, scan, watched } = ground.atStart();
-    const keep = () => `${stateFolder(ground.host.environment)}/moved`;
-    const watchesGit = ground.policy.ok && ground.policy.value.protectWords.includes("$git");
-    let moment = new Moment();
+    const { context, snapshots, notices } = this.#parts;
+    const { repositories, scan, watched } = context.atStart();
+    const keep = () => `${stateFolder(context.host.environment)}/moved`;
+    const watchesGit = context.policy.ok && context.policy.value.protectWords.includes("$git");
+    let stats = new StatCache();
     let found: Found | undefined;
-    const told = await settle(before, keep, (now) => {
-      found = scan.look(moment = now);
-      return watchesGit ? repositories.changed(found, new FsSnapshot(moment)) : [];
+    const reported = await settle(before, keep, (now) => {
+      found = scan.scan(stats = now);
+      return watchesGit ? repositories.changed(found, new FsSnapshot(stats)) : [];
     });
     // The next command need not get ready by a look that is known not to hold.
-    if (told !== null) looks.forget();
+    if (reported !== null) snapshots.forget();
     // Where something was moved away the look before that no longer holds.
-    if (found === undefined || (told?.length ?? 0) > 0) found = scan.look(moment = new Moment());
-    this.#fileChanges.push(...watched.changed(found.wanted, moment));
-    notices.add([...told ?? [], ...(watchesGit ? repositories.todos(new FsSnapshot(moment)) : [])]);
+    if (found === undefined || (reported?.length ?? 0) > 0) found = scan.scan(stats = new StatCache());
+    this.#fileChanges.push(...watched.changed(found.wanted, stats));
+    notices.add([...reported ?? [], ...(watchesGit ? repositories.todos(new FsSnapshot(stats)) : [])]);
   }
 
   #track(
@@ -201,15 +201,15 @@ export class LiveCommands {
     inner: readonly string[],
     waits: boolean,
   ): Prepared {
-    const { ground, backend, notices } = this.#parts;
+    const { context, backend, notices } = this.#parts;
     let disposed = false;
     let recorded: string | undefined;
     let neverBegan: Promise<unknown> | undefined;
-    const { policy: { rw_paths: writable, protect: held }, before } = batch.snapshot;
-    const { tracked } = ground.atStart();
-    let trackedBefore = waits ? NOTHING_TRACKED : tracked.now(held);
+    const { policy: { rw_paths: writable, protect: protectedPaths }, before } = batch.snapshot;
+    const { tracked } = context.atStart();
+    let trackedBefore = waits ? NOTHING_TRACKED : tracked.now(protectedPaths);
     const recordedAs = (leader: number): Problem | null => {
-      const written = writtenDown(ground.host.environment, leader, {
+      const written = writtenDown(context.host.environment, leader, {
         writable,
         before: lasting(before),
         mark: preparation.mark,
@@ -221,7 +221,7 @@ export class LiveCommands {
       argv: preparation.argv,
       wrapped: true,
       note: (output) => {
-        const paths = notChanged(trackedBefore, tracked.now(held), output);
+        const paths = notChanged(trackedBefore, tracked.now(protectedPaths), output);
         return paths.length === 0 ? null : notChangedSentence(paths);
       },
       start: (options) => {
@@ -231,10 +231,10 @@ export class LiveCommands {
           : preparation.gated?.(kind) ?? withInnerScript([], kind, preparation.argv);
         return spawn(gated, options, {
           open: (leader, ended) => {
-            const moment = new Moment();
-            const problem = this.#mayBegin(batch, moment) ? recordedAs(leader) : OUTDATED;
+            const stats = new StatCache();
+            const problem = this.#mayBegin(batch, stats) ? recordedAs(leader) : OUTDATED;
             if (problem !== null) neverBegan = ended;
-            else trackedBefore = tracked.now(held, new FsSnapshot(moment));
+            else trackedBefore = tracked.now(protectedPaths, new FsSnapshot(stats));
             return problem;
           },
           isTied: preparation.isTied,

@@ -5,7 +5,7 @@ import { expandHome, isInside, parentOf } from "../../base/paths.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
-import { Moment } from "../../base/disk/stat_cache.ts";
+import { StatCache } from "../../base/disk/stat_cache.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { TreeScan } from "../paths/tree_scan.ts";
 import { type ResolvedPolicy, resolvePolicy } from "../policy/policy.ts";
@@ -15,7 +15,7 @@ import { Turns } from "../process/turns.ts";
 import { type OwnCode, ownCode, runningProgram } from "../protect/own_code.ts";
 import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "../protect/protect.ts";
 import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "../protect/repositories.ts";
-import { TrackedHeld } from "../protect/tracked.ts";
+import { TrackedGuard } from "../protect/tracked.ts";
 import { isWatchedName, WatchedFiles } from "../protect/watched.ts";
 import type { Host } from "../types.ts";
 import type { Notices } from "./notices.ts";
@@ -40,12 +40,12 @@ export interface Start {
   readonly repositories: RepositoriesOfRun;
   readonly scan: TreeScan;
   readonly watched: WatchedFiles;
-  readonly tracked: TrackedHeld;
+  readonly tracked: TrackedGuard;
   protection: Protection;
 }
 
 /** The ground of one run. Looks at nothing yet: a report on a document without calls never needs it. */
-export class Ground {
+export class RunContext {
   /** Whether commands are wrapped at all. */
   readonly enabled: boolean;
   readonly settings: SandboxSettings;
@@ -117,15 +117,15 @@ export class Ground {
   /**
    * What is fixed for the run, found when it first matters, which is before any command.
    *
-   * @param moment what is known already of the moment at which it is asked
+   * @param stats what is known already of the moment at which it is asked
    */
-  atStart(moment = new Moment()): Start {
+  atStart(stats = new StatCache()): Start {
     if (this.#start !== undefined) return this.#start;
-    const snapshot = new FsSnapshot(moment);
+    const snapshot = new FsSnapshot(stats);
     const writable = this.policy.ok ? this.policy.value.rw_paths : [];
     const folders = foldersInReach(this.fix().workingFolders, writable);
     const scan = new TreeScan(folders, isWatchedName);
-    const repositories = new RepositoriesOfRun(folders, scan.look(moment), new FsSnapshot(moment));
+    const repositories = new RepositoriesOfRun(folders, scan.scan(stats), new FsSnapshot(stats));
     const home = realPath(this.host.environment.home, this.host.environment.cwd, snapshot) ?? "/";
     const watched = new WatchedFiles(
       folders,
@@ -133,7 +133,7 @@ export class Ground {
       (path) => writable.some((root) => isInside(path, root)),
     );
     const protection = { real: [], links: [] };
-    this.#start = { repositories, scan, watched, tracked: new TrackedHeld(folders, snapshot), protection };
+    this.#start = { repositories, scan, watched, tracked: new TrackedGuard(folders, snapshot), protection };
     // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
     const lasting = this.protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
     this.#start.protection = traceProtected(lasting, this.host.environment.cwd, snapshot);

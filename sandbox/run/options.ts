@@ -24,7 +24,7 @@ export interface SandboxOptions {
    * Whether what earlier runs found out about the backends is left aside: for who asks because something is wrong.
    * @default false
    */
-  readonly lookAnew?: boolean;
+  readonly ignoreCache?: boolean;
   /** What is protected as the program's own code. @default the program that runs now */
   readonly running?: RunningProgram;
 }

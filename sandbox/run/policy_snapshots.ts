@@ -10,7 +10,7 @@ import { mountablePolicy } from "../protect/mountable.ts";
 import { type Protection, realApart, traceProtected } from "../protect/protect.ts";
 import { type Before, before } from "../protect/repair.ts";
 import type { MountablePolicy } from "../types.ts";
-import type { Ground } from "./context.ts";
+import type { RunContext } from "./context.ts";
 import type { Notices } from "./notices.ts";
 
 /** Paths of repositories that are not worked in, up to which each is mounted; a mount costs a millisecond. */
@@ -29,13 +29,13 @@ export interface PolicySnapshot {
 }
 
 /** Looks for a run, and keeps the last one. */
-export class Looks {
-  readonly #ground: Ground;
+export class PolicySnapshots {
+  readonly #context: RunContext;
   readonly #notices: Notices;
   #last: PolicySnapshot | undefined;
 
-  constructor(ground: Ground, notices: Notices) {
-    this.#ground = ground;
+  constructor(context: RunContext, notices: Notices) {
+    this.#context = context;
     this.#notices = notices;
   }
 
@@ -56,15 +56,15 @@ export class Looks {
   lastHolding(checked: boolean): PolicySnapshot | null {
     const last = this.#last;
     if (last === undefined || last.compares !== this.#compares(last.apart)) return null;
-    return !checked || last.before.look.holds() ? last : null;
+    return !checked || last.before.sealed.holds() ? last : null;
   }
 
   /** The policy for a command that starts now, and what has to be looked at when it has ended. */
-  look(resolved: ResolvedPolicy): PolicySnapshot {
+  take(resolved: ResolvedPolicy): PolicySnapshot {
     const snapshot = new FsSnapshot();
-    const start = this.#ground.atStart(snapshot.moment).protection;
-    const { environment } = this.#ground.host;
-    const paths = this.#ground.protectedNow(snapshot);
+    const start = this.#context.atStart(snapshot.stats).protection;
+    const { environment } = this.#context.host;
+    const paths = this.#context.protectedNow(snapshot);
     const now = traceProtected(paths, environment.cwd, snapshot);
     // A link to something hidden is put back like one to something protected: without it the next run would not hide
     // what it led to.
@@ -89,7 +89,7 @@ export class Looks {
       paths.filter(({ path, whole }) => whole && snapshot.has(path)).map(({ path }) => wholeFolder(path)),
     );
     this.#notices.add(notices);
-    const reach = { writable: policy.rw_paths, exempt: this.#ground.ownPlaces, apart: [...compared] };
+    const reach = { writable: policy.rw_paths, exempt: this.#context.ownPlaces, apart: [...compared] };
     return this.#last = {
       policy,
       apart,
@@ -101,7 +101,7 @@ export class Looks {
 
   /** Whether a command of another process lives that can write around these paths, or that they can write around. */
   othersReach(paths: readonly string[]): boolean {
-    return othersAlive(this.#ground.host.environment).some(({ writable }) =>
+    return othersAlive(this.#context.host.environment).some(({ writable }) =>
       paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
     );
   }

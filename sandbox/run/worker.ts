@@ -3,10 +3,10 @@
 import { type Outcome, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import { spawn } from "../process/spawn.ts";
-import type { BackendPreparation, Companion, SetupFailure } from "../types.ts";
+import type { BackendPreparation, SandboxWorker, SetupFailure } from "../types.ts";
 
 /** The wall that a command would have now. */
-export interface Wall {
+export interface WorkerSandbox {
   /** Stands for what is mounted: another one where anything of it was made, removed or exchanged since. */
   readonly mounts: object;
   /**
@@ -28,15 +28,15 @@ const STDERR_BYTES = 16 * 1024;
 /** Milliseconds in which one whose input was closed ends by itself. */
 const GRACE = 500;
 
-interface Kept {
-  readonly companion: Companion;
-  readonly wall: Wall;
+interface RunningWorker {
+  readonly worker: SandboxWorker;
+  readonly sandbox: WorkerSandbox;
   gone: boolean;
 }
 
 /** Holds the companion of one run. */
-export class CompanionKeeper {
-  #kept: Kept | null = null;
+export class WorkerKeeper {
+  #running: RunningWorker | null = null;
   /** Those who ask have their turns. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -44,20 +44,20 @@ export class CompanionKeeper {
   get(
     argv: readonly string[],
     env: Readonly<Record<string, string>>,
-    wallNow: () => Promise<Outcome<Wall>>,
-  ): Promise<Outcome<Companion>> {
+    createSandbox: () => Promise<Outcome<WorkerSandbox>>,
+  ): Promise<Outcome<SandboxWorker>> {
     const turn = this.#last.then(async () => {
-      const wall = await wallNow();
-      if (!wall.ok) return wall;
-      if (this.#kept !== null && holds(this.#kept, wall.value)) return success(this.#kept.companion);
-      await this.#kept?.companion.kill();
-      this.#kept = null;
-      const started = await start(argv, env, wall.value);
+      const sandbox = await createSandbox();
+      if (!sandbox.ok) return sandbox;
+      if (this.#running !== null && holds(this.#running, sandbox.value)) return success(this.#running.worker);
+      await this.#running?.worker.kill();
+      this.#running = null;
+      const started = await start(argv, env, sandbox.value);
       if (!started.ok) return started;
-      const kept: Kept = { companion: started.value, wall: wall.value, gone: false };
-      kept.companion.ended.then(() => kept.gone = true);
-      this.#kept = kept;
-      return success(kept.companion);
+      const running: RunningWorker = { worker: started.value, sandbox: sandbox.value, gone: false };
+      running.worker.ended.then(() => running.gone = true);
+      this.#running = running;
+      return success(running.worker);
     });
     this.#last = turn.catch(() => undefined);
     return turn;
@@ -71,10 +71,10 @@ export class CompanionKeeper {
   }
 
   async #end(): Promise<void> {
-    const kept = this.#kept;
-    this.#kept = null;
-    if (kept === null) return;
-    const { input, ended, kill } = kept.companion;
+    const running = this.#running;
+    this.#running = null;
+    if (running === null) return;
+    const { input, ended, kill } = running.worker;
     let inTime = (): void => {};
     const late = new Promise<void>((done) => inTime = after(GRACE, done));
     // One that is gone has no input any more.
@@ -85,16 +85,16 @@ export class CompanionKeeper {
   }
 }
 
-function holds({ wall: before, gone }: Kept, now: Wall): boolean {
+function holds({ sandbox: before, gone }: RunningWorker, now: WorkerSandbox): boolean {
   return !gone && before.mounts === now.mounts && (!now.commandsLive || before.own === now.own);
 }
 
 async function start(
   argv: readonly string[],
   env: Readonly<Record<string, string>>,
-  wall: Wall,
-): Promise<Outcome<Companion>> {
-  const wrapped = await wall.wrap();
+  sandbox: WorkerSandbox,
+): Promise<Outcome<SandboxWorker>> {
+  const wrapped = await sandbox.wrap();
   if (!wrapped.ok) return wrapped;
   const preparation = wrapped.value;
   // It reads what it is to do from its input and ends with it, so that there is nothing a killed run could leave behind.
@@ -104,11 +104,11 @@ async function start(
     return started.ok ? Promise.reject(new Error("the input of the companion is closed")) : started;
   }
   const { input, stdout, stderr, status, kill } = started.value;
-  const said = beginningOf(stderr);
+  const errorText = beginningOf(stderr);
   const ended = status.then(async ({ signal }) => {
     if (preparation === null) return null;
-    const failure = await preparation.setupFailure(await said, signal);
-    if (failure !== null) await wall.failed(failure, preparation);
+    const failure = await preparation.setupFailure(await errorText, signal);
+    if (failure !== null) await sandbox.failed(failure, preparation);
     return failure;
   }).finally(() => preparation?.dispose());
   return success({ wrapped: preparation !== null, input: input.getWriter(), output: stdout, ended, kill });

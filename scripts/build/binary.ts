@@ -117,8 +117,8 @@ function tell(line: string): void {
 
 /** The innermost words of a failure of `deno compile` that say something, out of a page of them. */
 function causeIn(stderr: string): string {
-  const [said = ""] = stderr.split("\n\nStack backtrace");
-  const causes = said.split(/Caused by:/).at(-1)!.split("\n").map((line) =>
+  const [stated = ""] = stderr.split("\n\nStack backtrace");
+  const causes = stated.split(/Caused by:/).at(-1)!.split("\n").map((line) =>
     line.trim().replace(/^\d+: |^error: /, "")
   );
   return causes.filter((line) => line !== "").slice(0, 2).join(" ").replace(/\.$/, "");

@@ -8,7 +8,7 @@ export interface Component {
   readonly name: string;
   readonly version: string;
   /** A licence by its name in the list of SPDX. */
-  readonly licence: string;
+  readonly license: string;
   /** The text that has to go along. */
   readonly notice: string;
   /** Whether it is a package of npm; else it is in machine code that one of them brings. */
@@ -22,7 +22,7 @@ export interface Entry {
 }
 
 /** Licences that ask for no more than that their text goes along. What is under another one is not bundled unseen. */
-const LICENCES = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT"];
+const LICENSES = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT"];
 
 /** Generated modules that are bundles themselves, with what they are made from. */
 const BUNDLES: Readonly<Record<string, string>> = {
@@ -70,14 +70,14 @@ export async function components(entries: readonly Entry[]): Promise<Component[]
  */
 export async function componentOf(folder: string): Promise<Component> {
   const { name, version, license } = JSON.parse(await Deno.readTextFile(`${folder}/package.json`));
-  if (!LICENCES.includes(license)) {
+  if (!LICENSES.includes(license)) {
     throw new Error(`${name} ${version} is under ${license}: may it be bundled?`);
   }
   const file = [...Deno.readDirSync(folder)].map((entry) => entry.name).sort()
     .find((each) => /^(licen[cs]e|copying)\b/i.test(each));
   if (file === undefined) throw new Error(`${name} ${version} has no text of its licence`);
   const notice = (await Deno.readTextFile(`${folder}/${file}`)).replaceAll("\r\n", "\n").trim();
-  return { name, version, licence: license, notice, isPackage: true };
+  return { name, version, license: license, notice, isPackage: true };
 }
 
 /** The notices as one page. */
@@ -87,7 +87,7 @@ export function noticesPage(found: readonly Component[]): string {
     "",
     "flemma is under the MIT licence (LICENSE). The files that are shipped hold code of these, under their own:",
     "",
-    ...found.map(({ name, version, licence }) => `- ${name} ${version}: ${licence}`),
+    ...found.map(({ name, version, license }) => `- ${name} ${version}: ${license}`),
     "",
     ...found.flatMap((
       { name, version, notice },
@@ -96,5 +96,5 @@ export function noticesPage(found: readonly Component[]): string {
 }
 
 function mit(name: string, version: string, copyright: string): Component {
-  return { name, version, licence: "MIT", notice: `${copyright}\n\n${MIT_TERMS}`, isPackage: false };
+  return { name, version, license: "MIT", notice: `${copyright}\n\n${MIT_TERMS}`, isPackage: false };
 }

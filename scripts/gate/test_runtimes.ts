@@ -49,7 +49,7 @@ try {
 }
 Deno.exit(broken === 0 ? 0 : 1);
 
-interface Came {
+interface RunResult {
   readonly version: string;
   readonly report: Report;
   /** What the program answered that uses the package. */
@@ -57,45 +57,45 @@ interface Came {
 }
 
 /** Tests and package in a runtime that is a program. */
-async function program(folder: string, runtime: { name: string; program: string }): Promise<Came> {
+async function program(folder: string, runtime: { name: string; program: string }): Promise<RunResult> {
   const flags = ["--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
   for (const place of ["runtime", "project"]) {
     await Deno.mkdir(`${folder}/${place}`, { recursive: true });
     await Deno.writeTextFile(`${folder}/${place}/package.json`, '{"private":true,"type":"module"}');
   }
-  await said("npm", ["install", ...flags, runtime.name], `${folder}/runtime`);
+  await outputOf("npm", ["install", ...flags, runtime.name], `${folder}/runtime`);
   const start = `${folder}/runtime/node_modules/${runtime.program}`;
   const [built] = await buildPackages(`${folder}/built`);
-  const archive = await said("npm", ["pack", "--silent", "--pack-destination", folder, built!], folder);
-  await said("npm", ["install", ...flags, `${folder}/${archive.trim()}`], `${folder}/project`);
+  const archive = await outputOf("npm", ["pack", "--silent", "--pack-destination", folder, built!], folder);
+  await outputOf("npm", ["install", ...flags, `${folder}/${archive.trim()}`], `${folder}/project`);
   await Deno.writeTextFile(`${folder}/tests.mjs`, await bundleTests({ hasAssert: true }));
   await Deno.writeTextFile(
     `${folder}/project/main.js`,
     `import * as flemma from "flemma";\nconsole.log(JSON.stringify(await (${PROGRAM})(flemma)));\n`,
   );
   return {
-    version: (await said(start, ["--version"], folder)).trim(),
-    report: JSON.parse(await said(start, [`${folder}/tests.mjs`], folder)),
-    answer: JSON.parse(await said(start, ["main.js"], `${folder}/project`)),
+    version: (await outputOf(start, ["--version"], folder)).trim(),
+    report: JSON.parse(await outputOf(start, [`${folder}/tests.mjs`], folder)),
+    answer: JSON.parse(await outputOf(start, ["main.js"], `${folder}/project`)),
   };
 }
 
 /** Tests and library in the browser, each in a page. */
-async function browser(): Promise<Came> {
+async function browser(): Promise<RunResult> {
   await bundleLibrary(`${root}/mod.js`);
   const library = JSON.stringify(await Deno.readTextFile(`${root}/mod.js`));
   const page = `const url = URL.createObjectURL(new Blob([${library}], { type: "text/javascript" }));
 const tell = (value) => fetch("/report", { method: "POST", body: JSON.stringify(value) });
 import(url).then(${PROGRAM}).then(tell, (error) => tell(String(error)));`;
   return {
-    version: (await said("chromium", ["--version"], root)).trim(),
+    version: (await outputOf("chromium", ["--version"], root)).trim(),
     report: await inBrowser(await bundleTests({ hasAssert: false }), LONGEST) as Report,
     answer: await inBrowser(page),
   };
 }
 
 /** What a program prints; throws when it fails. */
-async function said(name: string, args: readonly string[], cwd: string): Promise<string> {
+async function outputOf(name: string, args: readonly string[], cwd: string): Promise<string> {
   const command = new Deno.Command(name, { args: [...args], cwd, stdin: "null", stderr: "inherit" });
   const { success, stdout } = await command.output();
   if (!success) throw new Error(`failed: ${name} ${args.join(" ")}`);

@@ -21,7 +21,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
 }
 
 function tables(): string {
-  const held = [
+  const rows = [
     ["`$git`, in a git folder", GIT_HOOKS],
     ...Object.entries({ ...PROJECT_HOOKS, ...HOME_HOOKS }).map(([word, paths]) => [`\`${word}\``, paths]),
   ] as [string, readonly string[]][];
@@ -29,7 +29,7 @@ function tables(): string {
   return [
     "| held | |",
     "| --- | --- |",
-    ...held.map(([word, paths]) => `| ${word} | ${paths.map(code).join(", ")} |`),
+    ...rows.map(([word, paths]) => `| ${word} | ${paths.map(code).join(", ")} |`),
     "",
     "| watched | |",
     "| --- | --- |",

@@ -4,7 +4,7 @@ import type { Covered } from "./coverage.ts";
 import type { Mutant } from "./mutants.ts";
 
 /** What became of a mutant. */
-export interface Verdict {
+export interface MutantResult {
   readonly mutant: Mutant;
   /** `killed`: a test failed; `uncovered`: no test runs the line; `survived`: all passed. */
   readonly outcome: "killed" | "survived" | "uncovered";
@@ -57,7 +57,7 @@ export class Bench {
    * Runs the tests that cover the mutant's line until one fails: first those that noticed the most mutants of this file
    * for the time they take, and the quickest of those that noticed none.
    */
-  async try(mutant: Mutant, coverage: readonly Covered[]): Promise<Verdict> {
+  async try(mutant: Mutant, coverage: readonly Covered[]): Promise<MutantResult> {
     const tests = coverage.filter(({ lines }) =>
       lines === null || isNear(lines[mutant.file] ?? [], mutant.line)
     )

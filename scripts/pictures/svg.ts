@@ -1,8 +1,8 @@
 // The screen of a terminal, as tmux gives it with its colours, as a picture.
 
 /** How a cell looks. */
-interface Look {
-  readonly colour: string | null;
+interface TextStyle {
+  readonly color: string | null;
   readonly behind: string | null;
   readonly bold: boolean;
   readonly dim: boolean;
@@ -11,8 +11,8 @@ interface Look {
   readonly reverse: boolean;
 }
 
-const USUAL: Look = {
-  colour: null,
+const USUAL: TextStyle = {
+  color: null,
   behind: null,
   bold: false,
   dim: false,
@@ -48,7 +48,7 @@ const CELL = { width: 8, height: 17 };
 const MARGIN = 12;
 
 /** One colour of the palette of 256. */
-function paletteColour(at: number): string {
+function paletteColor(at: number): string {
   if (at < 16) return NAMED[at]!;
   const hex = (value: number) => value.toString(16).padStart(2, "0");
   if (at >= 232) return `#${hex(8 + (at - 232) * 10).repeat(3)}`;
@@ -58,12 +58,12 @@ function paletteColour(at: number): string {
 }
 
 /** The look after the codes of one sequence. */
-function after(look: Look, codes: readonly number[]): Look {
-  let now = look;
+function after(textStyle: TextStyle, codes: readonly number[]): TextStyle {
+  let now = textStyle;
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at]!;
     const long = (): string | null => {
-      if (codes[at + 1] === 5) return paletteColour(codes[at += 2] ?? 0);
+      if (codes[at + 1] === 5) return paletteColor(codes[at += 2] ?? 0);
       const [r = 0, g = 0, b = 0] = codes.slice(at + 2, at + 5);
       at += 4;
       return `#${[r, g, b].map((value) => value.toString(16).padStart(2, "0")).join("")}`;
@@ -78,13 +78,13 @@ function after(look: Look, codes: readonly number[]): Look {
     else if (code === 23) now = { ...now, italic: false };
     else if (code === 24) now = { ...now, underline: false };
     else if (code === 27) now = { ...now, reverse: false };
-    else if (code === 38) now = { ...now, colour: long() };
-    else if (code === 39) now = { ...now, colour: null };
+    else if (code === 38) now = { ...now, color: long() };
+    else if (code === 39) now = { ...now, color: null };
     else if (code === 48) now = { ...now, behind: long() };
     else if (code === 49) now = { ...now, behind: null };
-    else if (code >= 30 && code <= 37) now = { ...now, colour: NAMED[code - 30]! };
+    else if (code >= 30 && code <= 37) now = { ...now, color: NAMED[code - 30]! };
     else if (code >= 40 && code <= 47) now = { ...now, behind: NAMED[code - 40]! };
-    else if (code >= 90 && code <= 97) now = { ...now, colour: NAMED[code - 82]! };
+    else if (code >= 90 && code <= 97) now = { ...now, color: NAMED[code - 82]! };
     else if (code >= 100 && code <= 107) now = { ...now, behind: NAMED[code - 92]! };
   }
   return now;
@@ -94,7 +94,7 @@ function after(look: Look, codes: readonly number[]): Look {
 interface Run {
   readonly text: string;
   readonly column: number;
-  readonly look: Look;
+  readonly textStyle: TextStyle;
 }
 
 // deno-lint-ignore no-control-regex
@@ -102,19 +102,19 @@ const SEQUENCE = /\x1b\[([0-9;]*)m|\x1b[^[]|[\x00-\x1f]/g;
 
 /** The rows of a screen as runs. Only narrow characters stand in these pictures. */
 function rowsOf(screen: string): Run[][] {
-  let look = USUAL;
+  let textStyle = USUAL;
   return screen.replace(/\n$/, "").split("\n").map((line) => {
     const runs: Run[] = [];
     let column = 0;
     let reached = 0;
     const put = (text: string) => {
-      if (text !== "") runs.push({ text, column, look });
+      if (text !== "") runs.push({ text, column, textStyle });
       column += [...text].length;
     };
     for (const found of line.matchAll(SEQUENCE)) {
       put(line.slice(reached, found.index));
       reached = found.index + found[0].length;
-      if (found[1] !== undefined) look = after(look, found[1].split(";").map(Number));
+      if (found[1] !== undefined) textStyle = after(textStyle, found[1].split(";").map(Number));
     }
     put(line.slice(reached));
     return runs;
@@ -135,10 +135,10 @@ export function screenSvg(screen: string, columns: number, title: string): strin
   for (const [at, runs] of rows.entries()) {
     const y = MARGIN + at * CELL.height;
     const spans: string[] = [];
-    for (const { text, column, look } of runs) {
-      const [colour, behind] = look.reverse
-        ? [look.behind ?? PAPER, look.colour ?? INK]
-        : [look.colour ?? INK, look.behind];
+    for (const { text, column, textStyle } of runs) {
+      const [color, behind] = textStyle.reverse
+        ? [textStyle.behind ?? PAPER, textStyle.color ?? INK]
+        : [textStyle.color ?? INK, textStyle.behind];
       const length = [...text].length * CELL.width;
       const x = MARGIN + column * CELL.width;
       if (behind !== null) {
@@ -149,11 +149,11 @@ export function screenSvg(screen: string, columns: number, title: string): strin
       if (words === "") continue;
       const start = x + (text.length - text.trimStart().length) * CELL.width;
       const style = [
-        ...colour === INK ? [] : [`fill="${colour}"`],
-        ...look.bold ? ['font-weight="bold"'] : [],
-        ...look.italic ? ['font-style="italic"'] : [],
-        ...look.dim ? ['opacity=".65"'] : [],
-        ...look.underline ? ['text-decoration="underline"'] : [],
+        ...color === INK ? [] : [`fill="${color}"`],
+        ...textStyle.bold ? ['font-weight="bold"'] : [],
+        ...textStyle.italic ? ['font-style="italic"'] : [],
+        ...textStyle.dim ? ['opacity=".65"'] : [],
+        ...textStyle.underline ? ['text-decoration="underline"'] : [],
       ];
       // Whatever the font of the reader is, a cell stays a cell.
       const fit = `textLength="${[...words].length * CELL.width}"`;

@@ -41,13 +41,13 @@ export function sbom({ version, components, dependencies, integrity, epoch }: Sb
 }
 
 function shippedComponent(
-  { name, version, licence, isPackage }: Component,
+  { name, version, license, isPackage }: Component,
   integrity: ReadonlyMap<string, string>,
 ) {
   const component = libraryComponent(name, version, { bomRef: `bundled:${name}@${version}` });
   // The library would write it as a name that no program recognizes.
-  if (!SPDX.isSupportedSpdxId(licence)) throw new Error(`${name}: SPDX does not list the license ${licence}`);
-  component.licenses.add(new Models.SpdxLicense(licence));
+  if (!SPDX.isSupportedSpdxId(license)) throw new Error(`${name}: SPDX does not list the license ${license}`);
+  component.licenses.add(new Models.SpdxLicense(license));
   if (!isPackage) return component;
   component.purl = purlOf(name, version);
   const hash = integrity.get(`${name}@${version}`);

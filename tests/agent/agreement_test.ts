@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { chatInMemory, type ChatSession, newChat, openChat } from "../../agent/mod.ts";
-import { authorityIn, saidBy } from "../../agent/trust/agreement.ts";
+import { authorityIn, readStatedAuthority } from "../../agent/trust/agreement.ts";
 import type { MemoryOptions } from "../../agent/types.ts";
-import { authorityOf, saidIn } from "../../config/document/authority.ts";
+import { authorityOf, findStatedAuthority } from "../../config/document/authority.ts";
 import { LayerLog } from "../../config/layers/log.ts";
 import { callsDocument } from "../cli/harness.ts";
 
@@ -28,7 +28,7 @@ async function inMemory(text: string, options: MemoryOptions): Promise<ChatSessi
 }
 
 const decisionsOf = async (session: ChatSession) =>
-  (await session.calls()).map(({ verdict: { decision, source } }) => [decision, source.split(":").at(-1)]);
+  (await session.calls()).map(({ decided: { decision, source } }) => [decision, source.split(":").at(-1)]);
 
 Deno.test("trusting changes what policy decides in the same session, and in the next one for that path", () =>
   inPlace(async (_folder, environment) => {
@@ -93,7 +93,10 @@ Deno.test("what a first block comes to is told the same where nothing that reads
   for (const logs of [[], [files], [files, new LayerLog("M", off)], [new LayerLog("M", [])]]) {
     for (const block of [null, frontmatter]) {
       assert.deepEqual(await authorityIn({ logs }, block), authorityOf(logs, block?.code ?? null));
-      assert.deepEqual(await saidBy({ logs }, block), saidIn(logs, block?.code ?? null));
+      assert.deepEqual(
+        await readStatedAuthority({ logs }, block),
+        findStatedAuthority(logs, block?.code ?? null),
+      );
     }
   }
 });

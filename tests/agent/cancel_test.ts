@@ -65,10 +65,10 @@ Deno.test("of two who cancel the same call at once one is told so, and the other
     assert.equal(stop.reason, "cancelled");
     assert.ok(await ends(run, 0));
     assert.deepEqual(await liveRuns(place.environment), []);
-    const told = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
+    const reported = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
       code.startsWith("cancel")
     );
-    assert.deepEqual(told, ["cancelled-elsewhere", "cancelled-elsewhere"]);
+    assert.deepEqual(reported, ["cancelled-elsewhere", "cancelled-elsewhere"]);
   }));
 
 Deno.test("a text without a path is not listed, and nothing is once a run is over", () =>
@@ -170,8 +170,8 @@ Deno.test("a run whose state folder takes no more goes on, and says that it cann
     });
     end();
     assert.equal((await session.advance()).reason, "stepped");
-    const told = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
+    const reported = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
       code.startsWith("cancel")
     );
-    assert.deepEqual(told, ["cancel-unheard"]);
+    assert.deepEqual(reported, ["cancel-unheard"]);
   }));

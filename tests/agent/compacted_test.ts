@@ -85,11 +85,11 @@ Deno.test("the new document holds what the old one begins with, the summary as t
     ] as const
   ) {
     const text = textOf(compacted(chat, cut.value, summary, "notes.chat"));
-    const said =
+    const stated =
       "@You:\nThis conversation goes on from notes.chat. Its first 2 messages (lines 8 to 13) are summed up here:\n\n";
-    assert.ok(text.startsWith(HEAD + said), text);
+    assert.ok(text.startsWith(HEAD + stated), text);
     assert.ok(text.endsWith(kept.replace(THINKING, "")), text);
-    if (block !== null) assert.equal(text, `${HEAD}${said}${block}\n${kept.replace(THINKING, "")}`);
+    if (block !== null) assert.equal(text, `${HEAD}${stated}${block}\n${kept.replace(THINKING, "")}`);
     const made = chatOf(text);
     assert.deepEqual(made.turns.map(({ role }) => role), ["System", "You", "You", "Assistant", "You"]);
     assert.deepEqual([made.calls.length, made.results.length], [0, 0]);

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { agree } from "../../agent/trust/agreement.ts";
 import { countingApprovals, untrusted } from "../../agent/trust/downgrades.ts";
-import { type Distrust, distrust, distrusts } from "../../agent/trust/untrusted.ts";
+import { assessTrust, downgradesCall, type UntrustedDocument } from "../../agent/trust/untrusted.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { DocumentApproval } from "../../config/settings/tools.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { type Decide, type Verdict, withDowngrades } from "../../tools/approval/mod.ts";
+import { type ApprovalDecision, type Decide, withDowngrades } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { removeFolder } from "../folder.ts";
 
@@ -25,13 +25,13 @@ const OWN_LIST: DocumentApproval = {
   removed: [],
 };
 
-interface Said {
+interface Stated {
   readonly sandbox?: Partial<Omit<Sandbox, "policy">> & { readonly policy?: Partial<Sandbox["policy"]> };
   readonly list?: DocumentApproval;
   readonly trust?: Settings["trust"]["documents"];
 }
 
-function settings({ sandbox = {}, list, trust = DEFAULT_SETTINGS.trust.documents }: Said): Settings {
+function settings({ sandbox = {}, list, trust = DEFAULT_SETTINGS.trust.documents }: Stated): Settings {
   const { sandbox: usual, tools } = DEFAULT_SETTINGS;
   return {
     ...DEFAULT_SETTINGS,
@@ -50,7 +50,7 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
-function question(folder: string, person: Said, document: Said, works = true) {
+function question(folder: string, person: Stated, document: Stated, works = true) {
   return {
     environment: { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } },
     path: `${folder}/a.chat`,
@@ -74,7 +74,7 @@ Deno.test("what a document loosens is told with the calls that are concerned", (
     const wide = { policy: { rw_paths: ["/"] } };
     const hides = { policy: { deny_read: ["/srv/hidden"] } };
     const both = { policy: { ...wide.policy, ...hides.policy } };
-    const rows: readonly (readonly [string, Said, Said, boolean, string | null])[] = [
+    const rows: readonly (readonly [string, Stated, Stated, boolean, string | null])[] = [
       ["nothing", {}, {}, true, null],
       ["always believed", { trust: "always" }, { sandbox: off }, true, null],
       ["every document asked about", { trust: "ask" }, {}, true, "all"],
@@ -108,9 +108,11 @@ Deno.test("what a document loosens is told with the calls that are concerned", (
       ],
     ];
     for (const [what, person, document, works, expected] of rows) {
-      const found = await distrust(question(folder, person, document, works));
-      const told = found === null ? null : `${found.onlyItsOwn ? "own " : ""}${found.all ? "all" : "writes"}`;
-      assert.equal(told, expected, what);
+      const found = await assessTrust(question(folder, person, document, works));
+      const reported = found === null
+        ? null
+        : `${found.onlyItsOwn ? "own " : ""}${found.all ? "all" : "writes"}`;
+      assert.equal(reported, expected, what);
     }
   }));
 
@@ -118,18 +120,18 @@ Deno.test("who agreed to exactly that for this path is not asked", () =>
   inFolder(async (folder) => {
     const asked = question(folder, {}, { sandbox: { enabled: false } });
     const { environment, path, authority } = asked;
-    assert.notEqual(await distrust(asked), null);
+    assert.notEqual(await assessTrust(asked), null);
     assert.ok((await agree(environment, path, authority)).ok);
-    assert.equal(await distrust(asked), null);
-    assert.notEqual(await distrust({ ...asked, path: `${folder}/b.chat` }), null);
-    assert.notEqual(await distrust({ ...asked, path: null }), null);
-    assert.notEqual(await distrust({ ...asked, authority: { text: "more", lines: [] } }), null);
+    assert.equal(await assessTrust(asked), null);
+    assert.notEqual(await assessTrust({ ...asked, path: `${folder}/b.chat` }), null);
+    assert.notEqual(await assessTrust({ ...asked, path: null }), null);
+    assert.notEqual(await assessTrust({ ...asked, authority: { text: "more", lines: [] } }), null);
     await Deno.writeTextFile(`${folder}/state/flemma/trust.json`, "{");
-    const unread = await distrust(asked);
+    const unread = await assessTrust(asked);
     assert.match(unread?.sentence ?? "", /trust\.json/, "a list that cannot be read holds no agreement");
   }));
 
-const FEW: Distrust = {
+const FEW: UntrustedDocument = {
   detail: "the document is wide",
   sentence: "It is wide.",
   all: false,
@@ -139,58 +141,64 @@ const FEW: Distrust = {
 const NO_JOURNAL = { approval: () => null, isFromThisRun: () => false };
 
 Deno.test("approvals become questions, and the person is told once why: one row a condition", async () => {
-  const rows:
-    readonly (readonly [string, Partial<Distrust>, string, Verdict["decision"], boolean, string])[] = [
-      ["an approval", {}, "bash", "approve", false, "asks"],
-      ["a denial stays", {}, "bash", "deny", false, "deny"],
-      ["a denial stays where all is concerned", { all: true }, "read", "deny", false, "deny"],
-      ["reading is not concerned", {}, "read", "approve", false, "approve"],
-      ["reading is concerned", { all: true }, "read", "approve", false, "asks"],
-      ["who is asked anyway is told", {}, "bash", "require_approval", false, "asks bound"],
-      ["its own list is not the person's", { onlyItsOwn: true }, "bash", "approve", false, "asks"],
-      ["what the person approves too", { onlyItsOwn: true }, "bash", "approve", true, "approve"],
-      [
-        "what waits by the person's settings",
-        { onlyItsOwn: true },
-        "bash",
-        "require_approval",
-        false,
-        "as it was",
-      ],
-    ];
+  const rows: readonly (readonly [
+    string,
+    Partial<UntrustedDocument>,
+    string,
+    ApprovalDecision["decision"],
+    boolean,
+    string,
+  ])[] = [
+    ["an approval", {}, "bash", "approve", false, "asks"],
+    ["a denial stays", {}, "bash", "deny", false, "deny"],
+    ["a denial stays where all is concerned", { all: true }, "read", "deny", false, "deny"],
+    ["reading is not concerned", {}, "read", "approve", false, "approve"],
+    ["reading is concerned", { all: true }, "read", "approve", false, "asks"],
+    ["who is asked anyway is told", {}, "bash", "require_approval", false, "asks bound"],
+    ["its own list is not the person's", { onlyItsOwn: true }, "bash", "approve", false, "asks"],
+    ["what the person approves too", { onlyItsOwn: true }, "bash", "approve", true, "approve"],
+    [
+      "what waits by the person's settings",
+      { onlyItsOwn: true },
+      "bash",
+      "require_approval",
+      false,
+      "as it was",
+    ],
+  ];
   for (const [what, changes, name, decision, approves, expected] of rows) {
-    const given: Verdict = { decision, source: "given" };
+    const given: ApprovalDecision = { decision, source: "given" };
     const person: Decide = () =>
       Promise.resolve({ decision: approves ? "approve" : "require_approval", source: "person" });
-    const told: CycleEvent[] = [];
-    const emit = (event: CycleEvent) => told.push(event);
+    const reported: CycleEvent[] = [];
+    const emit = (event: CycleEvent) => reported.push(event);
     const downgrade = untrusted({ ...FEW, ...changes }, { person, tools: TOOLS, journal: NO_JOURNAL, emit });
     const decide = withDowngrades(() => Promise.resolve(given), [downgrade]);
     const call = { id: "c1", name, input: {} };
-    const verdict = await decide(call);
+    const decided = await decide(call);
     await decide(call);
-    const untouched = verdict === given;
+    const untouched = decided === given;
     const became = untouched
       ? decision === "require_approval" ? "as it was" : decision
-      : verdict.decision !== "require_approval"
-      ? verdict.decision
-      : verdict.source === "given"
+      : decided.decision !== "require_approval"
+      ? decided.decision
+      : decided.source === "given"
       ? "asks bound"
       : "asks";
     assert.equal(became, expected, what);
-    assert.equal(told.length, untouched ? 0 : 1, what);
-    if (!untouched) assert.deepEqual([verdict.bound, verdict.detail], [true, FEW.detail], what);
+    assert.equal(reported.length, untouched ? 0 : 1, what);
+    if (!untouched) assert.deepEqual([decided.bound, decided.detail], [true, FEW.detail], what);
   }
 });
 
 Deno.test("a rule helps a call only where it would not be turned into a question: one row a condition", () => {
   const bash = { name: "bash" };
-  assert.equal(distrusts(null, bash, TOOLS), false);
-  assert.equal(distrusts(FEW, bash, TOOLS), true);
-  assert.equal(distrusts(FEW, { name: "read" }, TOOLS), false);
-  assert.equal(distrusts({ ...FEW, all: true }, { name: "read" }, TOOLS), true);
-  assert.equal(distrusts({ ...FEW, onlyItsOwn: true }, bash, TOOLS), false);
-  assert.equal(distrusts({ ...FEW, onlyItsOwn: true, all: true }, bash, TOOLS), false);
+  assert.equal(downgradesCall(null, bash, TOOLS), false);
+  assert.equal(downgradesCall(FEW, bash, TOOLS), true);
+  assert.equal(downgradesCall(FEW, { name: "read" }, TOOLS), false);
+  assert.equal(downgradesCall({ ...FEW, all: true }, { name: "read" }, TOOLS), true);
+  assert.equal(downgradesCall({ ...FEW, onlyItsOwn: true }, bash, TOOLS), false);
+  assert.equal(downgradesCall({ ...FEW, onlyItsOwn: true, all: true }, bash, TOOLS), false);
 });
 
 Deno.test("of a document that is not believed, only a person's approval counts, and what this run judged", () =>

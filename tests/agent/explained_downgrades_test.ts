@@ -29,7 +29,7 @@ const document = untrusted(
     emit,
   },
 );
-const tampered = unconfirmed({ suspects: { why: "it was replaced", calls: { c1: "hash" }, block: null } });
+const tampered = unconfirmed({ tampered: { why: "it was replaced", calls: { c1: "hash" }, block: null } });
 const cut = unfinished({ unfinished: () => new Set(["c1"]) }, emit);
 
 /** The source of the decision, and the downgrades that the explanation names with their reasons. */

@@ -127,11 +127,11 @@ Deno.test("what the file has to tell comes as an event, or to whoever asked for 
     for (const asked of [false, true]) {
       place.write("a.chat", `${QUESTION}\n@Assistant:\nHello.\n\n@You:\n`);
       const events: CycleEvent[] = [];
-      const told: string[] = [];
+      const reported: string[] = [];
       await using session = sessionOf(
         await open(place, "a.chat", {
           emit: (event) => events.push(event),
-          ...(asked ? { notify: ({ code }) => told.push(code) } : {}),
+          ...(asked ? { notify: ({ code }) => reported.push(code) } : {}),
         }),
       );
       place.write("a.chat", place.read("a.chat").replace("Hi\n", "Hi there\n"));
@@ -139,7 +139,7 @@ Deno.test("what the file has to tell comes as an event, or to whoever asked for 
       assert.equal(await session.edit([{ from: end, to: end, insert: "More.\n" }]), null);
       assert.match(place.read("a.chat"), /Hi there\n[^]*More\.\n$/);
       const codes = events.flatMap((event) => event.event === "notice" ? [event.code] : []);
-      assert.deepEqual([codes, told], asked ? [[], ["document-merged"]] : [["document-merged"], []]);
+      assert.deepEqual([codes, reported], asked ? [[], ["document-merged"]] : [["document-merged"], []]);
     }
   });
 });

@@ -10,7 +10,7 @@ const BLOCK = "```yaml\nwho: Ada\nflemma: { parameters: { thinking: medium } }\n
 const START = `${BLOCK}@System:\nYou help {{ who }}.\n{{ include("rules.md") }}\n`;
 
 /** What the person says, in every form that has to come out the same in each later request. */
-const SAID: readonly ((turn: number) => string)[] = [
+const STATED: readonly ((turn: number) => string)[] = [
   (turn) => `Question ${turn} of {{ who }}: {{ string.rep("x", ${turn}) }}`,
   () => `{{ include("notes.md") }}\nAnd this?`,
   () => "See @./notes.md, and @./data.json.",
@@ -42,7 +42,7 @@ Deno.test(`of ${TURNS} turns with includes, tools and a first block every reques
     await withModel(replies, async (provider, replay) => {
       let text = START;
       for (let turn = 0; turn < TURNS; turn++) {
-        text = `${text.replace(/\n@You:\n\n$/, "")}\n@You:\n${SAID[turn % SAID.length]!(turn)}\n`;
+        text = `${text.replace(/\n@You:\n\n$/, "")}\n@You:\n${STATED[turn % STATED.length]!(turn)}\n`;
         const session = await place.memory(text, {
           provider,
           tools: [ECHO],

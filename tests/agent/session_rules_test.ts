@@ -15,8 +15,8 @@ async function always(session: ChatSession, target: string): Promise<Readonly<Re
   return rule.value.written;
 }
 
-async function verdictsOf(session: ChatSession): Promise<string[]> {
-  return (await session.calls()).map(({ verdict: { decision, source } }) =>
+async function decisionsOf(session: ChatSession): Promise<string[]> {
+  return (await session.calls()).map(({ decided: { decision, source } }) =>
     `${decision} by ${source.replace("urn:flemma:approval:", "")}`
   );
 }
@@ -28,20 +28,20 @@ Deno.test("the rule holds at once, in this session and in the next, and no more 
   inWorld(async (world) => {
     const calls = [bash("git log -1"), bash("git log -2"), 'read {"path":"a"}'];
     await using session = await open(world, calls, SETTINGS);
-    assert.deepEqual(await verdictsOf(session), [ASKED, ASKED, ASKED]);
+    assert.deepEqual(await decisionsOf(session), [ASKED, ASKED, ASKED]);
     const rule = await always(session, "c1");
     assert.deepEqual(rule, { approve: "bash", command: ["git log -1"] });
-    assert.deepEqual(await verdictsOf(session), [APPROVED, ASKED, ASKED]);
+    assert.deepEqual(await decisionsOf(session), [APPROVED, ASKED, ASKED]);
     await always(session, "c3");
     await using next = await open(world, calls, SETTINGS);
-    assert.deepEqual(await verdictsOf(next), [APPROVED, ASKED, APPROVED]);
+    assert.deepEqual(await decisionsOf(next), [APPROVED, ASKED, APPROVED]);
     const rules = await next.rules();
     assert.deepEqual(rules.ok && rules.value.map(({ text }) => text), [
       "approve bash(git log -1)",
       `approve read(${world.project}/a)`,
     ]);
     assert.deepEqual(await next.removeRule(rule), { ok: true, value: true });
-    assert.deepEqual(await verdictsOf(next), [ASKED, ASKED, APPROVED]);
+    assert.deepEqual(await decisionsOf(next), [ASKED, ASKED, APPROVED]);
     assert.deepEqual(await next.removeRule(rule), { ok: true, value: false });
   }));
 
@@ -53,18 +53,18 @@ Deno.test("said twice it is kept once, and taken back by one word", () =>
     const rules = await session.rules();
     assert.equal(rules.ok && rules.value.length, 1);
     await session.removeRule(rule);
-    assert.deepEqual(await verdictsOf(session), [ASKED]);
+    assert.deepEqual(await decisionsOf(session), [ASKED]);
   }));
 
 Deno.test("it counts where the document has a list of its own, never against what asks or denies", () =>
   inWorld(async (world) => {
-    const said = (value: unknown) =>
+    const stated = (value: unknown) =>
       `${FENCE}json\n${JSON.stringify({ flemma: { tools: value } })}\n${FENCE}\n\n`;
     const rows: readonly (readonly [Asked, string])[] = [
-      [{ ...SETTINGS, block: said({ auto_approve: ["read"] }) }, APPROVED],
-      [{ ...SETTINGS, block: said({ auto_approve: { $remove: "bash" } }) }, APPROVED],
+      [{ ...SETTINGS, block: stated({ auto_approve: ["read"] }) }, APPROVED],
+      [{ ...SETTINGS, block: stated({ auto_approve: { $remove: "bash" } }) }, APPROVED],
       [
-        { ...SETTINGS, block: said({ rules: [{ ask: "bash", command: "ls" }] }) },
+        { ...SETTINGS, block: stated({ rules: [{ ask: "bash", command: "ls" }] }) },
         "require_approval by rules",
       ],
       [{ settings: "{ auto_approve: [], rules: [{ deny: bash, command: ls }] }" }, "deny by rules"],
@@ -75,7 +75,7 @@ Deno.test("it counts where the document has a list of its own, never against wha
       await using session = await open(world, [bash("ls")], asked);
       const added = await session.addRule({ approve: "bash", command: ["ls"] });
       assert.ok(added.ok);
-      assert.deepEqual(await verdictsOf(session), [expected], JSON.stringify(asked));
+      assert.deepEqual(await decisionsOf(session), [expected], JSON.stringify(asked));
       await Deno.remove(`${world.project}/.flemma`, { recursive: true }).catch(() => {});
     }
   }));
@@ -86,12 +86,12 @@ Deno.test("a rule given for a call in the sandbox lets none run outside of it", 
     await using session = await open(world, [bash("ls")], inside);
     const rule = await always(session, "c1");
     assert.deepEqual(rule, { approve: "bash", command: ["ls"], sandboxed: true });
-    assert.deepEqual(await verdictsOf(session), [APPROVED]);
+    assert.deepEqual(await decisionsOf(session), [APPROVED]);
     await using outside = await open(world, [bash("ls")], { ...inside, sandbox: false });
-    assert.deepEqual(await verdictsOf(outside), [ASKED]);
+    assert.deepEqual(await decisionsOf(outside), [ASKED]);
     await outside.removeRule(rule);
     assert.deepEqual(await always(outside, "c1"), { approve: "bash", command: ["ls"] });
-    assert.deepEqual(await verdictsOf(outside), [APPROVED]);
+    assert.deepEqual(await decisionsOf(outside), [APPROVED]);
   }));
 
 Deno.test("it is for this document alone, and for one that has a path", () =>
@@ -105,7 +105,7 @@ Deno.test("it is for this document alone, and for one that has a path", () =>
     });
     assert.ok(other.ok);
     await using otherSession = other.value;
-    assert.deepEqual(await verdictsOf(otherSession), [ASKED]);
+    assert.deepEqual(await decisionsOf(otherSession), [ASKED]);
     const unsaved = await chatInMemory(session.chat.bytes, { environment: world.environment() });
     assert.ok(unsaved.ok);
     await using unsavedSession = unsaved.value;
@@ -120,5 +120,5 @@ Deno.test("a denial for this login is a rule too", () =>
   inWorld(async (world) => {
     await using session = await open(world, ['read {"path":"a"}'], { settings: "{ auto_approve: [read] }" });
     assert.ok((await session.addRule({ deny: "read", reason: "not today" })).ok);
-    assert.deepEqual(await verdictsOf(session), ["deny by rules"]);
+    assert.deepEqual(await decisionsOf(session), ["deny by rules"]);
   }));

@@ -51,7 +51,7 @@ Deno.test("a tool that nothing approves waits, shows itself, and runs once it is
         preview: 'echo: text="hi"',
         previewIsCut: false,
         hasText: false,
-        verdict: { decision: "require_approval", source: "default" },
+        decided: { decision: "require_approval", source: "default" },
       }]);
       assert.deepEqual(await session.approve({ kind: "only" }), { ok: true, value: ["call_1"] });
       assert.equal((await session.advance()).reason, "done");
@@ -318,14 +318,14 @@ Deno.test("when the first block changes between two calls, the next one goes by 
   await inPlace(async (place) => {
     const text = asking(["a", "echo", '{"text":"1"}']);
     const session = await place.memory(text, { tools: [ECHO] });
-    const verdict = async () => (await session.calls())[0]?.verdict;
-    assert.equal((await verdict())?.decision, "require_approval");
+    const decided = async () => (await session.calls())[0]?.decided;
+    assert.equal((await decided())?.decision, "require_approval");
     const block = "```yaml\nflemma: { tools: { auto_approve: [echo] } }\n```\n";
     assert.equal(await session.edit([{ from: 0, to: 0, insert: block }]), null);
-    assert.deepEqual(await verdict(), { decision: "approve", source: "urn:flemma:approval:frontmatter" });
+    assert.deepEqual(await decided(), { decision: "approve", source: "urn:flemma:approval:frontmatter" });
     assert.deepEqual(session.settings.tools.document?.auto_approve, ["echo"]);
     await session.edit([{ from: 0, to: block.length, insert: "" }]);
-    assert.equal((await verdict())?.decision, "require_approval");
+    assert.equal((await decided())?.decision, "require_approval");
   });
 });
 
@@ -358,11 +358,11 @@ Deno.test("when the settings cannot be read any more, nothing is decided, run or
     const text = asking(["a", "echo", '{"text":"1"}']);
     const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
     place.settings("modle: x\n");
-    assert.equal((await session.calls())[0]?.verdict.decision, "approve");
+    assert.equal((await session.calls())[0]?.decided.decision, "approve");
     await session.edit([{ from: 0, to: 0, insert: "```yaml\na: 1\n```\n" }]);
     const before = textOf(session);
     assert.deepEqual(await session.plan(), []);
-    assert.equal((await session.calls())[0]?.verdict.source, "settings");
+    assert.equal((await session.calls())[0]?.decided.source, "settings");
     assert.equal((await session.diagnose()).blocked, true);
     assert.equal((await session.request()).kind, "failed");
     for (const each of [session.advance(), session.send(), session.execute("a")]) {
@@ -371,7 +371,7 @@ Deno.test("when the settings cannot be read any more, nothing is decided, run or
     assert.equal(codeOf(await session.approve("a")), "config-invalid");
     assert.equal(textOf(session), before);
     place.settings("model: claude-haiku-4-5\n");
-    assert.equal((await session.calls())[0]?.verdict.decision, "approve");
+    assert.equal((await session.calls())[0]?.decided.decision, "approve");
   });
 });
 
@@ -434,10 +434,10 @@ Deno.test("resolvers of the host decide by their priority, and a broken one open
       '{"text":"?"}',
     ]);
     const session = await place.memory(calls, { tools: [ECHO], resolvers: [new Guard()] });
-    const told = (await session.calls()).map(({ verdict: { decision, source } }) =>
+    const reported = (await session.calls()).map(({ decided: { decision, source } }) =>
       `${decision} by ${source}`
     );
-    assert.deepEqual(told, ["deny by guard", "approve by guard", "require_approval by default"]);
+    assert.deepEqual(reported, ["deny by guard", "approve by guard", "require_approval by default"]);
     const events: CycleEvent[] = [];
     const broken = await place.memory(calls, {
       tools: [ECHO],
@@ -445,7 +445,7 @@ Deno.test("resolvers of the host decide by their priority, and a broken one open
       settings: { overrides: { tools: { require_approval: false } } },
       emit: (event) => events.push(event),
     });
-    assert.equal((await broken.calls())[0]?.verdict.decision, "require_approval");
+    assert.equal((await broken.calls())[0]?.decided.decision, "require_approval");
     const [fault] = events.flatMap((event) =>
       event.event === "notice" && event.code === "resolver-fault" ? [event.message] : []
     );
@@ -516,7 +516,7 @@ Deno.test("whoever types in a stranger's document has not agreed to its settings
     assert.equal(session.path, place.path("a.chat"));
     await session.edit([{ from: text.length, to: text.length, insert: "\n" }]);
     const again = await place.memory(textOf(session), { path: "a.chat" });
-    assert.equal((await again.calls())[0]?.verdict.source, "urn:flemma:approval:trust");
+    assert.equal((await again.calls())[0]?.decided.source, "urn:flemma:approval:trust");
   });
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
-import { contentOf, keptChanges } from "../../agent/undo/saved_files.ts";
+import { contentOf, listSavedFiles } from "../../agent/undo/saved_files.ts";
 import { sessionPath } from "../../config/sources/session_overrides.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
@@ -89,10 +89,12 @@ Deno.test("every line of such a journal is read, and a torn last one is passed o
     ]);
     assert.equal(journal.isFromThisRun("call_1"), false);
     assert.deepEqual([...journal.started()].map(([id, { tool }]) => [id, tool]), [["call_1", "bash"]]);
-    assert.deepEqual([...journal.keptResults()], [["call_1", "/state/bodies/b.txt"]]);
+    assert.deepEqual([...journal.savedResults()], [["call_1", "/state/bodies/b.txt"]]);
     assert.deepEqual([...journal.unfinished()], ["call_4"]);
-    assert.deepEqual([journal.exposure()?.leads, journal.exposure()?.approved], [document, { call_1: ONE }]);
-    assert.deepEqual(journal.suspects()?.calls, { call_5: ONE });
+    assert.deepEqual([journal.tamperCheck()?.leads, journal.tamperCheck()?.approved], [document, {
+      call_1: ONE,
+    }]);
+    assert.deepEqual(journal.tampered()?.calls, { call_5: ONE });
     assert.deepEqual([journal.fileHash("/w/notes.md"), journal.promptDay()], [ONE, "2026-11-28"]);
     const { records, stale, unread, notes, sent } = journal.thinking;
     assert.deepEqual([...records.keys(), ...stale, ...unread, notes.get("00ab"), ...sent], [
@@ -143,7 +145,7 @@ Deno.test("a session on the document finds its approvals, its trust, its rules a
     const steps = (await chat.plan()).map((step) => `${step.do} ${"id" in step ? step.id : ""}`.trim());
     assert.ok(steps.includes("run call_2"), steps.join());
     assert.ok(!steps.includes("run call_1"), "a call that a killed run had begun asks the person");
-    const [change] = await keptChanges(environment, document);
+    const [change] = await listSavedFiles(environment, document);
     assert.deepEqual([change?.call, change?.shownAs, change?.undone], ["call_0", "new.txt", false]);
     const { before, after } = await contentOf(change!);
     assert.deepEqual([before, new TextDecoder().decode(after!)], [null, "hello"]);

@@ -97,7 +97,7 @@ Deno.test("whatever a session could see otherwise is left to it", async () => {
     "skills": (place) => Deno.mkdirSync(place.path(".agents/skills"), { recursive: true }),
     "commands that lived when a run ended": async (place) => {
       const name = place.path("a.chat");
-      await (await journalOf(place)).recordExposure({
+      await (await journalOf(place)).recordTamperCheck({
         name,
         leads: name,
         file: null,
@@ -106,7 +106,7 @@ Deno.test("whatever a session could see otherwise is left to it", async () => {
       });
     },
     "what a command could have written": async (place) => {
-      await (await journalOf(place)).recordSuspects({ why: "it could", calls: {}, block: "x" });
+      await (await journalOf(place)).recordTampered({ why: "it could", calls: {}, block: "x" });
     },
     "a journal that cannot be read": async (place) => {
       const key = await documentKey(place.path("a.chat"));

@@ -2,18 +2,18 @@
 
 import assert from "node:assert/strict";
 import {
-  blockIsSuspect,
   breachSince,
+  findTampered,
   hashOf,
+  isBlockTampered,
   type Leaves,
-  suspectsIn,
   together,
-  vouched,
+  withoutTampered,
 } from "../../agent/trust/tamper_check.ts";
-import type { Exposure, FileIdentity, Suspects } from "../../cycle/types.ts";
+import type { FileIdentity, TamperCheck, TamperedParts } from "../../cycle/types.ts";
 
 const FILE: FileIdentity = { dev: 1, ino: 2, born: 3, links: 1 };
-const THEN: Exposure = {
+const THEN: TamperCheck = {
   name: "/l/a.chat",
   leads: "/d/a.chat",
   file: FILE,
@@ -25,7 +25,7 @@ const NOW: Leaves = { approved: { c1: "one" }, block: "says", narrows: false };
 Deno.test("a document was out of reach only where name, file and number of names are the same", () => {
   const path = "/d/a.chat";
   const rows:
-    readonly (readonly [now: Parameters<typeof breachSince>[1], then: Exposure, why: RegExp | null])[] = [
+    readonly (readonly [now: Parameters<typeof breachSince>[1], then: TamperCheck, why: RegExp | null])[] = [
       [{ path, file: FILE }, THEN, null],
       [{ path: "/d/forged", file: FILE }, THEN, /\/l\/a\.chat was replaced/],
       [{ path, file: { ...FILE, dev: 9 } }, THEN, /the file was replaced/],
@@ -45,28 +45,31 @@ Deno.test("a document was out of reach only where name, file and number of names
 });
 
 Deno.test("only what differs is suspected: an approval of another text or none before, a block that says something else", () => {
-  const rows:
-    readonly (readonly [now: Partial<Leaves>, then: Partial<Exposure>, found: Partial<Suspects> | null])[] = [
-      [{}, {}, null],
-      [{ approved: {} }, {}, null],
-      [{ approved: { c1: "one", c2: "two" } }, {}, { calls: { c2: "two" }, block: null }],
-      [{ approved: { c1: "another" } }, {}, { calls: { c1: "another" }, block: null }],
-      [{ approved: { constructor: "x" } }, { approved: {} }, { calls: { constructor: "x" }, block: null }],
-      [{ block: "says more" }, {}, { calls: {}, block: "says more" }],
-      [{ block: "" }, {}, { calls: {}, block: "" }],
-      [{ block: "says", narrows: true }, { block: "" }, null],
-      [{ block: "says", narrows: false }, { block: "" }, { calls: {}, block: "says" }],
-      [{ block: "says less", narrows: true }, {}, { calls: {}, block: "says less" }],
-    ];
+  const rows: readonly (readonly [
+    now: Partial<Leaves>,
+    then: Partial<TamperCheck>,
+    found: Partial<TamperedParts> | null,
+  ])[] = [
+    [{}, {}, null],
+    [{ approved: {} }, {}, null],
+    [{ approved: { c1: "one", c2: "two" } }, {}, { calls: { c2: "two" }, block: null }],
+    [{ approved: { c1: "another" } }, {}, { calls: { c1: "another" }, block: null }],
+    [{ approved: { constructor: "x" } }, { approved: {} }, { calls: { constructor: "x" }, block: null }],
+    [{ block: "says more" }, {}, { calls: {}, block: "says more" }],
+    [{ block: "" }, {}, { calls: {}, block: "" }],
+    [{ block: "says", narrows: true }, { block: "" }, null],
+    [{ block: "says", narrows: false }, { block: "" }, { calls: {}, block: "says" }],
+    [{ block: "says less", narrows: true }, {}, { calls: {}, block: "says less" }],
+  ];
   for (const [now, then, found] of rows) {
     const expected = found === null ? null : { why: "so", ...found };
-    assert.deepEqual(suspectsIn({ ...THEN, ...then }, { ...NOW, ...now }, "so"), expected);
+    assert.deepEqual(findTampered({ ...THEN, ...then }, { ...NOW, ...now }, "so"), expected);
   }
 });
 
 Deno.test("what was suspected stays so when more is found", () => {
-  const one: Suspects = { why: "one", calls: { c1: "x" }, block: "b" };
-  const two: Suspects = { why: "two", calls: { c2: "y" }, block: null };
+  const one: TamperedParts = { why: "one", calls: { c1: "x" }, block: "b" };
+  const two: TamperedParts = { why: "two", calls: { c2: "y" }, block: null };
   assert.equal(together(null, null), null);
   assert.deepEqual(together(one, null), one);
   assert.deepEqual(together(null, two), two);
@@ -79,24 +82,24 @@ Deno.test("what was suspected stays so when more is found", () => {
 });
 
 Deno.test("before commands begin, everything is vouched for that is not suspected", () => {
-  assert.deepEqual(vouched(NOW, null), { approved: { c1: "one" }, block: "says" });
-  const suspects: Suspects = { why: "so", calls: { c1: "one" }, block: "says" };
-  const left = vouched({ ...NOW, approved: { c1: "one", c2: "two" } }, suspects);
+  assert.deepEqual(withoutTampered(NOW, null), { approved: { c1: "one" }, block: "says" });
+  const tampered: TamperedParts = { why: "so", calls: { c1: "one" }, block: "says" };
+  const left = withoutTampered({ ...NOW, approved: { c1: "one", c2: "two" } }, tampered);
   assert.deepEqual(left.approved, { c2: "two" });
   assert.notEqual(left.block, "says");
   // The person has changed both since.
-  assert.deepEqual(vouched(NOW, { why: "so", calls: { c1: "other" }, block: "other" }), {
+  assert.deepEqual(withoutTampered(NOW, { why: "so", calls: { c1: "other" }, block: "other" }), {
     approved: { c1: "one" },
     block: "says",
   });
 });
 
 Deno.test("a block is suspected only while it says what it said then", () => {
-  const suspects: Suspects = { why: "so", calls: {}, block: "says" };
-  assert.equal(blockIsSuspect({ block: "says" }, suspects), true);
-  assert.equal(blockIsSuspect({ block: "other" }, suspects), false);
-  assert.equal(blockIsSuspect({ block: "says" }, { ...suspects, block: null }), false);
-  assert.equal(blockIsSuspect({ block: "says" }, null), false);
+  const tampered: TamperedParts = { why: "so", calls: {}, block: "says" };
+  assert.equal(isBlockTampered({ block: "says" }, tampered), true);
+  assert.equal(isBlockTampered({ block: "other" }, tampered), false);
+  assert.equal(isBlockTampered({ block: "says" }, { ...tampered, block: null }), false);
+  assert.equal(isBlockTampered({ block: "says" }, null), false);
 });
 
 Deno.test("ids that every object has are no calls", () => {

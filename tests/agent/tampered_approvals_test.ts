@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { countingApprovals, unconfirmed } from "../../agent/trust/downgrades.ts";
 import { callDoubts, unconfirmedBlock } from "../../agent/trust/unconfirmed.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import type { Suspects } from "../../cycle/types.ts";
-import { type Verdict, withDowngrades } from "../../tools/approval/mod.ts";
+import type { TamperedParts } from "../../cycle/types.ts";
+import { type ApprovalDecision, withDowngrades } from "../../tools/approval/mod.ts";
 
 const WHY = "the file was replaced";
 
-const ONE: Suspects = { why: WHY, calls: { c1: "hash" }, block: null };
+const ONE: TamperedParts = { why: WHY, calls: { c1: "hash" }, block: null };
 
 Deno.test("a call that waits is told to have been approved by what a command could have written, and no other call", async () => {
-  const rows: readonly (readonly [Verdict["decision"], Suspects | null, string, boolean])[] = [
+  const rows: readonly (readonly [ApprovalDecision["decision"], TamperedParts | null, string, boolean])[] = [
     ["require_approval", ONE, "c1", true],
     ["require_approval", ONE, "c2", false],
     ["require_approval", { ...ONE, calls: {} }, "c1", false],
@@ -21,16 +21,16 @@ Deno.test("a call that waits is told to have been approved by what a command cou
     ["approve", ONE, "c1", false],
     ["deny", ONE, "c1", false],
   ];
-  for (const [decision, suspects, id, told] of rows) {
-    const given: Verdict = { decision, source: "config", chain: [] };
-    const decide = withDowngrades(() => Promise.resolve(given), [unconfirmed({ suspects })]);
-    const verdict = await decide({ id, name: "bash", input: {} });
+  for (const [decision, tampered, id, reported] of rows) {
+    const given: ApprovalDecision = { decision, source: "config", chain: [] };
+    const decide = withDowngrades(() => Promise.resolve(given), [unconfirmed({ tampered })]);
+    const decided = await decide({ id, name: "bash", input: {} });
     const what = `${decision} ${id}`;
-    if (!told) assert.equal(verdict, given, what);
+    if (!reported) assert.equal(decided, given, what);
     else {
-      assert.equal(verdict.decision, "require_approval", what);
-      assert.equal(verdict.detail, `a command could have written its approval, because ${WHY}`);
-      assert.deepEqual(verdict.chain, []);
+      assert.equal(decided.decision, "require_approval", what);
+      assert.equal(decided.detail, `a command could have written its approval, because ${WHY}`);
+      assert.deepEqual(decided.chain, []);
     }
   }
 });
@@ -40,8 +40,8 @@ Deno.test("the journal knows no approval of a call that a command could have app
   assert.ok(opened.ok);
   const approval = { by: "person", hash: "h" } as const;
   await opened.value.recordApprovals(new Map([["c1", approval], ["c2", approval]]));
-  const by = (suspects: Suspects | null) => {
-    const approvalOf = countingApprovals(opened.value, [unconfirmed({ suspects })]);
+  const by = (tampered: TamperedParts | null) => {
+    const approvalOf = countingApprovals(opened.value, [unconfirmed({ tampered })]);
     return ["c1", "c2", "c3"].map((id) => approvalOf(id)?.by ?? null);
   };
   assert.deepEqual(by(null), ["person", "person", null]);

@@ -261,18 +261,18 @@ Deno.test("status, yieldToUser, errors, data and further texts of a result are t
       emit: (event) => events.push(event),
     });
     assert.equal((await session.advance()).reason, "yield");
-    const said = (what: string) => session.chat.result(what)?.content ?? "";
-    assert.equal(said("status"), "c");
+    const stated = (what: string) => session.chat.result(what)?.content ?? "";
+    assert.equal(stated("status"), "c");
     assert.ok(events.some((event) => event.event === "tool:finished" && event.note === "all well"));
-    assert.equal(said("empty"), "");
-    assert.equal(said("error"), "went wrong");
-    assert.equal(said("data"), `{"a":[1]}`);
-    assert.equal(said("blocks"), "c\n\nmore");
-    assert.match(said("image"), /^a picture\n\[image\/png, 5B; kept in \S+\/attachments\/[0-9a-f]{64}\]$/);
-    assert.equal(said("thrown"), "thrown by the tool");
-    assert.match(said("nothing"), /without giving a result/);
-    assert.match(said("words"), /gave back a string, where \{ content, isError \} is expected/);
-    assert.match(said("list"), /gave back a list, where/);
+    assert.equal(stated("empty"), "");
+    assert.equal(stated("error"), "went wrong");
+    assert.equal(stated("data"), `{"a":[1]}`);
+    assert.equal(stated("blocks"), "c\n\nmore");
+    assert.match(stated("image"), /^a picture\n\[image\/png, 5B; kept in \S+\/attachments\/[0-9a-f]{64}\]$/);
+    assert.equal(stated("thrown"), "thrown by the tool");
+    assert.match(stated("nothing"), /without giving a result/);
+    assert.match(stated("words"), /gave back a string, where \{ content, isError \} is expected/);
+    assert.match(stated("list"), /gave back a list, where/);
   });
 });
 
@@ -512,20 +512,20 @@ Deno.test("names: the earlier folder, code before data, .js before .ts; what cla
       `export default { name: "other-name", execute: () => ({ content: "named" }) };`,
     );
     const settings = { overrides: { tools: { require_approval: false, dirs: [dir] } } };
-    const said = async (tool: string, input = {}) => await called(place, tool, input, { settings });
-    const first = await said("twice");
+    const stated = async (tool: string, input = {}) => await called(place, tool, input, { settings });
+    const first = await stated("twice");
     assert.equal(first.text, "from the setting");
-    const told = first.events.flatMap((event) =>
+    const reported = first.events.flatMap((event) =>
       event.event === "notice" && event.code === "tool-file" ? [event.message] : []
     ).join("\n");
-    assert.match(told, /flemma\/tools\/twice\.ts is not used.*more\/twice\.ts/);
-    assert.match(told, /both\.ts is not used, because both\.js is there/);
-    assert.match(told, /bash\.ts is not used.*tools\.override/);
-    assert.equal(told.split("\n").length, 3, told);
-    assert.equal((await said("both")).text, "js");
-    assert.equal((await said("other-name")).text, "named");
-    assert.match((await said("named")).reason, /no tool named named/);
-    assert.match((await said("ls", { path: ".", label: "l" })).reason, /no tool named ls/);
+    assert.match(reported, /flemma\/tools\/twice\.ts is not used.*more\/twice\.ts/);
+    assert.match(reported, /both\.ts is not used, because both\.js is there/);
+    assert.match(reported, /bash\.ts is not used.*tools\.override/);
+    assert.equal(reported.split("\n").length, 3, reported);
+    assert.equal((await stated("both")).text, "js");
+    assert.equal((await stated("other-name")).text, "named");
+    assert.match((await stated("named")).reason, /no tool named named/);
+    assert.match((await stated("ls", { path: ".", label: "l" })).reason, /no tool named ls/);
     const replaced = { overrides: { tools: { require_approval: false, override: ["bash"] } } };
     assert.equal((await called(place, "bash", {}, { settings: replaced })).text, "not bash");
   });

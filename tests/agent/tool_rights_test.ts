@@ -28,9 +28,9 @@ function withModule(place: Place, name: string, tools = ""): void {
 /** The first block of a document that leaves the sandbox, so that its calls wait unless they only read. */
 const WIDENING = "```yaml\nflemma:\n  sandbox: false\n```\n";
 
-async function verdictOf(session: ChatSession) {
+async function decisionOf(session: ChatSession) {
   const [call] = await session.calls();
-  return call?.verdict;
+  return call?.decided;
 }
 
 Deno.test("W12: in an untrusted document the program's own ls runs unasked, and a tool in its place waits", () =>
@@ -39,12 +39,12 @@ Deno.test("W12: in an untrusted document the program's own ls runs unasked, and 
     place.settings("tools:\n  auto_approve: [ls]\n");
     {
       await using session = await place.memory(text);
-      assert.equal((await verdictOf(session))?.decision, "approve");
+      assert.equal((await decisionOf(session))?.decision, "approve");
     }
     withModule(place, "ls", "  auto_approve: [ls]\n");
     await using session = await place.memory(text);
-    const verdict = await verdictOf(session);
-    assert.deepEqual([verdict?.decision, verdict?.source], ["require_approval", "urn:flemma:approval:trust"]);
+    const decided = await decisionOf(session);
+    assert.deepEqual([decided?.decision, decided?.source], ["require_approval", "urn:flemma:approval:trust"]);
   }));
 
 Deno.test("W12: after a kill the program's own ls runs again, and a tool in its place asks", () =>
@@ -110,8 +110,8 @@ Deno.test("W13: a call is shown where its own tool would run", () =>
   inPlace(async (place) => {
     const inside = await shown(place, asking(["c1", "bash", '{"command":"true"}']));
     assert.equal(inside.sandboxed, !inside.wall.startsWith("outside"));
-    const reckoned = await shown(place, asking(["c1", "calculator", '{"expression":"1"}']));
-    assert.deepEqual([reckoned.sandboxed, reckoned.wall], [inside.sandboxed, inside.wall]);
+    const calculate = await shown(place, asking(["c1", "calculator", '{"expression":"1"}']));
+    assert.deepEqual([calculate.sandboxed, calculate.wall], [inside.sandboxed, inside.wall]);
     withModule(place, "deploy");
     const module = await shown(place, asking(["c1", "deploy"]));
     assert.deepEqual([module.sandboxed, module.warnings], [false, ""]);
@@ -143,7 +143,10 @@ Deno.test("W13: a rule for the sandbox approves what runs there, and 'always' wr
     const asked = async (tool: string) => {
       await using session = await place.memory(asking(["c1", tool]));
       const proposed = await session.proposeRule("c1");
-      return [(await verdictOf(session))?.decision, proposed.ok && proposed.value.written.sandboxed === true];
+      return [
+        (await decisionOf(session))?.decision,
+        proposed.ok && proposed.value.written.sandboxed === true,
+      ];
     };
     const works = await (await place.memory(asking())).sandbox.available();
     withModule(place, "deploy", rules("deploy"));
@@ -174,7 +177,7 @@ Deno.test("W14: while a module that may replace a tool does not load, its calls 
     const call = asking(["c1", "bash", '{"command":"echo ran > ran.txt"}']);
     for (const text of [call, answered(call, answer("c1", "approved"))]) {
       await using session = await place.memory(text, { settings: OFF });
-      assert.equal((await verdictOf(session))?.source, place.path("tools.ts"));
+      assert.equal((await decisionOf(session))?.source, place.path("tools.ts"));
       await session.advance();
       assert.match(textOf(session), /status=pending/);
     }

@@ -12,7 +12,7 @@ const ASKING = "@You:\nHello\n";
 const FREE = { overrides: { tools: { require_approval: false } } };
 
 /** A source with the tool `echo`, which answers when it is told to. */
-function held(): {
+function retained(): {
   readonly source: ToolSource;
   readonly asked: Promise<void>;
   answer(error?: string): void;
@@ -47,7 +47,7 @@ function heard(): { readonly emit: Emit; readonly events: CycleEvent[]; codes():
 Deno.test("a send waits until every source has answered, offers what they have, and tells once that all are there", async () => {
   await inPlace(async (place) => {
     await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
-      const { source, asked, answer } = held();
+      const { source, asked, answer } = retained();
       const { emit, events } = heard();
       await using session = await place.memory(ASKING, { provider, tools: [source], emit });
       const stop = session.advance();
@@ -64,16 +64,16 @@ Deno.test("a send waits until every source has answered, offers what they have, 
 Deno.test("a send that waits longer than a second says for whom", async () => {
   await inPlace(async (place) => {
     await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
-      const { source, answer } = held();
-      const told: string[] = [];
+      const { source, answer } = retained();
+      const reported: string[] = [];
       const emit: Emit = (event) => {
         if (event.event !== "notice" || event.code !== "tools-waiting") return;
-        told.push(event.message);
+        reported.push(event.message);
         answer();
       };
       await using session = await place.memory(ASKING, { provider, tools: [source], emit });
       assert.equal((await session.advance()).reason, "done");
-      assert.deepEqual(told, ["Waiting for the tools of the server."]);
+      assert.deepEqual(reported, ["Waiting for the tools of the server."]);
     });
   });
 });
@@ -94,7 +94,7 @@ Deno.test("a source that fails is a notice; the send goes on without it", async 
 Deno.test("cancelling a send that waits for a source ends it; nothing is sent", async () => {
   await inPlace(async (place) => {
     await withModel([], async (provider, replay) => {
-      const { source, asked } = held();
+      const { source, asked } = retained();
       await using session = await place.memory(ASKING, { provider, tools: [source] });
       const stop = session.advance();
       await asked;
@@ -106,7 +106,7 @@ Deno.test("cancelling a send that waits for a source ends it; nothing is sent", 
 
 Deno.test("what only looks or decides starts no source", async () => {
   await inPlace(async (place) => {
-    const { source, asked } = held();
+    const { source, asked } = retained();
     let begun = false;
     asked.then(() => begun = true);
     const text = answered(asking(["c1", "echo", `{"text":"x"}`]), answer("c1", "pending"));
@@ -122,7 +122,7 @@ Deno.test("what only looks or decides starts no source", async () => {
 Deno.test("an open call waits for the source that may have its tool before it is judged", async () => {
   await inPlace(async (place) => {
     await withModel([{ reply: [{ text: "Done." }] }], async (provider) => {
-      const { source, asked, answer } = held();
+      const { source, asked, answer } = retained();
       const text = asking(["c1", "echo", `{"text":"from the source"}`]);
       await using session = await place.memory(text, { provider, tools: [source], settings: FREE });
       const stop = session.advance();
@@ -137,7 +137,7 @@ Deno.test("an open call waits for the source that may have its tool before it is
 
 Deno.test("a call of a tool that is there waits for no source", async () => {
   await inPlace(async (place) => {
-    const { source, asked, answer } = held();
+    const { source, asked, answer } = retained();
     const { emit, events } = heard();
     const never: ToolSource = { ...source, mayHave: (name) => name !== "other" };
     const other: OwnTools = { ...ECHO, name: "other" };
@@ -161,7 +161,7 @@ Deno.test("a call of a tool that is there waits for no source", async () => {
 
 Deno.test("cancelling a press that waits for a source writes nothing", async () => {
   await inPlace(async (place) => {
-    const { source, asked, answer } = held();
+    const { source, asked, answer } = retained();
     const text = asking(["c1", "echo", `{"text":"x"}`]);
     await using session = await place.memory(text, { tools: [source], settings: FREE });
     const stop = session.advance();
@@ -287,7 +287,7 @@ Deno.test("a file of code that a settings file names and that is missing is foun
 
 Deno.test("what a program registers once is there in every document that it opens, weaker than a document's own", async () => {
   await inPlace(async (place) => {
-    const said = async (tools: readonly OwnTools[]) => {
+    const stated = async (tools: readonly OwnTools[]) => {
       await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), {
         tools,
         settings: FREE,
@@ -297,8 +297,8 @@ Deno.test("what a program registers once is there in every document that it open
     };
     try {
       processTools.register({ ...ECHO, execute: () => ({ success: true, output: "of the process" }) });
-      assert.match(await said([]), /of the process\n/);
-      assert.match(await said([ECHO]), /\nx\n/);
+      assert.match(await stated([]), /of the process\n/);
+      assert.match(await stated([ECHO]), /\nx\n/);
     } finally {
       processTools.clear();
     }
@@ -330,7 +330,7 @@ Deno.test("a resolver that a program registers once is asked in every document t
       );
       await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), { tools: [ECHO] });
       const [call] = await session.calls();
-      assert.deepEqual([call?.verdict.decision, call?.verdict.source], ["approve", "echo is fine"]);
+      assert.deepEqual([call?.decided.decision, call?.decided.source], ["approve", "echo is fine"]);
     } finally {
       approval.clear();
     }
@@ -340,7 +340,7 @@ Deno.test("a resolver that a program registers once is asked in every document t
 Deno.test("a session that is closed keeps nothing alive for a source that has not answered", async () => {
   await inPlace(async (place) => {
     await withModel([], async (provider) => {
-      const { source, asked, answer } = held();
+      const { source, asked, answer } = retained();
       const { emit, codes } = heard();
       const session = await place.memory(ASKING, { provider, tools: [source], emit });
       const stop = session.advance();

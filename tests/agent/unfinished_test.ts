@@ -5,12 +5,12 @@ import { unfinished } from "../../agent/trust/downgrades.ts";
 import { unfinishedDoubts } from "../../agent/trust/unconfirmed.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
-import { type Verdict, withDowngrades } from "../../tools/approval/mod.ts";
+import { type ApprovalDecision, withDowngrades } from "../../tools/approval/mod.ts";
 
 const call = (id: string) => ({ id, name: "bash", input: {} });
 
 Deno.test("only what policy would run of such a reply is the person's to decide, and each call is told once", async () => {
-  const verdicts: Readonly<Record<string, Verdict>> = {
+  const decisions: Readonly<Record<string, ApprovalDecision>> = {
     runs: { decision: "approve", source: "config" },
     denied: { decision: "deny", source: "config" },
     asked: { decision: "require_approval", source: "config" },
@@ -19,8 +19,8 @@ Deno.test("only what policy would run of such a reply is the person's to decide,
   const events: CycleEvent[] = [];
   const ids = new Set(["runs", "denied", "asked"]);
   const downgrade = unfinished({ unfinished: () => ids }, (event) => events.push(event));
-  const decide = withDowngrades(({ id }) => Promise.resolve(verdicts[id]!), [downgrade]);
-  const decided = await Promise.all(Object.keys(verdicts).map((id) => decide(call(id))));
+  const decide = withDowngrades(({ id }) => Promise.resolve(decisions[id]!), [downgrade]);
+  const decided = await Promise.all(Object.keys(decisions).map((id) => decide(call(id))));
   assert.deepEqual(decided.map(({ decision }) => decision), [
     "require_approval",
     "deny",
@@ -46,14 +46,14 @@ Deno.test("the status names such calls while they have no block, and nothing els
   const chat = parse(
     new TextEncoder().encode(`@Assistant:\n${["a", "b", "c", "d"].map(use).join("")}${block}`),
   );
-  const told = (...ids: string[]) => unfinishedDoubts(chat, new Set(ids), "/x/a b.chat");
-  assert.deepEqual(told(), []);
-  assert.deepEqual(told("b", "gone"), [], "it waits already, or is not there any more");
-  assert.deepEqual(told("a", "b"), [
+  const reported = (...ids: string[]) => unfinishedDoubts(chat, new Set(ids), "/x/a b.chat");
+  assert.deepEqual(reported(), []);
+  assert.deepEqual(reported("b", "gone"), [], "it waits already, or is not there any more");
+  assert.deepEqual(reported("a", "b"), [
     "The program ended before the reply with a was complete, so it waits for you: flemma advance '/x/a b.chat' asks about it",
   ]);
   assert.match(
-    told("a", "d")[0]!,
+    reported("a", "d")[0]!,
     /the reply with a, d was complete, so they wait for you: flemma advance .* asks about them$/,
   );
 });

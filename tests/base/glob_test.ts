@@ -67,7 +67,7 @@ Deno.test("where letters of both sizes are the same, they fit each other, in bra
 
 Deno.test("what is no glob is told", () => {
   for (
-    const [glob, said] of [
+    const [glob, stated] of [
       ["[a", /bracket \[ is not closed/],
       ["{a", /brace \{ is not closed/],
       ["{a,{b}", /brace \{ is not closed/],
@@ -77,7 +77,7 @@ Deno.test("what is no glob is told", () => {
     ] as const
   ) {
     const read = readGlob(glob);
-    assert.match(read.ok ? "read" : read.problem, said, glob);
+    assert.match(read.ok ? "read" : read.problem, stated, glob);
   }
 });
 

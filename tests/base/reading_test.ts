@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import {
   isSystemFile,
   isSystemPath,
-  readJudged,
-  readJudgedSync,
+  readChecked,
+  readCheckedSync,
   systemDevices,
   TimeOver,
   within,
@@ -46,8 +46,8 @@ async function inFolder(body: (folder: string) => void | Promise<void>): Promise
   }
 }
 
-async function both(path: string, judge: Parameters<typeof readJudged>[1]): Promise<string[]> {
-  const read = [await readJudged(path, judge), readJudgedSync(path, judge)];
+async function both(path: string, evaluate: Parameters<typeof readChecked>[1]): Promise<string[]> {
+  const read = [await readChecked(path, evaluate), readCheckedSync(path, evaluate)];
   return read.map((bytes) =>
     typeof bytes === "string" ? `refused: ${bytes}` : new TextDecoder().decode(bytes)
   );
@@ -57,13 +57,13 @@ Deno.test("what is judged is the file that a link leads to", () =>
   inFolder(async (folder) => {
     Deno.writeTextFileSync(`${folder}/a`, "text");
     Deno.symlinkSync("a", `${folder}/link`);
-    const judged: string[] = [];
-    const judge = (real: string) => {
-      judged.push(real);
+    const evaluated: string[] = [];
+    const evaluate = (real: string) => {
+      evaluated.push(real);
       return null;
     };
-    assert.deepEqual(await both(`${folder}/link`, judge), ["text", "text"]);
-    assert.deepEqual(judged, [`${folder}/a`, `${folder}/a`]);
+    assert.deepEqual(await both(`${folder}/link`, evaluate), ["text", "text"]);
+    assert.deepEqual(evaluated, [`${folder}/a`, `${folder}/a`]);
     assert.deepEqual(await both(`${folder}/link`, () => "no"), ["refused: no", "refused: no"]);
   }));
 
@@ -83,7 +83,7 @@ for (
   ] as const
 ) {
   Deno.test(`${what} that takes the place of a file between judging and opening is not read`, async () => {
-    for (const read of [readJudged, readJudgedSync]) {
+    for (const read of [readChecked, readCheckedSync]) {
       await inFolder(async (folder) => {
         Deno.mkdirSync(`${folder}/d`);
         Deno.writeTextFileSync(`${folder}/d/a`, "harmless");

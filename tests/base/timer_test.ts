@@ -44,7 +44,7 @@ Deno.test("what ends a patience can be taken back until what came in time was ta
   }));
 
 /** What a program prints, and whether it wakes the Node layer; it has to end by itself. */
-async function runOf(code: string): Promise<{ readonly said: string; readonly wakes: boolean }> {
+async function runOf(code: string): Promise<{ readonly stated: string; readonly wakes: boolean }> {
   const log = await Deno.makeTempFile();
   try {
     const flags = `--v8-flags=--log-function-events,--logfile=${log},--no-logfile-per-isolate`;
@@ -54,7 +54,7 @@ async function runOf(code: string): Promise<{ readonly said: string; readonly wa
       stderr: "null",
     }).output();
     const wakes = (await Deno.readTextFile(log)).includes("deno_node/internal/timers");
-    return { said: new TextDecoder().decode(stdout), wakes };
+    return { stated: new TextDecoder().decode(stdout), wakes };
   } finally {
     await Deno.remove(log);
   }
@@ -63,7 +63,10 @@ async function runOf(code: string): Promise<{ readonly said: string; readonly wa
 Deno.test("a process lives until its time, not for what was taken back, and nothing of Node is woken", async () => {
   const module = JSON.stringify(new URL("../../base/system/timer.ts", import.meta.url).href);
   const code = `after(5, () => console.log("due")); after(600000, () => {})();`;
-  assert.deepEqual(await runOf(`import { after } from ${module}; ${code}`), { said: "due\n", wakes: false });
+  assert.deepEqual(await runOf(`import { after } from ${module}; ${code}`), {
+    stated: "due\n",
+    wakes: false,
+  });
   // Where the runtime's own timer wakes nothing any more, this module has no reason.
-  assert.deepEqual(await runOf("setTimeout(() => {}, 1);"), { said: "", wakes: true });
+  assert.deepEqual(await runOf("setTimeout(() => {}, 1);"), { stated: "", wakes: true });
 });

@@ -2,7 +2,7 @@
 // policy names may start, with arguments that it allows, and no file may appear.
 
 import assert from "node:assert/strict";
-import { inFolder, judgeCommand } from "../tools/rules/policy.ts";
+import { evaluateCommand, inFolder } from "../tools/rules/policy.ts";
 import { chance } from "./random.ts";
 import { shellCommand } from "./shell_commands.ts";
 
@@ -33,7 +33,7 @@ export async function approvedCommands(count: number, seed: number): Promise<str
     await prepare(folder);
     for (let at = 0; at < count; at++) {
       const command = shellCommand(chance(seed + at));
-      const { approved } = await judgeCommand(command, {
+      const { approved } = await evaluateCommand(command, {
         folder: work,
         path: `${folder}/bin`,
         writable: [work],
@@ -42,14 +42,14 @@ export async function approvedCommands(count: number, seed: number): Promise<str
       ran += 1;
       const calls = await record(command, folder, work);
       started += calls.length;
-      const told = `seed ${seed + at}: ${JSON.stringify(command)}`;
+      const reported = `seed ${seed + at}: ${JSON.stringify(command)}`;
       for (const call of calls) {
-        assert.equal(whatIsWrong(call), null, `${told} started ${JSON.stringify(call)}`);
+        assert.equal(whatIsWrong(call), null, `${reported} started ${JSON.stringify(call)}`);
       }
       assert.deepEqual(
         await listing(work),
         await listing(`${folder}/template`),
-        `${told} changed the folder`,
+        `${reported} changed the folder`,
       );
     }
   });
@@ -66,10 +66,12 @@ export async function checkApproved(command: string, folder: string): Promise<vo
 /** Runs an approved command; throws at what it must not do. Answers how many programs it started. */
 async function run(command: string, folder: string, from: string): Promise<number> {
   const calls = await record(command, folder, `${folder}/work`);
-  const told = `${from}: ${JSON.stringify(command)}`;
-  for (const call of calls) assert.equal(whatIsWrong(call), null, `${told} started ${JSON.stringify(call)}`);
+  const reported = `${from}: ${JSON.stringify(command)}`;
+  for (const call of calls) {
+    assert.equal(whatIsWrong(call), null, `${reported} started ${JSON.stringify(call)}`);
+  }
   const before = await listing(`${folder}/template`);
-  assert.deepEqual(await listing(`${folder}/work`), before, `${told} changed the folder`);
+  assert.deepEqual(await listing(`${folder}/work`), before, `${reported} changed the folder`);
   return calls.length;
 }
 

@@ -16,7 +16,7 @@ export async function attacks(count: number): Promise<string> {
   for (let tried = 0; tried < count; tried += TRIES) {
     await inFolder(async (folder) => {
       const outcomes = (await tryAll(folder)).flat();
-      assert.deepEqual(outcomes.filter(({ held, told }) => !held || told), []);
+      assert.deepEqual(outcomes.filter(({ retained, reported }) => !retained || reported), []);
       assert.equal(outcomes.length, TRIES);
     });
   }

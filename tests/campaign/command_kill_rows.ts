@@ -20,7 +20,7 @@ export interface KilledCommand {
   /** A file that another program changes line by line, each time whole, such as git its settings. */
   readonly stepwise?: string;
   /** What a file may hold beside its old and its new text: the kill can hit a helper of the program, which then says so. */
-  readonly told?: RegExp;
+  readonly reported?: RegExp;
   /** What must be true of files at the end, where they need not be as if nobody had killed anything. */
   readonly settled?: (place: Scene, again: Finished) => void;
 }
@@ -193,7 +193,7 @@ export const COMMANDS: readonly KilledCommand[] = [
       place.write("a.chat", CHANGES.slice(0, CHANGES.indexOf("**Tool Use:** `write`")) + "@You:\n");
     },
     line: "flemma execute a.chat c1",
-    told: /`c1` \(error\)[^]*The helper that works on files [^]*Read it again\./,
+    reported: /`c1` \(error\)[^]*The helper that works on files [^]*Read it again\./,
     again: "flemma undo a.chat",
     // The person has back what was there, or is told where it is kept.
     settled: (place, { stderr }) => {

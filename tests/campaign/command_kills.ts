@@ -55,9 +55,9 @@ async function undisturbed(command: KilledCommand, traced: boolean): Promise<Who
     const log = `${place.folder}/calls`;
     const finished = await line(traced ? `strace -f -qq -o ${log} -e trace=${CHANGES} -e signal=none` : "");
     const after = treeOf(place);
-    const told = `exit ${finished.code}\n${finished.stderr}`;
+    const reported = `exit ${finished.code}\n${finished.stderr}`;
     if (command.settled === undefined) {
-      assert.notDeepEqual([...after], [...before], `nothing changed: ${told}`);
+      assert.notDeepEqual([...after], [...before], `nothing changed: ${reported}`);
     }
     const calls = traced
       ? [...Deno.readTextFileSync(log).matchAll(/^\d+ +(\w+)\(/gm)].map(([, name = ""]) => name)
@@ -97,29 +97,29 @@ async function oneKill(
     const killedBy = aimed(place.folder);
     const killed = await line(killedBy);
     early = killed.code !== whole.code;
-    const said = `${killedBy}\nexit ${killed.code}\n${killed.stderr}`;
+    const stated = `${killedBy}\nexit ${killed.code}\n${killed.stderr}`;
     for (const [path, content] of treeOf(place)) {
       if (isTemporary(path) || path === command.grows) continue;
       const may = [whole.before, whole.after].filter((tree) => tree.has(path)).map((tree) => tree.get(path));
-      const told = content !== null && command.told?.test(content) === true;
+      const reported = content !== null && command.reported?.test(content) === true;
       const between = path === command.stepwise && isBetween(content ?? "", may.map((text) => text ?? ""));
       assert.ok(
-        told || between || may.includes(content),
-        `${path} is neither old nor new:\n${content}\n${said}`,
+        reported || between || may.includes(content),
+        `${path} is neither old nor new:\n${content}\n${stated}`,
       );
     }
     for (const path of whole.before.keys()) {
-      assert.ok(treeOf(place).has(path) || !whole.after.has(path), `${path} is gone\n${said}`);
+      assert.ok(treeOf(place).has(path) || !whole.after.has(path), `${path} is gone\n${stated}`);
     }
     const again = await line("", command.again ?? command.line);
-    const then = `${said}\nthen exit ${again.code}\n${again.stderr}`;
+    const then = `${stated}\nthen exit ${again.code}\n${again.stderr}`;
     if (command.settled === undefined) assert.ok([whole.code, 0].includes(again.code), then);
     assert.doesNotMatch(again.stderr, /fault of the program|\(os error \d+\)/, then);
     if (command.settled !== undefined) command.settled(place, again);
     else assert.equal(differences(treeOf(place), whole.after), "", then);
     if (command.holds !== undefined) {
-      const held = await place.shell(command.holds);
-      assert.equal(held.code, 0, `${command.holds}\n${held.stdout}${held.stderr}\n${then}`);
+      const retained = await place.shell(command.holds);
+      assert.equal(retained.code, 0, `${command.holds}\n${retained.stdout}${retained.stderr}\n${then}`);
     }
   });
   return early;

@@ -106,10 +106,13 @@ async function round({ run }: Tools, at: number, succeeded: Record<string, numbe
     : await inSequence(calls.map(([name, input]) => () => run(name, input)));
   for (const [index, { success, output, error }] of results.entries()) {
     const [name, input] = calls[index]!;
-    const told = `${output ?? ""}${error ?? ""}`;
-    assert.ok(!told.includes(SECRET), `${name} gave hidden text: ${told}`);
+    const reported = `${output ?? ""}${error ?? ""}`;
+    assert.ok(!reported.includes(SECRET), `${name} gave hidden text: ${reported}`);
     if (name !== "read") {
-      assert.ok(!told.includes("inner") && !told.includes("deep:"), `${name} named what is hidden: ${told}`);
+      assert.ok(
+        !reported.includes("inner") && !reported.includes("deep:"),
+        `${name} named what is hidden: ${reported}`,
+      );
     }
     if (success && input.path !== "s/inner/deep") succeeded[name]!++;
   }

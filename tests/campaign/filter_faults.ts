@@ -83,22 +83,24 @@ function check(
   out: Uint8Array,
   given: Uint8Array,
 ): void {
-  const told = `exit ${code}\n${stderr}\n${new TextDecoder().decode(out.subarray(0, 1000))}`;
-  assert.doesNotMatch(stderr, /fault of the program|^\s+at .*:\d+:\d+\)?$/m, told);
+  const reported = `exit ${code}\n${stderr}\n${new TextDecoder().decode(out.subarray(0, 1000))}`;
+  assert.doesNotMatch(stderr, /fault of the program|^\s+at .*:\d+:\d+\)?$/m, reported);
   const isSame = new TextDecoder().decode(out) === new TextDecoder().decode(given);
   if (ending.is === "back" || (ending.is === "interrupted" && isSame)) {
-    assert.ok(isSame && out.length === given.length, told);
-    assert.equal(code, ending.is === "back" ? ending.code : 130, told);
+    assert.ok(isSame && out.length === given.length, reported);
+    assert.equal(code, ending.is === "back" ? ending.code : 130, reported);
     if (to === "") {
-      assert.match(stderr, /^(?:flemma: \S|Interrupted|-:\d+:\d+: error |.* — |\S.*last word)/m, told);
+      assert.match(stderr, /^(?:flemma: \S|Interrupted|-:\d+:\d+: error |.* — |\S.*last word)/m, reported);
     }
     return;
   }
-  assert.equal(code, 0, told);
+  assert.equal(code, 0, reported);
   const [kept = ""] = ending.is === "more"
     ? [new TextDecoder().decode(given)]
     : new TextDecoder().decode(given).split("**Tool Result:**");
   const text = new TextDecoder().decode(out);
-  assert.ok(text.startsWith(kept) && text.length > kept.length, told);
-  if (ending.is === "answered") assert.match(text, /\*\*Tool Result:\*\* `c1`(?: \(error\))?\n\n```/, told);
+  assert.ok(text.startsWith(kept) && text.length > kept.length, reported);
+  if (ending.is === "answered") {
+    assert.match(text, /\*\*Tool Result:\*\* `c1`(?: \(error\))?\n\n```/, reported);
+  }
 }

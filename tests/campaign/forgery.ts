@@ -11,7 +11,7 @@ import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { PIECES } from "../parser/hostile.ts";
-import { type Frame, stream, type Voice, VOICES } from "../providers/same_stream.ts";
+import { DIALECTS, type Frame, stream, type StreamDialect } from "../providers/same_stream.ts";
 import { type Chance, chance, pause } from "./random.ts";
 
 /** What a provider declares, in order. Texts that follow each other are one. */
@@ -34,18 +34,18 @@ export async function forgery(count: number, seed: number): Promise<string> {
       throw new Error(`the reply of seed ${seed + at}`, { cause });
     }
   }
-  return `${count} replies of ${VOICES.length} providers with ${calls} calls: each read back as declared, nothing forged`;
+  return `${count} replies of ${DIALECTS.length} providers with ${calls} calls: each read back as declared, nothing forged`;
 }
 
 async function oneReply(random: Chance): Promise<number> {
-  const voice = random.pick(VOICES);
+  const dialect = random.pick(DIALECTS);
   const before = random.pick(BEFORE);
   const blocks = declared(random);
   // Their messages have one text and a list of calls: which was first cannot be said.
-  if (ONE_TEXT.has(voice.provider)) {
+  if (ONE_TEXT.has(dialect.provider)) {
     blocks.sort((a, b) => Number(a.kind === "call") - Number(b.kind === "call"));
   }
-  const bytes = new TextEncoder().encode(stream(frames(random, voice, blocks)));
+  const bytes = new TextEncoder().encode(stream(frames(random, dialect, blocks)));
   const ids = blocks.flatMap((block) => block.kind === "call" ? [block.id] : []);
   const onDisk = (text: Uint8Array) => {
     const chat = parse(text);
@@ -57,13 +57,13 @@ async function oneReply(random: Chance): Promise<number> {
     assert.deepEqual(found, ids.slice(0, found.length), "a call that was not declared");
   };
   const store = new MemoryStore(new TextEncoder().encode(before), null, onDisk);
-  const outcome = await sendTo(voice, store, arriving(random, bytes));
+  const outcome = await sendTo(dialect, store, arriving(random, bytes));
   const document = new TextDecoder("utf-8", { ignoreBOM: true }).decode(store.chat.bytes);
   try {
     assert.equal(outcome.kind, "completed", JSON.stringify(outcome));
     compare(readBack(store.chat), written(blocks));
   } catch (cause) {
-    throw new Error(`${voice.provider}: ${JSON.stringify(blocks)}\n${document}`, { cause });
+    throw new Error(`${dialect.provider}: ${JSON.stringify(blocks)}\n${document}`, { cause });
   }
   return ids.length;
 }
@@ -95,14 +95,14 @@ function hostileInput(random: Chance): string {
 }
 
 /** The events of a reply; a text comes in as many deltas as the pieces that it was cut to. */
-function frames(random: Chance, voice: Voice, blocks: readonly Block[]): Frame[] {
+function frames(random: Chance, dialect: StreamDialect, blocks: readonly Block[]): Frame[] {
   let index = -1;
   const made = blocks.flatMap((block) => {
-    if (block.kind === "text") return inPieces(random, block.text).flatMap((piece) => voice.text(piece));
+    if (block.kind === "text") return inPieces(random, block.text).flatMap((piece) => dialect.text(piece));
     index += 1;
-    return voice.call({ id: block.id, index, pieces: inPieces(random, block.input) });
+    return dialect.call({ id: block.id, index, pieces: inPieces(random, block.input) });
   });
-  return [...voice.begin(), ...made, ...voice.end(index >= 0 ? "calls" : "normal")];
+  return [...dialect.begin(), ...made, ...dialect.end(index >= 0 ? "calls" : "normal")];
 }
 
 /** A text cut between characters. */
@@ -131,15 +131,19 @@ async function* arriving(
 }
 
 /** Sends the document of a store to a provider that answers with these bytes. */
-export async function sendTo(voice: Voice, store: MemoryStore, body: AsyncIterable<Uint8Array<ArrayBuffer>>) {
-  const settings: Settings = { ...DEFAULT_SETTINGS, provider: voice.provider, model: voice.model };
-  const provider = await getProvider(voice.provider);
+export async function sendTo(
+  dialect: StreamDialect,
+  store: MemoryStore,
+  body: AsyncIterable<Uint8Array<ArrayBuffer>>,
+) {
+  const settings: Settings = { ...DEFAULT_SETTINGS, provider: dialect.provider, model: dialect.model };
+  const provider = await getProvider(dialect.provider);
   assert.ok(provider.ok);
   const headers = { "content-type": "text/event-stream" };
   const send = createSend({
     store,
     settings,
-    environment: { cwd: "/", home: "/", variables: { [voice.keyVariable]: "k" } },
+    environment: { cwd: "/", home: "/", variables: { [dialect.keyVariable]: "k" } },
     provider: provider.value,
     tools: () => [{ name: "bash", description: "", input_schema: { type: "object" } }],
     emit: () => {},

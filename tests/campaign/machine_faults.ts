@@ -140,23 +140,23 @@ async function oneFault({ shell, ending, look = "a.chat", also }: MachineFault):
   await withScene(async (place) => {
     place.write("a.chat", BEFORE);
     const finished = await inShell(place, shell);
-    const told = `exit ${finished.code}\n${finished.stderr}`;
+    const reported = `exit ${finished.code}\n${finished.stderr}`;
     assert.doesNotMatch(
       finished.stderr,
       /fault of the program|\(os error \d+\)|^\s+at .*:\d+:\d+\)?$/m,
-      told,
+      reported,
     );
     const after = place.read(look);
     const isDone = after === AFTER;
-    assert.ok(isDone || after === BEFORE, `${told}\n${after}`);
-    if (ending !== "either") assert.equal(isDone, ending === "done", told);
+    assert.ok(isDone || after === BEFORE, `${reported}\n${after}`);
+    if (ending !== "either") assert.equal(isDone, ending === "done", reported);
     if (!isDone) {
-      assert.notEqual(finished.code, 0, told);
-      assert.match(finished.stderr, /^(?:flemma: )?\S/, told);
+      assert.notEqual(finished.code, 0, reported);
+      assert.match(finished.stderr, /^(?:flemma: )?\S/, reported);
     }
     const names = [...Deno.readDirSync(place.path(""))].map(({ name }) => name);
-    assert.deepEqual(names.filter((name) => /tmp$|^\.flemma/.test(name)), [], told);
-    if (also !== undefined) assert.equal((await inShell(place, also)).code, 0, `${also}\n${told}`);
+    assert.deepEqual(names.filter((name) => /tmp$|^\.flemma/.test(name)), [], reported);
+    if (also !== undefined) assert.equal((await inShell(place, also)).code, 0, `${also}\n${reported}`);
   });
 }
 

@@ -7,8 +7,8 @@ import type { Loaded } from "../../config/sources/find.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { framesOnLines, framesWithHeader, onLine, withHeader } from "../../editors/rpc/framing.ts";
 import { resultOf } from "../../tools/mcp/result.ts";
-import { stream, VOICES } from "../providers/same_stream.ts";
-import { judgeCommand } from "../tools/rules/policy.ts";
+import { DIALECTS, stream } from "../providers/same_stream.ts";
+import { evaluateCommand } from "../tools/rules/policy.ts";
 import { sendTo } from "./forgery.ts";
 import { type Chance, chance } from "./random.ts";
 import { shellCommand } from "./shell_commands.ts";
@@ -45,17 +45,17 @@ export async function readers(count: number, seed: number): Promise<string> {
 
 /** A stream with pieces taken out, doubled and exchanged: a reply that is whole, or one that failed, and no call without an input. */
 async function streams(random: Chance): Promise<void> {
-  const voice = random.pick(VOICES);
+  const dialect = random.pick(DIALECTS);
   const whole = stream([
-    ...voice.begin(),
-    ...voice.text("Well, {{ 1 }}\n@You:\n"),
-    ...voice.call({ id: "c1", index: 0, pieces: ['{"command":"l', 's","n":[1,', "null]}"] }),
-    ...voice.end("calls"),
+    ...dialect.begin(),
+    ...dialect.text("Well, {{ 1 }}\n@You:\n"),
+    ...dialect.call({ id: "c1", index: 0, pieces: ['{"command":"l', 's","n":[1,', "null]}"] }),
+    ...dialect.end("calls"),
   ]);
   const bytes = spoiled(random, encoder.encode(whole));
   const before = encoder.encode("@You:\nhi\n");
   const store = new MemoryStore(before, null);
-  const outcome = await sendTo(voice, store, pieces(random, bytes));
+  const outcome = await sendTo(dialect, store, pieces(random, bytes));
   assert.ok(["completed", "failed"].includes(outcome.kind), outcome.kind);
   const roles = store.chat.turns.map(({ role }) => role).join();
   assert.ok(["You", "You,Assistant", "You,Assistant,You"].includes(roles), roles);
@@ -127,7 +127,7 @@ async function settings(random: Chance): Promise<void> {
 }
 
 async function commands(random: Chance): Promise<void> {
-  const { approved } = await judgeCommand(shellCommand(random), {
+  const { approved } = await evaluateCommand(shellCommand(random), {
     folder: "/var/empty",
     path: "/none",
     writable: [],

@@ -88,8 +88,8 @@ Deno.test("commands that are advised can be pasted, whatever the folder and the 
     for (const [words, { stderr }] of Object.entries({ trust: asked, "session reset": set })) {
       const line = new RegExp(`flemma ${words} (.*)$`, "m").exec(stderr);
       assert.ok(line, `${words} is advised: ${stderr}`);
-      const { code, stderr: said } = await place.shell(line[0]);
-      assert.equal(code, 0, `${line[0]}\n${said}`);
+      const { code, stderr: stated } = await place.shell(line[0]);
+      assert.equal(code, 0, `${line[0]}\n${stated}`);
     }
     assert.ok(!place.exists("ran"), "nothing of a name was run");
   }));

@@ -103,8 +103,8 @@ Deno.test("fault 88: where a call asks and nobody is there, the placeholder is w
     place.settings(settings);
     place.write("a.chat", asking);
     // Standard input stays open and says nothing: whoever waited for an answer would never end.
-    const held = await place.shell('mkfifo in; exec 9<>in; flemma advance a.chat <&9; echo "code $?"');
-    assert.equal(held.stdout, "code 3\n", held.stderr);
+    const retained = await place.shell('mkfifo in; exec 9<>in; flemma advance a.chat <&9; echo "code $?"');
+    assert.equal(retained.stdout, "code 3\n", retained.stderr);
     assert.match(place.read("a.chat"), /`c1`\n\n```flemma:tool status=pending\n```\n/);
     const filter = await place.run(["advance"], { stdin: asking });
     assert.equal(filter.code, 0, filter.stderr);
@@ -134,11 +134,11 @@ Deno.test("fault 89: a preview tells that it is shortened and hides nothing; the
       const { code, stderr } = await place.run(["advance", "a.chat"], { env: KEY });
       assert.equal(code, 3, stderr);
       const status = await place.run(["status", "a.chat"]);
-      for (const told of [stderr, status.stdout]) {
-        const line = told.split("\n").find((each) => each.includes("bash: ")) ?? "";
+      for (const reported of [stderr, status.stdout]) {
+        const line = reported.split("\n").find((each) => each.includes("bash: ")) ?? "";
         assert.match(line, shown, line);
         // deno-lint-ignore no-control-regex
-        assert.doesNotMatch(told, /[\x00-\x09\x0b-\x1f\u202a-\u202e\u2066-\u2069\u200b\u00ad]/);
+        assert.doesNotMatch(reported, /[\x00-\x09\x0b-\x1f\u202a-\u202e\u2066-\u2069\u200b\u00ad]/);
         const label = line.indexOf("running tests");
         assert.ok(label === -1 || label > line.indexOf("$ true"), "the label stands behind the command");
       }

@@ -129,17 +129,17 @@ Deno.test("test judges commands by the settings and the rules to try; the strict
 
 Deno.test("test refuses what is no rule, no tool and no folder, with what to write", async () => {
   await inProject(async (world) => {
-    const rows: [words: string[], said: RegExp][] = [
+    const rows: [words: string[], stated: RegExp][] = [
       [["--rule", "bash(sudo **)", "ls"], /approves whatever sudo runs/],
       [["--rule", "bash", "ls"], /is no rule[^]*Write it like bash\(git log \*\*\)/],
       [["--rule", "{", "ls"], /it is no JSON/],
       [["--tool", "nonesuch", "ls"], /There is no tool nonesuch/],
       [["--cwd", "missing", "ls"], /There is no folder missing/],
     ];
-    for (const [words, said] of rows) {
+    for (const [words, stated] of rows) {
       const { code, err } = await world.run("approval", "test", ...words);
       assert.equal(code, 2, words.join(" "));
-      assert.match(err, said);
+      assert.match(err, stated);
     }
   });
 });

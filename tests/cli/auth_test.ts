@@ -25,10 +25,10 @@ Deno.test("a key that was piped in is used by the next run, and removed again; o
   withScene((place) =>
     withServer([textReply("Hello!")], async ({ env }) => {
       const ring = { ...withRing(place), ...env };
-      const said: string[] = [];
+      const stated: string[] = [];
       const run = async (args: readonly string[], stdin?: string) => {
         const finished = await place.run(args, { env: ring, ...(stdin === undefined ? {} : { stdin }) });
-        said.push(finished.stdout, finished.stderr);
+        stated.push(finished.stdout, finished.stderr);
         return finished;
       };
       const set = await run(["auth", "set", "anthropic"], "sk-very-secret\n");
@@ -49,7 +49,7 @@ Deno.test("a key that was piped in is used by the next run, and removed again; o
         /^anthropic {2}No key for Anthropic was found \(environment: ANTHROPIC_API_KEY is not set; keyring: it holds no such key\)/,
       );
       assert.equal((await run(["auth", "remove", "anthropic"])).code, 1);
-      assert.doesNotMatch(said.join("") + place.read("a.chat"), /very-secret/);
+      assert.doesNotMatch(stated.join("") + place.read("a.chat"), /very-secret/);
     })
   ));
 

@@ -60,23 +60,23 @@ Deno.test("a line that looks like a marker and is none is told where it keeps th
         "@Yuo",
       ]
     ) {
-      const told = `"${written}", begins no message: write @You: alone on the line, at its beginning.\n`;
+      const reported = `"${written}", begins no message: write @You: alone on the line, at its beginning.\n`;
       place.write("a.chat", `${answered}${written}\nAnd now?\n`);
       const [run, check] = await Promise.all([
         place.run(["advance", "a.chat"]),
         place.run(["check", "a.chat"]),
       ]);
       assert.equal(run.code, 3, written);
-      assert.ok(run.stderr.includes(`\n  Line 7, ${told}`), run.stderr);
-      assert.ok(check.stdout.includes(` Line 7, ${told}`), check.stdout);
+      assert.ok(run.stderr.includes(`\n  Line 7, ${reported}`), run.stderr);
+      assert.ok(check.stdout.includes(` Line 7, ${reported}`), check.stdout);
       place.write("b.chat", `\n${written}\nAnd now?\n`);
       const none = await place.run(["advance", "b.chat"]);
-      if (written !== "@user:") assert.ok(none.stderr.includes(`\n  Line 2, ${told}`), none.stderr);
+      if (written !== "@user:") assert.ok(none.stderr.includes(`\n  Line 2, ${reported}`), none.stderr);
     }
-    for (const said of ["@alice", "Note:", "\\@You:", "You: are here", "@You:\\", "@You\n\n"]) {
-      place.write("a.chat", `${answered}${said}${said.endsWith("\n") ? "" : "\nAnd now?"}\n`);
+    for (const stated of ["@alice", "Note:", "\\@You:", "You: are here", "@You:\\", "@You\n\n"]) {
+      place.write("a.chat", `${answered}${stated}${stated.endsWith("\n") ? "" : "\nAnd now?"}\n`);
       const { stderr } = await place.run(["advance", "a.chat"]);
-      assert.doesNotMatch(stderr, /begins no message: write/, said);
+      assert.doesNotMatch(stderr, /begins no message: write/, stated);
     }
   }));
 

@@ -136,7 +136,7 @@ Deno.test("a document lowers limits and raises none", () =>
 function hook(place: Scene, name: string): string {
   return `  ${name}: "cat > '${place.folder}/told-${name}'; echo \\"$1\\" > '${place.folder}/path-${name}'"\n`;
 }
-const told = (place: Scene, name: string) => {
+const reported = (place: Scene, name: string) => {
   try {
     return JSON.parse(Deno.readTextFileSync(`${place.folder}/told-${name}`));
   } catch (thrown) {
@@ -151,8 +151,8 @@ Deno.test("hooks tell how a run ended, each its own kind", () =>
     place.settings(`hooks:\n${all.map((name) => hook(place, name)).join("")}`);
     place.write("a.chat", "@You:\nGo.\n");
     await advance(place, () => ({ reply: [{ text: "Done." }] }), ["advance", "a.chat"]);
-    assert.deepEqual(all.map((name) => told(place, name)?.reason ?? null), [null, "done", null]);
-    assert.equal(told(place, "on_done").document, place.path("a.chat"));
+    assert.deepEqual(all.map((name) => reported(place, name)?.reason ?? null), [null, "done", null]);
+    assert.equal(reported(place, "on_done").document, place.path("a.chat"));
     assert.equal(Deno.readTextFileSync(`${place.folder}/path-on_done`), `${place.path("a.chat")}\n`);
     place.write("a.chat", "@You:\nGo.\n");
     await advance(place, (at) => call(at, "true"), [
@@ -174,7 +174,7 @@ Deno.test("hooks tell how a run ended, each its own kind", () =>
       `${place.folder}/asks.yaml`,
     ]);
     assert.equal(waits.code, 3, waits.stderr);
-    assert.deepEqual([told(place, "on_pending").reason, told(place, "on_pending").ids], ["pending", [
+    assert.deepEqual([reported(place, "on_pending").reason, reported(place, "on_pending").ids], ["pending", [
       "call_0",
     ]]);
     place.write("a.chat", "@You:\nGo.\n");
@@ -183,8 +183,8 @@ Deno.test("hooks tell how a run ended, each its own kind", () =>
       "a.chat",
     ]);
     assert.equal(failed.code, 1);
-    assert.equal(told(place, "on_error").reason, "failed");
-    assert.ok(told(place, "on_error").problem.message.length > 0);
+    assert.equal(reported(place, "on_error").reason, "failed");
+    assert.ok(reported(place, "on_error").problem.message.length > 0);
   }));
 
 Deno.test("a hook that fails, is missing, floods or reads nothing changes nothing but a notice", () =>

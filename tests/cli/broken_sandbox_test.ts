@@ -86,8 +86,8 @@ for (const [line, cause, ofMachine] of FAILURES) {
           assert.doesNotMatch(result, /macOS|trusted/, "the model gets the short sentence");
           assert.match(approved.stderr, cause);
           // The line of the result says why the call failed, as the document does.
-          const told = approved.stderr.replace(/^result .*$/m, "");
-          assert.equal(told.split(cause).length, 2, "once");
+          const reported = approved.stderr.replace(/^result .*$/m, "");
+          assert.equal(reported.split(cause).length, 2, "once");
           assert.ok(!place.exists("runs.txt"));
         }
       }

@@ -30,8 +30,8 @@ async function withModel(
       body: text,
     });
     const tokens = Math.ceil(text.length / 4);
-    const said = (await answer.text()).replace('"input_tokens":7', `"input_tokens":${tokens}`);
-    return new Response(said, { status: answer.status, headers: { "content-type": "text/event-stream" } });
+    const stated = (await answer.text()).replace('"input_tokens":7', `"input_tokens":${tokens}`);
+    return new Response(stated, { status: answer.status, headers: { "content-type": "text/event-stream" } });
   });
   try {
     await body({
@@ -130,12 +130,12 @@ async function whileAsking(
   let release = () => {};
   let reached = () => {};
   const arrived = new Promise<void>((done) => reached = done);
-  const held = new Promise<void>((done) => release = done);
+  const retained = new Promise<void>((done) => release = done);
   await using replay = await startReplay({ replies: [say("The summary.")] });
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
     const body = await request.text();
     reached();
-    await held;
+    await retained;
     return await fetch(replay.url + new URL(request.url).pathname, {
       method: "POST",
       headers: request.headers,
@@ -239,8 +239,8 @@ Deno.test("the model, the instructions, the number of kept messages and the name
       ];
       const { code, stdout, stderr } = await place.run(args, { env });
       assert.equal(code, 0, stderr);
-      const told = JSON.parse(stdout);
-      assert.deepEqual([told.made, told.summed, told.kept], [place.path("b.chat"), {
+      const reported = JSON.parse(stdout);
+      assert.deepEqual([reported.made, reported.summed, reported.kept], [place.path("b.chat"), {
         messages: 6,
         lines: [1, 18],
       }, 3]);

@@ -91,9 +91,9 @@ Deno.test("fish completes every command with what it takes", async () => {
       cwd: `${folder}/in`,
       env: { HOME: folder },
     }).output();
-    const told = new TextDecoder().decode(fish.stdout);
+    const reported = new TextDecoder().decode(fish.stdout);
     const parts = new Map(
-      told.split("== ").slice(1).map((part) => {
+      reported.split("== ").slice(1).map((part) => {
         const [title = "", ...lines] = part.trimEnd().split("\n");
         return [title, lines.map((line) => line.split("\t")[0])];
       }),
@@ -103,7 +103,7 @@ Deno.test("fish completes every command with what it takes", async () => {
       const offered = found.map(({ word }) => word).filter((word) => word.startsWith(words.at(-1)!));
       const expected = [...offered, ...(files ? ["a b.chat"] : [])];
       const got = parts.get(words.join("+"));
-      assert.deepEqual(got?.toSorted(), expected.toSorted(), `${words.join(" ")}: ${told}`);
+      assert.deepEqual(got?.toSorted(), expected.toSorted(), `${words.join(" ")}: ${reported}`);
     }
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -32,11 +32,11 @@ export async function withCrowd(
 ): Promise<void> {
   const answered: string[] = [];
   const count: Count = { running: 0, most: 0, refused: 0, answered: 0 };
-  const held = new Set<() => void>();
+  const retained = new Set<() => void>();
   const look = () => {
     if (hold(count)) return;
-    for (const go of held) go();
-    held.clear();
+    for (const go of retained) go();
+    retained.clear();
   };
   const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
     const { messages } = await request.json();
@@ -51,7 +51,7 @@ export async function withCrowd(
     count.running++;
     count.most = Math.max(count.most, count.running);
     await new Promise<void>((go) => {
-      held.add(go);
+      retained.add(go);
       look();
     });
     count.running--;

@@ -13,9 +13,9 @@ Deno.test("a mistake in the first block is told at its own line, in reports and 
   await withScene(async (place) => {
     for (const [language, code, line] of blocks) {
       place.write("a.chat", `\`\`\`${language}\n${code}\n\`\`\`\n@You:\nhi\n`);
-      const told = new RegExp(`^a\\.chat:${line}:1: error \\w+ `, "m");
-      assert.match((await place.run(["check", "a.chat"])).stdout, told, code);
-      assert.match((await place.run(["advance", "a.chat"])).stderr, told, code);
+      const reported = new RegExp(`^a\\.chat:${line}:1: error \\w+ `, "m");
+      assert.match((await place.run(["check", "a.chat"])).stdout, reported, code);
+      assert.match((await place.run(["advance", "a.chat"])).stderr, reported, code);
       const json = JSON.parse((await place.run(["check", "--json", "a.chat"])).stdout);
       assert.equal(json[0].diagnostics[0].line, line, code);
     }

@@ -200,8 +200,12 @@ Deno.test("events go through a descriptor that is open already, a socket among t
     const check = (text: string) => {
       const events = text.trimEnd().split("\n").map((line) => JSON.parse(line));
       assert.equal(events.at(-1).event, "stopped", text);
-      const said = events.filter(({ event }) => event === "message");
-      assert.deepEqual(said.at(-1), { event: "message", level: "note", text: "Go on with: flemma advance" });
+      const stated = events.filter(({ event }) => event === "message");
+      assert.deepEqual(stated.at(-1), {
+        event: "message",
+        level: "note",
+        text: "Go on with: flemma advance",
+      });
     };
     place.write("in", RUNNABLE);
     const stderr = await place.run(["advance", "--no-autopilot", "--events", "stderr"], { stdin: RUNNABLE });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { callsDocument, withScene } from "./harness.ts";
 
 /** Restricting what runs comes last here, so a block that is cut off must count as if nothing were allowed. */
-const HOSTILE: Readonly<Record<string, readonly [code: string, told: RegExp]>> = {
+const HOSTILE: Readonly<Record<string, readonly [code: string, reported: RegExp]>> = {
   "a loop around pcall": [
     "while true do pcall(function() while true do end end) end",
     /stopped: it took more than \d+ steps/,
@@ -26,7 +26,7 @@ const HOSTILE: Readonly<Record<string, readonly [code: string, told: RegExp]>> =
   ],
 };
 
-for (const [name, [code, told]] of Object.entries(HOSTILE)) {
+for (const [name, [code, reported]] of Object.entries(HOSTILE)) {
   Deno.test(`${name} in the first block is told and stops check and advance, the document untouched`, async () => {
     await withScene(async (place) => {
       const block = `flemma.opt.tools.auto_approve = { "bash" }\n${code}\nflemma.opt.tools.auto_approve = {}`;
@@ -35,11 +35,11 @@ for (const [name, [code, told]] of Object.entries(HOSTILE)) {
       place.write("a.chat", chat);
       const check = await place.run(["check", "a.chat"]);
       assert.equal(check.code, 4, check.stderr);
-      assert.match(check.stdout, told);
+      assert.match(check.stdout, reported);
       for (const command of [["advance", "a.chat"], ["execute", "a.chat", "call_1"], ["send", "a.chat"]]) {
         const run = await place.run(command);
         assert.equal(run.code, 4, `${command.join(" ")}: ${run.stderr}`);
-        assert.match(run.stderr, told);
+        assert.match(run.stderr, reported);
       }
       const filtered = await place.run(["advance"], { stdin: chat });
       assert.equal(filtered.code, 4);

@@ -203,8 +203,8 @@ Deno.test("--json prints one event a line, --cursor the place to go on", () =>
       }
       const pending = events.find(({ event }) => event === "approval:pending");
       assert.ok(!("diff" in pending), "a command changes what it likes");
-      const told = events.find(({ event }) => event === "text");
-      assert.equal(place.read("a.chat").split("\n")[told.line - 1], told.text.split("\n")[0]);
+      const reported = events.find(({ event }) => event === "text");
+      assert.equal(place.read("a.chat").split("\n")[reported.line - 1], reported.text.split("\n")[0]);
       assert.equal(pending.preview, "bash: $ true");
       assert.match(json.stderr, /1 call waits for you: flemma approve a\.chat c1\n$/);
       const line = place.read("a.chat").split("\n").findIndex((text) => text.startsWith("**Tool Result")) + 1;

@@ -97,13 +97,13 @@ Deno.test("of two names of one file that come to the same name the first counts,
       other: { command: "fourth" },
     };
     place.write(".mcp.json", JSON.stringify({ mcpServers }));
-    const told =
+    const reported =
       /\.mcp\.json: "my db", "my-db" are the same names as "my\.db" here, so only that server counts/;
-    assert.match((await place.run(["config", "show"])).stderr, told);
+    assert.match((await place.run(["config", "show"])).stderr, reported);
     await place.run(["trust", ".mcp.json"]);
     const { stdout } = await place.run(["config", "get", "mcp.servers.my-db.command"]);
     assert.equal(stdout.trim(), "first");
-    assert.match((await place.run(["config", "show"])).stderr, told);
+    assert.match((await place.run(["config", "show"])).stderr, reported);
   }));
 
 Deno.test("a server that no setting can name is left out and told, and the others of its file count", () =>

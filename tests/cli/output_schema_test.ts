@@ -178,14 +178,14 @@ Deno.test("each report of a real run is what its schema says, and names no membe
     const many = await place.run(["advance", "talk.chat", "calls.chat", "--json"], { env });
     const ofMany = many.stdout.trim().split("\n").map((line) => JSON.parse(line));
     assert.deepEqual(new Set(ofMany.map(({ document }) => document)), new Set(["talk.chat", "calls.chat"]));
-    const told: string[] = [];
+    const reported: string[] = [];
     for (const event of [...events, ...ofMany]) {
-      for (const fault of faults("event", event)) told.push(`${event.event}: ${fault}`);
+      for (const fault of faults("event", event)) reported.push(`${event.event}: ${fault}`);
     }
     for (const [name, words] of RUNS) {
       const { stdout, stderr } = await place.run(words, { env });
-      if (stdout === "") told.push(`${name}: nothing is printed: ${stderr}`);
-      else for (const fault of faults(name, JSON.parse(stdout))) told.push(`${name}: ${fault}`);
+      if (stdout === "") reported.push(`${name}: nothing is printed: ${stderr}`);
+      else for (const fault of faults(name, JSON.parse(stdout))) reported.push(`${name}: ${fault}`);
     }
-    assert.equal(told.join("\n"), "");
+    assert.equal(reported.join("\n"), "");
   }));

@@ -29,11 +29,11 @@ Thanks.
 `;
 
 /** What each way of asking gets: of the file, and of its text. */
-async function told(place: Scene, rows: readonly Row[]): Promise<unknown[]> {
+async function reported(place: Scene, rows: readonly Row[]): Promise<unknown[]> {
   const all: unknown[] = [];
   for (const { words, stdin } of rows) {
     const { code, stdout, stderr } = await place.run(["status", ...words], { stdin });
-    all.push({ words, code, said: words.includes("--json") ? JSON.parse(stdout) : stdout, stderr });
+    all.push({ words, code, stated: words.includes("--json") ? JSON.parse(stdout) : stdout, stderr });
   }
   return all;
 }
@@ -55,10 +55,10 @@ Deno.test("a status that needs no session says what a session says, of a file an
   withScene(async (place) => {
     place.settings("model: claude-sonnet-5-5\nsandbox: { policy: { network: { allow: [example.org] } } }\n");
     place.write("a.chat", SETTLED);
-    const quiet = await told(place, ROWS);
+    const quiet = await reported(place, ROWS);
     // A place for skills leaves it to the session, and has nothing to say by itself.
     Deno.mkdirSync(place.path(".agents/skills"), { recursive: true });
-    assert.deepEqual(quiet, await told(place, ROWS));
+    assert.deepEqual(quiet, await reported(place, ROWS));
     const { document, sandbox } = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
     assert.equal(document, place.path("a.chat"));
     assert.deepEqual([sandbox.enabled, sandbox.network], [true, "list"]);

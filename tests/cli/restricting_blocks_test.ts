@@ -35,7 +35,7 @@ for (const [spelling, block] of WORKS) {
 }
 
 Deno.test(`under ${RUN.length} spellings that would restrict nothing the call does not run, and what to write is told`, async (test) => {
-  for (const [spelling, block, told] of RUN) {
+  for (const [spelling, block, reported] of RUN) {
     await test.step(spelling, () =>
       withScene(async (place) => {
         place.settings(PERSON);
@@ -43,7 +43,7 @@ Deno.test(`under ${RUN.length} spellings that would restrict nothing the call do
         place.write("a.chat", text);
         const { code, stderr } = await place.run(["advance", "a.chat"]);
         assert.equal(code, 4, stderr);
-        assert.match(stderr, told);
+        assert.match(stderr, reported);
         assert.ok(!place.exists("ran"), "the call ran");
         assert.equal(place.read("a.chat"), text, "nothing is written");
       }));

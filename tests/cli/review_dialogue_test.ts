@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { settingsRule } from "../../agent/rules/settings_rule.ts";
 import { success } from "../../base/problem.ts";
-import { Desk } from "../../commands/approval/review/controller.ts";
+import { ReviewController } from "../../commands/approval/review/controller.ts";
 import { Dialogue, type Ending } from "../../commands/approval/review/dialogue.ts";
 import type { Tty } from "../../commands/approval/review/tty.ts";
 import { answer, answered, asking, bytesOf, type CallText, inPlace, type Place } from "../agent/place.ts";
@@ -14,7 +14,7 @@ type Act = string | (() => void | Promise<void>);
 
 /** A terminal that presses keys by itself. */
 class ScriptedTty implements Tty {
-  readonly colours = false;
+  readonly colors = false;
   shown = "";
   columns: number;
   rows: number;
@@ -63,7 +63,7 @@ class ScriptedTty implements Tty {
   }
 }
 
-interface Held {
+interface Retained {
   readonly ending: Ending;
   readonly shown: string;
 }
@@ -76,12 +76,12 @@ interface Options {
 }
 
 /** Holds a dialogue about `a.chat` to its end; every act must be used. */
-async function review(place: Place, acts: readonly Act[], options: Options = {}): Promise<Held> {
+async function review(place: Place, acts: readonly Act[], options: Options = {}): Promise<Retained> {
   const tty = new ScriptedTty(acts, options.size ?? [80, 24]);
   const { environment } = place;
   const files = options.files ?? ["a.chat"];
-  const desks = files.map((file) => new Desk(file, { environment }));
-  const dialogue = new Dialogue(tty, desks, {
+  const controllers = files.map((file) => new ReviewController(file, { environment }));
+  const dialogue = new Dialogue(tty, controllers, {
     edit: (text) => Promise.resolve(success(options.edit?.(text) ?? null)),
     settingsRule: (rule) => settingsRule({ environment }, rule),
   });
@@ -426,13 +426,13 @@ Deno.test("while another run has the document, nothing is decided; once it is fr
   inPlace(async (place) => {
     write(place, bash("c1", "echo 1"));
     const { openChat } = await import("../../agent/mod.ts");
-    let held: AsyncDisposable | null = null;
+    let retained: AsyncDisposable | null = null;
     const hold = async () => {
       const opened = await openChat("a.chat", { environment: place.environment });
       assert.ok(opened.ok);
-      held = opened.value;
+      retained = opened.value;
     };
-    const free = async () => await held?.[Symbol.asyncDispose]();
+    const free = async () => await retained?.[Symbol.asyncDispose]();
     const { shown, ending } = await review(place, [hold, "y", free, "y", "x"]);
     assert.match(shown, /in use|is being|process/);
     assert.equal(ending.approved, 1);

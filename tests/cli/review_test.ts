@@ -147,8 +147,8 @@ Deno.test("the input is edited in the person's own editor, which has the termina
     write(place, "echo 1");
     const failing = new AtTerminal(place, ["review", "a.chat"], { env: { VISUAL: "/no/such-editor" } });
     await failing.press("Approve #1? ", "e");
-    const told = await failing.press("Approve #1? ", "q");
-    assert.match(told, /The editor "\/no\/such-editor" ended with 127\./);
+    const reported = await failing.press("Approve #1? ", "q");
+    assert.match(reported, /The editor "\/no\/such-editor" ended with 127\./);
     await failing.ended();
   }));
 

@@ -30,12 +30,12 @@ Deno.test("into a pipe go lines without colours or pager; --color always, --plai
       `── You ${"─".repeat(73)}\n  Is *this* it? ${KEY}\n\n── Assistant ${"─".repeat(67)}\n  Yes.\n`,
     );
     assert.deepEqual([drawn.code, drawn.stderr], [0, ""]);
-    const coloured = await place.run(["show", "a.chat", "--color", "always", "--width", "20"]);
+    const colored = await place.run(["show", "a.chat", "--color", "always", "--width", "20"]);
     assert.ok(
-      coloured.stdout.includes("\x1b[1;32mYou\x1b[0m \x1b[2m─────────────\x1b[0m\n"),
-      coloured.stdout,
+      colored.stdout.includes("\x1b[1;32mYou\x1b[0m \x1b[2m─────────────\x1b[0m\n"),
+      colored.stdout,
     );
-    assert.ok(coloured.stdout.includes("\x1b[3mthis\x1b[0m"));
+    assert.ok(colored.stdout.includes("\x1b[3mthis\x1b[0m"));
     const plain = await place.run(["show", "a.chat", "--plain"]);
     assert.equal(plain.stdout, `You:\n\nIs *this* it? ${KEY}\n\nAssistant:\n\nYes.\n\n`);
     const piped = await place.run(["show", "--plain"], { stdin: DOCUMENT });
@@ -115,10 +115,10 @@ Deno.test("a page masks secrets and says so, and takes the place of an earlier p
       assert.match(refused.stderr, /is there already and is no page of flemma show\.\n {2}Name another file/);
       assert.equal(place.read(name), before);
     }
-    for (const [output, said] of [[".", /is a folder/], ["no/a.html", /There is no folder/]] as const) {
+    for (const [output, stated] of [[".", /is a folder/], ["no/a.html", /There is no folder/]] as const) {
       const refused = await place.run(["show", "a.chat", "--html", "-o", output]);
       assert.equal(refused.code, 1);
-      assert.match(refused.stderr, said);
+      assert.match(refused.stderr, stated);
     }
   }));
 
@@ -183,7 +183,7 @@ Deno.test("with --files pictures that tools gave back are in the page, and what 
 Deno.test("options that do not go together are told with what to write instead", () =>
   withScene(async (place) => {
     place.write("a.chat", DOCUMENT);
-    const cases: readonly (readonly [words: readonly string[], said: string])[] = [
+    const cases: readonly (readonly [words: readonly string[], stated: string])[] = [
       [["--html", "--plain"], "--html and --plain are two different forms."],
       [["--output", "x"], "--output goes with --html."],
       [["--files"], "--files goes with --html."],
@@ -193,9 +193,9 @@ Deno.test("options that do not go together are told with what to write instead",
     ];
     const runs = await Promise.all(cases.map(([words]) => place.run(["show", "a.chat", ...words])));
     for (const [at, { code, stdout, stderr }] of runs.entries()) {
-      const [words, said] = cases[at]!;
+      const [words, stated] = cases[at]!;
       assert.deepEqual([code, stdout], [2, ""], words.join(" "));
-      assert.ok(stderr.includes(said), stderr);
+      assert.ok(stderr.includes(stated), stderr);
     }
     assert.equal((await place.run(["show", "none.chat"])).code, 1);
     const empty = await place.run(["show", "--plain"], { stdin: "Only words.\n" });

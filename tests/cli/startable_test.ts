@@ -57,9 +57,9 @@ Deno.test("a program is looked up as the system does it: 127 where there is none
         ["./plain", path, 126, /^The file \.\/plain is not executable\.$/],
       ];
     for (const [name, folders, exit, says = /./] of rows) {
-      const told = unstartable(name, cwd, folders);
-      assert.equal(told?.exit ?? null, exit, `${name} in ${folders}`);
-      if (told !== null) assert.match(told.problem.message, says);
+      const reported = unstartable(name, cwd, folders);
+      assert.equal(reported?.exit ?? null, exit, `${name} in ${folders}`);
+      if (reported !== null) assert.match(reported.problem.message, says);
     }
     assert.match(unstartable("./plain", cwd, path)?.problem.next ?? "", /chmod u\+x \.\/plain/);
   }));

@@ -9,35 +9,35 @@ import { readArguments } from "../../commands/line/arguments.ts";
 import { freshFolder, removeFolder } from "../folder.ts";
 import { serve } from "../providers/loopback.ts";
 import { BEFORE, type Ending, FAULTS } from "../providers/stream_faults.ts";
-import { type Voice, VOICES } from "../providers/same_stream.ts";
+import { DIALECTS, type StreamDialect } from "../providers/same_stream.ts";
 import { withScene } from "./harness.ts";
 
 const ABORTED = "<!-- flemma:aborted: ";
 
 /** The words and variables that make a voice the provider. Silence is given a second, everything else all the time it needs. */
 function asked(
-  voice: Voice,
+  dialect: StreamDialect,
   { url, seconds = 300 }: { readonly url: string; readonly seconds?: number },
 ): { readonly words: readonly string[]; readonly env: Record<string, string> } {
   return {
     words: [
       "--provider",
-      voice.provider,
+      dialect.provider,
       "--model",
-      voice.model,
+      dialect.model,
       "--param",
       `timeout=${seconds}`,
       "--no-retry",
     ],
-    env: { [voice.keyVariable]: "k", [`FLEMMA_${voice.provider.toUpperCase()}_BASE_URL`]: url },
+    env: { [dialect.keyVariable]: "k", [`FLEMMA_${dialect.provider.toUpperCase()}_BASE_URL`]: url },
   };
 }
 
 /** One `flemma send FILE` in this process, in a place of its own. */
-async function send(voice: Voice, server: Parameters<typeof asked>[1], folder: string) {
+async function send(dialect: StreamDialect, server: Parameters<typeof asked>[1], folder: string) {
   const file = `${folder}/a.chat`;
   await Deno.writeTextFile(file, BEFORE);
-  const { words, env } = asked(voice, server);
+  const { words, env } = asked(dialect, server);
   const read = readArguments(["send", file, ...words, "--messages", `${folder}/told`], () => true);
   assert.ok(read.kind === "run");
   const variables = { HOME: folder, XDG_STATE_HOME: `${folder}/state`, ...env };
@@ -49,42 +49,42 @@ async function send(voice: Voice, server: Parameters<typeof asked>[1], folder: s
   });
   const code = await run({ arguments: read.arguments, environment, messages, input: new StandardInput() });
   assert.equal(messages.close(code), null);
-  const told = await Deno.readTextFile(`${folder}/told`);
-  return { code, told, after: await Deno.readTextFile(file) };
+  const reported = await Deno.readTextFile(`${folder}/told`);
+  return { code, reported, after: await Deno.readTextFile(file) };
 }
 
 /** That the exit code, the sentence and the document say the same of how it ended. */
-function check(ending: Ending, { code, told, after }: Awaited<ReturnType<typeof send>>): void {
+function check(ending: Ending, { code, reported, after }: Awaited<ReturnType<typeof send>>): void {
   const complete = /The reply is complete|waits? for you|no result yet|Go on with: flemma advance/;
   if (ending.is !== "failed") {
-    assert.equal(code, 0, told);
+    assert.equal(code, 0, reported);
     assert.ok(!after.includes(ABORTED));
     if (ending.is === "cut") {
-      assert.match(told, /The reply is not complete\. Let it go on with: flemma advance/);
-    } else assert.match(told, complete);
-    if (ending.is === "whole" && ending.warns === true) assert.match(told, /^flemma: .+$/m);
+      assert.match(reported, /The reply is not complete\. Let it go on with: flemma advance/);
+    } else assert.match(reported, complete);
+    if (ending.is === "whole" && ending.warns === true) assert.match(reported, /^flemma: .+$/m);
     return;
   }
-  assert.equal(code, 1, told);
-  assert.doesNotMatch(told, /reply is complete/i);
-  assert.match(told, /^flemma: \S/);
-  if (ending.says !== undefined) assert.match(told, ending.says);
+  assert.equal(code, 1, reported);
+  assert.doesNotMatch(reported, /reply is complete/i);
+  assert.match(reported, /^flemma: \S/);
+  if (ending.says !== undefined) assert.match(reported, ending.says);
   if (ending.text === null) assert.equal(after, BEFORE);
   else assert.ok(after.includes(ABORTED), "the text says that it is not whole");
 }
 
-for (const voice of VOICES) {
-  Deno.test(`the exit code and the words of ${voice.provider} say how each of ${Object.keys(FAULTS).length} streams ended`, async () => {
+for (const dialect of DIALECTS) {
+  Deno.test(`the exit code and the words of ${dialect.provider} say how each of ${Object.keys(FAULTS).length} streams ended`, async () => {
     for (const [what, { answer, ending }] of Object.entries(FAULTS)) {
       const folder = await freshFolder("flemma-faults-");
-      const { url, close } = serve(() => answer(voice));
+      const { url, close } = serve(() => answer(dialect));
       try {
-        const ended = await send(voice, { url, seconds: answer(voice).hang ? 1 : undefined }, folder);
-        const { code, told, after } = ended;
+        const ended = await send(dialect, { url, seconds: answer(dialect).hang ? 1 : undefined }, folder);
+        const { code, reported, after } = ended;
         try {
-          check(typeof ending === "function" ? ending(voice) : ending, ended);
+          check(typeof ending === "function" ? ending(dialect) : ending, ended);
         } catch (cause) {
-          throw new Error(`${what}: exit ${code}\n${told}\n${after.slice(0, 400)}`, { cause });
+          throw new Error(`${what}: exit ${code}\n${reported}\n${after.slice(0, 400)}`, { cause });
         }
       } finally {
         await close();
@@ -96,12 +96,12 @@ for (const voice of VOICES) {
 
 Deno.test("a filter gives back what came, and only its mark or its exit code tell of the rest", () =>
   withScene(async (place) => {
-    const voice = VOICES[0]!;
+    const dialect = DIALECTS[0]!;
     const rows = [["an error in the middle", 0, 1], ["401", 1, 1], ["nothing at all", 0, 0]] as const;
     for (const [what, plain, strict] of rows) {
-      const server = serve(() => FAULTS[what]!.answer(voice));
+      const server = serve(() => FAULTS[what]!.answer(dialect));
       try {
-        const { words, env } = asked(voice, server);
+        const { words, env } = asked(dialect, server);
         const run = (...more: string[]) => place.run(["send", ...words, ...more], { stdin: BEFORE, env });
         const [one, two] = await Promise.all([run(), run("--exit-code")]);
         assert.deepEqual([one.code, two.code], [plain, strict], `${what}: ${one.stderr}`);

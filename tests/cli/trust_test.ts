@@ -16,7 +16,7 @@ const WORDS = "  switches the sandbox off (sandbox.enabled)\n" +
   "  lets these calls run without asking: bash, read (tools.auto_approve)\n" +
   "  defines the preset $x: lets bash run without asking; denies write (tools.presets.$x)\n";
 
-async function told(place: Scene, ...args: string[]): Promise<[code: number, out: string, err: string]> {
+async function reported(place: Scene, ...args: string[]): Promise<[code: number, out: string, err: string]> {
   const { code, stdout, stderr } = await place.run(["trust", ...args]);
   return [code, stdout.replaceAll(place.path(""), "PLACE/"), stderr];
 }
@@ -24,15 +24,15 @@ async function told(place: Scene, ...args: string[]): Promise<[code: number, out
 Deno.test("trust tells in words what a document would do; --show agrees to nothing", () =>
   withScene(async (place) => {
     place.write("a.chat", LOOSENING);
-    const [code, out, err] = await told(place, "--show", "a.chat");
+    const [code, out, err] = await reported(place, "--show", "a.chat");
     assert.deepEqual([code, out], [0, `PLACE/a.chat\n${WORDS}`]);
     assert.match(err, /^You have not agreed to \S+a\.chat as it is\.\n$/);
-    assert.match((await told(place, "--list"))[2], /Nothing is trusted yet/);
-    const agreed = await told(place, "a.chat");
+    assert.match((await reported(place, "--list"))[2], /Nothing is trusted yet/);
+    const agreed = await reported(place, "a.chat");
     assert.deepEqual(agreed.slice(0, 2), [0, `PLACE/a.chat\n${WORDS}`]);
     assert.match(agreed[2], /a\.chat may do that from now on/);
-    assert.match((await told(place, "--show", "a.chat"))[2], /^You have agreed to that\.\n$/);
-    assert.match((await told(place, "--list"))[1], /PLACE\/a\.chat\n$/);
+    assert.match((await reported(place, "--show", "a.chat"))[2], /^You have agreed to that\.\n$/);
+    assert.match((await reported(place, "--list"))[1], /PLACE\/a\.chat\n$/);
   }));
 
 Deno.test("trust - takes the text that an editor holds, for the path that is named", () =>
@@ -52,7 +52,7 @@ Deno.test("trust - takes the text that an editor holds, for the path that is nam
       );
     }
     assert.equal(place.read("a.chat"), "@You:\nHello\n");
-    assert.match((await told(place, "--show", "a.chat"))[2], /have not agreed/);
+    assert.match((await reported(place, "--show", "a.chat"))[2], /have not agreed/);
   }));
 
 Deno.test("what a project would do stands on a line for each thing, whatever its words hold", () =>
@@ -125,7 +125,7 @@ Deno.test("a project's settings are told in words, its code and what has no effe
         "tools:\n  auto_approve: [bash, ./policy.ts]\n  require_approval: false\n  bash: { shell: /bin/zsh }\n",
     );
     for (const [path, show] of [[".", true], [".flemma", true], [".flemma/config.yaml", false]] as const) {
-      const [code, out] = await told(place, ...(show ? ["--show"] : []), path);
+      const [code, out] = await reported(place, ...(show ? ["--show"] : []), path);
       assert.equal(code, 0);
       assert.deepEqual(out.split("\n").slice(1, -1), [
         "  switches the sandbox off (sandbox.enabled)",
@@ -139,7 +139,7 @@ Deno.test("a project's settings are told in words, its code and what has no effe
         "  (without effect: a project may not set tools.bash.shell)",
       ]);
     }
-    assert.match((await told(place, "--list"))[1], /config\.yaml\n +with PLACE\/\.flemma\/policy\.ts\n$/);
+    assert.match((await reported(place, "--list"))[1], /config\.yaml\n +with PLACE\/\.flemma\/policy\.ts\n$/);
   }));
 
 Deno.test("what cannot be agreed to is refused with the reason", () =>
@@ -169,26 +169,26 @@ Deno.test("a project's tool files are agreed to by their folder, or with the pro
     const line = "  brings the tool file deploy.ts, and runs it with what it imports\n";
     for (const named of [".flemma/tools", ".", ".flemma", ".flemma/tools/"]) {
       assert.deepEqual(
-        (await told(place, "--show", named)).slice(0, 2),
+        (await reported(place, "--show", named)).slice(0, 2),
         [0, `PLACE/.flemma/tools\n${line}`],
         named,
       );
     }
-    assert.match((await told(place, "--show", "."))[2], /You have not agreed/);
-    assert.match((await told(place, ".flemma/tools"))[2], /are trusted as they are now/);
-    assert.match((await told(place, "--show", "."))[2], /You have agreed/);
+    assert.match((await reported(place, "--show", "."))[2], /You have not agreed/);
+    assert.match((await reported(place, ".flemma/tools"))[2], /are trusted as they are now/);
+    assert.match((await reported(place, "--show", "."))[2], /You have agreed/);
     place.write(".flemma/config.yaml", "parameters: { temperature: 0.1 }\n");
-    const [code, out] = await told(place, "--show", ".");
+    const [code, out] = await reported(place, "--show", ".");
     assert.equal(code, 0);
     assert.match(out, /temperature/);
     assert.match(out, /deploy\.ts/);
-    assert.match((await told(place, "--show", "."))[2], /You have not agreed/, "the settings are new");
-    await told(place, ".");
-    assert.match((await told(place, "--show", "."))[2], /You have agreed/);
+    assert.match((await reported(place, "--show", "."))[2], /You have not agreed/, "the settings are new");
+    await reported(place, ".");
+    assert.match((await reported(place, "--show", "."))[2], /You have agreed/);
     place.write(".flemma/tools/deploy.ts", "export default { description: 'changed' };\n");
-    assert.match((await told(place, "--show", "."))[2], /You have not agreed/);
-    await told(place, ".");
-    assert.match((await told(place, "--revoke", ".flemma/tools"))[2], /tools is not trusted any more/);
-    assert.match((await told(place, "--show", ".flemma/config.yaml"))[2], /You have agreed/);
-    assert.match((await told(place, "--show", ".flemma/tools"))[2], /You have not agreed/);
+    assert.match((await reported(place, "--show", "."))[2], /You have not agreed/);
+    await reported(place, ".");
+    assert.match((await reported(place, "--revoke", ".flemma/tools"))[2], /tools is not trusted any more/);
+    assert.match((await reported(place, "--show", ".flemma/config.yaml"))[2], /You have agreed/);
+    assert.match((await reported(place, "--show", ".flemma/tools"))[2], /You have not agreed/);
   }));

@@ -1,8 +1,8 @@
 // Having back what tools did to files: what is kept, what comes back, and what is left alone.
 
 import assert from "node:assert/strict";
-import { KeptChanges } from "../../agent/undo/saved_files.ts";
-import { keptChanges, undoChanges } from "../../agent/undo/undo.ts";
+import { SavedFiles } from "../../agent/undo/saved_files.ts";
+import { listSavedFiles, undoChanges } from "../../agent/undo/undo.ts";
 import { environmentAt } from "../../base/environment.ts";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
 import { lockForWriting, temporaryIn } from "../../tools/builtin/write_lock.ts";
@@ -200,18 +200,18 @@ Deno.test("a save between the look and the act is never lost", () =>
     });
     assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["kept", "kept"]);
     assert.deepEqual([place.read("new.txt"), place.read("a.txt")], ["mine, new\n", "mine, a\n"]);
-    assert.ok((await keptChanges(environment, document)).every(({ undone }) => !undone));
+    assert.ok((await listSavedFiles(environment, document)).every(({ undone }) => !undone));
   }));
 
 Deno.test("the oldest goes first when there is no more room, and what is too large is told once", () =>
   withScene(async (place) => {
     const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
-    const told: string[] = [];
+    const reported: string[] = [];
     const emit = (event: { readonly event: string; readonly message?: string }) =>
-      void told.push(event.message ?? "");
+      void reported.push(event.message ?? "");
     const bytes = (length: number) => new Uint8Array(length).fill(120);
     const keep = async (document: string, path: string, length: number, megabytes = 0.001) => {
-      const kept = new KeptChanges(environment, place.path(document), megabytes, emit);
+      const kept = new SavedFiles(environment, place.path(document), megabytes, emit);
       const file = { path: place.path(path), shownAs: path };
       const changed = await kept.keep({ id: path, name: "write" }, file);
       Deno.writeFileSync(file.path, bytes(length));
@@ -222,34 +222,34 @@ Deno.test("the oldest goes first when there is no more room, and what is too lar
     await keep("a.chat", "1", 250);
     await keep("b.chat", "2", 250);
     await keep("a.chat", "3", 250);
-    const held = async (document: string) =>
-      (await keptChanges(environment, place.path(document))).map(({ call }) => call);
-    assert.deepEqual([await held("a.chat"), await held("b.chat")], [["3"], ["2"]]);
+    const retained = async (document: string) =>
+      (await listSavedFiles(environment, place.path(document))).map(({ call }) => call);
+    assert.deepEqual([await retained("a.chat"), await retained("b.chat")], [["3"], ["2"]]);
     Deno.writeFileSync(place.path("4"), bytes(2000));
     const full = await keep("a.chat", "4", 2000);
     await full.keep({ id: "4", name: "write" }, { path: place.path("4"), shownAs: "4" });
-    assert.deepEqual(told, ["4 is too large to be kept for flemma undo: undo.keep is 0.001 MB."]);
+    assert.deepEqual(reported, ["4 is too large to be kept for flemma undo: undo.keep is 0.001 MB."]);
     await keep("c.chat", "6", 1, 0);
-    assert.deepEqual(await held("c.chat"), []);
-    assert.equal(told.length, 1);
+    assert.deepEqual(await retained("c.chat"), []);
+    assert.equal(reported.length, 1);
     // What cannot be kept is told, and the change goes on.
     Deno.chmodSync(place.env.XDG_STATE_HOME!, 0o700);
     Deno.removeSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, { recursive: true });
     Deno.writeTextFileSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, "in the way");
     await keep("a.chat", "7", 1);
-    assert.match(told.at(-1)!, /flemma undo will not know what 7 held/);
+    assert.match(reported.at(-1)!, /flemma undo will not know what 7 held/);
   }));
 
 Deno.test("what a killed run had kept is told with its place, and nothing is kept of what never came about", () =>
   withScene(async (place) => {
     const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
-    const kept = new KeptChanges(environment, place.path("a.chat"), 1, () => {});
+    const kept = new SavedFiles(environment, place.path("a.chat"), 1, () => {});
     place.write("a.txt", "before\n");
     place.write("a.chat", "@You:\nHello\n");
     const file = { path: place.path("a.txt"), shownAs: "a.txt" };
     const never = await kept.keep({ id: "call_1", name: "edit" }, file);
     await never();
-    assert.deepEqual(await keptChanges(environment, place.path("a.chat")), []);
+    assert.deepEqual(await listSavedFiles(environment, place.path("a.chat")), []);
     // The run ends here: nobody says that the change is over.
     await kept.keep({ id: "call_2", name: "edit" }, file);
     place.write("a.txt", "after\n");
@@ -308,8 +308,8 @@ Deno.test("what an undo that was killed had put back and not told is told by the
     assert.equal(done.code, 0, done.stderr);
     assert.deepEqual([place.read("a.txt"), place.exists("deep")], ["1\n", false]);
     const line = /^I put back what these calls did to files: (.+)\.$/gm;
-    const told = [...place.read("a.chat").matchAll(line)].map(([, names]) => names);
-    assert.deepEqual(told, ["call_3 (edit), call_2 (write), call_1 (edit)"]);
+    const reported = [...place.read("a.chat").matchAll(line)].map(([, names]) => names);
+    assert.deepEqual(reported, ["call_3 (edit), call_2 (write), call_1 (edit)"]);
     assert.equal((await undo(place)).code, 0);
     assert.equal([...place.read("a.chat").matchAll(line)].length, 1);
   }));

@@ -1,17 +1,17 @@
 // `flemma watch` as a person's editor meets it: real files, saved in the ways of real editors, a server on loopback for a model.
 
 import assert from "node:assert/strict";
-import { isSaved, type Known, knownAfter, type Look } from "../../commands/serve/watched.ts";
+import { type FileState, isSaved, type Known, knownAfter } from "../../commands/serve/watched.ts";
 import { HABITS } from "../campaign/random.ts";
 import { withCrowd } from "./crowd.ts";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const at = (stamp: string, text: string): Look => ({ stamp, text: bytes(text) });
+const at = (stamp: string, text: string): FileState => ({ stamp, text: bytes(text) });
 
 Deno.test("a save is a text that somebody else wrote, one row a condition", () => {
-  const known: Known = { look: at("1", "a"), failed: false };
+  const known: Known = { fileState: at("1", "a"), failed: false };
   assert.equal(isSaved(known, at("2", "b")), true);
   assert.equal(isSaved(known, null), false, "it is gone");
   assert.equal(isSaved(known, at("2", "")), false, "an editor has emptied it and is about to write");
@@ -23,13 +23,15 @@ Deno.test("a save is a text that somebody else wrote, one row a condition", () =
   assert.equal(isSaved({ ...known, failed: true }, at("1", "a")), false, "nobody wrote since the last look");
   assert.equal(isSaved(known, at("2", "a")), false, "the text is the same, and was advanced");
   assert.equal(isSaved({ ...known, failed: true }, at("2", "a")), true, "what failed is tried again");
-  assert.equal(isSaved({ look: null, failed: false }, at("1", "a")), true, "it has come again");
+  assert.equal(isSaved({ fileState: null, failed: false }, at("1", "a")), true, "it has come again");
 });
 
 Deno.test("what a run leaves starts nothing, what somebody saved meanwhile is a save, one row a condition", () => {
   const ended = { ours: bytes("ours"), now: at("3", "theirs"), reason: "done" } as const;
-  const isNext = (more: Partial<Parameters<typeof knownAfter>[0]>, now: Look | null = at("3", "theirs")) =>
-    isSaved(knownAfter({ ...ended, now, ...more }), now);
+  const isNext = (
+    more: Partial<Parameters<typeof knownAfter>[0]>,
+    now: FileState | null = at("3", "theirs"),
+  ) => isSaved(knownAfter({ ...ended, now, ...more }), now);
   assert.equal(isNext({}), true);
   assert.equal(isNext({ reason: "conflict" }), true);
   assert.equal(isNext({}, at("3", "ours")), false, "the run's own text");
@@ -47,7 +49,7 @@ interface Watch {
   readonly pid: number;
   ends(): Promise<number>;
   /** Settles when standard error holds this. */
-  told(words: string): Promise<void>;
+  reported(words: string): Promise<void>;
 }
 
 /** Watches with JSON, which is read as it comes. */
@@ -69,12 +71,12 @@ async function watching(
   }).spawn();
   const lines = child.stdout.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
   let open = "";
-  let told = "";
+  let reported = "";
   const errors = (async () => {
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) told += text;
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) reported += text;
   })();
   const until = async (words: string) => {
-    while (!told.includes(words)) await new Promise((done) => setTimeout(done, 5));
+    while (!reported.includes(words)) await new Promise((done) => setTimeout(done, 5));
   };
   await until("Watching");
   const waiting: Record<string, unknown>[] = [];
@@ -84,7 +86,7 @@ async function watching(
         if (event.event === what && (document === undefined || event.document === document)) return event;
       }
       const { value, done } = await lines.next();
-      assert.ok(!done, `it ended before ${what}: ${told}`);
+      assert.ok(!done, `it ended before ${what}: ${reported}`);
       const parts = (open + value).split("\n");
       open = parts.pop()!;
       waiting.push(...parts.map((line) => JSON.parse(line)));
@@ -92,7 +94,7 @@ async function watching(
   };
   const ends = async () => (await child.status).code;
   try {
-    await body({ next, ends, told: until, kill: (signal) => child.kill(signal), pid: child.pid });
+    await body({ next, ends, reported: until, kill: (signal) => child.kill(signal), pid: child.pid });
   } finally {
     try {
       child.kill("SIGTERM");
@@ -199,7 +201,7 @@ Deno.test("a folder that gives way to another of its name is followed, also one 
           await watch.next("stopped");
           assert.match(place.read("up/deep/a.chat"), /One\./);
           await Deno.remove(place.path("up"), { recursive: true });
-          await watch.told("is gone");
+          await watch.reported("is gone");
           await make(`${QUESTION}Again.\n`);
           await watch.next("stopped");
           assert.match(place.read("up/deep/a.chat"), /Two\./);
@@ -251,10 +253,10 @@ Deno.test("what cannot be watched is refused before anything is", () =>
       [["."], 1, /folder|directory/],
       [["--model"], 2, /--model/],
     ];
-    for (const [words, code, said] of rows) {
+    for (const [words, code, stated] of rows) {
       const finished = await place.run(["watch", ...words]);
       assert.equal(finished.code, code, words.join(" ") + finished.stderr);
-      assert.match(finished.stderr, said);
+      assert.match(finished.stderr, stated);
       assert.equal(finished.stdout, "");
     }
   }));

@@ -71,14 +71,14 @@ Deno.test("file:changed names what a command changed of files that this document
     );
     place.write("a.chat", `@Assistant:\n${uses.join("\n")}\n@You:\n\n${results.join("\n")}`);
     for (const name of ["seen.txt", "kept.txt"]) place.write(name, "text\n");
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     for (const [id] of calls) {
       const ran = await place.run(["execute", "--json", "a.chat", id]);
       const events = ran.stdout.trim().split("\n").map((line) => JSON.parse(line));
-      told.push(events.filter(({ event }) => event === "file:changed"));
+      reported.push(events.filter(({ event }) => event === "file:changed"));
     }
     const changed = (name: string, id: string) => ({ event: "file:changed", path: place.path(name), id });
-    assert.deepEqual(told, [[], [], [changed("seen.txt", "c3")], [changed("seen.txt", "c4")], [
+    assert.deepEqual(reported, [[], [], [changed("seen.txt", "c3")], [changed("seen.txt", "c4")], [
       changed("new.txt", "c5"),
     ]]);
   });

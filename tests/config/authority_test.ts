@@ -1,7 +1,7 @@
 // What a first block comes to where it says what may run and how: the same for the same values, and nothing beside them.
 
 import assert from "node:assert/strict";
-import { authorityOf, saidIn } from "../../config/document/authority.ts";
+import { authorityOf, findStatedAuthority } from "../../config/document/authority.ts";
 import { LayerLog } from "../../config/layers/log.ts";
 import type { Op } from "../../config/types.ts";
 
@@ -91,9 +91,9 @@ Deno.test("a block that takes away only, against what holds without it, needs no
     [[["sandbox.policy.rw_paths", "/tmp", "remove"]], true, true],
     [[["tools", ["bash"]]], false, true],
   ];
-  for (const [said, narrows, speaks] of rows) {
-    const found = saidIn([person, block(...said)], null);
-    assert.deepEqual([found.narrows, found.text !== ""], [narrows, speaks], JSON.stringify(said));
+  for (const [stated, narrows, speaks] of rows) {
+    const found = findStatedAuthority([person, block(...stated)], null);
+    assert.deepEqual([found.narrows, found.text !== ""], [narrows, speaks], JSON.stringify(stated));
   }
-  assert.deepEqual(saidIn([person], null), { text: "", narrows: true });
+  assert.deepEqual(findStatedAuthority([person], null), { text: "", narrows: true });
 });

@@ -6,20 +6,24 @@ import { inWorld, type World } from "./world.ts";
 interface Case {
   readonly name: string;
   readonly text: string;
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
 }
 
 function cases(file: string): Case[] {
   const all = Deno.readTextFileSync(new URL(file, import.meta.url));
   return all.split(/^=== /m).slice(1).map((part) => {
     const [name = "", ...rest] = part.split("\n");
-    const [text = "", told = ""] = rest.join("\n").split("--- told\n");
-    return { name, text: `${text.trimEnd()}\n`, told: told.split("\n").filter((line) => line !== "") };
+    const [text = "", reported = ""] = rest.join("\n").split("--- told\n");
+    return {
+      name,
+      text: `${text.trimEnd()}\n`,
+      reported: reported.split("\n").filter((line) => line !== ""),
+    };
   });
 }
 
 /** What the command prints, one line each, with the file's name taken off. */
-async function told(world: World, text: string): Promise<{ lines: readonly string[]; failed: boolean }> {
+async function reported(world: World, text: string): Promise<{ lines: readonly string[]; failed: boolean }> {
   const path = `${world.home}/.config/flemma/config.yaml`;
   await world.write(path, text);
   const environment = world.environment();
@@ -39,9 +43,9 @@ const SOUND = cases("sound_files.txt");
 Deno.test(`config check tells every mistake of ${MISTAKEN.length} settings files, with its place and the right hint, and nothing else`, async (test) => {
   assert.ok(MISTAKEN.length >= 40);
   await inWorld(async (world) => {
-    for (const { name, text, told: expected } of MISTAKEN) {
+    for (const { name, text, reported: expected } of MISTAKEN) {
       await test.step(name, async () => {
-        const { lines } = await told(world, text);
+        const { lines } = await reported(world, text);
         const missed = expected.filter((words) => {
           const [place, ...rest] = words.split(" ");
           return !lines.some((line) => line.startsWith(`${place} `) && line.includes(rest.join(" ")));
@@ -59,7 +63,7 @@ Deno.test(`config check is content with ${SOUND.length} settings files without a
     for (const { name, text } of SOUND) {
       await test.step(
         name,
-        async () => assert.deepEqual(await told(world, text), { lines: [], failed: false }),
+        async () => assert.deepEqual(await reported(world, text), { lines: [], failed: false }),
       );
     }
   });

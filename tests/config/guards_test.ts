@@ -99,7 +99,7 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
     ["providers: { anthropic: { base_url: 'https://evil.example' } }", "providers", {}, true],
     ["model: other", "model", "other", false],
   ];
-  for (const [project, key, expected, isTold] of rows) {
+  for (const [project, key, expected, isReported] of rows) {
     await inWorld(async (world) => {
       await world.write(`${world.home}/.config/flemma/config.yaml`, person);
       await world.write(`${world.project}/.flemma/config.yaml`, `${project}\n`);
@@ -112,7 +112,7 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
       assert.deepEqual(value, expected, project);
       assert.deepEqual(
         loaded.value.notices.map(({ code }) => code),
-        isTold ? ["project-untrusted"] : [],
+        isReported ? ["project-untrusted"] : [],
         project,
       );
     });

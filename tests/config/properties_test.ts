@@ -186,10 +186,10 @@ const RANK: Readonly<Record<string, number>> = { deny: 0, require_approval: 1, a
 
 Deno.test("no project file that nobody trusts widens anything", async () => {
   await fc.assert(
-    fc.asyncProperty(tree, tree, async (person, stranger) => {
+    fc.asyncProperty(tree, tree, async (person, untrusted) => {
       const own = layer("G", person, []);
       const before = effectiveSettings([own], { catalog });
-      const written = layer("P", stranger, [own]);
+      const written = layer("P", untrusted, [own]);
       const share = untrustedShare(written, [own], catalog);
       const { settings } = effectiveSettings([own, new LayerLog("P", share.operations)], {
         catalog,

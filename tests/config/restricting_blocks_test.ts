@@ -33,21 +33,21 @@ Deno.test("a first block that restricts is content, in every language and spelli
 });
 
 Deno.test("a block that means to restrict and would set nothing is one error, at its line, with what to write", async () => {
-  for (const [spelling, block, told] of REFUSED) {
+  for (const [spelling, block, reported] of REFUSED) {
     const found = await errors(block);
     assert.equal(found.length, 1, `${spelling}: ${JSON.stringify(found)}`);
-    assert.match(found[0]!, told, spelling);
+    assert.match(found[0]!, reported, spelling);
   }
 });
 
 Deno.test("with CR LF and with a byte order mark they are the same errors", async () => {
-  for (const [spelling, block, told] of REFUSED) {
+  for (const [spelling, block, reported] of REFUSED) {
     for (
       const spelt of [(text: string) => text.replaceAll("\n", "\r\n"), (text: string) => `\ufeff${text}`]
     ) {
       const found = await errors(block, spelt);
       assert.equal(found.length, 1, `${spelling}: ${JSON.stringify(found)}`);
-      assert.match(found[0]!, told, spelling);
+      assert.match(found[0]!, reported, spelling);
     }
   }
 });
@@ -61,13 +61,17 @@ Deno.test("a block that nothing closes is an error where it holds settings", asy
 });
 
 Deno.test("what holds no setting and is no first block is told, or nothing at all, and blocks nothing", async () => {
-  const told = ["frontmatter_misplaced"];
+  const reported = ["frontmatter_misplaced"];
   const rows: readonly (readonly [string, string, readonly string[]])[] = [
-    ["variables behind an info string", "```lua foo\nx = 1\n```\n", told],
-    ["variables in four backticks", "````lua\nx = 1\n````\n", told],
-    ["variables below a heading", "# Plan\n```yaml\nwho: QA\n```\n", told],
-    ["front matter of notes", "---\ntitle: Plan\n---\n", told],
-    ["a second block, whatever it holds", "```yaml\na: 1\n```\n```yaml\nflemma: { tools: [] }\n```\n", told],
+    ["variables behind an info string", "```lua foo\nx = 1\n```\n", reported],
+    ["variables in four backticks", "````lua\nx = 1\n````\n", reported],
+    ["variables below a heading", "# Plan\n```yaml\nwho: QA\n```\n", reported],
+    ["front matter of notes", "---\ntitle: Plan\n---\n", reported],
+    [
+      "a second block, whatever it holds",
+      "```yaml\na: 1\n```\n```yaml\nflemma: { tools: [] }\n```\n",
+      reported,
+    ],
     ["code of another language", "Build it:\n```sh\nmake tools\n```\n", []],
     ["prose", "Tools: a hammer.\nThe model: none. Network is off.\n", []],
     ["prose behind a line", "Plan\n---\ntools and sandbox\n", []],

@@ -125,15 +125,15 @@ Deno.test("of two settings files side by side the one that is not read is told, 
   ) {
     await inWorld(async (world) => {
       await world.write(`${world.folder}/${folder}/${read}`, "{}\n");
-      const told = async () => {
+      const reported = async () => {
         const loaded = await loadSettings({ environment: world.environment() });
         assert.ok(loaded.ok);
         return loaded.value.notices.map(({ message, next }) => `${message} ${next}`);
       };
-      assert.deepEqual(await told(), []);
+      assert.deepEqual(await reported(), []);
       const path = `${world.folder}/${folder}/${other}`;
       await world.write(path, RESTRICTS);
-      assert.deepEqual(await told(), [
+      assert.deepEqual(await reported(), [
         `${path} is not read, because ${world.folder}/${folder}/${read} is. Keep one of the two: rm ${path}`,
       ]);
     });

@@ -8,7 +8,7 @@ import { readText } from "../../config/sources/json_file.ts";
 import type { Operation } from "../../config/types.ts";
 import { inWorld } from "./world.ts";
 
-function said(op: Operation["op"], key: string, value: unknown): string {
+function stated(op: Operation["op"], key: string, value: unknown): string {
   const words = inWords({ op, path: key.split("."), value } as Operation);
   assert.ok(words.endsWith(` (${key})`), words);
   return words.slice(0, -` (${key})`.length);
@@ -89,7 +89,7 @@ Deno.test("each operation is said as what it does, and the other way round when 
       "defines the preset $x: lets a run without asking; denies b; sets model, provider",
     ],
   ];
-  for (const [op, key, value, expected] of rows) assert.equal(said(op, key, value), expected);
+  for (const [op, key, value, expected] of rows) assert.equal(stated(op, key, value), expected);
 });
 
 Deno.test("a list, a text and a number of operations may be as long as they may be, and no longer", () => {

@@ -28,7 +28,7 @@ Deno.test("advancing a document that waits for the person changes and writes not
     block("b", "approved", "mine"),
   );
   const built = bench({ text, tools: HEADER });
-  for (let press = 0; press < 3; press++) {
+  for (let step = 0; step < 3; step++) {
     const stop = await built.cycle.advance();
     assert.deepEqual([stop.reason, stop.ids, stop.line], ["pending", ["a"], 21]);
   }
@@ -64,7 +64,7 @@ Deno.test("advancing until nothing changes reaches a document that a fresh run d
         auto_approve: ["boom"],
       };
       const first = bench({ text, tools });
-      for (let press = 0; press < 4; press++) await first.cycle.advance();
+      for (let step = 0; step < 4; step++) await first.cycle.advance();
       const settled = first.store.text;
       const second = bench({ text: settled, tools });
       await second.cycle.advance();

@@ -6,19 +6,19 @@ import type { Step } from "../../cycle/plan/types.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { block, chatAnswered, chatWith, TextStore } from "./harness.ts";
 
-const verdict = { decision: "deny", source: "rules" } as const;
+const decided = { decision: "deny", source: "rules" } as const;
 const place = (id: string, status: "pending" | "approved"): Step => ({
   do: "place",
   id,
   status,
-  verdict: { decision: "require_approval", source: "list" },
+  decided: { decision: "require_approval", source: "list" },
 });
 const resolve = (id: string, denied: boolean): Step => ({
   do: "resolve",
   id,
   because: "denied",
   text: "No.",
-  ...(denied ? { verdict } : {}),
+  ...(denied ? { decided } : {}),
 });
 
 const CALLS = chatWith(["a", "echo"], ["b", "echo"]);
@@ -42,7 +42,7 @@ function shown(event: CycleEvent): string {
   }
 }
 
-function told(text: string, ...diffs: (string | null)[]) {
+function reported(text: string, ...diffs: (string | null)[]) {
   const store = new TextStore(text);
   const events: string[] = [];
   const announcements = new Announcements(store, {
@@ -71,14 +71,14 @@ Deno.test("each kind of step is told in its own way, and what runs by itself not
     [place("gone", "pending"), []],
   ];
   for (const [step, events] of rows) {
-    const { announcements, take } = told(TEXT);
+    const { announcements, take } = reported(TEXT);
     announcements.steps([step]);
     assert.deepEqual(take(), events, JSON.stringify(step));
   }
 });
 
 Deno.test("a call is told of once, and the cursor goes to the first new block that waits, until somebody presses again", () => {
-  const { announcements, take } = told(TEXT);
+  const { announcements, take } = reported(TEXT);
   const all = [
     "pending b echo <b> document",
     "pending a echo <a> document",
@@ -100,7 +100,7 @@ Deno.test("a call is told of once, and the cursor goes to the first new block th
 
 Deno.test("a call that waits is told with the change it would make, where there is one", () => {
   for (const diff of [null, "+ line"]) {
-    const { announcements, take } = told(TEXT, diff);
+    const { announcements, take } = reported(TEXT, diff);
     announcements.waiting(["a"]);
     assert.equal(take()[0], `pending a echo <a> document${diff === null ? "" : " + line"}`);
   }

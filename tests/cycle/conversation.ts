@@ -72,7 +72,7 @@ export class Conversation {
   }
 
   /** Sends; answers with what a person is told. */
-  async send(): Promise<{ readonly outcome: SendOutcome; readonly told: readonly string[] }> {
+  async send(): Promise<{ readonly outcome: SendOutcome; readonly reported: readonly string[] }> {
     const { provider: name } = this.settings;
     const environment = {
       cwd: this.folder,
@@ -101,7 +101,7 @@ export class Conversation {
     })(new AbortController().signal);
     this.text = new TextDecoder().decode(store.chat.bytes);
     const notices = events.flatMap((event) => event.event === "notice" ? [event.message] : []);
-    return { outcome, told: [...notices, ...(outcome.kind === "completed" ? outcome.warnings : [])] };
+    return { outcome, reported: [...notices, ...(outcome.kind === "completed" ? outcome.warnings : [])] };
   }
 
   /** Writes a file beside the document. */
@@ -110,11 +110,11 @@ export class Conversation {
   }
 
   /** Sends; it must be answered, and `told` match what the person is told, sentence by sentence. */
-  async sent(...told: readonly RegExp[]): Promise<void> {
-    const { outcome, told: found } = await this.send();
+  async sent(...reported: readonly RegExp[]): Promise<void> {
+    const { outcome, reported: found } = await this.send();
     assert.equal(outcome.kind, "completed", outcome.kind === "failed" ? outcome.problem.message : "");
-    assert.equal(found.length, told.length, found.join("\n"));
-    told.forEach((words, index) => assert.match(found[index]!, words));
+    assert.equal(found.length, reported.length, found.join("\n"));
+    reported.forEach((words, index) => assert.match(found[index]!, words));
   }
 
   /** The body of the last request. */

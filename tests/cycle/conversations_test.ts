@@ -61,8 +61,8 @@ const EDITS: Readonly<Record<string, (talk: Conversation, pick: (below: number) 
     talk.edit(one[0], `${one[0]} And so on.`);
   },
   answer: (talk, pick) => {
-    const said = [...talk.text.matchAll(/^Answer \w+\.$/gm)];
-    if (said.length > 0) talk.edit(said[pick(said.length)]![0], "Answered otherwise.");
+    const stated = [...talk.text.matchAll(/^Answer \w+\.$/gm)];
+    if (stated.length > 0) talk.edit(stated[pick(stated.length)]![0], "Answered otherwise.");
   },
   deletion: (talk, pick) => {
     const turns = [
@@ -111,12 +111,17 @@ for (let number = 1; number <= CONVERSATIONS; number++) {
       talk.tools = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
       let before: readonly string[] = [];
       const send = async () => {
-        const { outcome, told } = await talk.send();
+        const { outcome, reported } = await talk.send();
         assert.equal(outcome.kind, "completed", outcome.kind === "failed" ? outcome.problem.message : "");
-        assert.ok(!told.some((words) => words.includes("did not fit")), "it was known before it was sent");
+        assert.ok(
+          !reported.some((words) => words.includes("did not fit")),
+          "it was known before it was sent",
+        );
         const gone = talk.isAnthropic ? lost(talk, before) : [];
         // A model that is told nothing of its own thinking gets none; everything else is said.
-        if (gone.length > 0) assert.ok(told.some((words) => words.includes("thinking")), `${gone} ${told}`);
+        if (gone.length > 0) {
+          assert.ok(reported.some((words) => words.includes("thinking")), `${gone} ${reported}`);
+        }
         if (talk.isAnthropic) before = talk.thinking;
       };
       for (const [index, turn] of turns.entries()) {

@@ -118,8 +118,8 @@ Deno.test("a file that a template and the first block read is told of once, by w
     await place.send(chat, await place.memory());
     place.write("a.md", "two");
     place.write("b.md", "two");
-    const told = await place.send(chat, await place.memory());
-    assert.deepEqual(told, ["a.md", "b.md"].map((name) => changed(`${place.folder}/${name}`)));
+    const reported = await place.send(chat, await place.memory());
+    assert.deepEqual(reported, ["a.md", "b.md"].map((name) => changed(`${place.folder}/${name}`)));
   });
 });
 
@@ -155,9 +155,9 @@ Deno.test("memory that cannot be written is told of and does not stop the reques
     place.write("notes.md", "one");
     const memory = await place.memory();
     await Deno.writeTextFile(`${place.folder}/state`, "no folder");
-    const told = await place.send("@You:\nSee @./notes.md.\n", memory);
-    assert.equal(told.length, 1);
-    assert.match(told[0]!, /^file_drift_unrecorded .*cannot be kept: /);
+    const reported = await place.send("@You:\nSee @./notes.md.\n", memory);
+    assert.equal(reported.length, 1);
+    assert.match(reported[0]!, /^file_drift_unrecorded .*cannot be kept: /);
   });
 });
 

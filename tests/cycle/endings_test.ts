@@ -9,7 +9,7 @@ const saying = (text: string, stop_reason: string, stop_details?: Readonly<Recor
   ...(stop_details === undefined ? {} : { stop_details }),
 });
 
-const ENDINGS: readonly (readonly [reason: string, reply: string, told: RegExp | null])[] = [
+const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegExp | null])[] = [
   ["end_turn", "whole", null],
   ["stop_sequence", "whole", null],
   ["max_tokens", "cut", /reached its output limit \(max_tokens\)/],
@@ -21,14 +21,14 @@ const ENDINGS: readonly (readonly [reason: string, reply: string, told: RegExp |
   ["bedtime", "whole", /a reason that this program does not know \("bedtime"\)/],
 ];
 
-for (const [reason, reply, told] of ENDINGS) {
-  Deno.test(`a reply that ends with ${reason} is ${reply} and ${told === null ? "needs no word" : "told"}`, async () => {
+for (const [reason, reply, reported] of ENDINGS) {
+  Deno.test(`a reply that ends with ${reason} is ${reply} and ${reported === null ? "needs no word" : "told"}`, async () => {
     await converse({ replies: [saying("Well", reason)] }, async (talk) => {
-      const { outcome, told: found } = await talk.send();
+      const { outcome, reported: found } = await talk.send();
       assert.ok(outcome.kind === "completed");
       assert.equal(outcome.reply, reply);
-      assert.equal(found.length, told === null ? 0 : 1, found.join());
-      if (told !== null) assert.match(found[0]!, told);
+      assert.equal(found.length, reported === null ? 0 : 1, found.join());
+      if (reported !== null) assert.match(found[0]!, reported);
       assert.match(talk.text, /@Assistant:\nWell\n\n@You:\n\n$/);
     });
   });
@@ -78,10 +78,10 @@ Deno.test("a reply that the provider pauses is sent back as it is and goes on by
 Deno.test("a provider that pauses for ever is left after twenty times, with a reply that is cut", async () => {
   const replies = Array.from({ length: 30 }, (_, index) => saying(`Part ${index}.`, "pause_turn"));
   await converse({ replies }, async (talk) => {
-    const { outcome, told } = await talk.send();
+    const { outcome, reported } = await talk.send();
     assert.ok(outcome.kind === "completed");
     assert.equal(outcome.reply, "cut");
-    assert.match(told.join(), /paused it 20 times and more/);
+    assert.match(reported.join(), /paused it 20 times and more/);
     assert.equal(talk.replay.requests.length, 21);
     assert.match(talk.text, /Part 20\.\n\n@You:\n\n$/);
   });

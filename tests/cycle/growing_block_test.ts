@@ -220,9 +220,9 @@ Deno.test("whatever edits are made at once, a block holds of its text what is le
       const left = (part: string) => [...part].filter((letter) => now.includes(letter)).join("");
       for (const atStart of ["above", "into"] as const) {
         const place = shifted({ start, end }, edits, atStart);
-        const held = text(bytes(now).subarray(place.start, place.end));
+        const retained = text(bytes(now).subarray(place.start, place.end));
         assert.equal(
-          [...held].filter((letter) => old.includes(letter)).join(""),
+          [...retained].filter((letter) => old.includes(letter)).join(""),
           left(old.slice(start, end)),
         );
       }

@@ -109,17 +109,17 @@ Deno.test("a lock file that is replaced between opening and locking it is not th
       if (looks++ === 0) await Deno.remove(lockPath);
       return await original.call(this, exclusive);
     };
-    let held;
+    let retained;
     try {
-      held = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+      retained = await lockDocument(`${folder}/a`, { environment, wait: 0 });
     } finally {
       Deno.FsFile.prototype.tryLock = original;
     }
-    assert.ok(held.ok);
+    assert.ok(retained.ok);
     assert.equal(looks, 2, "it looked again");
     const second = await lockDocument(`${folder}/a`, { environment, wait: 0 });
     assert.ok(!second.ok && second.problem.code === "document-locked", "nobody else gets it");
-    await held.value.release();
+    await retained.value.release();
   }));
 
 Deno.test("a lock file that somebody removed is no reason to remove the one that another run made since", () =>
@@ -170,7 +170,7 @@ Deno.test("what stands in a free lock file names a dead run only when it is a wh
   withFolder(async (folder, environment) => {
     const locks = `${folder}/state/flemma/locks`;
     await Deno.mkdir(locks, { recursive: true });
-    const rows: readonly (readonly [left: string, told: boolean])[] = [
+    const rows: readonly (readonly [left: string, reported: boolean])[] = [
       ['{"pid":4242,"host":"elsewhere","path":"/a"}', true],
       ['{"pid":4242,"host":"elsewhere"', false],
       ['{"pid":"4242","host":"elsewhere"}', false],
@@ -181,11 +181,11 @@ Deno.test("what stands in a free lock file names a dead run only when it is a wh
       ['"4242"', false],
       ["", false],
     ];
-    for (const [left, told] of rows) {
+    for (const [left, reported] of rows) {
       await Deno.writeTextFile(`${locks}/${await documentKey(`${folder}/a`)}.lock`, left);
       const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
       assert.ok(lock.ok);
-      assert.equal(lock.value.notice !== null, told, left);
+      assert.equal(lock.value.notice !== null, reported, left);
       await lock.value.release();
     }
   }));
@@ -195,13 +195,13 @@ Deno.test("two names of one file are one lock, and one name is none for another 
     await Deno.writeTextFile(`${folder}/a`, "");
     await Deno.link(`${folder}/a`, `${folder}/b`);
     await Deno.writeTextFile(`${folder}/c`, "");
-    const held = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-    assert.ok(held.ok);
+    const retained = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    assert.ok(retained.ok);
     const linked = await lockDocument(`${folder}/b`, { environment, wait: 0 });
     assert.ok(!linked.ok && linked.problem.code === "document-locked");
     assert.equal((await holderOf(`${folder}/b`, environment))?.pid, Deno.pid);
     // Having failed at the second lock, it holds the first one no longer.
-    await held.value.release();
+    await retained.value.release();
     const free = await lockDocument(`${folder}/b`, { environment, wait: 0 });
     assert.ok(free.ok);
     const other = await lockDocument(`${folder}/c`, { environment, wait: 0 });
@@ -264,8 +264,8 @@ Deno.test("a line of the journal counts only when each of its members is what it
       assert.equal((await read({ ...day, ...wrong })).promptDay(), null, JSON.stringify(wrong));
     }
     const kept = { kind: "result", id: "c", path: "/r" };
-    assert.equal((await read(kept)).keptResults().get("c"), "/r");
-    assert.equal((await read({ ...kept, path: 7 })).keptResults().size, 0);
+    assert.equal((await read(kept)).savedResults().get("c"), "/r");
+    assert.equal((await read({ ...kept, path: 7 })).savedResults().size, 0);
     const unfinished = { kind: "unfinished", ids: ["c"] };
     assert.equal((await read(unfinished)).unfinished().size, 1);
     for (const wrong of [{ ids: "c" }, { ids: ["c", 7] }]) {
@@ -316,7 +316,7 @@ Deno.test("a journal that is folded forgets nothing that still matters, of this 
       "ls",
       "reads",
     ]);
-    assert.deepEqual([...read.keptResults()], [["kept", "/r"]]);
+    assert.deepEqual([...read.savedResults()], [["kept", "/r"]]);
     assert.equal(read.fileHash("/f"), "f2");
     assert.equal(read.promptDay(), "2026-11-27", "the first one stays");
     assert.deepEqual([...read.unfinished()], ["u3"]);

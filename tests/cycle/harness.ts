@@ -10,7 +10,7 @@ import type { CycleEvent, DocumentStore, Growth, SendOutcome } from "../../cycle
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Call, Chat } from "../../parser/types.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { Effects, ExecutionContext, ExecutionResult, ToolDefinition } from "../../tools/definition.ts";
 import { runTool } from "../../tools/run.ts";
 
@@ -91,7 +91,7 @@ export class MemoryJournal extends RunJournal {
     return place;
   }
 
-  override keptResults(): ReadonlyMap<string, string> {
+  override savedResults(): ReadonlyMap<string, string> {
     return this.#results;
   }
 }
@@ -182,7 +182,7 @@ export function bench(given: Given): Bench {
       has: (name) => definitions.has(name),
       closestMatch: () => null,
     },
-    decide: given.decide ?? (({ name }): Promise<Verdict> =>
+    decide: given.decide ?? (({ name }): Promise<ApprovalDecision> =>
       Promise.resolve(
         names.includes(name)
           ? { decision: "approve", source: "test" }

@@ -38,12 +38,12 @@ function answers(memory: Journal): unknown {
   return {
     approvals: IDS.map((id) => memory.approval(id)),
     started: [...memory.started()].sort(),
-    results: [...memory.keptResults()].sort(),
+    results: [...memory.savedResults()].sort(),
     unfinished: [...memory.unfinished()].sort(),
     files: FILES.map((path) => memory.fileHash(path)),
     day: memory.promptDay(),
-    exposure: memory.exposure(),
-    suspects: memory.suspects(),
+    tamperCheck: memory.tamperCheck(),
+    tampered: memory.tampered(),
     thinking: memory.thinking,
   };
 }
@@ -73,9 +73,9 @@ Deno.test("ends, a person's word and what settles take back what was noted, and 
     const path = await memory.keepResult("c2", "text");
     assert.equal(await Deno.readTextFile(path), "text");
     await memory.keepBody("c3", "body");
-    assert.deepEqual([...memory.keptResults()], [["c2", path]]);
+    assert.deepEqual([...memory.savedResults()], [["c2", path]]);
     await memory.recordEnd("c2");
-    assert.deepEqual([started(), [...memory.keptResults()]], [[], []]);
+    assert.deepEqual([started(), [...memory.savedResults()]], [[], []]);
     await memory.recordPromptDay("2026-11-28");
     await memory.recordPromptDay("2026-11-29");
     assert.equal(memory.promptDay(), "2026-11-28");
@@ -114,7 +114,7 @@ const entry: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.oneof(
     approved,
   })),
   fc.option(fc.record({ calls: fc.dictionary(id, hash), block: fc.constantFrom(null, "b") }), { nil: null })
-    .map((found) => ({ kind: "settled", suspects: found === null ? null : { why: "w", ...found } })),
+    .map((found) => ({ kind: "settled", tampered: found === null ? null : { why: "w", ...found } })),
   fc.record({ kind: fc.constantFrom("stale", "unread"), keys: fc.array(hash, { minLength: 1 }) }),
   fc.record({ kind: fc.constant("note"), key: hash, value: hash }),
   fc.record({ kind: fc.constant("sent"), from: fc.nat(2), pieces: fc.array(hash, { maxLength: 2 }) }),

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
-  type Course,
-  type CourseEvent,
   endOf,
-  mayPress,
+  IDLE,
   mayStart,
+  mayStep,
   next,
+  type PhaseEvent,
   phaseOf,
-  RESTING,
+  type RunPhase,
 } from "../../cycle/run/phase.ts";
 import { stopped } from "../../cycle/run/stop.ts";
 
@@ -20,7 +20,7 @@ const later = stopped("diagnostics");
 const cancelled = (...ids: string[]) => stopped("cancelled", { ids });
 
 const STATES = {
-  resting: RESTING,
+  resting: IDLE,
   starting: { at: "starting", mustFindWork: false },
   answering: { at: "starting", mustFindWork: true },
   sending: { at: "sending", request },
@@ -30,7 +30,7 @@ const STATES = {
   "failing at the request": { at: "ending", phase: "sending", end: failed },
   cancelled: { at: "over", end: cancelled("a") },
   failed: { at: "over", end: failed },
-} satisfies Record<string, Course>;
+} satisfies Record<string, RunPhase>;
 
 const EVENTS = {
   press: { kind: "press" },
@@ -40,7 +40,7 @@ const EVENTS = {
   replied: { kind: "replied" },
   stop: { kind: "stop", stop: later },
   cancel: { kind: "cancel", ids: ["b"] },
-} satisfies Record<string, CourseEvent>;
+} satisfies Record<string, PhaseEvent>;
 
 const both = cancelled("a", "b");
 const ending = (phase: "starting" | "sending", end: typeof failed) => ({ at: "ending", phase, end });
@@ -55,18 +55,18 @@ const TABLE: Record<keyof typeof STATES, Partial<Record<keyof typeof EVENTS, obj
     cancel: over(cancelled("b")),
   },
   starting: {
-    settle: RESTING,
+    settle: IDLE,
     send: STATES.sending,
     stop: ending("starting", later),
     cancel: ending("starting", cancelled("b")),
   },
   answering: {
-    settle: RESTING,
+    settle: IDLE,
     send: STATES.sending,
     stop: ending("starting", later),
     cancel: ending("starting", cancelled("b")),
   },
-  sending: { replied: RESTING, stop: ending("sending", later), cancel: ending("sending", cancelled("b")) },
+  sending: { replied: IDLE, stop: ending("sending", later), cancel: ending("sending", cancelled("b")) },
   "ending the start": {
     settle: STATES.cancelled,
     stop: ending("starting", later),
@@ -93,22 +93,22 @@ for (const [name, state] of Object.entries(STATES)) {
 }
 
 Deno.test("whatever happens in whatever order, the course stays in its table, and what may be done follows from it", () => {
-  const shape = (course: Course) => course.at === "ending" ? `ending ${course.phase}` : course.at;
+  const shape = (phase: RunPhase) => phase.at === "ending" ? `ending ${phase.phase}` : phase.at;
   const known = new Set(Object.values(STATES).map((state) => shape(state)));
   fc.assert(
     fc.property(
-      fc.array(fc.constantFrom(...Object.values<CourseEvent>(EVENTS)), { maxLength: 40 }),
+      fc.array(fc.constantFrom(...Object.values<PhaseEvent>(EVENTS)), { maxLength: 40 }),
       (events) => {
-        let course: Course = RESTING;
+        let phase: RunPhase = IDLE;
         for (const event of events) {
-          const before = course;
-          course = next(course, event);
-          assert.ok(known.has(shape(course)), shape(course));
+          const before = phase;
+          phase = next(phase, event);
+          assert.ok(known.has(shape(phase)), shape(phase));
           // Nothing begins while something is under way, and nothing is forgotten before a person presses.
-          if (!mayPress(before)) assert.equal(next(before, { kind: "press" }), before);
-          if (endOf(before) !== null && endOf(course) === null) assert.equal(event.kind, "press");
-          assert.equal(mayStart(course), endOf(course) === null);
-          assert.equal(mayPress(course), phaseOf(course) === null);
+          if (!mayStep(before)) assert.equal(next(before, { kind: "press" }), before);
+          if (endOf(before) !== null && endOf(phase) === null) assert.equal(event.kind, "press");
+          assert.equal(mayStart(phase), endOf(phase) === null);
+          assert.equal(mayStep(phase), phaseOf(phase) === null);
         }
       },
     ),

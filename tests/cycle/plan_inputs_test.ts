@@ -34,26 +34,26 @@ const chat = () =>
 
 Deno.test("a tool whose source was not asked waits for the source, and for that alone", async () => {
   const unaskedSource = (name: string) => name === "nobody" || name === "known" ? null : "the server";
-  const { verdicts, toolKind } = await gatherPlanInputs(chat(), sourcesOf({ unaskedSource }), NONE, true);
+  const { decisions, toolKind } = await gatherPlanInputs(chat(), sourcesOf({ unaskedSource }), NONE, true);
   assert.equal(
-    verdicts.get("a")?.source,
+    decisions.get("a")?.source,
     "chain",
     "a tool that no source may replace is judged",
   );
-  assert.equal(verdicts.get("d")?.source, "the server", "one that a missing source may replace is not");
-  assert.deepEqual(verdicts.get("b"), {
+  assert.equal(decisions.get("d")?.source, "the server", "one that a missing source may replace is not");
+  assert.deepEqual(decisions.get("b"), {
     decision: "require_approval",
     source: "the server",
     detail: "its tool may come from the server, which is not there",
   });
-  assert.equal(verdicts.has("c"), false, "nobody is asked about a tool that nobody has");
+  assert.equal(decisions.has("c"), false, "nobody is asked about a tool that nobody has");
   const kinds = ["known", "server:tool", "nobody", "replaced"].map(toolKind);
   assert.deepEqual(kinds, ["sync", "unasked", "unknown", "unasked"]);
 });
 
 Deno.test("without any source a tool that is not there is unknown", async () => {
-  const { verdicts, toolKind } = await gatherPlanInputs(chat(), sourcesOf({}), NONE, true);
-  assert.deepEqual([...verdicts.keys()], ["a", "d"]);
+  const { decisions, toolKind } = await gatherPlanInputs(chat(), sourcesOf({}), NONE, true);
+  assert.deepEqual([...decisions.keys()], ["a", "d"]);
   assert.equal(toolKind("server:tool"), "unknown");
 });
 

@@ -8,7 +8,7 @@ import type { ToolKind } from "../../cycle/plan/resolution.ts";
 import { DENIED, INTERRUPTED, REJECTED, unknownTool } from "../../cycle/plan/sentences.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import type { Verdict } from "../../tools/approval/types.ts";
+import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { Effects } from "../../tools/definition.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
 import { bench, block, chatAnswered, chatWith } from "./harness.ts";
@@ -21,13 +21,13 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   echo: "sync",
   slow: "async",
   read: "sync",
-  reckon: "sync",
+  apply: "sync",
   onlydef: "definition-only",
 };
 
 function inputs(given: Partial<PlanInputs> = {}): PlanInputs {
   return {
-    verdicts: new Map(),
+    decisions: new Map(),
     invalid: new Map(),
     changed: new Map(),
     interrupted: new Map(),
@@ -49,9 +49,11 @@ function started(tool: string, effects = EFFECTS[tool]): PlanInputs["interrupted
 }
 
 /** What calls of tools may change, where that is not anything. */
-const EFFECTS: Readonly<Record<string, Effects>> = { read: "reads", reckon: "none" };
+const EFFECTS: Readonly<Record<string, Effects>> = { read: "reads", apply: "none" };
 
-function verdicts(answers: Readonly<Record<string, Verdict["decision"]>>): Map<string, Verdict> {
+function decisions(
+  answers: Readonly<Record<string, ApprovalDecision["decision"]>>,
+): Map<string, ApprovalDecision> {
   return new Map(Object.entries(answers).map(([id, decision]) => [id, { decision, source: "test" }]));
 }
 
@@ -121,7 +123,7 @@ const TABLE: readonly Row[] = [
     inputs: {
       runsAlone: (name) => name === "alone",
       toolKind: () => "sync",
-      verdicts: verdicts({ c2: "approve" }),
+      decisions: decisions({ c2: "approve" }),
     },
     steps: ["resolve c1 put-off", "place c2 approved", "resolve c3 put-off", "run c2", "rest ran"],
   },
@@ -161,25 +163,25 @@ const TABLE: readonly Row[] = [
   {
     what: "an approved open call",
     text: chatWith(["c1", "echo"]),
-    inputs: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 approved", "run c1", "rest ran"],
   },
   {
     what: "a denied open call",
     text: chatWith(["c1", "echo"]),
-    inputs: { verdicts: verdicts({ c1: "deny" }) },
+    inputs: { decisions: decisions({ c1: "deny" }) },
     steps: ["resolve c1 denied", "rest resolved"],
   },
   {
     what: "an open call of an interrupted reply, even an approved one",
     text: aborted,
-    inputs: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["resolve c1 aborted", "rest resolved"],
   },
   {
     what: "an open call whose input the schema refuses, even an approved one",
     text: chatWith(["c1", "echo"]),
-    inputs: { verdicts: verdicts({ c1: "approve" }), invalid: new Map([["c1", ["/x: is missing"]]]) },
+    inputs: { decisions: decisions({ c1: "approve" }), invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
   {
@@ -197,13 +199,13 @@ const TABLE: readonly Row[] = [
   {
     what: "an approved open call with a result header that has no body",
     text: `${chatWith(["c1", "echo"])}\n@You:\n\n**Tool Result:** \`c1\`\n\nmy words\n`,
-    inputs: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 pending", "notice unreadable-result", "rest pending c1"],
   },
   {
     what: "A6: an approved open call of an unknown tool gets its error at once",
     text: chatWith(["c1", "ghost"]),
-    inputs: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
   {
@@ -302,7 +304,7 @@ const TABLE: readonly Row[] = [
   {
     what: "the same when its block is gone",
     text: chatWith(["c1", "echo"]),
-    inputs: { interrupted: started("echo"), verdicts: verdicts({ c1: "approve" }) },
+    inputs: { interrupted: started("echo"), decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 pending", "notice was-running", "rest pending c1"],
   },
   {
@@ -356,25 +358,25 @@ const TABLE: readonly Row[] = [
   {
     what: "a call the person approved and that changed since",
     text: one(block("c1", "approved")),
-    inputs: { changed: new Map([["c1", "person"]]), verdicts: verdicts({ c1: "approve" }) },
+    inputs: { changed: new Map([["c1", "person"]]), decisions: decisions({ c1: "approve" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
   {
     what: "a call that policy approved, that changed since, and that policy approves again",
     text: one(block("c1", "approved")),
-    inputs: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "approve" }) },
+    inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "approve" }) },
     steps: ["confirm c1", "run c1", "rest ran"],
   },
   {
     what: "the same, but policy asks now",
     text: one(block("c1", "approved")),
-    inputs: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "require_approval" }) },
+    inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "require_approval" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
   {
     what: "the same, but policy denies now",
     text: one(block("c1", "approved")),
-    inputs: { changed: new Map([["c1", "policy"]]), verdicts: verdicts({ c1: "deny" }) },
+    inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "deny" }) },
     steps: ["resolve c1 denied", "rest resolved"],
   },
   {
@@ -385,7 +387,7 @@ const TABLE: readonly Row[] = [
   {
     what: "of several calls with one id the last counts, once",
     text: chatWith(["c1", "echo"], ["c1", "slow"]),
-    inputs: { verdicts: verdicts({ c1: "approve" }) },
+    inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 approved", "run c1", "rest ran"],
   },
   { what: "a block without a call", text: `@You:\n\n${block("zz", "pending")}`, steps: ["send"] },
@@ -410,9 +412,9 @@ Deno.test("the text of an error result comes from the block, the marker or the p
 
 Deno.test("a plan depends on nothing but document and inputs, and changes neither", () => {
   const chat = read(two(block("c1", "approved")));
-  const given = inputs({ verdicts: verdicts({ c2: "approve" }) });
+  const given = inputs({ decisions: decisions({ c2: "approve" }) });
   assert.deepEqual(plan(chat, given), plan(chat, given));
-  assert.deepEqual([...given.verdicts.keys()], ["c2"]);
+  assert.deepEqual([...given.decisions.keys()], ["c2"]);
 });
 
 Deno.test("executing one call resolves rejected and denied blocks and runs whatever else there is", () => {

@@ -80,9 +80,9 @@ for (const [what, [from, to], left, says] of EDITS) {
       const isBefore = to !== "" && !what.includes("thinking");
       if (to !== "") talk.edit(to, from);
       talk.say("Six?");
-      const { told } = await talk.send();
+      const { reported } = await talk.send();
       assert.deepEqual(talk.thinking, isBefore ? left : [...left, "d", "e"]);
-      assert.equal(told.length, isBefore ? 1 : 0, told.join());
+      assert.equal(reported.length, isBefore ? 1 : 0, reported.join());
       assert.deepEqual(talk.replay.problems, []);
     });
   });
@@ -315,7 +315,7 @@ Deno.test("a large text that changes is told with what reading it anew costs, al
 
 Deno.test("what is read anew is told in dollars where the price is known, and not at all below what a cache takes", () => {
   const prices = pricesAt(findModel("anthropic", "claude-sonnet-5-5")!, "2026-11-28", 0)!;
-  const said = (letters: number, least: number, price = true) =>
+  const stated = (letters: number, least: number, price = true) =>
     changeNotice(
       {
         pieces: [{ what: "user", line: 3, text: "x".repeat(letters), thinking: [] }],
@@ -327,10 +327,10 @@ Deno.test("what is read anew is told in dollars where the price is known, and no
       { least, prices: price ? prices : null },
     );
   assert.match(
-    said(400_000, 512) ?? "",
+    stated(400_000, 512) ?? "",
     /about 100,000 tokens from there on are read anew \(about \$0\.24\)\.$/,
   );
-  assert.match(said(4000, 512) ?? "", /about 1,000 tokens .*\(less than a cent\)\.$/);
-  assert.match(said(4000, 512, false) ?? "", /about 1,000 tokens from there on are read anew\.$/);
-  assert.equal(said(4000, 1001), null);
+  assert.match(stated(4000, 512) ?? "", /about 1,000 tokens .*\(less than a cent\)\.$/);
+  assert.match(stated(4000, 512, false) ?? "", /about 1,000 tokens from there on are read anew\.$/);
+  assert.equal(stated(4000, 1001), null);
 });

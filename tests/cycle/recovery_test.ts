@@ -43,9 +43,9 @@ Deno.test("D11: a call whose result the document could not take is told as that,
   assert.equal((await lost.cycle.advance()).reason, "conflict");
   const next = bench({ text, journal, tools: OFF });
   await next.cycle.advance();
-  const told = next.events.flatMap((event) => event.event === "notice" ? [event.message] : []).join();
-  assert.match(told, /ran to its end in an earlier run, .* kept in memory:1: /);
-  assert.deepEqual([next.ran, journal.bodies[0]?.body, [...journal.keptResults()]], [[], "precious", []]);
+  const reported = next.events.flatMap((event) => event.event === "notice" ? [event.message] : []).join();
+  assert.match(reported, /ran to its end in an earlier run, .* kept in memory:1: /);
+  assert.deepEqual([next.ran, journal.bodies[0]?.body, [...journal.savedResults()]], [[], "precious", []]);
 });
 
 Deno.test("after the person approved such a call again it runs, once", async () => {

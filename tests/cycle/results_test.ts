@@ -28,10 +28,10 @@ function reads(ids: readonly string[]) {
 function gate(tried: ReturnType<typeof bench>) {
   const { store, ran } = tried;
   const commit = store.commit.bind(store);
-  const came: (readonly string[])[] = [];
+  const received: (readonly string[])[] = [];
   const open: (() => void)[] = [];
   store.commit = async (edits: readonly Edit[]) => {
-    came.push([...ran]);
+    received.push([...ran]);
     await new Promise<void>((resolve) => open.push(resolve));
     return await commit(edits);
   };
@@ -40,7 +40,7 @@ function gate(tried: ReturnType<typeof bench>) {
     while (open.length === 0) await new Promise((resolve) => setTimeout(resolve, 0));
     open.shift()!();
   };
-  return { came, next };
+  return { received, next };
 }
 
 async function until(holds: () => boolean): Promise<void> {
@@ -49,15 +49,15 @@ async function until(holds: () => boolean): Promise<void> {
 
 Deno.test("results that come while the document is written go in together, each into its own block", async () => {
   const tried = reads(IDS);
-  const { came, next } = gate(tried);
+  const { received, next } = gate(tried);
   const pressed = tried.cycle.advance();
   await until(() => tried.ran.length === IDS.length);
   // The first result is still on its way to the disk.
-  assert.equal(came.length, 1);
+  assert.equal(received.length, 1);
   await next();
   await next();
   await pressed;
-  assert.deepEqual(came.length, 2);
+  assert.deepEqual(received.length, 2);
   for (const id of IDS) assert.equal(tried.store.chat.result(id)?.content, `text of ${id}`);
   assert.deepEqual(tried.journal.log.filter((line) => line.startsWith("end")), IDS.map((id) => `end ${id}`));
 });

@@ -5,7 +5,7 @@ import { BEFORE, delta, END, type Sent, sent, SSE, stop, streamed } from "./send
 
 const START = { type: "message_start", message: { usage: { input_tokens: 1 } } };
 /** What the provider says of itself and of the request before any word of a reply. */
-const TOLD = {
+const REPORTED = {
   type: "message_start",
   message: {
     model: "claude-sonnet-5-5",
@@ -109,7 +109,7 @@ Deno.test("a connection that breaks before the first word is made again", async 
   const run = await send([
     { headers: SSE, body: "data: {", reset: true },
     { ...streamed(START), reset: true },
-    { ...streamed(TOLD), reset: true },
+    { ...streamed(REPORTED), reset: true },
     GOOD,
   ]);
   assert.equal(run.outcome.kind, "completed");

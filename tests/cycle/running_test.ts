@@ -337,7 +337,7 @@ Deno.test("a document that somebody else changed stops the cycle; the result is 
     { id: "a", body: "result of a" },
     { id: "b", body: `result of b\n\n${CANCELLED}` },
   ]);
-  assert.deepEqual([...built.journal.keptResults().keys()], ["a"]);
+  assert.deepEqual([...built.journal.savedResults().keys()], ["a"]);
   // The next run asks instead of running them again.
   assert.deepEqual([...built.journal.started().keys()], ["a", "b"]);
   assert.equal(built.sends(), 0);
@@ -392,8 +392,8 @@ Deno.test("a second press while tools run starts only what the slots allow, and 
     tools: { ...OFF, max_concurrent: 2 },
     run: gates.run,
   });
-  await built.cycle.press();
-  await built.cycle.press();
+  await built.cycle.step();
+  await built.cycle.step();
   assert.deepEqual(built.ran, ["a", "b"]);
   // What runs is not what an earlier run of the program left behind: its start stays journalled.
   assert.deepEqual([...built.journal.started().keys()], ["a", "b"]);

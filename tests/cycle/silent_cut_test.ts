@@ -19,7 +19,9 @@ Deno.test("a count is suspicious only below what any text of that length must ha
     ["a file by itself", body(7_000, "A".repeat(400_000)), 2000, false],
     ["text beside an image", body(40_000, `data:image/png;base64,${"A".repeat(4000)}`), 4096, true],
   ];
-  for (const [name, text, read, told] of rows) assert.equal(silentCut(text, read) !== null, told, name);
+  for (const [name, text, read, reported] of rows) {
+    assert.equal(silentCut(text, read) !== null, reported, name);
+  }
   assert.match(silentCut(body(40_000), 4096)!, /read 4096 tokens of about 10,000.*OLLAMA_CONTEXT_LENGTH/);
 });
 

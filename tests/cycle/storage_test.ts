@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { holderOf, lockDocument } from "../../cycle/storage/lock.ts";
-import { InHand, keptTexts } from "../../cycle/storage/saved_text.ts";
+import { listSavedTexts, SavedText } from "../../cycle/storage/saved_text.ts";
 import { keepMessages, lastMessages } from "../../commands/io/saved_messages.ts";
 import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
@@ -129,8 +129,8 @@ Deno.test("a lock whose holder has not said its name yet is waited for a moment,
     const locks = `${folder}/state/flemma/locks`;
     await Deno.mkdir(locks, { recursive: true });
     const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
-    using held = await Deno.open(path, { create: true, read: true, write: true });
-    await held.lock(true);
+    using retained = await Deno.open(path, { create: true, read: true, write: true });
+    await retained.lock(true);
     const open = Deno.open;
     let looks = 0;
     Deno.open = (file, options) => {
@@ -507,26 +507,26 @@ Deno.test("messages are kept for the fifty documents that were worked on last", 
 Deno.test("what a filter has in hand is there until it is delivered, and only the newest are kept", () =>
   withFolder((_folder, environment) => {
     const faults: unknown[] = [];
-    const make = () => new InHand(environment, (problem) => faults.push(problem));
+    const make = () => new SavedText(environment, (problem) => faults.push(problem));
     const unchanged = make();
     assert.equal(unchanged.close(false), null);
     const run = make();
     for (const text of ["@You:\nHi\n", "@You:\nHi\n\n@Assistant:\nHello", "@You:\nH\n"]) {
       run.update(new TextEncoder().encode(text));
-      const [held] = keptTexts(environment);
-      assert.equal(Deno.readTextFileSync(held!.path), text);
-      assert.equal(held!.running, true);
+      const [retained] = listSavedTexts(environment);
+      assert.equal(Deno.readTextFileSync(retained!.path), text);
+      assert.equal(retained!.running, true);
     }
     assert.equal(run.close(true), null);
-    assert.deepEqual(keptTexts(environment), []);
+    assert.deepEqual(listSavedTexts(environment), []);
     for (let count = 0; count < 22; count++) {
       const lost = make();
       lost.update(new TextEncoder().encode(`${count}`));
       const id = lost.close(false);
-      const found = keptTexts(environment).find((kept) => kept.id === id);
+      const found = listSavedTexts(environment).find((kept) => kept.id === id);
       Deno.utimeSync(found!.path, count + 1, count + 1);
     }
-    const kept = keptTexts(environment);
+    const kept = listSavedTexts(environment);
     assert.equal(kept.length, 20);
     assert.ok(kept.every(({ running }) => !running));
     assert.equal(Deno.readTextFileSync(kept[0]!.path), "21");
@@ -538,7 +538,7 @@ Deno.test("a state folder that takes nothing is told once, and the filter goes o
   withFolder(async (folder, environment) => {
     await Deno.writeTextFile(`${folder}/state`, "in the way");
     const faults: string[] = [];
-    const run = new InHand(environment, ({ code }) => faults.push(code));
+    const run = new SavedText(environment, ({ code }) => faults.push(code));
     run.update(new Uint8Array([1]));
     run.update(new Uint8Array([1, 2]));
     assert.equal(run.close(false), null);

@@ -10,21 +10,21 @@ import {
   type Unsettled,
 } from "../../cycle/storage/unsettled.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
-import type { Exposure, Suspects } from "../../cycle/types.ts";
+import type { TamperCheck, TamperedParts } from "../../cycle/types.ts";
 
-const EXPOSURE: Exposure = {
+const TAMPER_CHECK: TamperCheck = {
   name: "/a.chat",
   leads: "/a.chat",
   file: { dev: 1, ino: 2, born: null, links: 1 },
   approved: { c1: "one" },
   block: "",
 };
-const SUSPECTS: Suspects = { why: "so", calls: { c1: "one", c2: "two" }, block: null };
+const TAMPERED: TamperedParts = { why: "so", calls: { c1: "one", c2: "two" }, block: null };
 const approval = (id: string, more: { asked?: true } = {}) =>
   ({ kind: "approval", id, by: "person", hash: "new", ...more }) as const;
 
 Deno.test("what this program approves while commands live is vouched for, what it asks about is not", () => {
-  const open = afterEntry(NOTHING_UNSETTLED, { kind: "exposed", ...EXPOSURE });
+  const open = afterEntry(NOTHING_UNSETTLED, { kind: "exposed", ...TAMPER_CHECK });
   assert.deepEqual(afterEntry(open, approval("c2")).exposure?.approved, { c1: "one", c2: "new" });
   assert.deepEqual(afterEntry(open, approval("c1")).exposure?.approved, { c1: "new" });
   assert.deepEqual(afterEntry(open, approval("c1", { asked: true })).exposure?.approved, {});
@@ -32,11 +32,11 @@ Deno.test("what this program approves while commands live is vouched for, what i
 });
 
 Deno.test("a decision or a question about a call ends what was suspected of it, and the last one ends all", () => {
-  const state: Unsettled = { exposure: null, suspects: SUSPECTS };
+  const state: Unsettled = { exposure: null, suspects: TAMPERED };
   const one = afterEntry(state, approval("c1"));
   assert.deepEqual(one.suspects?.calls, { c2: "two" });
   assert.equal(afterEntry(one, approval("c2", { asked: true })).suspects, null);
-  const block: Unsettled = { exposure: null, suspects: { ...SUSPECTS, block: "says" } };
+  const block: Unsettled = { exposure: null, suspects: { ...TAMPERED, block: "says" } };
   assert.deepEqual(afterEntry(afterEntry(block, approval("c1")), approval("c2")).suspects, {
     why: "so",
     calls: {},
@@ -45,32 +45,36 @@ Deno.test("a decision or a question about a call ends what was suspected of it, 
 });
 
 Deno.test("settling ends the exposure, and the entries of a state lead to it", () => {
-  const open: Unsettled = { exposure: EXPOSURE, suspects: SUSPECTS };
+  const open: Unsettled = { exposure: TAMPER_CHECK, suspects: TAMPERED };
   const settled = afterEntry(open, { kind: "settled", suspects: null });
   assert.deepEqual(settled, NOTHING_UNSETTLED);
-  for (const state of [NOTHING_UNSETTLED, open, { ...open, exposure: null }, { ...open, suspects: null }]) {
+  for (
+    const state of [NOTHING_UNSETTLED, open, { ...open, tamperCheck: null }, { ...open, tampered: null }]
+  ) {
     assert.deepEqual(entriesOf(state).reduce(afterEntry, NOTHING_UNSETTLED), state);
   }
 });
 
 Deno.test("an entry in which anything is missing or of another kind says nothing", () => {
-  const exposed = { kind: "exposed", ...EXPOSURE };
-  const settled = { kind: "settled", suspects: SUSPECTS };
-  for (const good of [exposed, { ...exposed, file: null }, settled, { ...settled, suspects: null }]) {
+  const tamperChecked = { kind: "exposed", ...TAMPER_CHECK };
+  const settled = { kind: "settled", tampered: TAMPERED };
+  for (
+    const good of [tamperChecked, { ...tamperChecked, file: null }, settled, { ...settled, tampered: null }]
+  ) {
     assert.ok(isUnsettledEntry(good), JSON.stringify(good));
   }
   const bad = [
-    { ...exposed, kind: "other" },
-    { ...exposed, name: 1 },
-    { ...exposed, leads: null },
-    { ...exposed, file: "x" },
-    { ...exposed, approved: [1] },
-    { ...exposed, approved: { c1: 1 } },
-    { ...exposed, block: null },
+    { ...tamperChecked, kind: "other" },
+    { ...tamperChecked, name: 1 },
+    { ...tamperChecked, leads: null },
+    { ...tamperChecked, file: "x" },
+    { ...tamperChecked, approved: [1] },
+    { ...tamperChecked, approved: { c1: 1 } },
+    { ...tamperChecked, block: null },
     { kind: "settled" },
-    { ...settled, suspects: { ...SUSPECTS, why: 1 } },
-    { ...settled, suspects: { ...SUSPECTS, calls: null } },
-    { ...settled, suspects: { ...SUSPECTS, block: 1 } },
+    { ...settled, tampered: { ...TAMPERED, why: 1 } },
+    { ...settled, tampered: { ...TAMPERED, calls: null } },
+    { ...settled, tampered: { ...TAMPERED, block: 1 } },
   ];
   for (const entry of bad) assert.ok(!isUnsettledEntry(entry), JSON.stringify(entry));
 });
@@ -87,16 +91,16 @@ Deno.test("the shortening of a long journal keeps what is unsettled, below the a
     };
     const first = await open();
     await first.recordApprovals(new Map([["c1", { by: "person", hash: "old" }]]));
-    await first.recordSuspects(SUSPECTS);
-    await first.recordExposure(EXPOSURE);
+    await first.recordTampered(TAMPERED);
+    await first.recordTamperCheck(TAMPER_CHECK);
     const file = `${folder}/flemma/journal/${await documentKey(path)}.jsonl`;
     const noise = '{"kind":"start","id":"x","tool":"bash","time":""}\n{"kind":"end","id":"x"}\n'.repeat(4000);
     await Deno.writeTextFile(file, noise, { append: true });
     await (await open()).recordEnd("x");
     assert.ok((await Deno.stat(file)).size < 2000, "it was shortened");
     const after = await open();
-    assert.deepEqual(after.suspects(), SUSPECTS);
-    assert.deepEqual(after.exposure(), EXPOSURE);
+    assert.deepEqual(after.tampered(), TAMPERED);
+    assert.deepEqual(after.tamperCheck(), TAMPER_CHECK);
     assert.deepEqual(after.approval("c1"), { by: "person", hash: "old" });
   } finally {
     await Deno.remove(folder, { recursive: true });

@@ -120,7 +120,7 @@ async function act(built: Bench, action: string): Promise<boolean> {
       return built.sends() === sends && failed(reason);
     }
     case "advance-nowait":
-      return (await cycle.press()) !== null;
+      return (await cycle.step()) !== null;
     case "execute": {
       const sends = built.sends();
       const { reason } = await cycle.executeOne(id);
@@ -141,22 +141,22 @@ async function act(built: Bench, action: string): Promise<boolean> {
 }
 
 /** The tool `slow`, whose calls end when they are let go and not before: no clock decides what a cancel meets. */
-class HeldTool {
+class BlockingTool {
   readonly #waiting = new Set<() => void>();
-  #held = true;
+  #buffered = true;
 
   readonly definition: ToolDefinition = {
     ...FAKE_TOOLS.find(({ name }) => name === "slow")!,
     execute: (input, _context, callback) => {
       const end = () => callback({ success: true, output: input.text });
-      if (this.#held) this.#waiting.add(end);
+      if (this.#buffered) this.#waiting.add(end);
       else queueMicrotask(end);
       return () => this.#waiting.delete(end);
     },
   };
 
   letGo(): void {
-    this.#held = false;
+    this.#buffered = false;
     for (const end of this.#waiting) end();
   }
 }
@@ -164,7 +164,7 @@ class HeldTool {
 async function play(vector: Vector): Promise<void> {
   check(vector);
   const actions = [vector.action].flat();
-  const slow = new HeldTool();
+  const slow = new BlockingTool();
   const tools: Partial<ToolSettings> = {
     auto_approve: vector.config.tools.auto_approve,
     autopilot: { enabled: vector.config.tools.autopilot.enabled, max_turns: 100, max_repeats: 3 },

@@ -66,7 +66,7 @@ export interface StubDocument {
 /** The editor. */
 export class StubEditor {
   readonly documents: StubDocument[] = [];
-  readonly said: string[] = [];
+  readonly stated: string[] = [];
   readonly found = new Map<string, readonly Diagnostic[]>();
   readonly commands = new Map<string, (...args: unknown[]) => unknown>();
   // deno-lint-ignore no-explicit-any
@@ -159,7 +159,7 @@ export class StubEditor {
 
   #module() {
     const say = (text: string) => {
-      this.said.push(text);
+      this.stated.push(text);
       this.#progress.fire("said");
       return Promise.resolve(undefined);
     };

@@ -43,7 +43,7 @@ Deno.test("in VS Code's place a question is sent by a command and the reply come
           await editor.until(() => document.text.includes("I am well.") && editor.status === "");
           assert.equal(document.text, "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\n\n");
           assert.equal(place.read("a.chat"), "@You:\nHow are you?\n");
-          assert.deepEqual(editor.said.filter((each) => each.startsWith("error")), []);
+          assert.deepEqual(editor.stated.filter((each) => each.startsWith("error")), []);
         },
       ),
   ));
@@ -118,8 +118,8 @@ Deno.test("in VS Code's place a command that is refused says why, and other lang
   withEditor("@You:\nHello.\n", {}, async (editor, document) => {
     editor.open("/tmp/other.md", "# Hi", "markdown");
     await editor.commands.get("flemma.approve")!();
-    await editor.until(() => editor.said.length > 0);
-    assert.deepEqual(editor.said, ["error: The message at line 1 answers no message with calls."]);
+    await editor.until(() => editor.stated.length > 0);
+    assert.deepEqual(editor.stated, ["error: The message at line 1 answers no message with calls."]);
     editor.close(document);
     assert.equal(await editor.commands.get("flemma.approve")!(), undefined);
   }));
@@ -138,8 +138,8 @@ Deno.test("in VS Code's place words of a stranger are no link that runs a comman
         assert.match(editor.status, /^\$\(sync~spin\) flemma .*echo \\\$\(whoami\)/);
         Deno.writeTextFileSync(place.path("wait"), "on\n");
         await running;
-        await editor.until(() => editor.said.some((each) => each.includes("command:workbench")));
-        assert.ok(editor.said.every((each) => !each.includes("](")), editor.said.join("\n"));
+        await editor.until(() => editor.stated.some((each) => each.includes("command:workbench")));
+        assert.ok(editor.stated.every((each) => !each.includes("](")), editor.stated.join("\n"));
       },
     ));
 });
@@ -147,7 +147,7 @@ Deno.test("in VS Code's place words of a stranger are no link that runs a comman
 Deno.test("in VS Code's place a program that is not there is told by its name", async () => {
   const editor = new StubEditor({ "flemma.program": "/no/such/flemma" });
   await assert.rejects(editor.start(), /\/no\/such\/flemma cannot be started/);
-  assert.match(editor.said[0] ?? "", /^error: flemma: \/no\/such\/flemma cannot be started: /);
+  assert.match(editor.stated[0] ?? "", /^error: flemma: \/no\/such\/flemma cannot be started: /);
   editor.stop();
 });
 

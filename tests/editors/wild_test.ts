@@ -69,7 +69,7 @@ async function wild({ frame, frames, serve, messages, hello }: Protocol, seed: n
   const [input, output] = [new Pipe(), new Pipe()];
   const answers = new Map<number, Json>();
   const asked = new Set<number>();
-  const told: Json[] = [];
+  const reported: Json[] = [];
   const settled = new Map<number, () => void>();
   try {
     const serving = serve({
@@ -82,7 +82,7 @@ async function wild({ frame, frames, serve, messages, hello }: Protocol, seed: n
         assert.equal(each.kind, "message");
         const message: Json = each.kind === "message" ? JSON.parse(each.text) : null;
         if (message.method !== undefined) {
-          told.push(message);
+          reported.push(message);
           // The client of this test refuses whatever it is asked.
           if (message.id !== undefined) {
             input.write(frame(JSON.stringify({
@@ -133,7 +133,7 @@ async function wild({ frame, frames, serve, messages, hello }: Protocol, seed: n
     for (const answer of answers.values()) {
       assert.doesNotMatch(answer.error?.message ?? "", /fault of the program/, JSON.stringify(answer));
     }
-    for (const { params } of told) {
+    for (const { params } of reported) {
       assert.doesNotMatch(JSON.stringify(params ?? null), /fault of the program/);
     }
     assert.equal(answers.size, asked.size);

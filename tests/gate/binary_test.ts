@@ -17,20 +17,20 @@ const FIRST: Readonly<Record<string, string>> = {
 };
 
 /** Compiles by a program of the shell that stands for Deno; answers the sentence, and whether there is a file. */
-async function compiledBy(script: string, target: string): Promise<{ said: string | null; made: boolean }> {
+async function compiledBy(script: string, target: string): Promise<{ stated: string | null; made: boolean }> {
   const root = await freshFolder("flemma-binary-");
   try {
     await Deno.mkdir(`${root}/bundle/${PARTS}`, { recursive: true });
     const words = 'for word; do [ "${before-}" = -o ] && out=$word; before=$word; done';
     await Deno.writeTextFile(`${root}/deno`, `#!/bin/sh\n${words}\n${script}\n`, { mode: 0o755 });
-    const said = await compileProgram({
+    const stated = await compileProgram({
       bundle: `${root}/bundle`,
       target,
       file: `${root}/out/flemma`,
       deno: `${root}/deno`,
       base: undefined,
     });
-    return { said, made: await Deno.stat(`${root}/out/flemma`).then(() => true, () => false) };
+    return { stated, made: await Deno.stat(`${root}/out/flemma`).then(() => true, () => false) };
   } finally {
     await Deno.remove(root, { recursive: true });
   }
@@ -47,20 +47,20 @@ Deno.test("a binary for another machine has to be a program for that, with ours 
   for (const [target, first] of Object.entries(FIRST)) {
     if (target.startsWith(Deno.build.arch) && target.includes(Deno.build.os)) continue;
     const ending = target.includes("windows") ? ".exe" : "";
-    const held = `base ${PARTS}/commands.js end`;
+    const retained = `base ${PARTS}/commands.js end`;
     assert.deepEqual(
-      await compiledBy(makes(first, held, ending), target),
-      { said: null, made: true },
+      await compiledBy(makes(first, retained, ending), target),
+      { stated: null, made: true },
       target,
     );
     assert.deepEqual(await compiledBy(makes(first, "base flemma-1.2.3-abcde", ending), target), {
-      said: "What was made does not hold the program.",
+      stated: "What was made does not hold the program.",
       made: false,
     });
     for (const [other, wrong] of Object.entries(FIRST)) {
       if (other === target) continue;
-      assert.deepEqual(await compiledBy(makes(wrong, held, ending), target), {
-        said: `What was made is no program for ${target}: the base is one for another machine.`,
+      assert.deepEqual(await compiledBy(makes(wrong, retained, ending), target), {
+        stated: `What was made is no program for ${target}: the base is one for another machine.`,
         made: false,
       }, `${other} for ${target}`);
     }
@@ -74,7 +74,7 @@ Deno.test({
     // A program that is there, as a base of the wrong kind would leave it.
     const something = `cp /bin/echo "$out"; printf '${PARTS}' >> "$out"`;
     assert.deepEqual(await compiledBy(something, ""), {
-      said: "What was made is not flemma: the base that was named is no base.",
+      stated: "What was made is not flemma: the base that was named is no base.",
       made: false,
     });
   },
@@ -94,13 +94,13 @@ Stack backtrace:
 END
 exit 1`;
   assert.deepEqual(await compiledBy(fails, "aarch64-apple-darwin"), {
-    said: "There is no base for aarch64-apple-darwin: Setting up base binary. " +
+    stated: "There is no base for aarch64-apple-darwin: Setting up base binary. " +
       "error sending request for url (https://127.0.0.1/denort.zip).\n" +
       "  Name one by DENORT_BIN, and by COMPILE_DENO the Deno whose version it has.",
     made: false,
   });
-  const { said } = await compiledBy("exit 0", "");
-  assert.match(said ?? "", /^There is no base for this machine/);
+  const { stated } = await compiledBy("exit 0", "");
+  assert.match(stated ?? "", /^There is no base for this machine/);
 });
 
 Deno.test("scripts/compile names the targets there are when it is given another word", async () => {

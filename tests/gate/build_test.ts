@@ -56,7 +56,7 @@ const LEFT = { name: "left", roots: ["parts/left.ts"], on: ["main"] };
 const RIGHT = { name: "right", roots: ["parts/right.ts"], on: ["main"] };
 
 Deno.test("each module stands in one file, one that several files need in what they stand on, and all of them see the same", async () => {
-  let said = "";
+  let stated = "";
   const files = await bundled(FILES, { pieces: [MAIN, LEFT, RIGHT] }, async (root) => {
     const { stdout, success } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", `${root}/out.js`],
@@ -64,9 +64,9 @@ Deno.test("each module stands in one file, one that several files need in what t
       stdout: "piped",
     }).output();
     assert.ok(success);
-    said = new TextDecoder().decode(stdout);
+    stated = new TextDecoder().decode(stdout);
   });
-  assert.equal(said, '[0,["left",1],["right",2],2,"stands with its user"]\n');
+  assert.equal(stated, '[0,["left",1],["right",2],2,"stands with its user"]\n');
   const holders = (words: string) => Object.keys(files).filter((name) => files[name]!.includes(words));
   assert.deepEqual(holders("seen:0"), ["out/main.js"]);
   assert.deepEqual(holders('"left"'), ["out/left.js"]);

@@ -47,11 +47,11 @@ Deno.test("CI ends with the counts and the code of the tests, with a report of t
 });
 
 Deno.test("a bench that fails or takes too long is told, and changes neither the last line nor the code", async () => {
-  for (const [bench, told] of [["exit 3", "3"], ["exit 77", "124"]] as const) {
+  for (const [bench, reported] of [["exit 3", "3"], ["exit 77", "124"]] as const) {
     const { code, lines } = await ci({ tests: GREEN, bench });
     assert.equal(code, 0);
     assert.deepEqual(lines.slice(-2), [
-      `The bench ended early (${told}); nothing hangs on it.`,
+      `The bench ended early (${reported}); nothing hangs on it.`,
       "12 passed, 0 failed",
     ]);
   }

@@ -226,9 +226,9 @@ Deno.test("Debian: what is no program for Linux with glibc is refused", async ()
       ["another machine", elf(0xf3, "GLIBC_2.17"), /no program for Linux on x86_64 or arm64/],
       ["another library", elf(0x3e, "musl"), /asks for no glibc/],
     ];
-    for (const [name, bytes, told] of rows) {
+    for (const [name, bytes, reported] of rows) {
       await Deno.writeFile(`${folder}/${name}`, bytes);
-      await assert.rejects(needsOf(`${folder}/${name}`), told, name);
+      await assert.rejects(needsOf(`${folder}/${name}`), reported, name);
     }
     await Deno.writeFile(`${folder}/good`, elf(0xb7, "GLIBC_2.9 GLIBC_2.27 GLIBC_2.3"));
     assert.deepEqual(await needsOf(`${folder}/good`), { architecture: "arm64", glibc: "2.27" });

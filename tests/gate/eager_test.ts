@@ -63,93 +63,94 @@ const ROWS: readonly (readonly [what: string, code: string, called: readonly str
 ];
 
 /** Classes and objects, each with what the marked one is to hold and what not. */
-const METHODS: readonly (readonly [what: string, code: string, called: readonly string[], held: RegExp])[] = [
-  [
-    "a method is given to its class as a function",
-    "class A{#a=1;f(b){return this.#a+b}}const result=new A().f(2);export{result};",
-    ["f(b){return this.#a+b}"],
-    /static\{\$give\(this\.prototype,"value","f",\(function\(b\)\{return this\.#a\+b\}\)\)\}/,
-  ],
-  [
-    "a getter keeps the setter beside it",
-    "class A{a=1;get f(){return this.a}set f(b){this.a=b}}const o=new A();o.f=5;const result=o.f;export{result};",
-    ["get f(){return this.a}"],
-    /"get","f",\(function\(\)\{return this\.a\}\)/,
-  ],
-  [
-    "a method of the class itself, and one that waits",
-    "class A{static async f(b){return await b}}const result=await A.f(3);export{result};",
-    ["static async f(b){return await b}"],
-    /\$give\(this,"value","f",\(async function\(b\)/,
-  ],
-  [
-    "a private method gets a name that no other class has, wherever it is used",
-    "class A{#f(b){return b+1}g(){return this.#f(1)+this?.#f(2)}}class B{#f(){return 1}g(){return this.#f()}}" +
-    "const result=[new A().g(),new B().g()];export{result};",
-    ["#f(b){return b+1}"],
-    /"value","\$1_f".*this\.\$1_f\(1\)\+this\?\.\$1_f\(2\).*this\.#f\(\)/,
-  ],
-  [
-    "a private name inside of another class is that one's own",
-    "class A{#f(){return class{#f=7;g(){return this.#f}}}g(){return new(this.#f())().g()}}const result=new A().g();export{result};",
-    ["#f(){return class{#f=7;g(){return this.#f}}}"],
-    /class\{#f=7;g\(\)\{return this\.#f\}\}/,
-  ],
-  [
-    "what looks above its class stays a method",
-    "class A{f(){return 1}}class B extends A{f(){return super.f()+1}}const result=new B().f();export{result};",
-    ["f(){return super.f()+1}"],
-    /class B extends A\{f\(\)\{return super/,
-  ],
-  [
-    "private methods of a class that extends another stay, because that one may have them too",
-    "class A{}class B extends A{#f(){return 1}g(){return this.#f()}}const result=new B().g();export{result};",
-    ["#f(){return 1}"],
-    /\{#f\(\)\{return 1\}/,
-  ],
-  [
-    "a private method that somebody asks an object for stays",
-    "class A{#f(){}static is(o){return #f in o}g(){return this.#f()}}const result=[A.is(new A()),A.is({}),new A().g()];export{result};",
-    ["#f(){}"],
-    /class A\{#f\(\)\{\}/,
-  ],
-  [
-    "a private getter with its setter, and a private method of the class itself, stay",
-    "class A{a=1;get #f(){return this.a}set #f(b){this.a=b}static #h(){return 3}g(){this.#f=5;return this.#f+A.#h()}}" +
-    "const result=new A().g();export{result};",
-    ["get #f(){return this.a}", "static #h(){return 3}"],
-    /get #f\(\).*static #h\(\)/,
-  ],
-  [
-    "methods of a class that does something when it is made stay",
-    "class A{static a=[new A().f()];f(){return 4}}const result=A.a;export{result};",
-    ["f(){return 4}"],
-    /f\(\)\{return 4\}\}/,
-  ],
-  [
-    "a constructor and a method whose name is computed stay",
-    'const k="f";class A{constructor(a){this.a=a}[k](){return this.a}}const result=new A(3).f();export{result};',
-    ["constructor(a){this.a=a}"],
-    /class A\{constructor\(a\)\{this\.a=a\}\[k\]/,
-  ],
-  [
-    "a method of an object is a function of that name",
-    "const o={a:2,f(b){return this.a+b}},result=[o.f(1),o.f.name];export{result};",
-    ["f(b){return this.a+b}"],
-    /\{a:2,f:\(function\(b\)\{return this\.a\+b\}\)\}/,
-  ],
-  [
-    "functions inside of a method that moves are marked there",
-    "class A{f(b){return b.map(c=>c*2)}}const result=new A().f([1,2]);export{result};",
-    ["f(b){return b.map(c=>c*2)}", "c=>c*2"],
-    /\(function\(b\)\{return b\.map\(\(c=>c\*2\)\)\}\)\)\}/,
-  ],
-];
+const METHODS:
+  readonly (readonly [what: string, code: string, called: readonly string[], retained: RegExp])[] = [
+    [
+      "a method is given to its class as a function",
+      "class A{#a=1;f(b){return this.#a+b}}const result=new A().f(2);export{result};",
+      ["f(b){return this.#a+b}"],
+      /static\{\$give\(this\.prototype,"value","f",\(function\(b\)\{return this\.#a\+b\}\)\)\}/,
+    ],
+    [
+      "a getter keeps the setter beside it",
+      "class A{a=1;get f(){return this.a}set f(b){this.a=b}}const o=new A();o.f=5;const result=o.f;export{result};",
+      ["get f(){return this.a}"],
+      /"get","f",\(function\(\)\{return this\.a\}\)/,
+    ],
+    [
+      "a method of the class itself, and one that waits",
+      "class A{static async f(b){return await b}}const result=await A.f(3);export{result};",
+      ["static async f(b){return await b}"],
+      /\$give\(this,"value","f",\(async function\(b\)/,
+    ],
+    [
+      "a private method gets a name that no other class has, wherever it is used",
+      "class A{#f(b){return b+1}g(){return this.#f(1)+this?.#f(2)}}class B{#f(){return 1}g(){return this.#f()}}" +
+      "const result=[new A().g(),new B().g()];export{result};",
+      ["#f(b){return b+1}"],
+      /"value","\$1_f".*this\.\$1_f\(1\)\+this\?\.\$1_f\(2\).*this\.#f\(\)/,
+    ],
+    [
+      "a private name inside of another class is that one's own",
+      "class A{#f(){return class{#f=7;g(){return this.#f}}}g(){return new(this.#f())().g()}}const result=new A().g();export{result};",
+      ["#f(){return class{#f=7;g(){return this.#f}}}"],
+      /class\{#f=7;g\(\)\{return this\.#f\}\}/,
+    ],
+    [
+      "what looks above its class stays a method",
+      "class A{f(){return 1}}class B extends A{f(){return super.f()+1}}const result=new B().f();export{result};",
+      ["f(){return super.f()+1}"],
+      /class B extends A\{f\(\)\{return super/,
+    ],
+    [
+      "private methods of a class that extends another stay, because that one may have them too",
+      "class A{}class B extends A{#f(){return 1}g(){return this.#f()}}const result=new B().g();export{result};",
+      ["#f(){return 1}"],
+      /\{#f\(\)\{return 1\}/,
+    ],
+    [
+      "a private method that somebody asks an object for stays",
+      "class A{#f(){}static is(o){return #f in o}g(){return this.#f()}}const result=[A.is(new A()),A.is({}),new A().g()];export{result};",
+      ["#f(){}"],
+      /class A\{#f\(\)\{\}/,
+    ],
+    [
+      "a private getter with its setter, and a private method of the class itself, stay",
+      "class A{a=1;get #f(){return this.a}set #f(b){this.a=b}static #h(){return 3}g(){this.#f=5;return this.#f+A.#h()}}" +
+      "const result=new A().g();export{result};",
+      ["get #f(){return this.a}", "static #h(){return 3}"],
+      /get #f\(\).*static #h\(\)/,
+    ],
+    [
+      "methods of a class that does something when it is made stay",
+      "class A{static a=[new A().f()];f(){return 4}}const result=A.a;export{result};",
+      ["f(){return 4}"],
+      /f\(\)\{return 4\}\}/,
+    ],
+    [
+      "a constructor and a method whose name is computed stay",
+      'const k="f";class A{constructor(a){this.a=a}[k](){return this.a}}const result=new A(3).f();export{result};',
+      ["constructor(a){this.a=a}"],
+      /class A\{constructor\(a\)\{this\.a=a\}\[k\]/,
+    ],
+    [
+      "a method of an object is a function of that name",
+      "const o={a:2,f(b){return this.a+b}},result=[o.f(1),o.f.name];export{result};",
+      ["f(b){return this.a+b}"],
+      /\{a:2,f:\(function\(b\)\{return this\.a\+b\}\)\}/,
+    ],
+    [
+      "functions inside of a method that moves are marked there",
+      "class A{f(b){return b.map(c=>c*2)}}const result=new A().f([1,2]);export{result};",
+      ["f(b){return b.map(c=>c*2)}", "c=>c*2"],
+      /\(function\(b\)\{return b\.map\(\(c=>c\*2\)\)\}\)\)\}/,
+    ],
+  ];
 
-for (const [what, code, called, held] of METHODS) {
+for (const [what, code, called, retained] of METHODS) {
   Deno.test(`the build marks methods: ${what}`, async () => {
     const marked = compiledEagerly(code, calledIn(code, ...called));
-    assert.match(marked, held);
+    assert.match(marked, retained);
     assert.deepEqual(await resultOf(marked), await resultOf(code));
   });
 }

@@ -16,10 +16,10 @@ function publication(version: string): Publication {
 
 Deno.test("the registry of the tries offers each version with the hash of its archive, the last one as latest", async () => {
   await using registry = startRegistry([publication("1.0.0"), publication("1.1.0")], "http://127.0.0.1:1");
-  const told = await (await fetch(`${registry.address}/flemma`)).json();
-  assert.deepEqual(told["dist-tags"], { latest: "1.1.0" });
-  assert.deepEqual(Object.keys(told.versions), ["1.0.0", "1.1.0"]);
-  const { tarball, integrity } = told.versions["1.0.0"].dist;
+  const reported = await (await fetch(`${registry.address}/flemma`)).json();
+  assert.deepEqual(reported["dist-tags"], { latest: "1.1.0" });
+  assert.deepEqual(Object.keys(reported.versions), ["1.0.0", "1.1.0"]);
+  const { tarball, integrity } = reported.versions["1.0.0"].dist;
   const archive = await (await fetch(tarball)).bytes();
   assert.equal(new TextDecoder().decode(archive), "the archive of 1.0.0");
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-512", archive)).toBase64();
@@ -35,8 +35,8 @@ Deno.test("the registry of the tries passes other packages on with archives to b
   });
   const address = `http://127.0.0.1:${upstream.addr.port}`;
   await using registry = startRegistry([publication("1.0.0")], address);
-  const told = await (await fetch(`${registry.address}/other`)).json();
-  assert.equal(told.dist.tarball, `${registry.address}/other/-/other-1.0.0.tgz`);
+  const reported = await (await fetch(`${registry.address}/other`)).json();
+  assert.equal(reported.dist.tarball, `${registry.address}/other/-/other-1.0.0.tgz`);
   const missing = await fetch(`${registry.address}/missing`);
   assert.equal(missing.status, 404);
   await missing.body?.cancel();

@@ -86,11 +86,11 @@ Deno.test("a mutant that a test notices is killed, one that none notices survive
     await Deno.writeTextFile(`${root}/deno.json`, "{}");
     assert.ok((await new Deno.Command("git", { args: ["init", "-q"], cwd: root }).output()).success);
     const bench = await Bench.make(root, "bench");
-    let told: string[] = [];
+    let reported: string[] = [];
     const kept = `${root}/kept`;
     const tests = ["a_test.ts", "broken_test.ts"];
-    const coverage = await coverageOf([bench.root], kept, tests, ["a.ts"], (what) => told.push(what));
-    assert.deepEqual(told.filter((what) => what.includes("left out")), [
+    const coverage = await coverageOf([bench.root], kept, tests, ["a.ts"], (what) => reported.push(what));
+    assert.deepEqual(reported.filter((what) => what.includes("left out")), [
       "broken_test.ts fails without any mutant, or takes too long, and is left out",
     ]);
     const outcomes: string[] = [];
@@ -105,12 +105,12 @@ Deno.test("a mutant that a test notices is killed, one that none notices survive
       "return n % 2 !== 1; uncovered",
     ]);
     assert.equal(await Deno.readTextFile(`${bench.root}/a.ts`), code, "the mutant is taken out again");
-    told = [];
-    await coverageOf([bench.root], kept, ["a_test.ts"], ["a.ts"], (what) => told.push(what));
-    assert.equal(told.join(), "", "what was covered is remembered");
+    reported = [];
+    await coverageOf([bench.root], kept, ["a_test.ts"], ["a.ts"], (what) => reported.push(what));
+    assert.equal(reported.join(), "", "what was covered is remembered");
     await Deno.writeTextFile(`${bench.root}/a.ts`, `${code}// changed\n`);
-    await coverageOf([bench.root], kept, ["a_test.ts"], ["a.ts"], (what) => told.push(what));
-    assert.equal(told.join(), "covering a_test.ts", "until a file changes");
+    await coverageOf([bench.root], kept, ["a_test.ts"], ["a.ts"], (what) => reported.push(what));
+    assert.equal(reported.join(), "covering a_test.ts", "until a file changes");
   } finally {
     await Deno.remove(root, { recursive: true });
   }

@@ -58,7 +58,7 @@ async function started({ at, deno, links = [], start, path = "", node }: Layout)
     return {
       code,
       lines: lines.map((line) => line.replace(root, "ROOT")),
-      said: new TextDecoder().decode(stderr),
+      stated: new TextDecoder().decode(stderr),
     };
   } finally {
     await Deno.remove(root, { recursive: true });
@@ -137,8 +137,8 @@ const LAYOUTS: Readonly<Record<string, Layout & { readonly finds: string }>> = {
 
 for (const [name, layout] of Object.entries(LAYOUTS)) {
   Deno.test(`npm: flemma is started from ${name}`, async () => {
-    const { code, lines, said } = await started(layout);
-    assert.equal(said, "");
+    const { code, lines, stated } = await started(layout);
+    assert.equal(stated, "");
     assert.deepEqual(lines, [
       `ROOT/${layout.finds}`,
       ...FLAGS,
@@ -170,7 +170,7 @@ Deno.test("npm: where packages lie in archives, Node finds the Deno", async () =
 });
 
 Deno.test("npm: a package without any Deno says so, and how to get one", async () => {
-  const { code, lines, said } = await started({
+  const { code, lines, stated } = await started({
     at: "node_modules/flemma",
     // One that is for other systems only counts as none.
     deno: [
@@ -183,7 +183,7 @@ Deno.test("npm: a package without any Deno says so, and how to get one", async (
   assert.equal(code, 1);
   assert.deepEqual(lines, [""]);
   assert.equal(
-    said,
+    stated,
     "flemma: There is no Deno for this system beside the package.\n" +
       "  Install flemma again without --omit=optional or --no-optional, or put Deno on the PATH.\n",
   );
@@ -203,7 +203,7 @@ Deno.test("where Deno itself would not start, a filter gives the document back, 
       return [code, new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)] as const;
     };
     const gone = (words: string) => `mkdir gone; cd gone; rmdir ../gone; "$0" ${words}`;
-    const rows: readonly (readonly [line: string, home: string, out: string, told: RegExp])[] = [
+    const rows: readonly (readonly [line: string, home: string, out: string, reported: RegExp])[] = [
       [gone("advance"), root, document, /The working folder cannot be used: it was deleted/],
       [gone(""), root, document, /The working folder cannot be used/],
       [gone("-q"), root, document, /The working folder cannot be used/],
@@ -217,10 +217,10 @@ Deno.test("where Deno itself would not start, a filter gives the document back, 
         /HOME names \S+\/file\/a\/b, and \S+\/file is no folder/,
       ],
     ];
-    for (const [line, home, out, told] of rows) {
+    for (const [line, home, out, reported] of rows) {
       const [code, stdout, stderr] = await run(line, home);
       assert.deepEqual([code, stdout], [1, out], `${line} ${home}: ${stderr}`);
-      assert.match(stderr, told);
+      assert.match(stderr, reported);
     }
     // What Deno takes is left to it: a home that is missing, is not told, or is no absolute path.
     for (const home of [`${root}/nothing/here`, "", "here/x"]) {

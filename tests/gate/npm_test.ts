@@ -39,8 +39,8 @@ async function withPackage(body: (packages: string, installed: Installed) => Pro
       npm_config_update_notifier: "false",
     };
     const run = async (words: readonly string[], { offline = false, path = Deno.env.get("PATH")! } = {}) => {
-      const walls = ["bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--"];
-      const [program = "", ...args] = offline ? [...walls, ...words] : words;
+      const sandboxes = ["bwrap", "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--"];
+      const [program = "", ...args] = offline ? [...sandboxes, ...words] : words;
       const { code, stdout, stderr } = await new Deno.Command(program, {
         args,
         cwd: folder,

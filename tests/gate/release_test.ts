@@ -81,11 +81,11 @@ const UNREADY: readonly (readonly [string, Partial<Checkout>, RegExp])[] = [
   ["changes of no version", { changelog: `## Unreleased\n\n- New.\n\n${CHANGELOG}` }, /belong to no version/],
 ];
 
-for (const [name, change, told] of UNREADY) {
+for (const [name, change, reported] of UNREADY) {
   Deno.test(`nothing is released with ${name}, and it is said what to do`, () => {
     const found = obstaclesToRelease({ ...READY, ...change });
     assert.equal(found.length, 1, JSON.stringify(found));
-    assert.match(found[0]!.message, told);
+    assert.match(found[0]!.message, reported);
     assert.ok(found[0]!.next.length > 10);
   });
 }
@@ -115,8 +115,8 @@ Deno.test("a version is prepared from what is not released, once", () => {
     [{ ...checkout, changelog: CHANGELOG }, "1.3.0", /no change that is not released/],
     [{ ...checkout, changelog: `${changelog}## 1.2.0\n\n- X.\n` }, "1.2.0", /has 1\.2\.0 already/],
   ];
-  for (const [each, version, told] of rows) {
-    assert.match(obstaclesToPrepare(each, version).map(({ message }) => message).join(), told);
+  for (const [each, version, reported] of rows) {
+    assert.match(obstaclesToPrepare(each, version).map(({ message }) => message).join(), reported);
   }
 });
 
@@ -130,8 +130,8 @@ Deno.test("the bill of materials is valid by the schema of CycloneDX and has eac
   }
   const validate = ajv.compile(await read("bom-1.6"));
   const components = [
-    { name: "@lezer/common", version: "1.5.5", licence: "MIT", notice: "…", isPackage: true },
-    { name: "Lua", version: "5.4", licence: "MIT", notice: "…", isPackage: false },
+    { name: "@lezer/common", version: "1.5.5", license: "MIT", notice: "…", isPackage: true },
+    { name: "Lua", version: "5.4", license: "MIT", notice: "…", isPackage: false },
   ];
   const options = {
     version: "1.2.0-rc.1",
@@ -157,16 +157,16 @@ Deno.test("the bill of materials is valid by the schema of CycloneDX and has eac
   assert.match(JSON.stringify(bundled!.hashes), /^\[{"alg":"SHA-512","content":"[0-9a-f]{128}"}\]$/);
   assert.deepEqual([lua!.name, lua!.purl, lua!.licenses], ["Lua", undefined, [{ license: { id: "MIT" } }]]);
   assert.deepEqual([deno!.group, deno!.name, deno!.version], ["@deno", "linux-x64-glibc", "2.9.6"]);
-  const mine = [{ ...components[0]!, licence: "Mine" }];
+  const mine = [{ ...components[0]!, license: "Mine" }];
   assert.throws(() => sbom({ ...options, components: mine }), /Mine/, "a license that is not in the list");
 });
 
 Deno.test("what is bundled under a licence that nobody looked at, or without its text, stops the build", async () => {
   const folder = await freshFolder("flemma-licence-");
-  const write = (licence: string) =>
+  const write = (license: string) =>
     Deno.writeTextFile(
       `${folder}/package.json`,
-      JSON.stringify({ name: "a", version: "1.0.0", license: licence }),
+      JSON.stringify({ name: "a", version: "1.0.0", license: license }),
     );
   try {
     await write("MIT");
@@ -176,7 +176,7 @@ Deno.test("what is bundled under a licence that nobody looked at, or without its
     assert.deepEqual(found, {
       name: "a",
       version: "1.0.0",
-      licence: "MIT",
+      license: "MIT",
       notice: "Copyright\nA",
       isPackage: true,
     });
@@ -330,12 +330,12 @@ const UNUSABLE: readonly (readonly [string, RegExp])[] = [
 ];
 
 Deno.test("a release is not made of words that cannot be used, and it is said what is wrong with them", async () => {
-  for (const [line, told] of UNUSABLE) {
+  for (const [line, reported] of UNUSABLE) {
     const words = line.split(" ").filter((word) => word !== "")
       .flatMap((word) => word === "ORIGIN" ? ORIGIN : [word]);
     await assert.rejects(run(words), (thrown: Error) => {
       assert.ok(thrown instanceof Unusable, line);
-      assert.match(thrown.message, told);
+      assert.match(thrown.message, reported);
       return true;
     });
   }

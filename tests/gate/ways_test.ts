@@ -65,17 +65,17 @@ async function asked(way: Way, folder: string, { env }: Server): Promise<Record<
   place.settings("tools: { auto_approve: [bash, read, grep, edit] }\n");
   for (const name of ["a.txt", "b.txt"]) place.write(name, "hay\na needle\nhay\n");
   for (const [name, text] of Object.entries(DOCUMENTS)) place.write(name, text);
-  const came: Record<string, unknown> = {};
+  const received: Record<string, unknown> = {};
   for (const line of LINES) {
     const options = { env: { ...env, ANTHROPIC_API_KEY: "test-key" } };
     const { code, stdout, stderr } = await place.shell(
       line.startsWith(" ") ? line : `flemma ${line}`,
       options,
     );
-    came[line] = { code, stdout: steady(stdout), stderr: steady(stderr) };
+    received[line] = { code, stdout: steady(stdout), stderr: steady(stderr) };
   }
-  for (const name of ["a.txt", "b.txt", ...Object.keys(DOCUMENTS)]) came[name] = place.read(name);
-  return came;
+  for (const name of ["a.txt", "b.txt", ...Object.keys(DOCUMENTS)]) received[name] = place.read(name);
+  return received;
 }
 
 /** A text without moments and durations. */

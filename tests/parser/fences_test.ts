@@ -21,8 +21,8 @@ Deno.test("a fence goes from its opening line to the end of the line that closes
   for (const [text, ...fences] of rows) {
     const bytes = new TextEncoder().encode(text);
     const found = closedFences(bytes, 100);
-    const said = found.map(({ from, to }) => text.slice(from - 100, to - 100));
-    assert.deepEqual(said, fences, JSON.stringify(text));
+    const stated = found.map(({ from, to }) => text.slice(from - 100, to - 100));
+    assert.deepEqual(stated, fences, JSON.stringify(text));
     assert.deepEqual(closedFences(bytes), found.map(({ from, to }) => ({ from: from - 100, to: to - 100 })));
   }
 });

@@ -27,17 +27,17 @@ Deno.test("a new message begins below a blank line, with the line before it ende
 });
 
 Deno.test("what is said next goes into an empty message of the person, else into a new one, with the document's line ends", () => {
-  const said = (document: string) => {
+  const stated = (document: string) => {
     const before = chat(document);
     return new TextDecoder().decode(update(before, [sayNext(before, "Go on.")]).bytes);
   };
-  assert.equal(said("@You:\n\n"), "@You:\nGo on.\n\n");
-  assert.equal(said("@You:\n"), "@You:\nGo on.\n");
-  assert.equal(said("@You:"), "@You:\nGo on.");
-  assert.equal(said("@You:\nhi\n"), "@You:\nhi\n\n@You:\nGo on.\n");
-  assert.equal(said("@Assistant:\n\n"), "@Assistant:\n\n@You:\nGo on.\n");
-  assert.equal(said("@You:\r\n\r\n"), "@You:\r\nGo on.\r\n\r\n");
-  assert.equal(said("@Assistant:\r\nyes\r\n"), "@Assistant:\r\nyes\r\n\r\n@You:\r\nGo on.\r\n");
+  assert.equal(stated("@You:\n\n"), "@You:\nGo on.\n\n");
+  assert.equal(stated("@You:\n"), "@You:\nGo on.\n");
+  assert.equal(stated("@You:"), "@You:\nGo on.");
+  assert.equal(stated("@You:\nhi\n"), "@You:\nhi\n\n@You:\nGo on.\n");
+  assert.equal(stated("@Assistant:\n\n"), "@Assistant:\n\n@You:\nGo on.\n");
+  assert.equal(stated("@You:\r\n\r\n"), "@You:\r\nGo on.\r\n\r\n");
+  assert.equal(stated("@Assistant:\r\nyes\r\n"), "@Assistant:\r\nyes\r\n\r\n@You:\r\nGo on.\r\n");
   const pending = "@You:\n**Tool Result:** `a`\n\n```\n```\n";
-  assert.equal(said(pending), `${pending}\n@You:\nGo on.\n`, "a message with a result is not empty");
+  assert.equal(stated(pending), `${pending}\n@You:\nGo on.\n`, "a message with a result is not empty");
 });

@@ -236,7 +236,7 @@ Deno.test("a text that grows bit by bit holds little more memory than its length
     chat = update(chat, [{ from: chat.byteLength, to: chat.byteLength, insert: piece }]);
   }
   assert.ok(chat instanceof Document);
-  const held = new Set(chat.content.chunks.map(({ bytes }) => bytes.buffer));
-  const bytes = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const retained = new Set(chat.content.chunks.map(({ bytes }) => bytes.buffer));
+  const bytes = [...retained].reduce((sum, { byteLength }) => sum + byteLength, 0);
   assert.ok(bytes < 1.2 * chat.byteLength, `${bytes} of ${chat.byteLength}`);
 });

@@ -45,7 +45,7 @@ async function prompted(
   text: string,
   environment: Environment,
   more: Partial<EvaluateOptions> = {},
-): Promise<{ prompt: Prompt; parts: readonly Part[]; told: readonly string[] }> {
+): Promise<{ prompt: Prompt; parts: readonly Part[]; reported: readonly string[] }> {
   const prompt = await evaluate(parse(new TextEncoder().encode(text)), {
     document: null,
     environment,
@@ -53,7 +53,7 @@ async function prompted(
   });
   const result = prompt.history.flatMap(({ parts }) => parts).find(({ kind }) => kind === "tool_result");
   assert.ok(result?.kind === "tool_result");
-  return { prompt, parts: result.parts, told: prompt.diagnostics.map(({ code }) => code) };
+  return { prompt, parts: result.parts, reported: prompt.diagnostics.map(({ code }) => code) };
 }
 
 const shapes = (parts: readonly Part[]) =>
@@ -62,12 +62,12 @@ const shapes = (parts: readonly Part[]) =>
 Deno.test("files that a header names stand behind the text of the result, by the type that their bytes have", () =>
   withState(async ({ environment, put }) => {
     const names = [await put(PNG), await put(PDF), await put(JPEG)];
-    const { parts, told, prompt } = await prompted(
+    const { parts, reported, prompt } = await prompted(
       document(` (attachments=${names.join(",")})`),
       environment,
     );
     assert.deepEqual(shapes(parts), ["text", "image/png", "application/pdf", "image/jpeg"]);
-    assert.deepEqual(told, []);
+    assert.deepEqual(reported, []);
     assert.equal(prompt.blocked, false);
     const image = parts[1]!;
     assert.ok(image.kind === "image");
@@ -115,8 +115,8 @@ Deno.test("what is no name of a kept file is a warning, and nothing is read for 
     ];
     for (const [name, code] of rows) {
       const text = document(` (attachments=${name},${png})`);
-      const { parts, told, prompt } = await prompted(text, environment);
-      assert.deepEqual([shapes(parts), told], [["text", "image/png"], [code]], name);
+      const { parts, reported, prompt } = await prompted(text, environment);
+      assert.deepEqual([shapes(parts), reported], [["text", "image/png"], [code]], name);
       assert.equal(prompt.blocked, false);
     }
     const { prompt } = await prompted(
@@ -139,12 +139,12 @@ Deno.test("a link, a folder and a pipe in the place of a file are not read as on
     await new Deno.Command("mkfifo", { args: [`${folder}/${"c".repeat(64)}`] }).output();
     const png = await put(PNG);
     const names = ["a", "b", "c"].map((letter) => letter.repeat(64));
-    const { parts, told } = await prompted(
+    const { parts, reported } = await prompted(
       document(` (attachments=${[...names, png].join(",")})`),
       environment,
     );
     assert.deepEqual(shapes(parts), ["text", "image/png"]);
-    assert.deepEqual(told, ["attachment_changed", "attachment_unreadable"]);
+    assert.deepEqual(reported, ["attachment_changed", "attachment_unreadable"]);
   }));
 
 Deno.test("what no model takes, and what is too large for any request, is left to the line about it", () =>
@@ -152,15 +152,15 @@ Deno.test("what no model takes, and what is too large for any request, is left t
     const zip = await put(new TextEncoder().encode("PK\x03\x04 and so on"));
     assert.deepEqual(
       await prompted(document(` (attachments=${zip})`), environment).then((
-        { parts, told },
-      ) => [shapes(parts), told]),
+        { parts, reported },
+      ) => [shapes(parts), reported]),
       [["text"], []],
     );
     const huge = new Uint8Array(24 * 1024 * 1024 + 1);
     huge.set(PNG);
     const large = await put(huge);
-    const { parts, told, prompt } = await prompted(document(` (attachments=${large})`), environment);
-    assert.deepEqual([shapes(parts), told], [["text"], ["attachment_unreadable"]]);
+    const { parts, reported, prompt } = await prompted(document(` (attachments=${large})`), environment);
+    assert.deepEqual([shapes(parts), reported], [["text"], ["attachment_unreadable"]]);
     assert.match(
       prompt.diagnostics[0]!.message,
       /larger than 24 MiB\. The model gets the text of the result\.$/,
@@ -172,7 +172,7 @@ Deno.test("what a body, a reply or a message says of attachments is text", () =>
     const png = await put(PNG);
     const header = `**Tool Result:** \`c1\` (attachments=${png})`;
     const body = await prompted(document("", `${header}\n(attachments=${png})`), environment);
-    assert.deepEqual([shapes(body.parts), body.told], [["text"], []]);
+    assert.deepEqual([shapes(body.parts), body.reported], [["text"], []]);
     // A model that writes a result into its reply has written text.
     const reply = `@You:\nLook.\n\n${USE}${header}\n\n\`\`\`\nmine\n\`\`\`\n\n@You:\nGo on.\n`;
     const prompt = await evaluate(parse(new TextEncoder().encode(reply)), { document: null, environment });
@@ -195,7 +195,7 @@ Deno.test("whoever wants only the findings gets the same ones without a file bei
   withState(async ({ environment, put }) => {
     const names = [await put(PNG), "1".repeat(64), "../x"];
     const text = document(` (attachments=${names.join(",")})`);
-    const { parts, told } = await prompted(text, environment, { attaches: "looks" });
+    const { parts, reported } = await prompted(text, environment, { attaches: "looks" });
     assert.deepEqual(shapes(parts), ["text"]);
-    assert.deepEqual(told, (await prompted(text, environment)).told);
+    assert.deepEqual(reported, (await prompted(text, environment)).reported);
   }));

@@ -118,7 +118,7 @@ Deno.test("the type comes from the reference, else the extension, else the bytes
 Deno.test("P5: every textual type goes as text, images as what they are, and of empty files and others only the name", async () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   const files: Readonly<
-    Record<string, readonly [content: string | Uint8Array, kind: string, told?: string]>
+    Record<string, readonly [content: string | Uint8Array, kind: string, reported?: string]>
   > = {
     "a.json": ["{}", "text_file application/json"],
     "a.svg": ["<svg/>", "text_file image/svg+xml"],
@@ -133,14 +133,18 @@ Deno.test("P5: every textual type goes as text, images as what they are, and of 
     "empty": ["", "unsupported_file", "file_empty"],
   };
   const contents = Object.fromEntries(Object.entries(files).map(([name, [content]]) => [name, content]));
-  for (const [name, [, kind, told]] of Object.entries(files)) {
+  for (const [name, [, kind, reported]] of Object.entries(files)) {
     const prompt = await inFolder(contents, `@You:\nsee @./${name}\n`);
     const part = prompt.history[0]!.parts.find(({ kind }) => kind !== "text")!;
     assert.equal(["mimeType" in part ? `${part.kind} ${part.mimeType}` : part.kind].join(), kind, name);
-    assert.deepEqual(prompt.diagnostics.map(({ code }) => code), told === undefined ? [] : [told], name);
+    assert.deepEqual(
+      prompt.diagnostics.map(({ code }) => code),
+      reported === undefined ? [] : [reported],
+      name,
+    );
     assert.deepEqual(
       prompt.diagnostics.map(({ start, startCol }) => [start, startCol]),
-      told ? [[2, 5]] : [],
+      reported ? [[2, 5]] : [],
       name,
     );
   }
@@ -173,7 +177,7 @@ Deno.test("a text in another encoding is read as what it is and told, with a com
       /Some bytes of .* are not UTF-8, the first in line 2, column 1; each is sent as \ufffd/,
     ],
   ];
-  for (const [what, bytes, text, told] of rows) {
+  for (const [what, bytes, text, reported] of rows) {
     for (
       const reference of [
         "@./a.txt",
@@ -187,7 +191,7 @@ Deno.test("a text in another encoding is read as what it is and told, with a com
       assert.equal(sent, `See ${text}`, what);
       const found = prompt.diagnostics.filter(({ code }) => code === "file_not_utf8");
       assert.equal(found.length, 1, `${what} ${reference}`);
-      assert.match(found[0]!.message, told, what);
+      assert.match(found[0]!.message, reported, what);
       assert.equal(prompt.blocked, false);
     }
   }
@@ -195,17 +199,17 @@ Deno.test("a text in another encoding is read as what it is and told, with a com
 
 Deno.test("a file that a loop takes in is told once", async () => {
   const loop = '@You:\n{% for _ = 1, 3 do %}{{ include("a.txt") }}{% end %}\n';
-  const { told } = await scene(loop, { "a.txt": new Uint8Array([0xe4]) });
-  assert.deepEqual(told, ["file_not_utf8 -"]);
+  const { reported } = await scene(loop, { "a.txt": new Uint8Array([0xe4]) });
+  assert.deepEqual(reported, ["file_not_utf8 -"]);
 });
 
 Deno.test("a text file with NUL bytes is no text: its path is sent and told, and included it is an error", async () => {
   const files = { "a.txt": new Uint8Array([0x61, 0, 0x62]) };
   const attached = await scene("@You:\nSee @./a.txt\n", files);
-  assert.deepEqual(attached.told, ["file_not_utf8 2"]);
+  assert.deepEqual(attached.reported, ["file_not_utf8 2"]);
   assert.deepEqual(attached.prompt.history[0]!.parts.at(-1)!.kind, "unsupported_file");
   const included = await scene('@You:\n{% include_it = include("a.txt") %}x\n', files);
-  assert.deepEqual(included.told, ["file_not_utf8 2!"]);
+  assert.deepEqual(included.reported, ["file_not_utf8 2!"]);
 });
 
 Deno.test("of a file that no provider takes the model sees the path as it was written, not where it lies", async () => {

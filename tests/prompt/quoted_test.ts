@@ -21,7 +21,8 @@ Deno.test("a tag of another language in a closed fence is text, wherever the fen
     assert.equal(userText(result), `What is\n${quoted}\nfor 2?`);
     assert.equal(result.prompt.blocked, false);
     assert.ok(
-      result.told.length > 0 && result.told.every((told) => /^template_left_as_text \d+\?$/.test(told)),
+      result.reported.length > 0 &&
+        result.reported.every((reported) => /^template_left_as_text \d+\?$/.test(reported)),
       quoted,
     );
   }
@@ -33,7 +34,7 @@ Deno.test("in a System message and in an included file it is text as well", asyn
   const included = await scene('@You:\n{{ include("help.md") }}\n', {
     "help.md": `\uFEFFRun\n\`\`\`\n${DOCKER}\n\`\`\`\n{{ 1 + 1 }} {% raw %}{{{% endraw %}\n`,
   });
-  assert.deepEqual(included.told, []);
+  assert.deepEqual(included.reported, []);
   assert.equal(userText(included), `Run\n\`\`\`\n${DOCKER}\n\`\`\`\n2 {{\n`.trimEnd() + "\n");
 });
 
@@ -41,7 +42,7 @@ Deno.test("what runs is run in a fence too, and a loop may lie around the fence"
   const result = await scene(
     '```lua\nlist = { "a", "b" }\n```\n@You:\n{% for item in values(list) do -%}\n```\n{{ item }}\n```\n{% end -%}\n',
   );
-  assert.deepEqual(result.told, []);
+  assert.deepEqual(result.reported, []);
   assert.equal(userText(result), "```\na\n```\n```\nb\n```\n");
 });
 
@@ -83,7 +84,7 @@ Deno.test("what a fence quotes and does not close is text, and what follows the 
   for (const line of quoted) {
     for (const [before, after] of [["", ""], ["{{ 1 }} ", " {{ 2 }}"]] as const) {
       const result = await scene(`@You:\n${before}it's\n\`\`\`c\n${line}\n\`\`\`\n}} %} it's${after}\n`);
-      assert.deepEqual(result.told, [], line);
+      assert.deepEqual(result.reported, [], line);
       const [first, last] = before === "" ? ["", ""] : ["1 ", " 2"];
       assert.equal(userText(result), `${first}it's\n\`\`\`c\n${line}\n\`\`\`\n}} %} it's${last}`);
     }
@@ -94,7 +95,7 @@ Deno.test("behind such an opener the rest of its fence is text; other fences, an
   const result = await scene("@You:\n```\n{{ 1 }} {{ { {{ 2 }}\n```\n```\n{{ 3 }}\n```\n");
   assert.equal(userText(result), "```\n1 {{ { {{ 2 }}\n```\n```\n3\n```");
   const open = await scene("@You:\n````\n```\n{{ 1,\n```\n}}\n");
-  assert.deepEqual(open.told, ["template_syntax 5!"]);
+  assert.deepEqual(open.reported, ["template_syntax 5!"]);
   const included = await scene('@You:\n{{ include("a.txt") }}\n', { "a.txt": "```\n{{ {\n```\n{{ 4 }}\n" });
   assert.equal(userText(included), "```\n{{ {\n```\n4\n");
 });
@@ -103,7 +104,7 @@ Deno.test("code in a fence that fails when it runs is text, and the rest runs on
   const result = await scene(
     "@You:\n{% n = 1 %}x\n@You:\n{% n = n + 1 %}{{ n }}\n```\n{% call_of(n) %}{{ gone }}{{ n }}\n```\n{{ n }}\n",
   );
-  assert.deepEqual(result.told, ["template_left_as_text 6?", "template_left_as_text 6?"]);
+  assert.deepEqual(result.reported, ["template_left_as_text 6?", "template_left_as_text 6?"]);
   assert.equal(userText(result, 1), "2\n```\n{% call_of(n) %}{{ gone }}2\n```\n2");
 });
 
@@ -116,17 +117,17 @@ Deno.test("a tag in a fence that is left takes no blanks away, and refers to no 
 
 Deno.test("an include that fails in a fence is text; a limit that breaks there still ends it", async () => {
   const gone = await scene('@You:\n```\n{{ include("gone.md") }}\n```\n');
-  assert.deepEqual(gone.told, ["template_left_as_text 3?"]);
+  assert.deepEqual(gone.reported, ["template_left_as_text 3?"]);
   const endless = await scene("@You:\n```\n{% while true do end %}\n```\n", {}, { steps: 10_000 });
-  assert.deepEqual(endless.told, ["template_runtime 3!"]);
+  assert.deepEqual(endless.reported, ["template_runtime 3!"]);
 });
 
 Deno.test("what fails behind a quoted tag of several lines is told at its own line", async () => {
   const quoted = "```\n{{ gone ..\n\n'x' }}\n```\n";
   const outside = await scene(`@You:\n${quoted}a{% error('x') %}\n`);
-  assert.deepEqual(outside.told, ["template_runtime 7!", "template_left_as_text 3?"]);
+  assert.deepEqual(outside.reported, ["template_runtime 7!", "template_left_as_text 3?"]);
   const inside = await scene(`@You:\n${quoted}\`\`\`\n{% error('x') %}\n\`\`\`\n`);
-  assert.deepEqual(inside.told, ["template_left_as_text 3?", "template_left_as_text 8?"]);
+  assert.deepEqual(inside.reported, ["template_left_as_text 3?", "template_left_as_text 8?"]);
 });
 
 Deno.test("raw takes anything up to endraw, vanishes, and trims like other tags", async () => {
@@ -142,23 +143,23 @@ Deno.test("raw takes anything up to endraw, vanishes, and trims like other tags"
     ] as const
   ) {
     const result = await scene(`@You:\n${text}\n`, { "a.txt": "A" });
-    assert.deepEqual(result.told, [], text);
+    assert.deepEqual(result.reported, [], text);
     assert.equal(userText(result), sent);
   }
 });
 
 Deno.test("raw without endraw is text and told, and endraw alone is an error", async () => {
   const open = await scene("@You:\na {% raw %} {{ 1 }}\n");
-  assert.deepEqual(open.told, ["template_unclosed 2"]);
+  assert.deepEqual(open.reported, ["template_unclosed 2"]);
   assert.match(open.prompt.diagnostics[0]!.message, /{% raw %} has no {% endraw %}/);
   assert.equal(userText(open), "a {% raw %} {{ 1 }}");
-  assert.deepEqual((await scene("@You:\n{% endraw %}\n")).told, ["template_syntax 2!"]);
+  assert.deepEqual((await scene("@You:\n{% endraw %}\n")).reported, ["template_syntax 2!"]);
 });
 
 Deno.test("raw over more than a chunk of the reader is closed", async () => {
   const long = "{{ ' \n".repeat(20_000);
   const result = await scene(`@You:\n{% raw %}${long}{% endraw %}\n@You:\n{{ 1 + 1 }}\n`);
-  assert.deepEqual(result.told, []);
+  assert.deepEqual(result.reported, []);
   assert.equal(userText(result), long);
   assert.equal(userText(result, 1), "2");
 });
@@ -171,7 +172,7 @@ Deno.test("with templating.enabled: false every tag is text, and references are 
         "a.txt": "A",
       },
     );
-    assert.deepEqual(result.told, [], text);
+    assert.deepEqual(result.reported, [], text);
     assert.equal(userText(result), text.replace("@./a.txt", "<text_file>"));
     assert.equal(flat(result.prompt.history[1]?.parts), "<text_file>");
   }

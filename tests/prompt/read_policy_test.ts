@@ -12,10 +12,10 @@ async function asked(text: string): Promise<readonly string[]> {
     await Deno.writeTextFile(`${folder}/a.txt`, "text");
     const environment = { cwd: folder, home: folder, variables: {} };
     const document = `${folder}/talk.chat`;
-    const told: string[] = [];
+    const reported: string[] = [];
     let ready = false;
     const isReadable = (path: string) => {
-      told.push(`${ready ? "asked" : "asked too early"}: ${path.slice(folder.length + 1)}`);
+      reported.push(`${ready ? "asked" : "asked too early"}: ${path.slice(folder.length + 1)}`);
       return true;
     };
     const lua = luaSession({ document, environment, isReadable, print: () => {} });
@@ -28,13 +28,13 @@ async function asked(text: string): Promise<readonly string[]> {
         lua,
         isReadable,
         ready: () => {
-          if (!ready) told.push("ready");
+          if (!ready) reported.push("ready");
           ready = true;
           return Promise.resolve();
         },
       },
     });
-    return told;
+    return reported;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -56,9 +56,9 @@ for (
   ] as const
 ) {
   Deno.test(`the policy is ready before it is asked about ${what}`, async () => {
-    const told = await asked(text);
-    assert.equal(told[0], "ready");
-    assert.ok(told.includes("asked: a.txt"), told.join("; "));
-    assert.ok(!told.some((each) => each.includes("too early")));
+    const reported = await asked(text);
+    assert.equal(reported[0], "ready");
+    assert.ok(reported.includes("asked: a.txt"), reported.join("; "));
+    assert.ok(!reported.some((each) => each.includes("too early")));
   });
 }

@@ -17,7 +17,7 @@ export interface Scene {
   /** What the first block printed. */
   readonly printed: readonly string[];
   /** `code line` of every diagnostic, errors with an exclamation mark, infos with a question mark. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
 }
 
 export async function scene(
@@ -53,10 +53,10 @@ export async function scene(
       frontmatter: { variables, diagnostics, lua },
       settings,
     });
-    const told = prompt.diagnostics.map(({ code, start, severity }) =>
+    const reported = prompt.diagnostics.map(({ code, start, severity }) =>
       `${code} ${start ?? "-"}${severity === "error" ? "!" : severity === "info" ? "?" : ""}`
     );
-    return { prompt, folder, printed, told };
+    return { prompt, folder, printed, reported };
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -9,7 +9,7 @@ Deno.test("paths start in the folder of the including file, and a nested file ha
       'a{{ n }} {{ include("b.md", { n = n + 1 }) }} {{ __filename:match("[^/]+$") }} {{ __dirname:match("[^/]+$") }}',
     "sub/b.md": "b{% if pcall(function() return n end) then %}{{ n }}{% end %}",
   });
-  assert.deepEqual(result.told, []);
+  assert.deepEqual(result.reported, []);
   assert.equal(userText(result), "a1 b2 a.md sub|b");
 });
 
@@ -55,7 +55,7 @@ Deno.test("an attachment is chosen by symbols, its type by name or by option", a
     },
   );
   assert.equal(userText(result), "<image>\n<text_file>\n<unsupported_file>\nsee <image>");
-  assert.deepEqual(result.told, ["file_unsupported_mime -"]);
+  assert.deepEqual(result.reported, ["file_unsupported_mime -"]);
   const parts = result.prompt.history[0]!.parts;
   assert.deepEqual(parts[2], {
     kind: "text_file",
@@ -72,13 +72,13 @@ Deno.test("an include kept in a variable of the block is put out later, more tha
       "rules.md": "rule {{ n }};",
     },
   );
-  assert.deepEqual(result.told, []);
+  assert.deepEqual(result.reported, []);
   assert.equal(userText(result), "rule 3;rule 3;");
 });
 
 Deno.test("failures are told at the including tag with the severity of their depth", async () => {
   for (
-    const [chat, files, told] of [
+    const [chat, files, reported] of [
       ['@You:\nx\n{{ include("gone.md") }}\n', {}, ["file_not_found 3"]],
       ['@You:\n{{ include("a.md") }}\n', { "a.md": '{{ include("gone.md") }}' }, ["file_not_found 2!"]],
       [
@@ -104,7 +104,7 @@ Deno.test("failures are told at the including tag with the severity of their dep
     ] as const
   ) {
     const result = await scene(chat, files);
-    assert.deepEqual(result.told, told, chat);
+    assert.deepEqual(result.reported, reported, chat);
   }
 });
 
@@ -125,14 +125,14 @@ Deno.test("includes that never end are stopped by their depth or their number", 
   assert.match(nested.prompt.diagnostics[0]!.message, /included files more than 32 deep/);
   assert.ok(nested.prompt.blocked);
   const many = await scene('@You:\n{% while true do include("a.md") end %}\n', { "a.md": "x" });
-  assert.deepEqual(many.told, ["template_runtime 2!"]);
+  assert.deepEqual(many.reported, ["template_runtime 2!"]);
 });
 
 Deno.test("a loop in an included file ends the including message", async () => {
   const result = await scene('@You:\n{% pcall(include, "a.md") %}\n{{ 1 }}\n', {
     "a.md": "{% while true do end %}",
   });
-  assert.deepEqual(result.told, ["template_runtime 2!"]);
+  assert.deepEqual(result.reported, ["template_runtime 2!"]);
 });
 
 Deno.test("the built-in personality is a text; an unknown one is an error with a suggestion", async () => {
@@ -140,13 +140,13 @@ Deno.test("the built-in personality is a text; an unknown one is an error with a
     '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n@You:\n{{ include("urn:flemma:personality:coding-asistant") }}\n',
   );
   assert.match(result.prompt.system!, /Working directory: \//);
-  assert.deepEqual(result.told, ["expression_runtime 4"]);
+  assert.deepEqual(result.reported, ["expression_runtime 4"]);
   assert.match(result.prompt.diagnostics[0]!.message, /did you mean "coding-assistant"/);
 });
 
 Deno.test("attachments that would fill the memory are stopped, since they are held outside of Lua's own", async () => {
   const attach = '{% x = include("a.bin", { [symbols.BINARY] = true, [symbols.MIME] = "image/png" }) %}';
   const files = { "a.bin": new Uint8Array(24_000_000) };
-  assert.deepEqual((await scene(`@You:\n${attach}\n`, files)).told, []);
-  assert.deepEqual((await scene(`@You:\n${attach}${attach}\n`, files)).told, ["template_runtime 2!"]);
+  assert.deepEqual((await scene(`@You:\n${attach}\n`, files)).reported, []);
+  assert.deepEqual((await scene(`@You:\n${attach}${attach}\n`, files)).reported, ["template_runtime 2!"]);
 });

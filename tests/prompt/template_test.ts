@@ -23,7 +23,7 @@ Deno.test("control structures go over tags and over tool results", async () => {
     "{% if false then %}never{% else %}done{% end %}",
     "",
   ].join("\n"));
-  assert.deepEqual(result.told, []);
+  assert.deepEqual(result.reported, []);
   assert.equal(
     userText(result).replaceAll("\n", " ").replace(/ +/g, " "),
     "<tool_result>n=1 <tool_result>n=2 done",
@@ -34,7 +34,7 @@ Deno.test("a function of one message may put the text of that message out in ano
   const result = await scene(
     "@System:\n{% function greet(who) -%}\n  Hello {{ who }}!\n{%- end %}rules\n@You:\n{% greet('Ada') %} and {% greet('Bob') %}\n",
   );
-  assert.deepEqual(result.told, []);
+  assert.deepEqual(result.reported, []);
   assert.equal(result.prompt.system, "rules");
   assert.equal(userText(result), "Hello Ada! and Hello Bob!");
 });
@@ -52,7 +52,7 @@ Deno.test("output is nothing for nil, fourteen digits for numbers, JSON for tabl
   const result = await scene(
     '@You:\n[{{ nil }}][{{ 1/3 }}][{{ 2^53 }}][{{ true }}][{{ {} }}][{{ {a={1,{b="x\\n"}}} }}][{{ {1.5, 2} }}][{{ "a", "b" }}][{{ }}]\n',
   );
-  assert.deepEqual(result.told, []);
+  assert.deepEqual(result.reported, []);
   assert.equal(
     userText(result),
     '[][0.33333333333333][9.007199254741e+15][true][[]][{"a":[1,{"b":"x\\n"}]}][[1.5,2]][a][]',
@@ -63,7 +63,7 @@ Deno.test("print adds text where it stands, also inside an expression, and a val
   const result = await scene(
     '@You:\na{% print("b", 1, nil) %}c{{ print("d") }}e{{ { emit = function() print("f") return "g" end } }}h\n',
   );
-  assert.deepEqual(result.told, []);
+  assert.deepEqual(result.reported, []);
   assert.equal(userText(result), "ab1nilcdefgh");
 });
 
@@ -94,7 +94,7 @@ Deno.test("an error in code names its line, drops its message alone, and blocks"
   const result = await scene(
     "@System:\nfine\n@You:\none\n{% local a = 1\n\nlocal b = a.x.y %}\n@You:\n{{ 1 + 1 }}\n",
   );
-  assert.deepEqual(result.told, ["template_runtime 7!"]);
+  assert.deepEqual(result.reported, ["template_runtime 7!"]);
   assert.equal(result.prompt.system, "fine");
   assert.equal(userText(result, 0), "");
   assert.equal(userText(result, 1), "2");
@@ -116,7 +116,7 @@ Deno.test("tags that are no Lua are told at their lines, and nothing of their me
     ] as const
   ) {
     const result = await scene(chat);
-    assert.deepEqual(result.told, [`template_syntax ${line}!`], chat);
+    assert.deepEqual(result.reported, [`template_syntax ${line}!`], chat);
     assert.equal(userText(result), "", chat);
   }
 });
@@ -125,7 +125,7 @@ Deno.test("messages share globals, not locals; unknown roles run and are not sen
   const result = await scene(
     "@Note:\n{% a = 1; local b = 2 %}text {{ undefined_here }}\n@You:\n{{ a }}{{ b }}\n@Assistant:\n{{ a }}\n",
   );
-  assert.deepEqual(result.told, [
+  assert.deepEqual(result.reported, [
     "role_unknown 1",
     "expression_undefined_variable 2",
     "expression_undefined_variable 4",
@@ -147,7 +147,7 @@ Deno.test("variables of a Lua block arrive with their functions, as copies that 
     "",
   ].join("\n"));
   assert.deepEqual(result.printed, ["seen\t1\tnil"]);
-  assert.deepEqual(result.told, ["expression_undefined_variable 8"]);
+  assert.deepEqual(result.reported, ["expression_undefined_variable 8"]);
   assert.equal(userText(result), "2 ha1 {{ hidden }}");
 });
 
@@ -159,17 +159,17 @@ Deno.test("variables of JSON and YAML arrive without their nulls, and cannot tak
   assert.equal(userText(json), "Ada 2 {{ gone }} true 3 true");
   const yaml = await scene("```yaml\nwho: Ada\nstring: 5\n```\n@You:\n{{ who }} {{ string.upper(who) }}\n");
   assert.equal(userText(yaml), "Ada ADA");
-  assert.deepEqual(yaml.told, ["config_ignored_value 1"]);
+  assert.deepEqual(yaml.reported, ["config_ignored_value 1"]);
 });
 
 Deno.test("flemma exists in the first block only", async () => {
   const result = await scene("```lua\nx = 1\n```\n@You:\n{{ flemma }}\n");
-  assert.deepEqual(result.told, ["expression_undefined_variable 5"]);
+  assert.deepEqual(result.reported, ["expression_undefined_variable 5"]);
 });
 
 Deno.test("after a block that failed its variables are missing and nothing is sent", async () => {
   const result = await scene('```lua\nwho = "Ada"\nerror("no")\n```\n@You:\n{{ who }}\n');
-  assert.deepEqual(result.told, ["frontmatter_runtime 1!", "expression_undefined_variable 6"]);
+  assert.deepEqual(result.reported, ["frontmatter_runtime 1!", "expression_undefined_variable 6"]);
   assert.ok(result.prompt.blocked);
 });
 
@@ -218,7 +218,7 @@ Deno.test("templates of a block that nearly filled the memory are stopped with a
   const result = await scene(
     '```lua\na = ("x"):rep(1.4e7)\nb = a .. "1"\n```\n@You:\n{{ #a }}\n@You:\n{% c = a .. 2; d = a .. 3; e = a .. 4 %}\n',
   );
-  assert.deepEqual(result.told, ["template_runtime 8!"]);
+  assert.deepEqual(result.reported, ["template_runtime 8!"]);
   assert.equal(userText(result), "14000000");
 });
 
@@ -226,7 +226,7 @@ Deno.test("variables that leave no room for an environment end in a diagnostic, 
   const result = await scene(`\`\`\`json\n{"a": "${"x".repeat(3000)}"}\n\`\`\`\n@You:\n{{ a }}\n`, {}, {
     string: 2000,
   });
-  assert.deepEqual(result.told, ["template_runtime 5!"]);
+  assert.deepEqual(result.reported, ["template_runtime 5!"]);
   assert.match(result.prompt.diagnostics[0]!.message, /made a text/);
 });
 

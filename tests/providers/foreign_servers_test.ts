@@ -113,7 +113,7 @@ function quietly<T>(make: () => T): T {
   }
 }
 
-const said = (content: string) =>
+const stated = (content: string) =>
   JSON.stringify({
     id: "chatcmpl-1",
     object: "chat.completion",
@@ -127,7 +127,7 @@ Deno.test("a second server of Chat Completions: streams of its own making and an
       path: "/v1/chat/completions",
       method: "POST",
       match: "@",
-      response: { status: 200, content: said("Well, 😀 hello.") },
+      response: { status: 200, content: stated("Well, 😀 hello.") },
     },
     {
       path: "/v1/chat/completions",

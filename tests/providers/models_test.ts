@@ -111,7 +111,7 @@ Deno.test("each member and word of models.json is one that the program reads", (
     }
   }
   const strange = {
-    colour: 1,
+    color: 1,
     state: "new",
     limit: { max: 1 },
     cost: { tiers: [{ tier: { type: "day" } }] },
@@ -169,19 +169,22 @@ Deno.test("a prompt over the step costs more as a whole", () => {
 });
 
 Deno.test("a model that is unknown, gone or about to end is told of, with the one to use instead", () => {
-  const said = (provider: string, name: string, day = TODAY) =>
+  const stated = (provider: string, name: string, day = TODAY) =>
     modelWarnings(provider, name, findModel(provider, name), day).join();
-  assert.equal(said("anthropic", "claude-sonnet-5-5"), "");
-  assert.match(said("anthropic", "claude-sonet-5-5"), /used as given\. Did you mean claude-sonnet-5-5\?/);
-  assert.match(said("anthropic", "x"), /used as given\.$/);
-  assert.equal(said("openai_chat", "qwen3"), "");
-  assert.match(said("anthropic", "claude-opus-4-1"), /no longer served since 2026-08-05.*claude-opus-5-5/);
-  assert.match(said("anthropic", "claude-sonnet-4-5", "2026-11-29"), /ends on 2026-11-30.*claude-sonnet-5-5/);
-  assert.match(said("anthropic", "claude-sonnet-4-5", "2026-11-30"), /no longer served since 2026-11-30/);
-  assert.equal(said("anthropic", "claude-sonnet-4-5", "2026-10-30"), "");
-  assert.match(said("anthropic", "claude-sonnet-4-5", "2026-10-31"), /ends on/);
-  assert.match(said("vertex", "gemini-2.5-pro"), /no longer served since 2026-10-20/);
-  assert.equal(said("gemini", "gemini-2.5-pro"), "");
+  assert.equal(stated("anthropic", "claude-sonnet-5-5"), "");
+  assert.match(stated("anthropic", "claude-sonet-5-5"), /used as given\. Did you mean claude-sonnet-5-5\?/);
+  assert.match(stated("anthropic", "x"), /used as given\.$/);
+  assert.equal(stated("openai_chat", "qwen3"), "");
+  assert.match(stated("anthropic", "claude-opus-4-1"), /no longer served since 2026-08-05.*claude-opus-5-5/);
+  assert.match(
+    stated("anthropic", "claude-sonnet-4-5", "2026-11-29"),
+    /ends on 2026-11-30.*claude-sonnet-5-5/,
+  );
+  assert.match(stated("anthropic", "claude-sonnet-4-5", "2026-11-30"), /no longer served since 2026-11-30/);
+  assert.equal(stated("anthropic", "claude-sonnet-4-5", "2026-10-30"), "");
+  assert.match(stated("anthropic", "claude-sonnet-4-5", "2026-10-31"), /ends on/);
+  assert.match(stated("vertex", "gemini-2.5-pro"), /no longer served since 2026-10-20/);
+  assert.equal(stated("gemini", "gemini-2.5-pro"), "");
 });
 
 Deno.test("a reply of another model than was asked is told, and other names of the same one are not", () => {
@@ -194,8 +197,8 @@ Deno.test("a reply of another model than was asked is told, and other names of t
     ["claude-next", "claude-nextish", true],
     ["claude-fable-5-2", "unheard-of", true],
   ] as const;
-  for (const [asked, answering, told] of rows) {
-    assert.equal(otherModel("anthropic", asked, answering) !== null, told, `${asked} ${answering}`);
+  for (const [asked, answering, reported] of rows) {
+    assert.equal(otherModel("anthropic", asked, answering) !== null, reported, `${asked} ${answering}`);
   }
   assert.match(otherModel("anthropic", "a", "b") ?? "", /^The reply is b's, and not a's, which was asked\.$/);
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { getProvider } from "../../providers/registry.ts";
 
-const said = (message: string, rest = {}) => ({ error: { message, ...rest } });
+const stated = (message: string, rest = {}) => ({ error: { message, ...rest } });
 
 const ROWS: readonly (readonly [
   provider: string,
@@ -16,7 +16,7 @@ const ROWS: readonly (readonly [
   [
     "openai",
     401,
-    said("Incorrect API key provided.", { code: "invalid_api_key" }),
+    stated("Incorrect API key provided.", { code: "invalid_api_key" }),
     "authentication",
     /Incorrect/,
     /OPENAI_API_KEY/,
@@ -24,7 +24,7 @@ const ROWS: readonly (readonly [
   [
     "openai",
     400,
-    said("This model's maximum context length is 400 tokens."),
+    stated("This model's maximum context length is 400 tokens."),
     "context_overflow",
     /maximum/,
     /Shorten/,
@@ -40,7 +40,7 @@ const ROWS: readonly (readonly [
   [
     "gemini",
     400,
-    said("API key not valid. Please pass a valid API key.", { status: "INVALID_ARGUMENT" }),
+    stated("API key not valid. Please pass a valid API key.", { status: "INVALID_ARGUMENT" }),
     "authentication",
     /not valid/,
     /GEMINI_API_KEY/,
@@ -48,7 +48,7 @@ const ROWS: readonly (readonly [
   [
     "gemini",
     400,
-    said("No.", { status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] }),
+    stated("No.", { status: "INVALID_ARGUMENT", details: [{ reason: "API_KEY_INVALID" }] }),
     "authentication",
     /No\./,
     /GEMINI_API_KEY/,
@@ -56,7 +56,7 @@ const ROWS: readonly (readonly [
   [
     "gemini",
     400,
-    said("Invalid.", {
+    stated("Invalid.", {
       status: "INVALID_ARGUMENT",
       details: [{ fieldViolations: [{ description: "a: too long" }, { description: "b: odd" }] }],
     }),
@@ -66,7 +66,7 @@ const ROWS: readonly (readonly [
   [
     "gemini",
     429,
-    said("Resource has been exhausted.", { status: "RESOURCE_EXHAUSTED" }),
+    stated("Resource has been exhausted.", { status: "RESOURCE_EXHAUSTED" }),
     "rate_limit",
     /exhausted/,
   ],
@@ -74,7 +74,7 @@ const ROWS: readonly (readonly [
   [
     "moonshot",
     400,
-    said("Invalid request: Your request exceeded model token limit: 8192"),
+    stated("Invalid request: Your request exceeded model token limit: 8192"),
     "context_overflow",
     /token limit/,
     /Shorten/,
@@ -82,7 +82,7 @@ const ROWS: readonly (readonly [
   [
     "openai_chat",
     400,
-    said("the request exceeds the available context size", { type: "exceed_context_size_error" }),
+    stated("the request exceeds the available context size", { type: "exceed_context_size_error" }),
     "context_overflow",
     /available/,
     /Shorten/,
@@ -90,7 +90,7 @@ const ROWS: readonly (readonly [
   [
     "openai_chat",
     400,
-    said("registry.ollama.ai/library/gemma:2b does not support tools"),
+    stated("registry.ollama.ai/library/gemma:2b does not support tools"),
     "other",
     /gemma/,
     /tools: \[\]/,

@@ -33,10 +33,10 @@ Deno.test("the variable of the scheme names the proxy, else the one for all; sma
 Deno.test("a login of a proxy is decoded and stands in no message", () => {
   const proxy = proxyFor("https://h/", { HTTPS_PROXY: "http://me:p%40ss@proxy.example:3128" });
   assert.ok(proxy.ok && proxy.value !== null);
-  assert.deepEqual(proxy.value.login, { username: "me", password: "p@ss" });
+  assert.deepEqual(proxy.value.credentials, { username: "me", password: "p@ss" });
   assert.doesNotMatch(proxy.value.url + proxy.value.host, /me|ss@/);
   const bare = proxyFor("https://h/", { HTTPS_PROXY: "http://me:50%@proxy.example:3128" });
-  assert.ok(bare.ok && bare.value?.login?.password === "50%");
+  assert.ok(bare.ok && bare.value?.credentials?.password === "50%");
   const wrong = proxyFor("https://h/", { HTTPS_PROXY: "ftp://me:secret@proxy.example" });
   assert.ok(!wrong.ok);
   assert.equal(wrong.problem.code, "proxy-invalid");

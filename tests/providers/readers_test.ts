@@ -224,7 +224,7 @@ const added = (output_index: number, value: unknown) => ({
   output_index,
   item: value,
 });
-const said = (text: string, output_index = 0) => ({
+const stated = (text: string, output_index = 0) => ({
   type: "response.output_text.delta",
   output_index,
   content_index: 0,
@@ -242,23 +242,26 @@ const completed = (output?: readonly unknown[]) => ({ type: "response.completed"
 
 const OPENAI: typeof CHAT = {
   "an item without deltas": [[item(0, message("Hi")), completed()], ["Hi", "normal: null"]],
-  "an item that says more than its deltas": [[said("H"), item(0, message("Hi")), completed()], [
+  "an item that says more than its deltas": [[stated("H"), item(0, message("Hi")), completed()], [
     "H",
     "i",
     "normal: null",
   ]],
-  "a text of which a delta was lost": [[said("H"), LOST, said("t"), item(0, message("Hit")), completed()], [
-    "H",
-    "t",
-    "normal: null",
-  ]],
+  "a text of which a delta was lost": [
+    [stated("H"), LOST, stated("t"), item(0, message("Hit")), completed()],
+    [
+      "H",
+      "t",
+      "normal: null",
+    ],
+  ],
   "items that come with the end alone": [[completed([message("Hi"), call("{}")])], [
     "Hi",
     "ls({}) a",
     "normal: null",
   ]],
   "items that come twice": [[
-    said("Hi"),
+    stated("Hi"),
     item(0, message("Hi")),
     item(1, call("{}")),
     completed([message("Hi"), call("{}")]),
@@ -295,7 +298,7 @@ const OPENAI: typeof CHAT = {
     completed(),
   ], ["No.", "blocked: refusal"]],
   "a filter": [
-    [said("Hi"), {
+    [stated("Hi"), {
       type: "response.incomplete",
       response: { incomplete_details: { reason: "content_filter" } },
     }],
@@ -315,7 +318,7 @@ const OPENAI: typeof CHAT = {
     ["<a\n\nb> signed", "<c> signed", "normal: null"],
   ],
   "items of kinds that are new": [
-    [added(0, { type: "shell_call" }), item(0, { type: "shell_call" }), said("Hi", 1), completed()],
+    [added(0, { type: "shell_call" }), item(0, { type: "shell_call" }), stated("Hi", 1), completed()],
     [
       'notice: The reply holds an item of the type "shell_call", which this program does not know; it is left out.',
       "Hi",

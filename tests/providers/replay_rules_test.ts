@@ -382,8 +382,8 @@ for (const [what, bad, says, good] of PAIRS) {
 }
 
 Deno.test("a word about binding is taken with its beta, by every kind of thinking but those that refuse it", () => {
-  const asked = (model: string, type: string, behaviour: string) => {
-    const thinking = { type, block_binding: { prefix_mismatch_behavior: behaviour } };
+  const asked = (model: string, type: string, behavior: string) => {
+    const thinking = { type, block_binding: { prefix_mismatch_behavior: behavior } };
     const body = { ...GOOD, model, thinking };
     return refusals(JSON.stringify(body), body, { betas: new Set([BETA]) }).join();
   };

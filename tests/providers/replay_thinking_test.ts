@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { Replies } from "../../providers/replay/strict/replies.ts";
-import { judgeThinking, seal } from "../../providers/replay/strict/seal.ts";
+import { checkThinking, seal } from "../../providers/replay/strict/seal.ts";
 
 const NEW = { id: "a" };
 const user = (...content: readonly unknown[]) => ({ role: "user", content });
@@ -28,8 +28,8 @@ const edited = (talk: Talk): Talk => ({
   messages: talk.messages.with(2, user(text("Two, really?"))) as Talk["messages"],
 });
 
-const verdictOf = async (talk: object, account: { id: string; old?: boolean } = NEW) => {
-  const { refusal, transformations } = await judgeThinking(talk as Record<string, unknown>, account, true);
+const decisionOf = async (talk: object, account: { id: string; old?: boolean } = NEW) => {
+  const { refusal, transformations } = await checkThinking(talk as Record<string, unknown>, account, true);
   return [
     refusal?.replace(/^(\S+:).*(different conversation|block$).*/s, "$1 $2"),
     transformations.map(({ path, reason }) => `${path} ${reason}`),
@@ -40,12 +40,12 @@ Deno.test("the replay takes its own thinking back, and refuses or drops it when 
   const talk = await conversation("claude-sonnet-5-5");
   const bound = "messages.3.content.0: different conversation";
   const dropped = ["messages.3.content.0 prefix_binding_mismatch"];
-  assert.deepEqual(await verdictOf(talk), [undefined, []]);
-  assert.deepEqual(await verdictOf(edited(talk)), [bound, []]);
-  assert.deepEqual(await verdictOf({ ...talk, system: "x" }), [bound.replace("3", "1"), []]);
-  assert.deepEqual(await verdictOf({ ...talk, tools: [{}] }), [bound.replace("3", "1"), []]);
-  assert.deepEqual(await verdictOf({ ...edited(talk), thinking: DROP }), [undefined, dropped]);
-  assert.deepEqual(await verdictOf({ ...talk, system: "x", thinking: DROP }), [
+  assert.deepEqual(await decisionOf(talk), [undefined, []]);
+  assert.deepEqual(await decisionOf(edited(talk)), [bound, []]);
+  assert.deepEqual(await decisionOf({ ...talk, system: "x" }), [bound.replace("3", "1"), []]);
+  assert.deepEqual(await decisionOf({ ...talk, tools: [{}] }), [bound.replace("3", "1"), []]);
+  assert.deepEqual(await decisionOf({ ...edited(talk), thinking: DROP }), [undefined, dropped]);
+  assert.deepEqual(await decisionOf({ ...talk, system: "x", thinking: DROP }), [
     undefined,
     ["messages.1.content.0 prefix_binding_mismatch", ...dropped],
   ]);
@@ -54,13 +54,13 @@ Deno.test("the replay takes its own thinking back, and refuses or drops it when 
 Deno.test("an old account lets a changed text pass, unless it says what it wants or the model is of the newest", async () => {
   const old = { id: "a", old: true };
   const sonnet = edited(await conversation("claude-sonnet-5-5"));
-  assert.deepEqual(await verdictOf(sonnet, old), [undefined, []]);
-  assert.equal((await verdictOf({ ...sonnet, thinking: DROP }, old))[1]?.length, 1);
+  assert.deepEqual(await decisionOf(sonnet, old), [undefined, []]);
+  assert.equal((await decisionOf({ ...sonnet, thinking: DROP }, old))[1]?.length, 1);
   assert.match(
-    String((await verdictOf(edited(await conversation("claude-fable-5-2")), old))[0]),
+    String((await decisionOf(edited(await conversation("claude-fable-5-2")), old))[0]),
     /different/,
   );
-  assert.deepEqual(await verdictOf(edited(await conversation("claude-opus-5"))), [undefined, []]);
+  assert.deepEqual(await decisionOf(edited(await conversation("claude-opus-5"))), [undefined, []]);
 });
 
 Deno.test("a signature must be there, and vouch for its very text", async () => {
@@ -72,20 +72,20 @@ Deno.test("a signature must be there, and vouch for its very text", async () => 
       assistant({ ...(talk.messages[1]!.content[0] as object), ...change }, text("A")),
     ),
   });
-  assert.match(String((await verdictOf(withBlock({ thinking: "A" })))[0]), /messages.1.content.0: block$/);
-  assert.match(String((await verdictOf(withBlock({ signature: "" })))[0]), /messages.1.content.0: block$/);
-  assert.deepEqual(await verdictOf(withBlock({ signature: "c2ln", thinking: "A" })), [undefined, []]);
+  assert.match(String((await decisionOf(withBlock({ thinking: "A" })))[0]), /messages.1.content.0: block$/);
+  assert.match(String((await decisionOf(withBlock({ signature: "" })))[0]), /messages.1.content.0: block$/);
+  assert.deepEqual(await decisionOf(withBlock({ signature: "c2ln", thinking: "A" })), [undefined, []]);
 });
 
 Deno.test("thinking of other accounts and models is passed over in silence, and a gap spoils what comes after it", async () => {
   const talk = await conversation("claude-sonnet-5-5");
-  const other = await verdictOf(talk, { id: "b" });
+  const other = await decisionOf(talk, { id: "b" });
   assert.deepEqual(other[1], [
     "messages.1.content.0 organization_binding_mismatch",
     "messages.3.content.0 organization_binding_mismatch",
   ]);
   const fable = { ...await conversation("claude-fable-5-1"), model: "claude-opus-5-5" };
-  assert.match(String((await verdictOf(fable))[1]), /model_binding_mismatch/);
+  assert.match(String((await decisionOf(fable))[1]), /model_binding_mismatch/);
   const third = { ...talk, messages: [...talk.messages] };
   const three = await seal(third, NEW, "c", "another");
   const gap = {
@@ -96,7 +96,7 @@ Deno.test("thinking of other accounts and models is passed over in silence, and 
       user(text("Four?")),
     ],
   };
-  assert.match(String((await verdictOf(gap))[0]), /messages.5.content.0/);
+  assert.match(String((await decisionOf(gap))[0]), /messages.5.content.0/);
 });
 
 Deno.test("of an open loop of calls the thinking comes back as it was, or not at all", () => {

@@ -272,7 +272,7 @@ Deno.test("a server of one's own hears nothing that nobody asked for, and everyt
   const plain = (await build({ provider: "openai_chat", model: "m" })).body;
   assert.deepEqual(Object.keys(plain), ["max_tokens", "model", "stream", "stream_options", "messages"]);
   const ls = { name: "ls", description: "", input_schema: { type: "object" } };
-  const told = await build({
+  const reported = await build({
     provider: "lab",
     model: "m",
     tools: [ls],
@@ -288,7 +288,7 @@ Deno.test("a server of one's own hears nothing that nobody asked for, and everyt
     },
   });
   const { max_completion_tokens, reasoning, parallel_tool_calls, chat_template_kwargs, seed, tool_choice } =
-    told.body;
+    reported.body;
   assert.deepEqual(
     [max_completion_tokens, reasoning, parallel_tool_calls, chat_template_kwargs, seed, tool_choice],
     [5, { effort: "high" }, false, { enable_thinking: true }, 7, undefined],

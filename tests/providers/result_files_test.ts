@@ -74,11 +74,11 @@ Deno.test("Anthropic takes files inside of a result, and behind one that is an e
     { type: "image", source: source("image/png", "aW1n") },
     { type: "document", source: source("application/pdf", "cGRm"), title: "4567cdef.pdf" },
   ];
-  const said = { type: "text", text: "[two files]" };
+  const stated = { type: "text", text: "[two files]" };
   const good = await sent("anthropic", prompt(false, IMAGE, DOCUMENT));
   assert.deepEqual(good.last, {
     role: "user",
-    content: [{ type: "tool_result", tool_use_id: "c1", content: [said, ...files] }],
+    content: [{ type: "tool_result", tool_use_id: "c1", content: [stated, ...files] }],
   });
   const bad = await sent("anthropic", prompt(true, IMAGE, DOCUMENT));
   assert.deepEqual(bad.last, {

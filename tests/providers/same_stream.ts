@@ -6,7 +6,7 @@ export interface Frame {
   readonly data: string;
 }
 
-export interface Voice {
+export interface StreamDialect {
   readonly provider: string;
   readonly model: string;
   /** The variable with the key, and settings that it cannot do without. */
@@ -37,7 +37,7 @@ const named = (value: { readonly type: string } & Readonly<Record<string, unknow
   data: JSON.stringify(value),
 });
 
-const ANTHROPIC: Voice = {
+const ANTHROPIC: StreamDialect = {
   provider: "anthropic",
   model: "claude-sonnet-5-5",
   keyVariable: "ANTHROPIC_API_KEY",
@@ -87,7 +87,7 @@ const ANTHROPIC: Voice = {
   refusal: (message) => ({ type: "error", error: { type: "invalid_request_error", message } }),
 };
 
-const OPENAI: Voice = {
+const OPENAI: StreamDialect = {
   provider: "openai",
   model: "gpt-6.1-sol",
   keyVariable: "OPENAI_API_KEY",
@@ -150,7 +150,7 @@ const OPENAI: Voice = {
   refusal: (message) => ({ error: { message, type: "invalid_request_error", code: null } }),
 };
 
-const GEMINI: Voice = {
+const GEMINI: StreamDialect = {
   provider: "gemini",
   model: "gemini-3.8-flash",
   keyVariable: "GEMINI_API_KEY",
@@ -182,7 +182,7 @@ const GEMINI: Voice = {
   refusal: (message) => ({ error: { code: 400, message, status: "INVALID_ARGUMENT" } }),
 };
 
-function chat(provider: string, model: string, keyVariable: string): Voice {
+function chat(provider: string, model: string, keyVariable: string): StreamDialect {
   const chunk = (delta: unknown, finish_reason: string | null = null) =>
     json({ object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
   return {
@@ -220,7 +220,7 @@ function chat(provider: string, model: string, keyVariable: string): Voice {
   };
 }
 
-export const VOICES: readonly Voice[] = [
+export const DIALECTS: readonly StreamDialect[] = [
   ANTHROPIC,
   OPENAI,
   GEMINI,

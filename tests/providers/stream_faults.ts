@@ -1,7 +1,7 @@
 // Everything that goes wrong with streams, as a server would answer it in the dialect of each provider, and how each has to end.
 
 import type { Answer } from "./loopback.ts";
-import { type Frame, stream, type Voice, VOICES } from "./same_stream.ts";
+import { DIALECTS, type Frame, stream, type StreamDialect } from "./same_stream.ts";
 
 /** The document that is sent. */
 export const BEFORE = "@You:\nhi\n";
@@ -21,29 +21,35 @@ export type Ending =
   | { readonly is: "failed"; readonly text: string | null; readonly says?: RegExp };
 
 export interface Fault {
-  answer(voice: Voice): Answer;
-  readonly ending: Ending | ((voice: Voice) => Ending);
+  answer(dialect: StreamDialect): Answer;
+  readonly ending: Ending | ((dialect: StreamDialect) => Ending);
 }
 
 const SSE = { "content-type": "text/event-stream" };
 const JSON_TYPE = { "content-type": "application/json" };
 const HTML = "<html><body><h1>Bad gateway</h1></body></html>";
 
-const all = (voice: Voice): readonly Frame[] => [
-  ...voice.begin(),
-  ...voice.text(WORDS),
-  ...voice.call({ id: "c1", index: 0, pieces: PIECES }),
-  ...voice.end("calls"),
+const all = (dialect: StreamDialect): readonly Frame[] => [
+  ...dialect.begin(),
+  ...dialect.text(WORDS),
+  ...dialect.call({ id: "c1", index: 0, pieces: PIECES }),
+  ...dialect.end("calls"),
 ];
-const begun = (voice: Voice): readonly Frame[] => [...voice.begin(), ...voice.text(WORDS)];
-const withCalls = (voice: Voice, ...calls: readonly Parameters<Voice["call"]>[0][]): readonly Frame[] => [
-  ...begun(voice),
-  ...calls.flatMap((call) => voice.call(call)),
-  ...voice.end("calls"),
+const begun = (dialect: StreamDialect): readonly Frame[] => [...dialect.begin(), ...dialect.text(WORDS)];
+const withCalls = (
+  dialect: StreamDialect,
+  ...calls: readonly Parameters<StreamDialect["call"]>[0][]
+): readonly Frame[] => [
+  ...begun(dialect),
+  ...calls.flatMap((call) => dialect.call(call)),
+  ...dialect.end("calls"),
 ];
 
-function streamed(make: (voice: Voice) => string | Uint8Array, rest: Partial<Answer> = {}): Fault["answer"] {
-  return (voice) => ({ headers: SSE, ...rest, body: make(voice) });
+function streamed(
+  make: (dialect: StreamDialect) => string | Uint8Array,
+  rest: Partial<Answer> = {},
+): Fault["answer"] {
+  return (dialect) => ({ headers: SSE, ...rest, body: make(dialect) });
 }
 
 const whole: Ending = { is: "whole" };
@@ -51,13 +57,13 @@ const nothing = (says?: RegExp): Ending => ({ is: "failed", text: null, says });
 const broken = (says?: RegExp): Ending => ({ is: "failed", text: `${WORDS}\n`, says });
 const status = (
   code: number,
-  body: (voice: Voice) => unknown,
+  body: (dialect: StreamDialect) => unknown,
   ending: Ending,
   headers = JSON_TYPE,
 ): Fault => ({
-  answer: (voice) => {
-    const said = body(voice);
-    return { status: code, headers, body: typeof said === "string" ? said : JSON.stringify(said) };
+  answer: (dialect) => {
+    const stated = body(dialect);
+    return { status: code, headers, body: typeof stated === "string" ? stated : JSON.stringify(stated) };
   },
   ending,
 });
@@ -68,14 +74,14 @@ async function gzip(text: string): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 const packed = new Map<string, Uint8Array>();
-for (const voice of VOICES) packed.set(voice.provider, await gzip(stream(all(voice))));
+for (const dialect of DIALECTS) packed.set(dialect.provider, await gzip(stream(all(dialect))));
 
 const GZIP = { ...SSE, "content-encoding": "gzip" };
 
 /** Faults by what is wrong. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   // How bytes are cut and lines end
-  "nothing at all": { answer: streamed((voice) => stream(all(voice))), ending: whole },
+  "nothing at all": { answer: streamed((dialect) => stream(all(dialect))), ending: whole },
   "single bytes, characters of several cut": {
     answer: streamed((v) => stream(all(v)), { chunk: 1 }),
     ending: whole,

@@ -10,27 +10,27 @@ import type { SendOutcome } from "../../cycle/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { serve } from "./loopback.ts";
 import { BEFORE, type Ending, FAULTS, WHOLE } from "./stream_faults.ts";
-import { type Voice, VOICES } from "./same_stream.ts";
+import { DIALECTS, type StreamDialect } from "./same_stream.ts";
 
 async function sendTo(
-  voice: Voice,
+  dialect: StreamDialect,
   url: string,
   timeout: number,
 ): Promise<{ outcome: SendOutcome; after: string }> {
   const settings: Settings = {
     ...DEFAULT_SETTINGS,
-    provider: voice.provider,
-    model: voice.model,
+    provider: dialect.provider,
+    model: dialect.model,
     parameters: { ...DEFAULT_SETTINGS.parameters, timeout },
-    providers: { [voice.provider]: { base_url: url } },
+    providers: { [dialect.provider]: { base_url: url } },
   };
-  const provider = await getProvider(voice.provider);
+  const provider = await getProvider(dialect.provider);
   assert.ok(provider.ok);
   const store = new MemoryStore(new TextEncoder().encode(BEFORE), null);
   const outcome = await createSend({
     store,
     settings,
-    environment: { cwd: "/", home: "/", variables: { [voice.keyVariable]: "k" } },
+    environment: { cwd: "/", home: "/", variables: { [dialect.keyVariable]: "k" } },
     provider: provider.value,
     tools: () => [{ name: "bash", description: "", input_schema: { type: "object" } }],
     emit: () => {},
@@ -62,15 +62,15 @@ function check(ending: Ending, { outcome, after }: { outcome: SendOutcome; after
   assert.equal(outcome.reply, ending.is === "cut" ? "cut" : "whole");
 }
 
-for (const voice of VOICES) {
+for (const dialect of DIALECTS) {
   for (const [what, { answer, ending }] of Object.entries(FAULTS)) {
-    Deno.test(`${voice.provider} and ${what}`, async () => {
-      const server = serve(() => answer(voice));
+    Deno.test(`${dialect.provider} and ${what}`, async () => {
+      const server = serve(() => answer(dialect));
       try {
         // Only silence has to wait for its end; whatever answers gets all the time that a busy machine takes.
-        const seconds = answer(voice).hang ? 0.4 : 300;
-        const ended = await sendTo(voice, server.url, seconds);
-        check(typeof ending === "function" ? ending(voice) : ending, ended);
+        const seconds = answer(dialect).hang ? 0.4 : 300;
+        const ended = await sendTo(dialect, server.url, seconds);
+        check(typeof ending === "function" ? ending(dialect) : ending, ended);
       } finally {
         await server.close();
       }

@@ -38,7 +38,7 @@ const reasoning = { id: "rs_1", type: "reasoning", summary: [], encrypted_conten
 const call = { type: "function_call", call_id: "c1", name: "read", arguments: "{}", status: "completed" };
 const output = { type: "function_call_output", call_id: "c1", output: "text" };
 const asks = (...content: readonly unknown[]) => ({ role: "user", content });
-const said = (text: string, id = "msg_1_1") => ({
+const stated = (text: string, id = "msg_1_1") => ({
   type: "message",
   role: "assistant",
   id,
@@ -59,7 +59,7 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
   prompt_cache_key: "/talk.chat",
   tools: [{ type: "function", name: "read", parameters: SCHEMA, strict: true }],
   tool_choice: "auto",
-  input: [hi, reasoning, call, output, said("done"), hi],
+  input: [hi, reasoning, call, output, stated("done"), hi],
 }, [
   ["no model", { model: undefined }, /Missing required parameter: 'model'/],
   ["a model that is gone", { model: "gpt-4-turbo" }, /deprecated/],
@@ -132,10 +132,10 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
   ],
   [
     "words of the person as words of the model",
-    input(hi, { ...said("x"), content: [{ type: "input_text", text: "x" }] }),
+    input(hi, { ...stated("x"), content: [{ type: "input_text", text: "x" }] }),
     /output_text, refusal/,
   ],
-  ["a phase that there is none of", input(hi, { ...said("x"), phase: "draft" }), /'draft'/],
+  ["a phase that there is none of", input(hi, { ...stated("x"), phase: "draft" }), /'draft'/],
   [
     "a drawing as image",
     input(asks({ type: "input_image", image_url: "data:image/svg+xml;base64,PHN2Zz4=" })),
@@ -159,15 +159,15 @@ table("OpenAI", REFUSALS.openai, "/v1/responses", {
   ["reasoning at the end", input(hi, reasoning), /without its required following item/],
   [
     "reasoning without its seal",
-    input(hi, { ...reasoning, encrypted_content: undefined }, said("x")),
+    input(hi, { ...reasoning, encrypted_content: undefined }, stated("x")),
     /not persisted/,
   ],
   [
     "reasoning whose seal was cut",
-    input(hi, { ...reasoning, encrypted_content: "ZW5" }, said("x")),
+    input(hi, { ...reasoning, encrypted_content: "ZW5" }, stated("x")),
     /could not be verified/,
   ],
-  ["two messages of one id", input(hi, said("a"), hi, said("b"), hi), /Duplicate item/],
+  ["two messages of one id", input(hi, stated("a"), hi, stated("b"), hi), /Duplicate item/],
   ["a body nested too deeply", { metadata: deep(130) }, /nested too deeply/],
 ]);
 

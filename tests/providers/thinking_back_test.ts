@@ -13,7 +13,7 @@ import {
 } from "../../providers/chat_completions/reasoning_details.ts";
 import { signaturesOf } from "../../providers/google/signatures.ts";
 import { readSignature, summaryOf, writeSignature } from "../../providers/openai/reasoning.ts";
-import { concessionBy } from "../../providers/request/fallback.ts";
+import { createFallback } from "../../providers/request/fallback.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Outline, ThinkingPart } from "../../providers/types.ts";
 
@@ -84,14 +84,14 @@ Deno.test("thinking of Claude is whole from the open loop of calls on, else from
   const user = (...parts: Part[]) => ({ role: "user", parts }) as const;
   const model = (...parts: Part[]) => ({ role: "assistant", parts }) as const;
   const hi = user(text("hi"));
-  const said = model(text("x"));
+  const stated = model(text("x"));
   // Tools and system prompt are the first two pieces.
   const rows: readonly (readonly [number, ...Prompt["history"]])[] = [
     [2 + 1, hi],
-    [2 + 1, hi, said],
-    [2 + 1, hi, said, hi],
-    [2 + 3, hi, said, hi, said, hi],
-    [2 + 0, said, hi],
+    [2 + 1, hi, stated],
+    [2 + 1, hi, stated, hi],
+    [2 + 3, hi, stated, hi, stated, hi],
+    [2 + 0, stated, hi],
     [2 + 1, hi, model(call("1")), user(result("1"))],
     [2 + 1, hi, model(call("1")), user(result("1")), model(call("2")), user(result("2"))],
     // Words of the person beside a result begin a new turn.
@@ -170,12 +170,12 @@ Deno.test("a reasoning item is read from its own signature and from no other", (
 });
 
 Deno.test("a request is made without something only where the refusal is about the request", () => {
-  const concede = concessionBy([[/effort/, "thinking"], [/effort|tokens/, "sampling"]]);
-  const said = (kind: Parameters<typeof providerError>[0], words: string) =>
-    concede(providerError(kind, words));
-  assert.equal(said("other", "no effort here"), "thinking");
-  assert.equal(said("context_overflow", "too many tokens"), "sampling");
-  assert.equal(said("other", "no"), null);
-  assert.equal(said("authentication", "no effort for this key"), null);
-  assert.equal(said("rate_limit", "no effort at this rate"), null);
+  const fallBack = createFallback([[/effort/, "thinking"], [/effort|tokens/, "sampling"]]);
+  const stated = (kind: Parameters<typeof providerError>[0], words: string) =>
+    fallBack(providerError(kind, words));
+  assert.equal(stated("other", "no effort here"), "thinking");
+  assert.equal(stated("context_overflow", "too many tokens"), "sampling");
+  assert.equal(stated("other", "no"), null);
+  assert.equal(stated("authentication", "no effort for this key"), null);
+  assert.equal(stated("rate_limit", "no effort at this rate"), null);
 });

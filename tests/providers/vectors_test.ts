@@ -342,8 +342,8 @@ async function checkStream(
     if (expected.error === null) {
       assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
       assert.deepEqual(outcome.usage, vector.usage);
-      const told = outcome.warnings.filter((warning) => !warning.startsWith("The model "));
-      assert.equal(told.length, expected.warnings.length, told.join("\n"));
+      const reported = outcome.warnings.filter((warning) => !warning.startsWith("The model "));
+      assert.equal(reported.length, expected.warnings.length, reported.join("\n"));
       const model = findModel(provider, vector.model)!;
       const prices = pricesAt(model, DAY, promptTokens(outcome.usage!))!;
       const cost = costOf(outcome.usage!, prices, { outputIncludesThoughts: used.outputIncludesThoughts });

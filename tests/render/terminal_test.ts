@@ -11,8 +11,7 @@ import { INJECTIONS, SEQUENCES } from "./injections.ts";
 const markdown = await loadMarkdown();
 
 /** The text as lines of that width, without colours. */
-const drawn = (text: string, width = 30): string[] =>
-  markdownLines(markdown(text), { width, colours: false });
+const drawn = (text: string, width = 30): string[] => markdownLines(markdown(text), { width, colors: false });
 
 const conversation = (...parts: readonly Part[]): Conversation => ({
   title: "x",
@@ -21,8 +20,8 @@ const conversation = (...parts: readonly Part[]): Conversation => ({
   messages: [{ role: "Assistant", line: 1, parts }],
 });
 
-const screen = (shown: Conversation, { width = 40, colours = false, full = false } = {}): string[] => [
-  ...screenLines(shown, { width, colours, full, markdown }),
+const screen = (shown: Conversation, { width = 40, colors = false, full = false } = {}): string[] => [
+  ...screenLines(shown, { width, colors, full, markdown }),
 ];
 
 Deno.test("Markdown as lines: each of its blocks", () => {
@@ -197,8 +196,8 @@ Deno.test("no text has an effect on a terminal but its letters, wherever it stan
       }],
     };
     for (const line of screen(shown)) assert.doesNotMatch(line, CONTROLS, JSON.stringify(text));
-    const colours = screen(shown, { colours: true });
-    for (const line of colours) {
+    const colors = screen(shown, { colors: true });
+    for (const line of colors) {
       assert.doesNotMatch(line.replace(SGR, ""), CONTROLS, JSON.stringify(text));
     }
   }
@@ -260,7 +259,7 @@ Deno.test("colours are put on where there are any: roles, changes, failures, thi
         result: { kind: "result", id: "c1", status: "error", text: "", line: 1 },
       },
     ),
-    { colours: true },
+    { colors: true },
   );
   for (
     const wanted of [

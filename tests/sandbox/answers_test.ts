@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { isVisible, resolvePolicy } from "../../sandbox/policy/policy.ts";
 import { stillHidden } from "../../sandbox/policy/keep_hidden.ts";
-import { isReplaced, variablesOfKept } from "../../sandbox/policy/sockets.ts";
+import { isReplaced, socketVariablesOf } from "../../sandbox/policy/sockets.ts";
 import { records } from "../../sandbox/process/leftovers.ts";
 import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { inFolder, plant, projectSandbox, settings, world } from "./fixture.ts";
@@ -186,9 +186,9 @@ Deno.test("a variable stays when its group does, or when its very socket is list
     for (const [value, kept] of rows) {
       const environment = world(root, { SSH_AUTH_SOCK: value });
       const policy = { sockets: [`${root}/s`], socketGroups: [] };
-      assert.equal(variablesOfKept(environment, policy).includes("SSH_AUTH_SOCK"), kept, value);
+      assert.equal(socketVariablesOf(environment, policy).includes("SSH_AUTH_SOCK"), kept, value);
       assert.equal(
-        variablesOfKept(environment, { sockets: [], socketGroups: ["ssh"] }).includes("SSH_AUTH_SOCK"),
+        socketVariablesOf(environment, { sockets: [], socketGroups: ["ssh"] }).includes("SSH_AUTH_SOCK"),
         true,
       );
     }
@@ -197,7 +197,7 @@ Deno.test("a variable stays when its group does, or when its very socket is list
 Deno.test("a broad writable path is told for what it holds: one row a kind", () =>
   inFolder((root) => {
     const environment = world(root);
-    const told = (path: string) => {
+    const reported = (path: string) => {
       const policy = resolvePolicy(settings({ policy: { rw_paths: [path] } }), {
         environment,
         document: null,
@@ -205,21 +205,21 @@ Deno.test("a broad writable path is told for what it holds: one row a kind", () 
       assert.ok(policy.ok);
       return policy.value.notices.map(({ message }) => message);
     };
-    assert.match(told("/").join(), /the whole file system/);
-    assert.match(told("~").join(), /your whole home folder/);
-    assert.match(told(root).join(), /holds your home folder/);
-    assert.deepEqual(told(`${root}/home/project`), []);
-    assert.deepEqual(told(`${root}/homework`), []);
+    assert.match(reported("/").join(), /the whole file system/);
+    assert.match(reported("~").join(), /your whole home folder/);
+    assert.match(reported(root).join(), /holds your home folder/);
+    assert.deepEqual(reported(`${root}/home/project`), []);
+    assert.deepEqual(reported(`${root}/homework`), []);
   }));
 
 Deno.test("without a policy that holds nothing is kept, and no socket and no hardening is told", () =>
   inFolder(async (root) => {
     plant(root, "project/");
     const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:nope"], sockets: ["ssh"] } });
-    assert.deepEqual(sandbox.keptVariables(), []);
+    assert.deepEqual(sandbox.socketVariables(), []);
     assert.deepEqual(sandbox.sockets(), { runtime: [], masked: [], kept: [] });
     const working = projectSandbox(root, { policy: { sockets: ["ssh"] } });
-    assert.deepEqual(working.keptVariables(), ["SSH_AUTH_SOCK"]);
+    assert.deepEqual(working.socketVariables(), ["SSH_AUTH_SOCK"]);
     const entry = await working.backend();
     assert.ok(entry.ok);
     assert.deepEqual(sandbox.hardeningOf(entry.value), []);
@@ -230,7 +230,7 @@ Deno.test("without a policy that holds nothing is kept, and no socket and no har
 Deno.test("an entry that comes to nothing is told where it would restrict or makes no sense anywhere, and only there", () =>
   inFolder((root) => {
     const context = { environment: world(root), document: null };
-    const told = (policy: Parameters<typeof settings>[0] & object) => {
+    const reported = (policy: Parameters<typeof settings>[0] & object) => {
       const resolved = resolvePolicy(settings(policy), context);
       assert.ok(resolved.ok, JSON.stringify(policy));
       return resolved.value.notices.map(({ code }) => code);
@@ -249,7 +249,7 @@ Deno.test("an entry that comes to nothing is told where it would restrict or mak
       [{ sockets: ["ssh"] }, []],
     ];
     for (const [changes, expected] of rows) {
-      assert.deepEqual(told({ policy: { rw_paths: [], ...changes } }), expected, JSON.stringify(changes));
+      assert.deepEqual(reported({ policy: { rw_paths: [], ...changes } }), expected, JSON.stringify(changes));
     }
     const failed = (changes: Record<string, unknown>) => {
       const resolved = resolvePolicy(settings({ policy: { rw_paths: [], ...changes } }), context);

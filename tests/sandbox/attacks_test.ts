@@ -9,21 +9,21 @@ Deno.test("no attack succeeds, neither of the superuser nor of an ordinary user"
   inFolder(async (folder) => {
     const [first, second] = await tryAll(folder);
     print(table(first, second));
-    const tried = first.filter(({ told }) => !told);
+    const tried = first.filter(({ reported }) => !reported);
     assert.ok(tried.length >= 150, `only ${tried.length} attacks`);
     if (isSuperuser) assert.deepEqual(second.map(({ name }) => name), first.map(({ name }) => name));
-    const lost = [...first, ...second].filter(({ held }) => !held);
+    const lost = [...first, ...second].filter(({ retained }) => !retained);
     assert.deepEqual(lost, []);
   }));
 
 function table(first: readonly Outcome[], second: readonly Outcome[]): string {
-  const verdict = (outcome: Outcome | undefined) =>
-    outcome === undefined ? "-" : outcome.told ? "told" : outcome.held ? "held" : "LOST";
+  const decided = (outcome: Outcome | undefined) =>
+    outcome === undefined ? "-" : outcome.reported ? "told" : outcome.retained ? "held" : "LOST";
   const rows = first.map((outcome, index) => [
     outcome.group,
     outcome.name,
-    verdict(outcome),
-    verdict(second[index]),
+    decided(outcome),
+    decided(second[index]),
   ]);
   const all = [
     ["group", "attack", isSuperuser ? "superuser" : "this user", isSuperuser ? "user" : "-"],

@@ -17,12 +17,12 @@ async function begin(prepared: Prepared, sandbox: RunSandbox): Promise<number | 
   const { cwd, variables } = sandbox.host.environment;
   const started = prepared.start({ cwd, env: variables });
   if (!started.ok) return started.problem.code;
-  const [, said, { code, signal }] = await Promise.all([
+  const [, stated, { code, signal }] = await Promise.all([
     new Response(started.value.stdout).text(),
     new Response(started.value.stderr).text(),
     started.value.status,
   ]);
-  assert.equal((await prepared.setupFailure(said, signal))?.message, undefined);
+  assert.equal((await prepared.setupFailure(stated, signal))?.message, undefined);
   return code;
 }
 

@@ -94,12 +94,12 @@ Deno.test("two runs in one folder: the same of a command that gets ready while t
       if (!started.ok) assert.equal(started.problem.code, "sandbox-outdated");
       else {
         const { stdout, stderr, status } = started.value;
-        const [, said, { signal }] = await Promise.all([
+        const [, stated, { signal }] = await Promise.all([
           new Response(stdout).text(),
           new Response(stderr).text(),
           status,
         ]);
-        if (await prepared.value.setupFailure(said, signal) === null) ran++;
+        if (await prepared.value.setupFailure(stated, signal) === null) ran++;
       }
       await prepared.value.dispose();
     }
@@ -184,8 +184,8 @@ Deno.test("what a command changes in a repository that is compared is put back, 
     assert.throws(() => read("r2/.git/hooks/pre-push"), Deno.errors.NotFound);
     assert.match(read("r3/.git/config"), /name = me/);
     assert.throws(() => Deno.lstatSync(`${project}/r5/.git/hooks`), Deno.errors.NotFound);
-    const told = sandbox.notices().map(({ message }) => /project\/(\S+?),/.exec(message)?.[1]).sort();
-    assert.deepEqual(told, [
+    const reported = sandbox.notices().map(({ message }) => /project\/(\S+?),/.exec(message)?.[1]).sort();
+    assert.deepEqual(reported, [
       "r0/.git/config",
       "r1/.git/hooks/post-commit",
       "r2/.git/hooks/pre-push",

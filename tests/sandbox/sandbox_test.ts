@@ -289,8 +289,8 @@ for (const [words, ofMachine] of FAILURES) {
       assert.ok(!answer.ok);
       const code = ofMachine ? "backend-unavailable" : "backend-setup";
       assert.equal(answer.problem.code, code);
-      const told = ofMachine ? /^No sandbox works here: bwrap: (?!The sandbox)/ : /could not be set up/;
-      assert.match(answer.problem.message, told);
+      const reported = ofMachine ? /^No sandbox works here: bwrap: (?!The sandbox)/ : /could not be set up/;
+      assert.match(answer.problem.message, reported);
       assert.ok(answer.problem.next);
       assert.deepEqual(await argvOf(sandbox), ofMachine ? ["cmd"] : code);
       assert.deepEqual(
@@ -386,7 +386,7 @@ Deno.test("that this machine has no sandbox is kept, until somebody looks anew o
         `echo '{ "child-pid": 1 }' >&9; echo '{ "exit-code": 0 }' >&9`,
       );
     };
-    const ask = (more: { lookAnew?: boolean } = {}) =>
+    const ask = (more: { ignoreCache?: boolean } = {}) =>
       createSandbox({
         settings: settings({ policy: { rw_paths: ["urn:flemma:cwd"] }, backends: { bwrap: { path } } }),
         environment: world(root, {}, `${root}/project`),
@@ -407,7 +407,7 @@ Deno.test("that this machine has no sandbox is kept, until somebody looks anew o
     Deno.writeFileSync(path, Deno.readFileSync(`${path}.new`));
     Deno.utimeSync(path, mtime!, mtime!);
     assert.deepEqual(await argvOf(ask()), ["cmd"], "still kept");
-    assert.ok((await ask({ lookAnew: true }).available()).ok);
+    assert.ok((await ask({ ignoreCache: true }).available()).ok);
     assert.ok((await ask().available()).ok, "taken back");
 
     Deno.removeSync(path);
@@ -431,23 +431,23 @@ Deno.test("a kept verdict that somebody else could have written is no verdict", 
     const kept = `${root}/home/.local/state/flemma/none-bwrap`;
     const text = Deno.readTextFileSync(kept);
     const lie = text.replace(/"cause":"[^"]*"/, '"cause":"A lie."');
-    const told = async (): Promise<boolean> => {
+    const reported = async (): Promise<boolean> => {
       const answer = await ask().available();
       return !answer.ok && answer.problem.message.includes("A lie.");
     };
     Deno.writeTextFileSync(kept, lie);
-    assert.ok(await told());
+    assert.ok(await reported());
     Deno.chmodSync(kept, 0o622);
-    assert.ok(!await told(), "writable for others");
+    assert.ok(!await reported(), "writable for others");
     Deno.removeSync(kept);
     Deno.writeTextFileSync(`${root}/lie`, lie);
     Deno.symlinkSync(`${root}/lie`, kept);
-    assert.ok(!await told(), "a link");
+    assert.ok(!await reported(), "a link");
     Deno.removeSync(kept);
     Deno.writeTextFileSync(kept, "{");
-    assert.ok(!await told(), "cut short");
+    assert.ok(!await reported(), "cut short");
     if (Deno.uid() !== 0) return;
     Deno.writeTextFileSync(kept, lie, { mode: 0o600 });
     Deno.chownSync(kept, 64123, 64123);
-    assert.ok(!await told(), "of somebody else");
+    assert.ok(!await reported(), "of somebody else");
   }));

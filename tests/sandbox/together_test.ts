@@ -77,17 +77,17 @@ Deno.test("a command that starts beside another is confined by the same protecti
 Deno.test("whoever has to know is told before the first command lives and when the last one's traces are settled", () =>
   inFolder(async (root) => {
     plant(root, "project/notes.chat", "project/evil");
-    const told: string[] = [];
+    const reported: string[] = [];
     let live = false;
     const sandbox = projectSandbox(root, {}, {
       around: {
         begin: () => {
-          if (!live) told.push(`begin ${sandbox.activeCommands}`);
+          if (!live) reported.push(`begin ${sandbox.activeCommands}`);
           live = true;
           return Promise.resolve(null);
         },
         end: () => {
-          told.push(exists(`${root}/project/.envrc`) ? "end unsettled" : `end ${sandbox.activeCommands}`);
+          reported.push(exists(`${root}/project/.envrc`) ? "end unsettled" : `end ${sandbox.activeCommands}`);
           live = false;
           return Promise.resolve();
         },
@@ -96,12 +96,12 @@ Deno.test("whoever has to know is told before the first command lives and when t
     const [first, second] = [await prepare(sandbox, "ln -s evil .envrc"), await prepare(sandbox, ":")];
     assert.equal((await run(first, sandbox)).code, 0);
     await first.dispose();
-    assert.deepEqual(told, ["begin 0"]);
+    assert.deepEqual(reported, ["begin 0"]);
     // One more that is asked for while the last one's traces are settled waits, and is watched anew.
     const [, third] = await Promise.all([second.dispose(), prepare(sandbox, ":")]);
-    assert.deepEqual(told, ["begin 0", "end 0", "begin 0"]);
+    assert.deepEqual(reported, ["begin 0", "end 0", "begin 0"]);
     await third.dispose();
-    assert.deepEqual(told.slice(3), ["end 0"]);
+    assert.deepEqual(reported.slice(3), ["end 0"]);
   }));
 
 Deno.test("no command starts while nobody can watch, and the next one may", () =>

@@ -297,7 +297,7 @@ Deno.test("asking for reasons changes no decision, and asks behind it only those
     ["waiting", "require_approval", ["guard"], true],
     [true, "require_approval", ["guard", "function"], true],
   ] as const;
-  for (const [explain, says, expected, told] of rows) {
+  for (const [explain, says, expected, reported] of rows) {
     const asked: string[] = [];
     const approval = createApproval({
       settings: {
@@ -325,10 +325,10 @@ Deno.test("asking for reasons changes no decision, and asks behind it only those
         return "deny";
       },
     });
-    const verdict = await approval.resolveWithSource("bash", {}, CONTEXT, { explain });
+    const decided = await approval.resolveWithSource("bash", {}, CONTEXT, { explain });
     const what = `${explain} ${says}`;
-    assert.deepEqual([verdict.decision, asked], [says ?? "approve", expected], what);
-    assert.equal(verdict.chain === undefined ? null : true, told, what);
-    if (says !== null) assert.equal(verdict.source, "guard", what);
+    assert.deepEqual([decided.decision, asked], [says ?? "approve", expected], what);
+    assert.equal(decided.chain === undefined ? null : true, reported, what);
+    if (says !== null) assert.equal(decided.source, "guard", what);
   }
 });

@@ -22,7 +22,7 @@ async function asked(definition: ResolverDefinition) {
   assert.ok(approval.register("mine", { priority: 1000, ...definition }).ok);
   const { decision, chain = [] } = await approval.resolveWithSource("bash", {}, CONTEXT, { explain: true });
   const link = chain.find(({ name }) => name === "mine");
-  return { decision, said: link === undefined ? "not asked" : `${link.answer}: ${link.detail}` };
+  return { decision, stated: link === undefined ? "not asked" : `${link.answer}: ${link.detail}` };
 }
 
 Deno.test("a resolver is told to have said what it decided, why, and what it has to explain", async () => {
@@ -41,17 +41,17 @@ Deno.test("a resolver is told to have said what it decided, why, and what it has
     [{ resolve: fails, why, explain }, "error: "],
   ];
   for (const [definition, expected] of rows) {
-    const { said, decision } = await asked(definition);
-    assert.equal(said, expected);
+    const { stated, decision } = await asked(definition);
+    assert.equal(stated, expected);
     assert.equal(decision, expected.startsWith("deny") ? "deny" : "require_approval", expected);
   }
 });
 
 Deno.test("a resolver that cannot tell whether a tool concerns it is asked", async () => {
   const resolve = () => "deny" as const;
-  assert.equal((await asked({ resolve })).said, "deny: ");
-  assert.equal((await asked({ resolve, concerns: (tool) => tool === "bash" })).said, "deny: ");
-  assert.equal((await asked({ resolve, concerns: fails })).said, "deny: ");
+  assert.equal((await asked({ resolve })).stated, "deny: ");
+  assert.equal((await asked({ resolve, concerns: (tool) => tool === "bash" })).stated, "deny: ");
+  assert.equal((await asked({ resolve, concerns: fails })).stated, "deny: ");
   const other = await asked({ resolve, concerns: (tool) => tool === "read" });
-  assert.deepEqual(other, { decision: "require_approval", said: "not asked" });
+  assert.deepEqual(other, { decision: "require_approval", stated: "not asked" });
 });

@@ -165,9 +165,9 @@ async function runVector(vector: Vector): Promise<void> {
       assert.ok(outcome.ok);
     }
     for (const name of vector.unregister ?? []) assert.ok(approval.unregister(name));
-    const verdict = await approval.resolveWithSource(vector.tool, vector.input, CONTEXT);
+    const decided = await approval.resolveWithSource(vector.tool, vector.input, CONTEXT);
     const expected = { decision: vector.expect, source: SOURCES[vector.source] ?? vector.source };
-    assert.deepEqual({ decision: verdict.decision, source: verdict.source }, expected);
+    assert.deepEqual({ decision: decided.decision, source: decided.source }, expected);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -240,8 +240,8 @@ Deno.test("a guard that throws keeps the sandbox and the catch-all from approvin
     });
     assert.equal(await approval.resolve("bash", {}, CONTEXT), "approve");
     approval.register("guard", { resolve: () => Promise.reject(new Error("guard broke\nat line 2")) });
-    const verdict = await approval.resolveWithSource("bash", {}, CONTEXT);
-    assert.deepEqual(verdict, { decision: "require_approval", source, detail: "guard failed before it" });
+    const decided = await approval.resolveWithSource("bash", {}, CONTEXT);
+    assert.deepEqual(decided, { decision: "require_approval", source, detail: "guard failed before it" });
   }
   assert.deepEqual(faults.map((fault) => fault.message), ["guard broke at line 2", "guard broke at line 2"]);
 });
@@ -323,8 +323,8 @@ Deno.test("a global function decides by true, false and deny; other answers pass
       tools,
       root: false,
     });
-    const verdict = await approval.resolveWithSource("bash", {}, CONTEXT);
-    assert.deepEqual({ ...verdict }, { decision: expected, source });
+    const decided = await approval.resolveWithSource("bash", {}, CONTEXT);
+    assert.deepEqual({ ...decided }, { decision: expected, source });
   }
 });
 

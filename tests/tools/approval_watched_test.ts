@@ -1,7 +1,7 @@
 // Writing a file that somebody's next start obeys is asked about, whatever list approves the tool.
 
 import assert from "node:assert/strict";
-import { type Verdict, watchedFile, withDowngrades } from "../../tools/approval/mod.ts";
+import { type ApprovalDecision, watchedFile, withDowngrades } from "../../tools/approval/mod.ts";
 import type { WatchedParts } from "../../tools/approval/watched.ts";
 import { inFolder, plant, projectSandbox } from "../sandbox/fixture.ts";
 
@@ -10,9 +10,12 @@ type Asked = Omit<WatchedParts, "definition"> & {
   readonly input: Readonly<Record<string, unknown>>;
 };
 
-function decided(verdict: Verdict, { definition, input, ...parts }: Asked): Promise<Verdict> {
+function decided(
+  decided: ApprovalDecision,
+  { definition, input, ...parts }: Asked,
+): Promise<ApprovalDecision> {
   const downgrade = watchedFile({ ...parts, definition: () => definition });
-  return withDowngrades(() => Promise.resolve(verdict), [downgrade])({ id: "c1", name: "write", input });
+  return withDowngrades(() => Promise.resolve(decided), [downgrade])({ id: "c1", name: "write", input });
 }
 
 Deno.test("writing a watched file asks although the tool is listed: one row a condition", async () => {

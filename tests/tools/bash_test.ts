@@ -348,29 +348,29 @@ Deno.test("8.1 rule 9: D5: stopping a command ends its group, keeps its output, 
       controller.abort();
     };
     const changes = { signal: controller.signal, onOutput };
-    const said = await bashError(place, "echo $$; sleep 300", changes);
+    const stated = await bashError(place, "echo $$; sleep 300", changes);
     assert.ok(pid > 0);
-    assert.equal(said, `${pid}\n\n${STOPPED}`);
+    assert.equal(stated, `${pid}\n\n${STOPPED}`);
     assert.equal(isAlive(pid), false);
   }));
 
 Deno.test("8.1 rule 10: a sandbox that could not be set up is not told as the command's output", () =>
   inScene(async (place) => {
-    let told = "";
+    let reported = "";
     const sandbox = preparing({
       argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
       setupFailure: (stderr) => {
-        told = stderr;
+        reported = stderr;
         return Promise.resolve({
           code: "sandbox-setup-failed",
           message: "m",
-          said: stderr,
+          stderr: stderr,
           forModel: "Nothing ran.",
         });
       },
     });
     assert.equal(await bashError(place, "true", { sandbox }), "Sandbox: Nothing ran.");
-    assert.equal(told, "bwrap: no namespaces\n");
+    assert.equal(reported, "bwrap: no namespaces\n");
   }));
 
 Deno.test("a set-up that failed once is tried once more, and only the command that ran has output", () =>
@@ -383,8 +383,13 @@ Deno.test("a set-up that failed once is tried once more, and only the command th
         preparing(
           ++attempts > 1 ? { argv: inner } : {
             ...failing,
-            setupFailure: (said) =>
-              Promise.resolve({ code: "sandbox-setup-failed", message: "m", said, forModel: "Nothing ran." }),
+            setupFailure: (stated) =>
+              Promise.resolve({
+                code: "sandbox-setup-failed",
+                message: "m",
+                stderr: stated,
+                forModel: "Nothing ran.",
+              }),
           },
         ).prepare(inner),
     };

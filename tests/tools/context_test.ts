@@ -148,14 +148,14 @@ Deno.test("what a tool wrapped is given back when the tool is done, and a refusa
 
 Deno.test("a listener that fails is not told again and does not end the tool", () =>
   inScene((place) => {
-    let told = 0;
+    let reported = 0;
     const onOutput = (): void => {
-      told++;
+      reported++;
       throw new Error("the screen is gone");
     };
     const context = place.context(plain, { onOutput });
     context.onOutput("a");
     context.onOutput("b");
-    assert.equal(told, 1);
+    assert.equal(reported, 1);
     return Promise.resolve();
   }));

@@ -71,7 +71,7 @@ Deno.test("who calls a tool file where there is none is told what to install, no
     const missing = findDeno(environment, [], null);
     const hosts = { once: () => Promise.resolve(missing) } as unknown as Hosts;
     const tools = new ToolRegistry();
-    const told: string[] = [];
+    const reported: string[] = [];
     tools.register(fileSource({
       found: { files: [{ path, base: "greet", kind: "code" }], removed: [], warnings: [] },
       environment,
@@ -80,13 +80,13 @@ Deno.test("who calls a tool file where there is none is told what to install, no
       override: [],
       categories: null,
       has: () => false,
-      warn: ({ message }) => void told.push(message),
+      warn: ({ message }) => void reported.push(message),
     }));
     await tools.whenReady();
     const sentence =
       `The tool file ${path} cannot be used: tool files are run by Deno, and no program deno was ` +
       "found in PATH. Install it, for example with npm install -g deno.";
-    assert.deepEqual(told, [sentence]);
+    assert.deepEqual(reported, [sentence]);
     const result = await tools.get("greet")?.execute?.({}, {} as never, () => {});
     assert.deepEqual(result, { success: false, error: sentence });
   }));

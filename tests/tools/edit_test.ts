@@ -121,8 +121,8 @@ Deno.test("T4: what looks the same and is not found is told with its line and th
     ["10\u00a0km", "10 km", /line 1, with other blanks/],
     ["say \u201cx\u201d \u2013 y", 'say "x" - y', /line 1, with typographic quotes/],
   ];
-  for (const [before, oldText, told] of rows) {
-    assert.match(await editError(before, { oldText, newText: "z" }), told, oldText);
+  for (const [before, oldText, reported] of rows) {
+    assert.match(await editError(before, { oldText, newText: "z" }), reported, oldText);
   }
   assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /It stands/);
 });
@@ -142,16 +142,16 @@ Deno.test("T4: a file that is named in another spelling, or through a link, is t
       ["two words.txt", /there is "two\u00a0words\.txt", with other blanks\.$/],
       ["gone.txt", /was not found\.$/],
     ];
-    for (const [path, told] of rows) {
-      assert.match(await place.error("edit", { path, ...input }), told, path);
-      assert.match(await place.error("read", { path, offset: null, limit: null }), told, path);
+    for (const [path, reported] of rows) {
+      assert.match(await place.error("edit", { path, ...input }), reported, path);
+      assert.match(await place.error("read", { path, offset: null, limit: null }), reported, path);
     }
     await Deno.mkdir(place.path("w"));
     await Deno.symlink(place.path("Sub"), place.path("w/out"));
     const sandbox = openSandbox([place.path("w")]);
     const refused = `Sandbox: w/out/x leads to ${place.path("Sub/x")}, which is not writable for tools`;
-    const said = await place.error("write", { path: "w/out/x", content: "" }, { sandbox });
-    assert.equal(said.slice(0, refused.length), refused);
+    const stated = await place.error("write", { path: "w/out/x", content: "" }, { sandbox });
+    assert.equal(stated.slice(0, refused.length), refused);
     await Deno.symlink("ring", place.path("ring"));
     assert.match(
       await place.error("read", { path: "ring", offset: null, limit: null }),

@@ -70,21 +70,21 @@ Deno.test("failures have the same sentences as without a helper", () =>
 
 Deno.test("one helper serves a run, also calls at the same time, and another one where it was killed", () =>
   inProject({}, async (_, { disk, sandbox, output }) => {
-    const companion = async () => {
-      const started = await sandbox.companion(...await askedFor(sandbox, disk));
+    const worker = async () => {
+      const started = await sandbox.startWorker(...await askedFor(sandbox, disk));
       assert.ok(started.ok);
       return started.value;
     };
     await output("read", { path: "a.txt" });
-    const first = await companion();
+    const first = await worker();
     const all = Array.from({ length: 20 }, (_, at) => output("write", { path: `f${at}`, content: `${at}` }));
     await Promise.all(all);
     assert.equal(await output("find", { pattern: "f1?" }).then((found) => found.split("\n").length), 10);
-    assert.equal(await companion(), first);
+    assert.equal(await worker(), first);
     await first.kill();
     await first.ended;
     assert.equal(await output("read", { path: "f7" }), "7");
-    assert.notEqual(await companion(), first);
+    assert.notEqual(await worker(), first);
   }));
 
 Deno.test("12.1, 12.5: what is hidden or protected, and all outside, holds by the kernel too", () =>
@@ -163,53 +163,53 @@ Deno.test("a folder that a link takes the place of is not gone into, with a wall
 Deno.test("the helper is kept while its mounts would be the same, and started anew when they would not", () =>
   inProject({}, async (root, { sandbox, disk, output, error }) => {
     const asked = await askedFor(sandbox, disk);
-    const companion = async () => {
-      const started = await sandbox.companion(...asked);
+    const worker = async () => {
+      const started = await sandbox.startWorker(...asked);
       assert.ok(started.ok);
       return started.value;
     };
-    const first = await companion();
+    const first = await worker();
     plant(root, "project/src/a", "project/b");
-    assert.equal(await companion(), first, "files that mean nothing change nothing");
+    assert.equal(await worker(), first, "files that mean nothing change nothing");
     const ran = await runInside(sandbox, "echo x > made");
     assert.equal(ran.code, 0);
     Deno.writeTextFileSync(`${root}/project/notes.chat~`, "@You:\n");
     Deno.renameSync(`${root}/project/notes.chat~`, `${root}/project/notes.chat`);
-    assert.equal(await companion(), first, "what this program writes changes nothing while no command lives");
+    assert.equal(await worker(), first, "what this program writes changes nothing while no command lives");
     plant(root, "project/.vscode/tasks.json");
-    const second = await companion();
+    const second = await worker();
     assert.notEqual(second, first, "a protected path is there by now");
     assert.match(await error("write", { path: ".vscode/tasks.json", content: "x" }), /not writable/);
     assert.equal(await output("read", { path: "b" }), "text of project/b");
-    assert.equal(await companion(), second);
+    assert.equal(await worker(), second);
   }));
 
 Deno.test("beside a command, a helper whose mount of the document was lost is not used", () =>
   inProject({}, async (root, { sandbox, disk }) => {
     const asked = await askedFor(sandbox, disk);
-    const companion = async () => {
-      const started = await sandbox.companion(...asked);
+    const worker = async () => {
+      const started = await sandbox.startWorker(...asked);
       assert.ok(started.ok);
       return started.value;
     };
-    const first = await companion();
+    const first = await worker();
     Deno.writeTextFileSync(`${root}/project/notes.chat~`, "@You:\n");
     Deno.renameSync(`${root}/project/notes.chat~`, `${root}/project/notes.chat`);
     const prepared = await sandbox.prepare(["/bin/true"]);
     assert.ok(prepared.ok);
-    const beside = await companion();
+    const beside = await worker();
     assert.notEqual(beside, first);
     await prepared.value.dispose();
-    assert.equal(await companion(), beside);
+    assert.equal(await worker(), beside);
   }));
 
 Deno.test("a helper that does not answer is ended when the call's time is over or the person stops it, and another one takes over", () =>
   inProject({}, async (_, { sandbox, run, output, callsMayTake }) => {
-    const { companion } = sandbox;
-    const silent = () => companion.call(sandbox, ["/bin/sleep", "600"], {});
+    const { startWorker: worker } = sandbox;
+    const silent = () => worker.call(sandbox, ["/bin/sleep", "600"], {});
     for (const cause of ["time", "stop"] as const) {
       callsMayTake(cause === "time" ? 0.3 : 3600);
-      sandbox.companion = silent;
+      sandbox.startWorker = silent;
       const stop = new AbortController();
       const calls = ["read", "ls", "find", "grep", "write", "edit"].map((name) =>
         run(name, {
@@ -225,8 +225,8 @@ Deno.test("a helper that does not answer is ended when the call's time is over o
         assert.equal(success, false);
         assert.match(error ?? "", cause === "stop" ? /stopped/ : /no answer within|ended|did not start/);
       }
-      sandbox.companion = companion;
-      await sandbox.endCompanion();
+      sandbox.startWorker = worker;
+      await sandbox.endWorker();
     }
     callsMayTake(30);
     assert.equal(await output("read", { path: "a.txt" }), "text of project/a.txt");
@@ -234,18 +234,18 @@ Deno.test("a helper that does not answer is ended when the call's time is over o
 
 Deno.test("a helper that answers with what is no frame, or ends at once, is told of in one sentence", () =>
   inProject({}, async (_, { sandbox, error }) => {
-    const { companion } = sandbox;
+    const { startWorker: worker } = sandbox;
     for (const words of [["/bin/echo", "no frame of ours"], ["/bin/true"], ["/bin/cat"]]) {
-      sandbox.companion = () => companion.call(sandbox, words, {});
+      sandbox.startWorker = () => worker.call(sandbox, words, {});
       assert.match(await error("read", { path: "a.txt" }), /helper .* did not start|was ended/, words[0]);
       assert.match(
         await error("write", { path: "b", content: "x" }),
         /helper .* did not start|was ended/,
         words[0],
       );
-      await sandbox.endCompanion();
+      await sandbox.endWorker();
     }
-    sandbox.companion = () => Promise.resolve(failure("backend-setup", "It cannot be set up."));
+    sandbox.startWorker = () => Promise.resolve(failure("backend-setup", "It cannot be set up."));
     assert.match(
       await error("read", { path: "a.txt" }),
       /^Sandbox: It cannot be set up\. Do not repeat the call/,
@@ -255,7 +255,7 @@ Deno.test("a helper that answers with what is no frame, or ends at once, is told
 Deno.test("without a sandbox, and where this machine has none to give, the helper works in folders that are held", async () => {
   for (const changes of [{ enabled: false }, { backend: "none-of-ours" }]) {
     await inProject(changes, async (_, { sandbox, disk, output }) => {
-      const started = await sandbox.companion(...await askedFor(sandbox, disk));
+      const started = await sandbox.startWorker(...await askedFor(sandbox, disk));
       assert.ok(started.ok && !started.value.wrapped);
       assert.equal(await output("write", { path: "x/y", content: "1" }), "Wrote 1 byte to x/y.");
       assert.equal(await output("read", { path: "x/y" }), "1");
@@ -265,10 +265,10 @@ Deno.test("without a sandbox, and where this machine has none to give, the helpe
 
 Deno.test("a compiled program is its own helper", () =>
   inProject({}, async (root, { sandbox }) => {
-    const { companion } = sandbox;
+    const { startWorker: worker } = sandbox;
     const asked: (readonly string[])[] = [];
     const cli = new URL("../../cli.ts", import.meta.url).pathname;
-    sandbox.companion = (argv) => {
+    sandbox.startWorker = (argv) => {
       asked.push(argv);
       // What the compiled program does with these words, done by the one that is here.
       const words = [
@@ -282,7 +282,7 @@ Deno.test("a compiled program is its own helper", () =>
         ...argv.slice(1),
       ];
       const { HOME = "/", DENO_DIR = `${HOME}/.cache/deno` } = Deno.env.toObject();
-      return companion.call(sandbox, words, { HOME, DENO_DIR });
+      return worker.call(sandbox, words, { HOME, DENO_DIR });
     };
     const disk = new FileHelper({ sandbox, program: () => failure("none", "none"), standalone: true });
     const { signal } = new AbortController();

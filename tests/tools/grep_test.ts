@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { OWN_STANDING } from "../../base/disk/folder_access.ts";
+import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
 import { holding, requiredText } from "../../tools/files/search/narrowed.ts";
 import { searchFiles } from "../../tools/files/search/search.ts";
 import { inScene, openSandbox, type Scene } from "./scene.ts";
@@ -236,7 +236,7 @@ Deno.test(
       const search = (pattern: string, rg: string | null) =>
         searchFiles(
           { start: place.folder, pattern, glob: null, excluded: [], limit: 50, seconds: 60 },
-          { ...OWN_STANDING, isReadable: () => true, rg },
+          { ...OWN_ACCESS, isReadable: () => true, rg },
           new AbortController().signal,
         );
       const patterns = [

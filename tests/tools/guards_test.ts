@@ -134,12 +134,12 @@ Deno.test("a command that took too long did run, so nobody is asked whether its 
   inScene(async (place) => {
     let asked = false;
     const sandbox = wrapping(null, {
-      setupFailure: (said) => {
+      setupFailure: (stated) => {
         asked = true;
         return Promise.resolve({
           code: "sandbox-setup-failed",
           message: "m",
-          said,
+          stderr: stated,
           forModel: "Nothing ran.",
         });
       },
@@ -168,15 +168,15 @@ Deno.test("what stands around the shell is shown only of a command that failed w
 
 Deno.test("of what stands around the shell the beginning is kept, however much it says", () =>
   inScene(async (place) => {
-    let told = "";
+    let reported = "";
     const sandbox = wrapping(["/bin/sh", "-c", "yes around | head -c 200000 >&2; exit 1"], {
-      setupFailure: (said) => {
-        told = said;
+      setupFailure: (stated) => {
+        reported = stated;
         return Promise.resolve(null);
       },
     });
     await place.error("bash", { command: "true" }, { sandbox });
-    assert.equal(told, "around\n".repeat(3000).slice(0, 16 * 1024));
+    assert.equal(reported, "around\n".repeat(3000).slice(0, 16 * 1024));
   }));
 
 Deno.test("progress of a flood is passed on up to a megabyte, the result is whole", () =>

@@ -65,7 +65,7 @@ export async function withHelper(
       callsMayTake: (given) => seconds = given,
     });
   } finally {
-    await sandbox.endCompanion();
+    await sandbox.endWorker();
   }
 }
 
@@ -73,17 +73,17 @@ export async function withHelper(
 export async function askedFor(
   sandbox: RunSandbox,
   disk: DiskAccess,
-): Promise<Parameters<RunSandbox["companion"]>> {
-  const { companion } = sandbox;
-  const asked = Promise.withResolvers<Parameters<RunSandbox["companion"]>>();
-  sandbox.companion = (...given) => {
+): Promise<Parameters<RunSandbox["startWorker"]>> {
+  const { startWorker: worker } = sandbox;
+  const asked = Promise.withResolvers<Parameters<RunSandbox["startWorker"]>>();
+  sandbox.startWorker = (...given) => {
     asked.resolve(given);
-    return companion.apply(sandbox, given);
+    return worker.apply(sandbox, given);
   };
   try {
     await disk.perform("names", { folder: "/", most: 1 }, new AbortController().signal);
     return await asked.promise;
   } finally {
-    sandbox.companion = companion;
+    sandbox.startWorker = worker;
   }
 }

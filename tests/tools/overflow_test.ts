@@ -123,7 +123,7 @@ Deno.test("T2: when the file cannot be written the notice says so, where and why
 
 Deno.test("T5: a file that stands at the path is another call's: it stays, and each call is told its own", () =>
   inScene(async (place) => {
-    const told = [];
+    const reported = [];
     const rows = [
       ["1\n2\n3\n4", place.document],
       ["5\n6\n7\n8", place.path("b.chat")],
@@ -136,11 +136,11 @@ Deno.test("T5: a file that stands at the path is another call's: it stays, and e
     for (const [text, document] of rows) {
       const shown = await run(place, text, "tail", {}, document);
       const path = /output: (.*)\]$/.exec(shown)![1]!;
-      told.push([path, text] as const);
+      reported.push([path, text] as const);
     }
-    assert.equal(told[0]![0], place.path("new/out.txt"));
-    assert.equal(new Set(told.map(([path]) => path)).size, 4);
-    for (const [path, text] of told) {
+    assert.equal(reported[0]![0], place.path("new/out.txt"));
+    assert.equal(new Set(reported.map(([path]) => path)).size, 4);
+    for (const [path, text] of reported) {
       assert.match(path, /\/new\/out(-[0-9a-f]{8})?\.txt$/);
       assert.equal(await Deno.readTextFile(path), text);
     }

@@ -11,7 +11,7 @@ import {
 } from "../../tools/definition.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import type { ToolSource } from "../../tools/registration/types.ts";
-import { inFolder, judge } from "./rules/policy.ts";
+import { evaluate, inFolder } from "./rules/policy.ts";
 
 const input_schema = { type: "object" };
 
@@ -33,14 +33,14 @@ Deno.test("a definition has the rights that its origin may give it: one row a co
     ["server", { runs: "inside" }, "writes", "inside"],
     ["module", { effects: "none", runs: "inside", ...sandboxed }, "writes", "here"],
   ];
-  for (const [origin, said, effects, runs] of rows) {
+  for (const [origin, stated, effects, runs] of rows) {
     const tools = new ToolRegistry();
-    assert.ok(tools.registerFrom(origin, { name: "t", input_schema, ...said }).ok);
+    assert.ok(tools.registerFrom(origin, { name: "t", input_schema, ...stated }).ok);
     const tool = tools.get("t");
     assert.deepEqual(
       [tool?.origin, tool?.effects, tool?.runs],
       [origin, effects, runs],
-      JSON.stringify(said),
+      JSON.stringify(stated),
     );
   }
 });
@@ -113,8 +113,8 @@ Deno.test("a source that failed is told of for each name that it may have brough
   const ready = tools.whenReady();
   failing.end("it broke");
   await ready;
-  const told = ["there", "new", "not its own"].map((name) => tools.unaskedSource(name));
-  assert.deepEqual(told, ["failing", "failing", null]);
+  const reported = ["there", "new", "not its own"].map((name) => tools.unaskedSource(name));
+  assert.deepEqual(reported, ["failing", "failing", null]);
 });
 
 Deno.test("a call that is only looked at waits for code of the settings, and starts nothing else", async () => {
@@ -140,7 +140,7 @@ const DENY_READ = [{ deny: "read", path: ["secrets/**"] }, { approve: "grep" }, 
 Deno.test("rules go by what a tool does, and restrict a tool that replaces the program's own like that one", () =>
   inFolder(async (folder) => {
     const decided = async (tool: string, input: Record<string, unknown>, tools = {}) => {
-      const { restriction, approved } = await judge(DENY_READ, tool, input, { folder, tools });
+      const { restriction, approved } = await evaluate(DENY_READ, tool, input, { folder, tools });
       return restriction?.decision ?? (approved ? "approve" : null);
     };
     const path = { path_input: "path" };
@@ -167,7 +167,7 @@ Deno.test("a rule for the sandbox counts where a sandbox works and bounds the to
       [{}, true, "it does not run there"],
     ];
     for (const [own, sandboxed, expected] of rows) {
-      const { approved, why } = await judge(rules, "own", {}, { folder, sandboxed, tools: { own } });
+      const { approved, why } = await evaluate(rules, "own", {}, { folder, sandboxed, tools: { own } });
       assert.equal(approved, expected === null, JSON.stringify(own));
       if (expected !== null) assert.match(why ?? "", new RegExp(expected), JSON.stringify(own));
     }

@@ -2,14 +2,14 @@
 
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import type { RuleJudge } from "./rules/resolvers.ts";
+import type { RuleEvaluator } from "./rules/resolvers.ts";
 
 /** A tool as far as its paths go. */
 type PathTool = Pick<ToolDefinition, "path_input">;
 
 /** Where the paths of a document's calls led when they were decided about, where rules look at paths. */
-export class JudgedPaths {
-  readonly #rules: RuleJudge;
+export class DecidedPaths {
+  readonly #rules: RuleEvaluator;
   readonly #resolve: (path: string) => string;
   readonly #real = new Map<string, string | null>();
 
@@ -18,7 +18,7 @@ export class JudgedPaths {
    *
    * @param resolve the absolute path of what a model wrote
    */
-  constructor(rules: RuleJudge, resolve: (path: string) => string) {
+  constructor(rules: RuleEvaluator, resolve: (path: string) => string) {
     this.#rules = rules;
     this.#resolve = resolve;
   }
@@ -56,7 +56,7 @@ export class JudgedPaths {
       };
     }
     // A new object, so that nothing is answered from before.
-    const { restriction } = await this.#rules.judge(tool.name, { ...input });
+    const { restriction } = await this.#rules.evaluate(tool.name, { ...input });
     if (restriction?.decision !== "deny") return null;
     return { success: false, error: `A rule denies where ${restriction.part} leads now.` };
   }

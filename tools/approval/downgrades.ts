@@ -1,6 +1,6 @@
 // Approval downgrades: reasons why a call waits for a person although it was approved, each with a name.
 
-import type { Verdict } from "./types.ts";
+import type { ApprovalDecision } from "./types.ts";
 
 /** A call that is decided about. */
 export interface DecidedCall {
@@ -13,14 +13,14 @@ export interface DecidedCall {
 export type Decide = (
   call: DecidedCall,
   options?: { readonly explain?: boolean | "waiting" },
-) => Promise<Verdict>;
+) => Promise<ApprovalDecision>;
 
 /** One reason why an approval does not count. */
 export interface ApprovalDowngrade {
   /** Name in decisions and in `approval explain`. */
   readonly name: string;
   /** Whether a decision is downgraded, and why; null leaves it as it is. */
-  lower(call: DecidedCall, verdict: Verdict): Lowered | null | Promise<Lowered | null>;
+  lower(call: DecidedCall, earlier: ApprovalDecision): Lowered | null | Promise<Lowered | null>;
   /** Whether the recorded approval of a call does not count, so that the call is decided about again. @default never */
   doubts?(id: string): boolean;
 }
@@ -38,20 +38,24 @@ export interface Lowered {
 /** Decides, then applies the downgrades in their order. */
 export function withDowngrades(decide: Decide, downgrades: readonly ApprovalDowngrade[]): Decide {
   return async (call, options) => {
-    let verdict = await decide(call, options);
+    let earlier = await decide(call, options);
     for (const downgrade of downgrades) {
-      const lowered = await downgrade.lower(call, verdict);
-      if (lowered !== null) verdict = applied(downgrade.name, lowered, verdict);
+      const lowered = await downgrade.lower(call, earlier);
+      if (lowered !== null) earlier = applied(downgrade.name, lowered, earlier);
     }
-    return verdict;
+    return earlier;
   };
 }
 
-function applied(name: string, { detail, bound, keepsSource = false }: Lowered, verdict: Verdict): Verdict {
-  const decided: Verdict = keepsSource
-    ? { ...verdict, detail: verdict.detail ?? detail }
+function applied(
+  name: string,
+  { detail, bound, keepsSource = false }: Lowered,
+  earlier: ApprovalDecision,
+): ApprovalDecision {
+  const decided: ApprovalDecision = keepsSource
+    ? { ...earlier, detail: earlier.detail ?? detail }
     : { decision: "require_approval", source: name, detail };
-  const { chain } = verdict;
+  const { chain } = earlier;
   return {
     ...decided,
     ...(bound === undefined ? {} : { bound }),

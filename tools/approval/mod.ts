@@ -13,26 +13,26 @@ import { moduleResolver } from "./module.ts";
 import type { ToolFacts } from "./presets.ts";
 import { configResolver, frontmatterResolver, policyModules, runResolver } from "./policy.ts";
 import { ApprovalRegistry, type ResolverFault } from "./registry.ts";
-import { approvingRules, restrictingRules, type RuleJudge } from "./rules/resolvers.ts";
+import { approvingRules, restrictingRules, type RuleEvaluator } from "./rules/resolvers.ts";
 
 export { ApprovalRegistry, processApproval, type ResolverFault } from "./registry.ts";
 export { type SandboxFacts, sandboxObstacle } from "./builtin.ts";
 export { watchedFile } from "./watched.ts";
 export { expandList, presetsOf } from "./presets.ts";
 export { type CallReasons, type ExplainedCommand, type ExplainedRule, reasonsOf } from "./reasons.ts";
-export { JudgedPaths } from "./decided_paths.ts";
+export { DecidedPaths } from "./decided_paths.ts";
 export { type ApprovalDowngrade, type Decide, withDowngrades } from "./downgrades.ts";
 export { waitsForSource } from "./types.ts";
-export { type RuleJudge } from "./rules/resolvers.ts";
-export type { JudgedCommand, RuleJudgement } from "./rules/types.ts";
+export { type RuleEvaluator } from "./rules/resolvers.ts";
+export type { EvaluatedCommand, RuleEvaluation } from "./rules/types.ts";
 export type {
   ApprovalContext,
+  ApprovalDecision,
   ChainLink,
   Decision,
   Explanation,
   ResolverDefinition,
   ResolverEntry,
-  Verdict,
 } from "./types.ts";
 
 /** What the built-in resolvers go by. */
@@ -46,7 +46,7 @@ export interface ApprovalParts {
   /** Whether this process is the superuser. @default asks the system */
   readonly root?: boolean;
   /** The rules over inputs. @default none */
-  readonly rules?: RuleJudge | null;
+  readonly rules?: RuleEvaluator | null;
   /** Told once of each way a resolver failed. */
   readonly onFault?: (fault: ResolverFault) => void;
 }

@@ -51,7 +51,13 @@ async function load(path: string, speaks: "auto_approve" | "chain"): Promise<Ask
   if (typeof answer !== "function") throw new Error("The module exports neither a function nor resolve.");
   if (speaks === "chain") return (...given) => answer(...given);
   return async (...given) => {
-    const said: unknown = await answer(...given);
-    return said === true ? "approve" : said === false ? "require_approval" : said === "deny" ? "deny" : null;
+    const result: unknown = await answer(...given);
+    return result === true
+      ? "approve"
+      : result === false
+      ? "require_approval"
+      : result === "deny"
+      ? "deny"
+      : null;
   };
 }

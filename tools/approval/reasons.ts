@@ -2,8 +2,8 @@
 
 import { ruleText } from "../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
-import type { RuleJudge } from "./rules/resolvers.ts";
-import type { ChainLink, Verdict } from "./types.ts";
+import type { RuleEvaluator } from "./rules/resolvers.ts";
+import type { ApprovalDecision, ChainLink } from "./types.ts";
 
 /** A rule as a person finds it again. */
 export interface ExplainedRule {
@@ -53,33 +53,37 @@ export interface CallReasons {
  * @param rules those that were asked; null when there are none
  */
 export async function reasonsOf(
-  verdict: Verdict,
+  decided: ApprovalDecision,
   { name, input }: { readonly name: string; readonly input: Readonly<Record<string, unknown>> },
-  rules: RuleJudge | null,
+  rules: RuleEvaluator | null,
 ): Promise<CallReasons> {
-  const judged = await judgement(rules, name, input);
+  const evaluated = await evaluateRules(rules, name, input);
   return {
-    detail: verdict.detail ?? null,
-    rule: verdict.rule === undefined ? null : explainedRule(verdict.rule, rules),
-    chain: wholeChain(verdict),
-    commands: (judged?.commands ?? []).map(({ rule, ...command }) => ({
+    detail: decided.detail ?? null,
+    rule: decided.rule === undefined ? null : explainedRule(decided.rule, rules),
+    chain: wholeChain(decided),
+    commands: (evaluated?.commands ?? []).map(({ rule, ...command }) => ({
       ...command,
       rule: rule === null ? null : explainedRule(rule, rules),
     })),
-    path: judged?.path ?? null,
+    path: evaluated?.path ?? null,
   };
 }
 
 /** What rules say; null where there are none, or where they cannot be judged, which the verdict tells. */
-async function judgement(rules: RuleJudge | null, name: string, input: Readonly<Record<string, unknown>>) {
+async function evaluateRules(
+  rules: RuleEvaluator | null,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+) {
   try {
-    return await rules?.judge(name, input) ?? null;
+    return await rules?.evaluate(name, input) ?? null;
   } catch {
     return null;
   }
 }
 
-function explainedRule(rule: PlacedRule, rules: RuleJudge | null): ExplainedRule {
+function explainedRule(rule: PlacedRule, rules: RuleEvaluator | null): ExplainedRule {
   const place = rules?.placeOf(rule) ?? "";
   const found = /^(.*):(\d+):\d+$/s.exec(place);
   return {
@@ -99,7 +103,7 @@ const EXPECTED: readonly ChainLink[] = [
 ];
 
 /** The chain with those that have nothing to go by; downgrades come last. */
-function wholeChain({ chain = [] }: Verdict): readonly ChainLink[] {
+function wholeChain({ chain = [] }: ApprovalDecision): readonly ChainLink[] {
   if (chain.length === 0) return [];
   const missing = EXPECTED.filter(({ name }) => !chain.some((link) => link.name === name));
   return [...chain, ...missing].sort((a, b) => b.priority - a.priority);

@@ -6,12 +6,12 @@ import { failure, type Outcome, success, thrownText } from "../../base/problem.t
 import { after } from "../../base/system/timer.ts";
 import type {
   ApprovalContext,
+  ApprovalDecision,
   ChainLink,
   Decision,
   Explanation,
   ResolverDefinition,
   ResolverEntry,
-  Verdict,
 } from "./types.ts";
 
 /** Something a resolver did wrong; the chain went on without it. */
@@ -61,11 +61,11 @@ export class ApprovalRegistry {
    * @param onFault told once of each way a resolver threw or gave no valid answer
    */
   constructor(onFault: (fault: ResolverFault) => void = () => {}) {
-    const told = new Set<string>();
+    const reported = new Set<string>();
     this.#onFault = (fault) => {
       const text = `${fault.resolver}\n${fault.message}`;
-      if (!told.has(text)) onFault(fault);
-      told.add(text);
+      if (!reported.has(text)) onFault(fault);
+      reported.add(text);
     };
   }
 
@@ -155,35 +155,35 @@ export class ApprovalRegistry {
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
     { explain = false }: { readonly explain?: boolean | "waiting" } = {},
-  ): Promise<Verdict> {
+  ): Promise<ApprovalDecision> {
     const frozen = deepFreeze(structuredClone(input));
     const question = { tool, input: frozen, context };
-    const asked: [ResolverEntry, Said][] = [];
+    const asked: [ResolverEntry, ResolverAnswer][] = [];
     let faulty: string | null = null;
-    let verdict: Verdict | null = null;
+    let found: ApprovalDecision | null = null;
     for (const entry of this.getAll()) {
-      if (verdict !== null && !(explain === true && isBuiltin(entry.name))) continue;
+      if (found !== null && !(explain === true && isBuiltin(entry.name))) continue;
       if (!isConcerned(entry, tool)) continue;
-      const said = await this.#ask(entry, question);
-      asked.push([entry, said]);
-      if (verdict !== null) continue;
-      if (said.failed && entry.priority > GUARDS_ABOVE) faulty = entry.name;
-      if (said.decision === null) continue;
-      verdict = said.decision === "approve" && faulty !== null && CIRCUMSTANTIAL.has(entry.name)
+      const reply = await this.#ask(entry, question);
+      asked.push([entry, reply]);
+      if (found !== null) continue;
+      if (reply.failed && entry.priority > GUARDS_ABOVE) faulty = entry.name;
+      if (reply.decision === null) continue;
+      found = reply.decision === "approve" && faulty !== null && CIRCUMSTANTIAL.has(entry.name)
         ? { decision: "require_approval", source: entry.name, detail: `${faulty} failed before it` }
-        : { decision: said.decision, source: entry.name, ...said.explanation };
+        : { decision: reply.decision, source: entry.name, ...reply.explanation };
     }
-    const decided: Verdict = verdict ?? { decision: "require_approval", source: "default" };
+    const decided: ApprovalDecision = found ?? { decision: "require_approval", source: "default" };
     if (explain === false || (explain === "waiting" && decided.decision !== "require_approval")) {
       return decided;
     }
     const chain: ChainLink[] = [];
-    for (const [entry, said] of asked) chain.push(await linkOf(entry, said, question));
+    for (const [entry, reply] of asked) chain.push(await linkOf(entry, reply, question));
     return { ...decided, chain };
   }
 
   /** The answer of one resolver; what it does wrong is told, and passes. */
-  async #ask(entry: ResolverEntry, question: Question): Promise<Said> {
+  async #ask(entry: ResolverEntry, question: Question): Promise<ResolverAnswer> {
     const { tool, input, context } = question;
     let answer: unknown;
     try {
@@ -224,7 +224,7 @@ interface Question {
 }
 
 /** What a resolver said. */
-interface Said {
+interface ResolverAnswer {
   /** Null when it passed. */
   readonly decision: Decision | null;
   readonly explanation?: Explanation;
@@ -239,8 +239,8 @@ async function explanationOf(
 ): Promise<{ readonly explanation?: Explanation }> {
   if (entry.why === undefined) return {};
   try {
-    const said = await inTime(entry, entry.why(tool, input, context));
-    return said === null ? {} : { explanation: said };
+    const reply = await inTime(entry, entry.why(tool, input, context));
+    return reply === null ? {} : { explanation: reply };
   } catch (thrown) {
     return { explanation: { detail: `it failed to say why: ${thrownText(thrown)}` } };
   }
@@ -248,16 +248,16 @@ async function explanationOf(
 
 async function linkOf(
   entry: ResolverEntry,
-  said: Said,
+  reply: ResolverAnswer,
   { tool, input, context }: Question,
 ): Promise<ChainLink> {
   const { name, priority } = entry;
-  const answer = said.failed ? "error" : said.decision ?? "pass";
-  const own = said.explanation === undefined ? [] : [said.explanation.detail];
+  const answer = reply.failed ? "error" : reply.decision ?? "pass";
+  const own = reply.explanation === undefined ? [] : [reply.explanation.detail];
   return { name, priority, answer, detail: [...own, ...await linesOf()].join("\n") };
 
   async function linesOf(): Promise<readonly string[]> {
-    if (said.failed || entry.explain === undefined) return [];
+    if (reply.failed || entry.explain === undefined) return [];
     try {
       return await inTime(entry, entry.explain(tool, input, context));
     } catch (thrown) {

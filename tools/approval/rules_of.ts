@@ -11,7 +11,7 @@ import type { Sandbox } from "../../sandbox/types.ts";
 import { workingFolder } from "../context.ts";
 import type { ToolRegistry } from "../registry.ts";
 import type { RuleParts } from "./rules/evaluate.ts";
-import type { RuleJudge } from "./rules/resolvers.ts";
+import type { RuleEvaluator } from "./rules/resolvers.ts";
 
 /** Whose rules are judged. */
 export interface RuleSubject {
@@ -25,19 +25,19 @@ export interface RuleSubject {
 }
 
 /** The judge of a document's rules; null when there are none, so that nothing of them is loaded. */
-export async function rulesOf(subject: RuleSubject): Promise<RuleJudge | null> {
+export async function rulesOf(subject: RuleSubject): Promise<RuleEvaluator | null> {
   const { settings, loaded } = subject;
   const { rules } = settings.tools;
   if (rules.length === 0) return null;
-  const { judgeCall } = await import("./rules/mod.ts");
+  const { evaluateCall } = await import("./rules/mod.ts");
   const parts = await rulePartsOf(subject);
-  const judged = new WeakMap<object, ReturnType<typeof judgeCall>>();
+  const evaluations = new WeakMap<object, ReturnType<typeof evaluateCall>>();
   return {
     restricts: rules.some(({ rule }) => rule.decision !== "approve"),
     approves: rules.some(({ rule }) => rule.decision === "approve"),
-    judge(tool, input) {
-      const known = judged.get(input) ?? judgeCall(tool, input, parts);
-      judged.set(input, known);
+    evaluate(tool, input) {
+      const known = evaluations.get(input) ?? evaluateCall(tool, input, parts);
+      evaluations.set(input, known);
       return known;
     },
     placeOf: (placed) => loaded.placeOf(placed.key, placed.written) ?? byLayer(placed.layer),
@@ -54,7 +54,7 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   const own = typeof env === "object" && env !== null ? env as Readonly<Record<string, unknown>> : {};
   const path = typeof own.PATH === "string" ? own.PATH : environment.variables.PATH ?? "";
   const policy = subject.sandbox.policy();
-  const looked = {
+  const lookups = {
     environment,
     path,
     // Nobody knows what commands may write under a policy that cannot be read.
@@ -74,7 +74,7 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   };
   return {
     rules: settings.tools.rules,
-    worldNow: () => worldNow(looked),
+    worldNow: () => worldNow(lookups),
     cwd: commandFolder(subject),
     folder,
     baseOf: ({ layer }: PlacedRule) => ({ folder: folders[layer], expand }),

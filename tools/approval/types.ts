@@ -76,7 +76,7 @@ export interface ResolverEntry extends ResolverDefinition {
 }
 
 /** A decision, who made it (`default` = nobody), and one line that says why. */
-export interface Verdict {
+export interface ApprovalDecision {
   /** What becomes of the call. */
   readonly decision: Decision;
   /** Name of the resolver that decided. */
@@ -94,7 +94,7 @@ export interface Verdict {
 }
 
 /** Nobody can decide about a call while the source that may bring its tool is not there. */
-export function waitsForSource(source: string): Verdict {
+export function waitsForSource(source: string): ApprovalDecision {
   return {
     decision: "require_approval",
     source,

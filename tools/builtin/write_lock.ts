@@ -33,7 +33,7 @@ export async function lockForWriting(
       // What a holder of this very lock that died left: the sweep passes over locks that are held.
       await removeNoted(await textOf(path));
       await sweep(folder);
-      return held(file, path);
+      return createLock(file, path);
     }
     signal.throwIfAborted();
     await new Promise((done) => setTimeout(done, POLL_MILLISECONDS));
@@ -58,7 +58,7 @@ function isAt(file: Deno.FsFile, path: string): boolean {
   }
 }
 
-function held(file: Deno.FsFile, path: string): WriteLock {
+function createLock(file: Deno.FsFile, path: string): WriteLock {
   return {
     note(temporary) {
       file.truncateSync(0);
@@ -82,7 +82,7 @@ async function sweep(folder: string): Promise<void> {
     const file = await tryLock(path);
     if (file === null) continue;
     await removeNoted(text);
-    held(file, path).release();
+    createLock(file, path).release();
   }
 }
 

@@ -143,7 +143,7 @@ async function put(
   if (bytes.length > MOST_SEEN) return null;
   const hash = await sha256(bytes);
   try {
-    const { mtime } = disk.ground.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))));
+    const { mtime } = disk.folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))));
     return { hash, size: bytes.length, mtime: mtime?.getTime() ?? 0 };
   } catch {
     return null; // It was written, and somebody took it away since.

@@ -5,7 +5,7 @@ import type { Outcome } from "../../base/problem.ts";
 import { systemDevicesNow } from "../../base/system/reading.ts";
 import { after } from "../../base/system/timer.ts";
 import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
-import type { Companion, Sandbox } from "../../sandbox/types.ts";
+import type { Sandbox, SandboxWorker } from "../../sandbox/types.ts";
 import type { DiskAccess } from "../definition.ts";
 import { sandboxSentence } from "./sandbox_sentence.ts";
 import { FileFailure, unpackError } from "../../base/disk/failures.ts";
@@ -60,16 +60,16 @@ export class FileHelper implements DiskAccess {
     const { sandbox, program, standalone = Deno.build.standalone } = this.#options;
     const rg = program("rg");
     const { argv, source } = await (this.#start ??= startOf(rg.ok ? rg.value : null, standalone));
-    const companion = await sandbox.companion?.(argv, ENVIRONMENT);
-    if (companion === undefined) throw new FileFailure("Sandbox: there is no helper for work on files here.");
-    if (!companion.ok) throw new FileFailure(sandboxSentence(companion.problem));
-    if (this.#connection?.companion !== companion.value) {
+    const worker = await sandbox.startWorker?.(argv, ENVIRONMENT);
+    if (worker === undefined) throw new FileFailure("Sandbox: there is no helper for work on files here.");
+    if (!worker.ok) throw new FileFailure(sandboxSentence(worker.problem));
+    if (this.#connection?.worker !== worker.value) {
       const greeting: Greeting = {
         view: sandbox.pathView?.() ?? WHOLE_VIEW,
         systemDevices: systemDevicesNow(),
         rg: rg.ok ? rg.value : null,
       };
-      this.#connection = new Connection(companion.value, source, greeting);
+      this.#connection = new Connection(worker.value, source, greeting);
     }
     return this.#connection;
   }
@@ -152,14 +152,14 @@ interface Asked {
 
 /** The talk with one helper. */
 class Connection {
-  readonly companion: Companion;
+  readonly worker: SandboxWorker;
   readonly #asked = new Map<number, Asked>();
   #count = 0;
   #begun = false;
   #lost: Lost | null = null;
 
-  constructor(companion: Companion, source: Uint8Array | null, greeting: Greeting) {
-    this.companion = companion;
+  constructor(worker: SandboxWorker, source: Uint8Array | null, greeting: Greeting) {
+    this.worker = worker;
     if (source !== null) this.#send(framed(source));
     this.#send(frameOf(greeting));
     this.#listen();
@@ -175,7 +175,7 @@ class Connection {
     const stop = (): void => {
       this.#send(frameOf({ cancel: id }));
       // What hangs in the system does not hear of it.
-      endGrace = after(GRACE, () => asked.overwriting || this.companion.kill());
+      endGrace = after(GRACE, () => asked.overwriting || this.worker.kill());
     };
     signal.addEventListener("abort", stop, { once: true });
     this.#send(frameOf({ id, operation, request }));
@@ -194,20 +194,20 @@ class Connection {
 
   /** A helper that is gone is told of by its output. */
   #send(bytes: Uint8Array): void {
-    this.companion.input.write(bytes).catch(() => {});
+    this.worker.input.write(bytes).catch(() => {});
   }
 
   async #listen(): Promise<void> {
     const frames = new FrameReader();
     try {
-      for await (const chunk of this.companion.output) {
+      for await (const chunk of this.worker.output) {
         for (const frame of frames.push(chunk)) this.#hear(frame as FromHelper);
       }
     } catch {
       // What is no frame of ours ends the talk as its end does.
-      await this.companion.kill();
+      await this.worker.kill();
     }
-    const failure = await this.companion.ended;
+    const failure = await this.worker.ended;
     this.#lost = new Lost(this.#begun, failure);
     for (const { reject } of this.#asked.values()) reject(this.#lost);
   }

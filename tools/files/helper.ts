@@ -4,7 +4,7 @@
 import { isSystemPath } from "../../base/system/reading.ts";
 import { isSeen } from "../../sandbox/policy/view.ts";
 import { packError } from "../../base/disk/failures.ts";
-import { type Disk, heldGround } from "../../base/disk/folder_access.ts";
+import { type Disk, workingFolderAccess } from "../../base/disk/folder_access.ts";
 import { type Operation, perform } from "./operations.ts";
 import { frameOf, FrameReader, type FromHelper, type Greeting, type ToHelper } from "./protocol.ts";
 
@@ -32,7 +32,7 @@ export async function serve(): Promise<void> {
 function diskOf({ view, systemDevices, rg }: Greeting): Disk {
   const devices = new Set(systemDevices);
   return {
-    ground: heldGround,
+    folderAccess: workingFolderAccess,
     isSystem: (real, { dev }) => isSystemPath(real) || devices.has(dev),
     isReadable: (real) => !isSystemPath(real) && isSeen(real, view),
     rg,

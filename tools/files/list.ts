@@ -116,7 +116,7 @@ async function collect(
 function entriesOf(real: string, disk: Disk): Entry[] | null {
   if (isSystemPath(real) || !disk.isReadable(real)) return null;
   try {
-    return disk.ground.within(real, (at) => {
+    return disk.folderAccess.within(real, (at) => {
       const { isDirectory, dev } = Deno.lstatSync(at("."));
       if (!isDirectory || isForeign(real, dev, disk)) return null;
       return [...Deno.readDirSync(at("."))].map(({ name, isDirectory, isSymlink }): Entry => ({

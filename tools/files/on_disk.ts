@@ -3,7 +3,7 @@
 import { isSystemPath, TimeOver, within } from "../../base/system/reading.ts";
 import { afterSilence } from "../../base/system/timer.ts";
 import type { ExecutionContext } from "../definition.ts";
-import { OWN_STANDING } from "../../base/disk/folder_access.ts";
+import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
 import { type Operation, type Operations, perform } from "./operations.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function onDisk<Name extends Operation>(
 ): Promise<Operations[Name][1]> {
   if (disk !== undefined) return await disk.perform(name, request, signal) as Operations[Name][1];
   const isReadable = (real: string) => !isSystemPath(real) && sandbox.isPathReadable(real);
-  return await perform(name, request, { ...OWN_STANDING, isReadable, rg: null }, signal);
+  return await perform(name, request, { ...OWN_ACCESS, isReadable, rg: null }, signal);
 }
 
 /** Work that ends with the time of a call. What nobody waits for any more is told so, and does not go on. */

@@ -63,9 +63,9 @@ const OPERATIONS: Table = {
     (await import("./search/search.ts")).findFiles(request, disk, signal),
   grep: async (request, disk, signal) =>
     (await import("./search/search.ts")).searchFiles(request, disk, signal),
-  discard: ({ real }, { ground }) => {
+  discard: ({ real }, { folderAccess }) => {
     try {
-      ground.within(parentOf(real), (at) => Deno.removeSync(at(nameOf(real))));
+      folderAccess.within(parentOf(real), (at) => Deno.removeSync(at(nameOf(real))));
     } catch (thrown) {
       if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
     }

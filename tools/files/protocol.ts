@@ -50,12 +50,12 @@ export function framed(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 /** Puts frames together again. */
 export class FrameReader {
   #parts: Uint8Array[] = [];
-  #held = 0;
+  #buffered = 0;
 
   /** The values of the frames that are whole by now. Throws where what comes is no frame of ours. */
   push(chunk: Uint8Array): unknown[] {
     this.#parts.push(chunk.slice());
-    this.#held += chunk.length;
+    this.#buffered += chunk.length;
     const values: unknown[] = [];
     for (let frame = this.#next(); frame !== null; frame = this.#next()) {
       values.push(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(frame)));
@@ -64,17 +64,17 @@ export class FrameReader {
   }
 
   #next(): Uint8Array | null {
-    if (this.#held < HEAD) return null;
+    if (this.#buffered < HEAD) return null;
     // Copied once for a frame, not once for each piece of it.
     if (this.#parts.length > 1 && this.#parts[0]!.length < HEAD) this.#join();
     const first = this.#parts[0]!;
     const length = new DataView(first.buffer, first.byteOffset).getUint32(0);
     if (length > MOST_BYTES) throw new Error(`a frame of ${length} bytes`);
-    if (this.#held < HEAD + length) return null;
+    if (this.#buffered < HEAD + length) return null;
     if (this.#parts.length > 1) this.#join();
     const whole = this.#parts[0]!;
     this.#parts = [whole.subarray(HEAD + length)];
-    this.#held -= HEAD + length;
+    this.#buffered -= HEAD + length;
     return whole.subarray(HEAD, HEAD + length);
   }
 

@@ -49,12 +49,12 @@ export async function readFile(
   signal: AbortSignal,
 ): Promise<ReadFile | null> {
   if (!disk.isReadable(real)) throw new Exchanged(real);
-  const opened = await disk.ground.open(parentOf(real), nameOf(real));
+  const opened = await disk.folderAccess.open(parentOf(real), nameOf(real));
   if (opened === null) return null;
   using file = opened.file;
   const { size } = opened.info;
   // Taken before reading: should the file change meanwhile, the model has to read it again before it writes over it.
-  const now = remember ? await heldBy(file, opened.info) : null;
+  const now = remember ? await readSeen(file, opened.info) : null;
   file.seekSync(0, Deno.SeekMode.Start);
   const buffer = new Uint8Array(CHUNK);
   const first = buffer.slice(0, await fill(file, buffer.subarray(0, SNIFFED_BYTES)));
@@ -74,7 +74,7 @@ export async function readFile(
 }
 
 /** What an open file holds; null where it is too large to be remembered. */
-async function heldBy(file: Deno.FsFile, { size, mtime }: Deno.FileInfo): Promise<SeenFile | null> {
+async function readSeen(file: Deno.FsFile, { size, mtime }: Deno.FileInfo): Promise<SeenFile | null> {
   if (size > MOST_SEEN) return null;
   return { hash: await sha256(readAllSync(file)), size, mtime: mtime?.getTime() ?? 0 };
 }

@@ -7,7 +7,7 @@ import { settled } from "../../base/system/settled.ts";
 import { takePlace } from "../../base/system/take_place.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
 import { Exchanged, FileFailure, folderSentence, systemSentence } from "../../base/disk/failures.ts";
-import { type Ground, OWN_STANDING, type Standing } from "../../base/disk/folder_access.ts";
+import { type DiskAccess, type FolderAccess, OWN_ACCESS } from "../../base/disk/folder_access.ts";
 
 /** Content of a file and what it was when it was read. */
 export interface Snapshot {
@@ -16,19 +16,19 @@ export interface Snapshot {
 }
 
 /** The folder that is held. */
-interface Held {
+interface FolderHandle {
   /** Makes a path of a name in it. */
   readonly at: (name: string) => string;
   /** Throws where it is another one by now. */
-  readonly look: () => void;
-  readonly isSystem: Standing["isSystem"];
+  readonly verify: () => void;
+  readonly isSystem: DiskAccess["isSystem"];
 }
 
 /** The content of a file that may be changed, with what it was; a FileFailure for everything that is no regular file. */
-export function takeSnapshot(real: string, shown: string, standing: Standing = OWN_STANDING): Snapshot {
-  return standing.ground.within(parentOf(real), (at) => {
+export function takeSnapshot(real: string, shown: string, access: DiskAccess = OWN_ACCESS): Snapshot {
+  return access.folderAccess.within(parentOf(real), (at) => {
     const info = Deno.lstatSync(at(nameOf(real)));
-    refuseIrregular(real, info, shown, standing.isSystem);
+    refuseIrregular(real, info, shown, access.isSystem);
     using file = openOne(at(nameOf(real)), info, { read: true });
     return { bytes: readAllSync(file), info };
   });
@@ -38,10 +38,10 @@ export function takeSnapshot(real: string, shown: string, standing: Standing = O
 export function snapshotOrNone(
   real: string,
   shown: string,
-  standing: Standing = OWN_STANDING,
+  access: DiskAccess = OWN_ACCESS,
 ): Snapshot | null {
   try {
-    return takeSnapshot(real, shown, standing);
+    return takeSnapshot(real, shown, access);
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) return null;
     throw thrown;
@@ -52,7 +52,7 @@ function refuseIrregular(
   real: string,
   info: Deno.FileInfo,
   shown: string,
-  isSystem: Standing["isSystem"],
+  isSystem: DiskAccess["isSystem"],
 ): void {
   if (info.isDirectory) throw new FileFailure(folderSentence(shown));
   if (!info.isFile) throw new FileFailure(`${shown} is not a regular file.`);
@@ -60,10 +60,10 @@ function refuseIrregular(
 }
 
 /** Opens the file that was looked at and no other, not through a link either. */
-function openOne(path: string, looked: Deno.FileInfo, options: Deno.OpenOptions): Deno.FsFile {
+function openOne(path: string, seen: Deno.FileInfo, options: Deno.OpenOptions): Deno.FsFile {
   const file = Deno.openSync(path, options);
   const { dev, ino } = file.statSync();
-  if (dev === looked.dev && ino === looked.ino) return file;
+  if (dev === seen.dev && ino === seen.ino) return file;
   file.close();
   throw new Exchanged(path);
 }
@@ -91,32 +91,35 @@ export async function replaceFile(
   real: string,
   bytes: Uint8Array,
   options: ReplaceOptions,
-  standing: Standing = OWN_STANDING,
+  access: DiskAccess = OWN_ACCESS,
 ): Promise<void> {
-  const { ground, isSystem } = standing;
+  const { folderAccess, isSystem } = access;
   const folder = parentOf(real);
-  if (options.since === null) makeFolders(folder, ground);
-  const old = ground.within(folder, (at, look) => replaceHeld({ at, look, isSystem }, real, bytes, options));
+  if (options.since === null) makeFolders(folder, folderAccess);
+  const old = folderAccess.within(
+    folder,
+    (at, verify) => replaceInFolder({ at, verify, isSystem }, real, bytes, options),
+  );
   if (old === null) return;
   try {
     options.between?.();
-    await putBackLateSave(real, old, options.shownAs, ground);
+    await putBackLateSave(real, old, options.shownAs, folderAccess);
   } finally {
     old.file.close();
   }
 }
 
 /** Makes the folders that are missing, each in one that is held. */
-function makeFolders(folder: string, ground: Ground): void {
+function makeFolders(folder: string, folderAccess: FolderAccess): void {
   try {
-    ground.within(folder, (at) => Deno.lstatSync(at(".")));
+    folderAccess.within(folder, (at) => Deno.lstatSync(at(".")));
     return;
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound) || folder === "/") throw thrown;
   }
-  makeFolders(parentOf(folder), ground);
+  makeFolders(parentOf(folder), folderAccess);
   try {
-    ground.within(parentOf(folder), (at) => Deno.mkdirSync(at(nameOf(folder))));
+    folderAccess.within(parentOf(folder), (at) => Deno.mkdirSync(at(nameOf(folder))));
   } catch (thrown) {
     // Somebody else made it; what it is will be seen.
     if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
@@ -124,20 +127,25 @@ function makeFolders(folder: string, ground: Ground): void {
 }
 
 /** The file that was taken off its path, still open; null where none was, or where the path still leads to it. */
-function replaceHeld(held: Held, real: string, bytes: Uint8Array, options: ReplaceOptions): Old | null {
-  const path = held.at(nameOf(real));
-  const before = lookAt(path);
+function replaceInFolder(
+  handle: FolderHandle,
+  real: string,
+  bytes: Uint8Array,
+  options: ReplaceOptions,
+): Old | null {
+  const path = handle.at(nameOf(real));
+  const before = inspectPath(path);
   if (before !== null) {
-    refuseIrregular(real, before, options.shownAs, held.isSystem);
+    refuseIrregular(real, before, options.shownAs, handle.isSystem);
     // A file that forbids writing must not be replaced by way of its folder.
     openOne(path, before, { write: true }).close();
   }
   if ((before === null) !== (options.since === null)) throw new FileFailure(changedSentence(options.shownAs));
   const mustStay = before !== null && (before.nlink ?? 1) > 1;
   if (!mustStay && options.temporary !== null) {
-    const replaced = replaceByRename(path, bytes, before, held.at(options.temporary), {
+    const replaced = replaceByRename(path, bytes, before, handle.at(options.temporary), {
       ...options,
-      look: held.look,
+      verify: handle.verify,
     });
     if (replaced !== false) return replaced;
   }
@@ -145,7 +153,7 @@ function replaceHeld(held: Held, real: string, bytes: Uint8Array, options: Repla
   return null;
 }
 
-function lookAt(path: string): Deno.FileInfo | null {
+function inspectPath(path: string): Deno.FileInfo | null {
   try {
     return Deno.lstatSync(path);
   } catch (thrown) {
@@ -168,19 +176,19 @@ interface Old {
 
 /** Whether the file at a path is the open one and holds what was read; without one, whether nothing is there. */
 function isStill(path: string, old: Old | null): boolean {
-  const there = lookAt(path);
+  const there = inspectPath(path);
   if (there === null || old === null) return there === old;
   const opened = old.file.statSync();
   return there.ino === opened.ino && there.dev === opened.dev && sameBytes(readAllSync(old.file), old.bytes);
 }
 
-/** What `replaceHeld` answers; false when the folder or the owner does not allow this way: the target is untouched then. */
+/** What `replaceInFolder` answers; false when the folder or the owner does not allow this way: the target is untouched then. */
 function replaceByRename(
   path: string,
   bytes: Uint8Array,
   before: Deno.FileInfo | null,
   temporary: string,
-  { since, shownAs, between, look }: ReplaceOptions & Pick<Held, "look">,
+  { since, shownAs, between, verify }: ReplaceOptions & Pick<FolderHandle, "verify">,
 ): Old | null | false {
   // Before there is anything to take away again: the file may have been renamed meanwhile.
   const old = since === null || before === null
@@ -208,7 +216,7 @@ function replaceByRename(
       file.close();
     }
     if (before !== null && !takeOver(temporary, before)) return false;
-    look();
+    verify();
     between?.();
     if (!isStill(path, old)) throw new FileFailure(changedSentence(shownAs));
     try {
@@ -250,12 +258,12 @@ async function putBackLateSave(
   real: string,
   { file, bytes }: Old,
   shownAs: string,
-  ground: Ground,
+  folderAccess: FolderAccess,
 ): Promise<void> {
   if (sameBytes(readAllSync(file), bytes)) return;
   const text = await settled(() => Promise.resolve(readAllSync(file)), bytes);
   if (text === null || sameBytes(text, bytes.subarray(0, text.length))) return;
-  ground.within(parentOf(real), (at) => {
+  folderAccess.within(parentOf(real), (at) => {
     const path = at(nameOf(real));
     using now = openOne(path, Deno.lstatSync(path), { write: true });
     now.truncateSync(0);
@@ -311,7 +319,7 @@ function writeInPlace(
     file.syncSync();
   };
   const old = readAllSync(file);
-  const there = lookAt(path);
+  const there = inspectPath(path);
   const { dev, ino } = file.statSync();
   const same = there?.ino === ino && there.dev === dev && sameBytes(old, since?.bytes ?? NOTHING);
   if (!same) throw new FileFailure(changedSentence(shownAs));

@@ -9,7 +9,7 @@ import { parentOf } from "../../base/paths.ts";
 import type { McpServer } from "../../config/settings/extensions.ts";
 
 /** The kept list of one server under one set of settings; other settings may lead to another program. */
-export class KeptList {
+export class CachedList {
   readonly #file: Promise<string>;
 
   constructor(name: string, settings: McpServer, environment: Environment) {

@@ -47,7 +47,7 @@ export type CallOutcome =
 /** Tools that a server may list; what lists more has no end. */
 const MOST_TOOLS = 1000;
 /** Milliseconds that saying farewell, or a sign of life, may take. */
-const MOMENT = 1000;
+const GRACE = 1000;
 
 /** Codes of the protocol that are made on this side. */
 const CONNECTION_CLOSED = -32000;
@@ -154,7 +154,7 @@ export class Connection {
         return { kind: "silent", why: `it has told nothing for ${options.seconds} s` };
       }
       if (code !== null && code !== CONNECTION_CLOSED) {
-        return { kind: "refused", why: faultOf(thrown, { ...this.#place, said: "" }).why };
+        return { kind: "refused", why: faultOf(thrown, { ...this.#place, stderr: "" }).why };
       }
       return { kind: "lost", fault: faultOf(thrown, this.#place), forgotten: statusOf(thrown) === 404 };
     } finally {
@@ -170,7 +170,7 @@ export class Connection {
   /** Whether it still answers. */
   async lives(): Promise<boolean> {
     try {
-      await this.#client.ping({ timeout: MOMENT });
+      await this.#client.ping({ timeout: GRACE });
       return true;
     } catch {
       return false;
@@ -189,7 +189,7 @@ export class Connection {
     return {
       name: this.#name,
       server: this.#server,
-      said: this.#way.transport.said,
+      stderr: this.#way.transport.stderr,
       broke: this.#way.transport.broke,
       confined: this.#confined,
     };
@@ -216,7 +216,7 @@ function wordsOf({ progress, total, message }: Progress): string {
 
 /** How messages go to a server and back. */
 interface Way {
-  readonly transport: Transport & { readonly said?: string; readonly broke?: string | undefined };
+  readonly transport: Transport & { readonly stderr?: string; readonly broke?: string | undefined };
   /** Tells the server that nobody needs it any more. */
   leave(): Promise<void>;
   /** Gives back what was taken for it. */
@@ -238,15 +238,15 @@ async function wayTo(server: McpServer, host: ConnectionHost): Promise<Outcome<W
   });
   return success({
     transport,
-    leave: () => moment(transport.terminateSession()),
+    leave: () => waitBriefly(transport.terminateSession()),
     end: () => network.value.close(),
   });
 }
 
 /** Waits for something that nobody needs, but not long. */
-async function moment(work: Promise<unknown>): Promise<void> {
+async function waitBriefly(work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((done) => timer = setTimeout(done, MOMENT));
+  const over = new Promise<void>((done) => timer = setTimeout(done, GRACE));
   await Promise.race([work.catch(() => {}), over]);
   clearTimeout(timer);
 }

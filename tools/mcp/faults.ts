@@ -16,7 +16,7 @@ export interface FaultPlace {
   readonly name: string;
   readonly server: McpServer;
   /** The end of what it wrote to standard error. */
-  readonly said?: string;
+  readonly stderr?: string;
   /** Why the connection to it was ended on this side; what the client throws then says only that it is closed. */
   readonly broke?: string;
   /** Whether it is behind the wall. */
@@ -37,13 +37,13 @@ export function faultOf(thrown: unknown, place: FaultPlace): Fault {
   const words = cut(
     withoutSecrets(place.broke ?? wholeText(thrown), place.server).replace(/\s+/g, " ").trim(),
   );
-  const said = cut((place.said ?? "").trim().split("\n").slice(-3).join(" ").trim());
-  const why = `${words.replace(/\.$/, "")}.${said === "" ? "" : ` It said: ${said.replace(/\.$/, "")}.`}`;
+  const stderr = cut((place.stderr ?? "").trim().split("\n").slice(-3).join(" ").trim());
+  const why = `${words.replace(/\.$/, "")}.${stderr === "" ? "" : ` It said: ${stderr.replace(/\.$/, "")}.`}`;
   const next = words.includes(TOO_LONG)
     ? "Ask it for less at once: a part, a page, a smaller image."
     : place.server.url
     ? httpAdvice(statusOf(thrown), words, place)
-    : pipeAdvice(`${words}\n${place.said ?? ""}`, place);
+    : pipeAdvice(`${words}\n${place.stderr ?? ""}`, place);
   return { why, next };
 }
 
@@ -84,7 +84,7 @@ function httpAdvice(status: number | null, words: string, { name }: FaultPlace):
 }
 
 /** What in the words of a program tells that the wall was in its way. */
-const WALL: readonly (readonly [RegExp, string])[] = [
+const SANDBOX_FAULTS: readonly (readonly [RegExp, string])[] = [
   [/EROFS|read-only file ?system/i, "It wants to write where the sandbox does not let it."],
   [
     /docker daemon|\.sock\b|connect (?:ENOENT|ECONNREFUSED|EACCES) \/|ENOTSOCK/i,
@@ -94,7 +94,7 @@ const WALL: readonly (readonly [RegExp, string])[] = [
 ];
 
 function pipeAdvice(words: string, { name, server, confined }: FaultPlace): string {
-  const found = confined ? WALL.find(([pattern]) => pattern.test(words)) : undefined;
+  const found = confined ? SANDBOX_FAULTS.find(([pattern]) => pattern.test(words)) : undefined;
   if (found !== undefined) {
     return `${found[1]} To start it outside of the sandbox: mcp.servers.${name}.sandbox: false`;
   }

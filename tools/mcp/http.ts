@@ -14,8 +14,8 @@ export function guardedFetch(inner: typeof fetch): Fetch {
     if (body === null || init?.method === "DELETE") return response;
     const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
     const guarded = isStream
-      ? guardedEvents(held(response, body), requestId(init))
-      : bounded(held(response, body));
+      ? guardedEvents(retainBody(response, body), requestId(init))
+      : bounded(retainBody(response, body));
     const copy = new Response(guarded, response);
     // The client tells of redirects by it.
     Object.defineProperty(copy, "url", { value: response.url });
@@ -32,7 +32,7 @@ type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel
  * Reads the body of a response. A signal ends a body only as long as somebody holds the response (Deno 2.9 has it in a
  * weak reference): otherwise the program would wait for a stream that nobody wants any more.
  */
-function held(response: Response, body: ReadableStream<Uint8Array>): BodyReader {
+function retainBody(response: Response, body: ReadableStream<Uint8Array>): BodyReader {
   const reader = body.getReader();
   READ.add(response);
   return {

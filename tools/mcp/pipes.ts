@@ -6,7 +6,7 @@ import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@1.32.2/types.
 import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
 /** Characters of what it says beside, for the sentence about its end. */
-const MOST_SAID = 2000;
+const MOST_STDERR = 2000;
 
 /** A process with open pipes. */
 export interface Piped {
@@ -25,7 +25,7 @@ export class PipeTransport implements Transport {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   #closed = false;
   /** The end of what it wrote to standard error. */
-  said = "";
+  stderr = "";
   /** Why this side ended it; undefined where it did not. */
   broke: string | undefined;
 
@@ -101,7 +101,7 @@ export class PipeTransport implements Transport {
   async #hear(): Promise<void> {
     const decoder = new TextDecoder();
     for await (const chunk of this.#process.stderr) {
-      this.said = (this.said + decoder.decode(chunk, { stream: true })).slice(-MOST_SAID);
+      this.stderr = (this.stderr + decoder.decode(chunk, { stream: true })).slice(-MOST_STDERR);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { McpServer } from "../../config/settings/extensions.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { type CallOutcome, Connection, type Network } from "./connection.ts";
 import { expandServer } from "./expand.ts";
-import { KeptList } from "./cached_list.ts";
+import { CachedList } from "./cached_list.ts";
 import { resultOf } from "./result.ts";
 import { shortened } from "./shown.ts";
 import { serverVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
@@ -35,7 +35,7 @@ export class Server {
   readonly name: string;
   readonly #settings: McpServer;
   readonly #place: ServerPlace;
-  readonly #kept: KeptList;
+  readonly #cached: CachedList;
   #opened: Opened | null = null;
   #calls = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
@@ -43,18 +43,18 @@ export class Server {
   #unwanted = false;
   /** Whether it said that it has other tools now. */
   #listChanged = false;
-  #toldMissing = false;
+  #reportedMissing = false;
 
   constructor(name: string, settings: McpServer, place: ServerPlace) {
     this.name = name;
     this.#settings = settings;
     this.#place = place;
-    this.#kept = new KeptList(name, settings, place.environment);
+    this.#cached = new CachedList(name, settings, place.environment);
   }
 
   /** Its tools as they were listed last; null when nobody asked it yet. */
   async known(): Promise<ToolDefinition[] | null> {
-    const listed = await this.#kept.read();
+    const listed = await this.#cached.read();
     return listed === null ? null : this.#definitions(listed);
   }
 
@@ -80,10 +80,10 @@ export class Server {
     if (!opened.ok || opened.value.ended) return null;
     this.#calls++;
     try {
-      const before = JSON.stringify(await this.#kept.read());
+      const before = JSON.stringify(await this.#cached.read());
       const definitions = await this.#list(opened.value);
       // Many say so while they start, although nothing is different.
-      return JSON.stringify(await this.#kept.read()) === before ? null : definitions;
+      return JSON.stringify(await this.#cached.read()) === before ? null : definitions;
     } catch {
       // It ended meanwhile; when it is needed it is started, and what it lists then counts.
       return null;
@@ -122,8 +122,8 @@ export class Server {
 
   #open(seconds: number): Opened {
     const { server, missing } = expandServer(this.#settings, serverVariables(this.#place));
-    if (missing.length > 0 && !this.#toldMissing) {
-      this.#toldMissing = true;
+    if (missing.length > 0 && !this.#reportedMissing) {
+      this.#reportedMissing = true;
       this.#place.tell({
         code: "mcp-variable-missing",
         message: `The server ${this.name} is started without ${
@@ -147,7 +147,7 @@ export class Server {
   async #list(connection: Connection): Promise<ToolDefinition[]> {
     this.#listChanged = false;
     const listed = await connection.tools(this.#settings.timeout ?? 60);
-    await this.#kept.write(listed);
+    await this.#cached.write(listed);
     return this.#definitions(listed);
   }
 

@@ -27,7 +27,7 @@ const FAREWELL = 500;
 export function serverVariables({ environment, settings, sandbox }: SpawnPlace): Record<string, string> {
   return toolEnvironment(environment.variables, settings.tools.env, {
     sandboxed: sandbox.enabled,
-    kept: sandbox.keptVariables?.(),
+    kept: sandbox.socketVariables?.(),
     added: sandbox.addedVariables?.(),
   });
 }

@@ -8,7 +8,7 @@ const LF = 10;
 export class Tail {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
-  #held = 0;
+  #buffered = 0;
   /** Bytes since the beginning. */
   total = 0;
   lineFeeds = 0;
@@ -35,7 +35,7 @@ export class Tail {
 
   clear(): void {
     this.#chunks = [];
-    this.#held =
+    this.#buffered =
       this.total =
       this.lineFeeds =
       this.lastLineBytes =
@@ -56,13 +56,13 @@ export class Tail {
   #hold(chunk: Uint8Array): void {
     // A small piece must not keep the large buffer it was read into alive.
     this.#chunks.push(chunk.slice());
-    this.#held += chunk.length;
+    this.#buffered += chunk.length;
     for (
       let first = this.#chunks[0];
-      first && this.#held - first.length >= this.#limit;
+      first && this.#buffered - first.length >= this.#limit;
       first = this.#chunks[0]
     ) {
-      this.#held -= first.length;
+      this.#buffered -= first.length;
       this.#chunks.shift();
     }
     // Many tiny chunks cost more than their bytes.
@@ -74,7 +74,7 @@ export class Tail {
 export class Head {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
-  #held = 0;
+  #buffered = 0;
   /** Bytes since the beginning. */
   total = 0;
   lineFeeds = 0;
@@ -92,10 +92,10 @@ export class Head {
     }
     this.total += chunk.length;
     this.lineFeeds += countLineFeeds(chunk);
-    const taken = chunk.slice(0, Math.max(0, this.#limit - this.#held));
+    const taken = chunk.slice(0, Math.max(0, this.#limit - this.#buffered));
     if (taken.length === 0) return;
     this.#chunks.push(taken);
-    this.#held += taken.length;
+    this.#buffered += taken.length;
     // Many tiny chunks cost more than their bytes.
     if (this.#chunks.length > 1024) this.#chunks = [concat(this.#chunks)];
   }

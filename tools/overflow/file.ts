@@ -169,14 +169,14 @@ async function createPrivate(
   strayLink: StrayLink,
   owner: string | null,
 ): Promise<{ file: Deno.FsFile; path: string }> {
-  const judge = () => {
+  const check = () => {
     const link = strayLink(parentOf(path));
     if (link !== null) throw new Error(`a command could have made the link ${link} on the way there`);
   };
-  judge();
+  check();
   await Deno.mkdir(parentOf(path), { recursive: true });
   const folder = await Deno.realPath(parentOf(path));
-  judge();
+  check();
   const name = shortName(nameOf(path));
   for (let attempt = 1;; attempt++) {
     const own = attempt === 1 ? name : tagged(name);
@@ -208,9 +208,9 @@ async function createNew(real: string, owner: string | null): Promise<Deno.FsFil
   }
   try {
     // The command lives while its output is kept: a link may have taken the place of a folder meanwhile.
-    const [opened, standing] = [await file.stat(), await Deno.lstat(real)];
+    const [opened, current] = [await file.stat(), await Deno.lstat(real)];
     if (
-      opened.ino === standing.ino && opened.dev === standing.dev && await Deno.realPath(folder) === folder
+      opened.ino === current.ino && opened.dev === current.dev && await Deno.realPath(folder) === folder
     ) {
       if (owner !== null) owners.set(real, owner);
       return file;

@@ -14,18 +14,18 @@ export interface ListedTool {
 /** The tools as the personality of that name lists them, in the order given. */
 export function listedTools(tools: readonly ToolDefinition[], personality: string): ListedTool[] {
   return tools.map(({ name, description, personalities = {} }) => {
-    const said = Object.hasOwn(personalities, personality) ? personalities[personality] ?? {} : {};
+    const stated = Object.hasOwn(personalities, personality) ? personalities[personality] ?? {} : {};
     return {
       name,
-      snippet: linesOf(said.snippet).join(" ") || firstSentence(description),
-      guidelines: linesOf(said.guidelines),
+      snippet: linesOf(stated.snippet).join(" ") || firstSentence(description),
+      guidelines: linesOf(stated.guidelines),
     };
   });
 }
 
 /** What a tool says, one item a line; those of other people may say anything. */
-function linesOf(said: unknown): string[] {
-  const items: readonly unknown[] = Array.isArray(said) ? said : [said];
+function linesOf(stated: unknown): string[] {
+  const items: readonly unknown[] = Array.isArray(stated) ? stated : [stated];
   return items.flatMap((item) => typeof item === "string" && item.trim() !== "" ? [oneLine(item)] : []);
 }
 

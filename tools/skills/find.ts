@@ -4,7 +4,7 @@ import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { nameOf } from "../../base/paths.ts";
 import { type Outcome, success, thrownText } from "../../base/problem.ts";
-import { readJudged } from "../../base/system/reading.ts";
+import { readChecked } from "../../base/system/reading.ts";
 import { faultWords, textFault } from "../../base/text/text_fault.ts";
 import { nameFilter } from "../../config/rules/name_filter.ts";
 import { isTrusted } from "../../config/sources/trust.ts";
@@ -29,7 +29,7 @@ export interface FoundSkill {
 }
 
 /** What becomes of a skill in a document, and why. */
-export interface JudgedSkill extends FoundSkill {
+export interface InspectedSkill extends FoundSkill {
   readonly owner: SkillPlace["owner"];
   /**
    * `offered`: the model is told of it. `broken`: it cannot be read. `untrusted`: it came with the project, and nobody
@@ -50,9 +50,9 @@ export interface SkillChoice extends SkillSubject {
 }
 
 /** All skills of a document, by place and name. Fails when what is trusted cannot be read. */
-export async function findSkills(choice: SkillChoice): Promise<Outcome<readonly JudgedSkill[]>> {
+export async function findSkills(choice: SkillChoice): Promise<Outcome<readonly InspectedSkill[]>> {
   const isChosen = nameFilter(choice.names, choice.excluded);
-  const judged: JudgedSkill[] = [];
+  const checked: InspectedSkill[] = [];
   const known = new Map<string, string>();
   const seen = new Set<string>();
   for (const { path, owner } of skillPlaces(choice)) {
@@ -63,28 +63,28 @@ export async function findSkills(choice: SkillChoice): Promise<Outcome<readonly 
       seen.add(real);
       const { skill } = found.reading;
       if (skill === null) {
-        judged.push({ ...found, owner, state: "broken" });
+        checked.push({ ...found, owner, state: "broken" });
         continue;
       }
       if (owner === "project") {
         const trusted = await isAgreedTo(choice.environment, found);
         if (!trusted.ok) return trusted;
         if (!trusted.value) {
-          judged.push({ ...found, owner, state: "untrusted" });
+          checked.push({ ...found, owner, state: "untrusted" });
           continue;
         }
       }
       const by = known.get(skill.name);
       if (by !== undefined) {
-        judged.push({ ...found, owner, state: "shadowed", by });
+        checked.push({ ...found, owner, state: "shadowed", by });
         continue;
       }
       known.set(skill.name, found.file);
       const state = !skill.offered ? "hidden" : isChosen(skill.name) ? "offered" : "unlisted";
-      judged.push({ ...found, owner, state });
+      checked.push({ ...found, owner, state });
     }
   }
-  return success(judged);
+  return success(checked);
 }
 
 /** The skills of a folder: it may be one itself, or hold a folder for each. By name. */
@@ -127,7 +127,7 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
     reading: { skill: null, name: null, findings: [finding] },
   });
   try {
-    const bytes = await readJudged(
+    const bytes = await readChecked(
       file,
       (_, info) =>
         !info.isFile

@@ -10,7 +10,7 @@ import { SKILL_FILE } from "./skill.ts";
  * The person's own places, whether they are there yet or not, and of a project the skills that were agreed to: a new one
  * may be written there, as nobody is told of it before the person agrees.
  */
-export function heldFolders(subject: SkillSubject): string[] {
+export function protectedSkillFolders(subject: SkillSubject): string[] {
   const places = skillPlaces(subject);
   const own = places.filter(({ owner }) => owner !== "project").map(({ path }) => path);
   // What is out of reach for us is so for commands.

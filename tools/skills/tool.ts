@@ -6,20 +6,20 @@ import { operands } from "../../base/shell_word.ts";
 import { SKILL_TOOL } from "../approval/presets.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition } from "../definition.ts";
 import { filesBelow } from "./files.ts";
-import { isAgreedTo, type JudgedSkill, skillAt } from "./find.ts";
+import { type InspectedSkill, isAgreedTo, skillAt } from "./find.ts";
 import { SKILL_FILE, type SkillText } from "./skill.ts";
 
 /** Files of a skill that its result names. */
 const MOST_NAMED = 200;
 
 /** A skill that the model is told of. */
-export interface OfferedSkill extends Pick<JudgedSkill, "folder" | "owner"> {
+export interface OfferedSkill extends Pick<InspectedSkill, "folder" | "owner"> {
   readonly skill: SkillText;
 }
 
 /** The skills that are offered, by name. */
-export function offeredSkills(judged: readonly JudgedSkill[]): OfferedSkill[] {
-  return judged.flatMap(({ state, folder, owner, reading: { skill } }) =>
+export function offeredSkills(checked: readonly InspectedSkill[]): OfferedSkill[] {
+  return checked.flatMap(({ state, folder, owner, reading: { skill } }) =>
     state === "offered" && skill !== null ? [{ folder, owner, skill }] : []
   ).sort((a, b) => byBytes(a.skill.name, b.skill.name));
 }

@@ -86,8 +86,8 @@ async function ended(
     );
   }
   const stopped = end === "cancel" ? STOPPED : `The tool was ended after ${timeout} seconds.`;
-  const said = late === null ? null : await resultOf(late, texts, context);
-  const output = said === null ? "" : String(said.success ? said.output ?? "" : said.error ?? "");
+  const stated = late === null ? null : await resultOf(late, texts, context);
+  const output = stated === null ? "" : String(stated.success ? stated.output ?? "" : stated.error ?? "");
   return { success: false, error: output === "" ? stopped : `${output}\n\n${stopped}`, status: stopped };
 }
 

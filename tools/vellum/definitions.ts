@@ -24,7 +24,7 @@ const LOADING = 10;
 export class Definitions {
   readonly #environment: Environment;
   readonly #hosts: Hosts;
-  #kept: Map<string, Read> | null = null;
+  #cached: Map<string, Read> | null = null;
   #news = false;
 
   constructor(environment: Environment, hosts: Hosts) {
@@ -53,9 +53,9 @@ export class Definitions {
 
   /** Writes down what was learned; that it cannot be costs the next run a moment. */
   async keep(): Promise<void> {
-    if (!this.#news || this.#kept === null) return;
+    if (!this.#news || this.#cached === null) return;
     this.#news = false;
-    const entries = [...this.#kept].slice(-MOST_KEPT);
+    const entries = [...this.#cached].slice(-MOST_KEPT);
     const folder = stateFolder(this.#environment);
     try {
       await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
@@ -71,7 +71,7 @@ export class Definitions {
   }
 
   async #all(): Promise<Map<string, Read>> {
-    return this.#kept ??= new Map(await keptIn(this.#path));
+    return this.#cached ??= new Map(await readCached(this.#path));
   }
 
   /** `lasts` where the same content would say the same again. */
@@ -125,7 +125,7 @@ async function keyOf({ path, base }: ToolFile, home: string): Promise<string> {
   return await sha256([FORMAT, base, ...hashes].join("\n"));
 }
 
-async function keptIn(path: string): Promise<[string, Read][]> {
+async function readCached(path: string): Promise<[string, Read][]> {
   try {
     const content: unknown = JSON.parse(await Deno.readTextFile(path));
     if (!isObject(content) || content.version !== FORMAT || !Array.isArray(content.entries)) return [];

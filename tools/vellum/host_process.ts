@@ -62,9 +62,9 @@ export class HostProcess {
       // What it said last is still in the pipes; who else holds them open is not waited for.
       await Promise.race([read, running.kill()]);
       const setUp = this.#heard ? null : await host.failedSetUp(this.#prints);
-      const said = this.#prints.trim() === "" ? "" : ` It had printed: ${this.#prints.trim()}`;
+      const stated = this.#prints.trim() === "" ? "" : ` It had printed: ${this.#prints.trim()}`;
       const how = signal === null ? `with exit code ${code}` : `by the signal ${signal}`;
-      this.#cause ??= setUp ?? `The tool host ended ${how}.${said}`;
+      this.#cause ??= setUp ?? `The tool host ended ${how}.${stated}`;
       for (const { resolve } of this.#waiting.values()) resolve({ is: "gone", cause: this.#cause });
       this.#waiting.clear();
     });

@@ -35,7 +35,7 @@ export interface Waiting {
 }
 
 /** One document under review. */
-export class Desk {
+export class ReviewController {
   /** The document as the person named it. */
   readonly label: string;
   readonly #options: OpenOptions;
@@ -48,7 +48,7 @@ export class Desk {
 
   /** The calls that a person has to decide about, in document order. */
   async waiting(): Promise<Outcome<Waiting>> {
-    return await this.#look(async (session) => {
+    return await this.#withSession(async (session) => {
       const [blocker] = session.blockers;
       if (blocker !== undefined) return failure("first-block-invalid", blocker.message);
       const all = await session.calls();
@@ -62,7 +62,7 @@ export class Desk {
 
   /** A call as it is now. */
   async show(id: string): Promise<Outcome<ShownCall>> {
-    return await this.#look((session) => session.show(id));
+    return await this.#withSession((session) => session.show(id));
   }
 
   approve(shown: ShownCall): Promise<Outcome<Decided>> {
@@ -95,7 +95,7 @@ export class Desk {
 
   /** The rule that approves the call again; the person's own wording when it is given. */
   async propose(shown: ShownCall, written?: WrittenRule) {
-    return await this.#look((session) => session.proposeRule(shown.id, written));
+    return await this.#withSession((session) => session.proposeRule(shown.id, written));
   }
 
   /** Lets a rule hold for the document until logout. */
@@ -155,7 +155,7 @@ export class Desk {
     return problemOf(restored);
   }
 
-  #look<T>(use: (session: ChatSession) => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  #withSession<T>(use: (session: ChatSession) => Promise<Outcome<T>>): Promise<Outcome<T>> {
     return this.#with({ readOnly: true }, use);
   }
 
@@ -175,7 +175,7 @@ export class Desk {
 }
 
 /** Whether a person is asked about a call: it waits, or its approval is not taken for the person's word. */
-function isAsked({ status, verdict: { decision, source } }: OpenCall): boolean {
+function isAsked({ status, decided: { decision, source } }: OpenCall): boolean {
   return status === "pending" ||
     (status === "approved" && decision === "require_approval" &&
       source === "urn:flemma:approval:unconfirmed");

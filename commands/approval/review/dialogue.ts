@@ -5,12 +5,12 @@ import type { SettingsRule } from "../../../agent/rules/settings_rule.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { isObject } from "../../../base/is_object.ts";
 import type { WrittenRule } from "../../../config/rules/read_rule.ts";
-import type { Decided, Desk, Step } from "./controller.ts";
+import type { Decided, ReviewController, Step } from "./controller.ts";
 import { END, INTERRUPT, type Key } from "./keys.ts";
 import { lineOf, ruleFrom } from "./rule_line.ts";
 import { callLines, reasonLines } from "./screen.ts";
 import type { Tty } from "./tty.ts";
-import { Voice } from "./view.ts";
+import { ReviewView } from "./view.ts";
 
 /** What a dialogue needs beside the terminal and the documents. */
 export interface Helpers {
@@ -39,7 +39,7 @@ type Turn = "next" | "stay" | "again" | "quit" | "interrupted";
 /** Something that can be taken back, and the document it was in. */
 interface Done {
   readonly step: Step;
-  readonly desk: number;
+  readonly controller: number;
   readonly counted: "approved" | "rejected" | null;
 }
 
@@ -49,8 +49,8 @@ const MORE = "space more  G all  n reject  k skip  u undo  q quit";
 
 export class Dialogue {
   readonly #tty: Tty;
-  readonly #voice: Voice;
-  readonly #desks: readonly Desk[];
+  readonly #view: ReviewView;
+  readonly #controllers: readonly ReviewController[];
   readonly #helpers: Helpers;
   readonly #done: Done[] = [];
   /** Calls that were skipped, by document. */
@@ -61,21 +61,21 @@ export class Dialogue {
   readonly #greeted = new Set<number>();
   #at = 0;
 
-  constructor(tty: Tty, desks: readonly Desk[], helpers: Helpers) {
+  constructor(tty: Tty, controllers: readonly ReviewController[], helpers: Helpers) {
     this.#tty = tty;
-    this.#voice = new Voice(tty);
-    this.#desks = desks;
+    this.#view = new ReviewView(tty);
+    this.#controllers = controllers;
     this.#helpers = helpers;
-    this.#skipped = desks.map(() => new Set<string>());
-    this.#waiting = desks.map(() => 0);
-    this.#unasked = desks.map(() => 0);
-    this.#problems = desks.map(() => null);
+    this.#skipped = controllers.map(() => new Set<string>());
+    this.#waiting = controllers.map(() => 0);
+    this.#unasked = controllers.map(() => 0);
+    this.#problems = controllers.map(() => null);
   }
 
   /** Holds the dialogue until nothing waits or the person leaves. */
   async run(): Promise<Ending> {
     for (;;) {
-      const turn = this.#at < this.#desks.length ? await this.#document() : await this.#farewell();
+      const turn = this.#at < this.#controllers.length ? await this.#document() : await this.#farewell();
       if (turn === "next") this.#at += 1;
       if (turn === "quit" || turn === "interrupted") return await this.#ending(turn);
     }
@@ -84,8 +84,8 @@ export class Dialogue {
   /** One call of the document that is at hand; `next` when none is left in it. */
   async #document(): Promise<Turn> {
     const at = this.#at;
-    const desk = this.#desks[at]!;
-    const found = await desk.waiting();
+    const controller = this.#controllers[at]!;
+    const found = await controller.waiting();
     this.#problems[at] = found.ok ? null : found.problem;
     if (!found.ok) return "next";
     const { calls, unasked, doubts } = found.value;
@@ -95,44 +95,44 @@ export class Dialogue {
     if (call === undefined) return "next";
     if (!this.#greeted.has(at)) {
       this.#greeted.add(at);
-      for (const doubt of doubts) this.#voice.say(doubt, "yellow");
+      for (const doubt of doubts) this.#view.say(doubt, "yellow");
     }
-    const turn = await this.#call(desk, call.id, calls.length);
+    const turn = await this.#call(controller, call.id, calls.length);
     return turn === "next" ? "again" : turn;
   }
 
   /** Shows a call, page by page, and does what the person says. */
-  async #call(desk: Desk, id: string, waiting: number): Promise<Turn> {
-    const found = await desk.show(id);
-    if (!found.ok) return this.#voice.tell(found.problem), this.#skip(id, `#${id}`), "next";
+  async #call(controller: ReviewController, id: string, waiting: number): Promise<Turn> {
+    const found = await controller.show(id);
+    if (!found.ok) return this.#view.tell(found.problem), this.#skip(id, `#${id}`), "next";
     const shown = found.value;
-    const lines = callLines(shown, desk.label, waiting, this.#voice.look);
+    const lines = callLines(shown, controller.label, waiting, this.#view.format);
     let rest: readonly string[] = lines;
-    this.#voice.show([""]);
+    this.#view.show([""]);
     while (rest.length > 0) {
-      const page = rest.slice(0, this.#voice.room(rest.length, MORE));
-      this.#voice.show(page);
+      const page = rest.slice(0, this.#view.room(rest.length, MORE));
+      this.#view.show(page);
       rest = rest.slice(page.length);
       if (rest.length === 0) break;
-      const turn = await this.#more(desk, shown, rest.length);
+      const turn = await this.#more(controller, shown, rest.length);
       if (turn === "all") {
-        this.#voice.show(rest);
+        this.#view.show(rest);
         break;
       }
       if (turn !== "more") return turn;
     }
     for (;;) {
-      const key = await this.#voice.ask(KEYS, `Approve #${shown.number}? `);
-      const turn = await this.#whole(key, desk, shown);
+      const key = await this.#view.ask(KEYS, `Approve #${shown.number}? `);
+      const turn = await this.#whole(key, controller, shown);
       if (turn !== "stay") return turn;
     }
   }
 
   /** What the person wants before the call was shown whole: it can be refused by then, not approved. */
-  async #more(desk: Desk, shown: ShownCall, left: number): Promise<Turn | "more" | "all"> {
+  async #more(controller: ReviewController, shown: ShownCall, left: number): Promise<Turn | "more" | "all"> {
     for (;;) {
       const question = `${left} more line${left === 1 ? "" : "s"} of #${shown.number}: `;
-      const key = await this.#voice.ask(MORE, question);
+      const key = await this.#view.ask(MORE, question);
       switch (key) {
         case "space":
         case "enter":
@@ -146,36 +146,36 @@ export class Dialogue {
         case END:
         case INTERRUPT:
         case null: {
-          const turn = await this.#whole(key, desk, shown);
+          const turn = await this.#whole(key, controller, shown);
           if (turn !== "stay") return turn;
           break;
         }
         default:
-          this.#voice.say(`${left} lines of it have not been shown yet.`, "yellow");
+          this.#view.say(`${left} lines of it have not been shown yet.`, "yellow");
       }
     }
   }
 
   /** What a key does once all of the call was shown. */
-  async #whole(key: Key | null, desk: Desk, shown: ShownCall): Promise<Turn> {
+  async #whole(key: Key | null, controller: ReviewController, shown: ShownCall): Promise<Turn> {
     switch (key) {
       case "y":
-        return this.#decided(await desk.approve(shown), "approved", shown);
+        return this.#decided(await controller.approve(shown), "approved", shown);
       case "n":
-        return await this.#reject(desk, shown);
+        return await this.#reject(controller, shown);
       case "e":
-        return await this.#edit(desk, shown);
+        return await this.#edit(controller, shown);
       case "s":
-        return await this.#always(desk, shown, "login");
+        return await this.#always(controller, shown, "login");
       case "a":
-        return await this.#always(desk, shown, "settings");
+        return await this.#always(controller, shown, "settings");
       case "k":
         this.#skip(shown.id, `#${shown.number}`);
         return "next";
       case "u":
         return await this.#undo() ? "again" : "stay";
       case "w":
-        this.#voice.show(reasonLines(shown, this.#voice.look));
+        this.#view.show(reasonLines(shown, this.#view.format));
         return "stay";
       case "l":
         return "again";
@@ -186,64 +186,64 @@ export class Dialogue {
       case INTERRUPT:
         return "interrupted";
       default:
-        this.#voice.say("Press one of the keys above.", "dim");
+        this.#view.say("Press one of the keys above.", "dim");
         return "stay";
     }
   }
 
-  async #reject(desk: Desk, shown: ShownCall): Promise<Turn> {
+  async #reject(controller: ReviewController, shown: ShownCall): Promise<Turn> {
     const reason = await this.#tty.line("Why, for the model (Enter: no reason, Esc: back): ", "");
     if (reason === null) return "stay";
-    return this.#decided(await desk.reject(shown, reason.trim()), "rejected", shown);
+    return this.#decided(await controller.reject(shown, reason.trim()), "rejected", shown);
   }
 
-  async #edit(desk: Desk, shown: ShownCall): Promise<Turn> {
+  async #edit(controller: ReviewController, shown: ShownCall): Promise<Turn> {
     let text = JSON.stringify(shown.input, null, 2);
     for (;;) {
       const edited = await this.#helpers.edit(`${text}\n`);
-      if (!edited.ok) return this.#voice.tell(edited.problem), "stay";
-      if (edited.value === null) return this.#voice.say("Nothing was changed.", "dim"), "stay";
+      if (!edited.ok) return this.#view.tell(edited.problem), "stay";
+      if (edited.value === null) return this.#view.say("Nothing was changed.", "dim"), "stay";
       text = edited.value;
       const input = parsed(text);
       if (input !== null) {
-        const decided = await desk.edit(shown, input);
+        const decided = await controller.edit(shown, input);
         const turn = this.#decided(decided, null, shown);
         return turn === "next" ? "again" : turn;
       }
-      this.#voice.say("That is no JSON object, so nothing was changed.", "yellow");
-      if (await this.#voice.ask("e edit again  any other key: leave it", "") !== "e") return "stay";
+      this.#view.say("That is no JSON object, so nothing was changed.", "yellow");
+      if (await this.#view.ask("e edit again  any other key: leave it", "") !== "e") return "stay";
     }
   }
 
   /** Approves the call and lets a rule hold for calls like it, which is shown first. */
-  async #always(desk: Desk, shown: ShownCall, where: "login" | "settings"): Promise<Turn> {
-    const proposed = await desk.propose(shown);
-    if (!proposed.ok) return this.#voice.tell(proposed.problem), "stay";
+  async #always(controller: ReviewController, shown: ShownCall, where: "login" | "settings"): Promise<Turn> {
+    const proposed = await controller.propose(shown);
+    if (!proposed.ok) return this.#view.tell(proposed.problem), "stay";
     let rule: ProposedRule = proposed.value;
     for (;;) {
       const target = where === "settings" ? await this.#helpers.settingsRule(rule.written) : null;
-      if (target !== null && !target.ok) return this.#voice.tell(target.problem), "stay";
+      if (target !== null && !target.ok) return this.#view.tell(target.problem), "stay";
       const place = target === null ? null : target.value;
-      this.#voice.say(
+      this.#view.say(
         place === null
           ? `Until logout, for this document: ${rule.text}`
           : `For every document from now on: ${rule.text}`,
       );
-      if (place !== null) this.#voice.say(`${place.path}:${place.line}: ${place.text}`, "dim");
-      const key = await this.#voice.ask(
+      if (place !== null) this.#view.say(`${place.path}:${place.line}: ${place.text}`, "dim");
+      const key = await this.#view.ask(
         "y yes, and approve this call  e edit the rule  any other key: no",
         "",
       );
-      if (key === "y") return await this.#keep(desk, shown, rule, place);
+      if (key === "y") return await this.#keep(controller, shown, rule, place);
       if (key === INTERRUPT) return "interrupted";
       if (key !== "e") return "stay";
-      rule = await this.#edited(desk, shown, rule, proposed.value) ?? rule;
+      rule = await this.#edited(controller, shown, rule, proposed.value) ?? rule;
     }
   }
 
   /** The rule as the person edited it; null, with the reason told, when it is none that approves the call. */
   async #edited(
-    desk: Desk,
+    controller: ReviewController,
     shown: ShownCall,
     rule: ProposedRule,
     proposed: ProposedRule,
@@ -251,48 +251,48 @@ export class Dialogue {
     const line = await this.#tty.line("Rule: ", lineOf(rule));
     if (line === null) return null;
     const written = ruleFrom(line, proposed);
-    if (!written.ok) return this.#voice.say(`This is no rule: ${written.problem}.`, "yellow"), null;
-    const checked = await desk.propose(shown, written.value);
+    if (!written.ok) return this.#view.say(`This is no rule: ${written.problem}.`, "yellow"), null;
+    const checked = await controller.propose(shown, written.value);
     if (checked.ok) return checked.value;
-    this.#voice.tell(checked.problem);
+    this.#view.tell(checked.problem);
     return null;
   }
 
   async #keep(
-    desk: Desk,
+    controller: ReviewController,
     shown: ShownCall,
     { written }: ProposedRule,
     place: SettingsRule | null,
   ): Promise<Turn> {
-    const decided = await desk.approve(shown);
+    const decided = await controller.approve(shown);
     const turn = this.#decided(decided, "approved", shown);
     if (turn !== "next") return turn;
-    const problem = place === null ? await desk.addRule(written) : await place.write();
+    const problem = place === null ? await controller.addRule(written) : await place.write();
     if (problem !== null) {
-      this.#voice.say("The call is approved this time only:", "yellow");
-      this.#voice.tell(problem);
+      this.#view.say("The call is approved this time only:", "yellow");
+      this.#view.tell(problem);
       return "next";
     }
-    this.#voice.say(place === null ? "The rule holds until logout." : `The rule stands in ${place.path}.`);
-    const { step, desk: at, counted } = this.#done.pop()!;
-    const back = () => place === null ? desk.removeRule(written) : place.undo();
+    this.#view.say(place === null ? "The rule holds until logout." : `The rule stands in ${place.path}.`);
+    const { step, controller: at, counted } = this.#done.pop()!;
+    const back = () => place === null ? controller.removeRule(written) : place.undo();
     const undo = async () => await back() ?? await step.undo();
-    this.#done.push({ step: { ...step, what: `${step.what} and its rule`, undo }, desk: at, counted });
+    this.#done.push({ step: { ...step, what: `${step.what} and its rule`, undo }, controller: at, counted });
     return "next";
   }
 
   /** Notes what was done. What was shown and is not so any more is shown anew. */
   #decided(decided: Outcome<Decided>, counted: Done["counted"], { number }: ShownCall): Turn {
-    if (!decided.ok) return this.#voice.tell(decided.problem), "stay";
+    if (!decided.ok) return this.#view.tell(decided.problem), "stay";
     if (decided.value.kind === "changed") {
-      this.#voice.say(
+      this.#view.say(
         `#${number} has changed since it was shown, so nothing was done. This is how it is now:`,
         "yellow",
       );
       return "again";
     }
-    this.#done.push({ step: decided.value.step, desk: this.#at, counted });
-    this.#voice.say(
+    this.#done.push({ step: decided.value.step, controller: this.#at, counted });
+    this.#view.say(
       `${counted === null ? "Changed" : counted === "approved" ? "Approved" : "Rejected"} #${number}.`,
     );
     return "next";
@@ -305,31 +305,35 @@ export class Dialogue {
       skipped.delete(id);
       return Promise.resolve(null);
     };
-    this.#done.push({ step: { what: `the skipping of ${name}`, id, undo }, desk: this.#at, counted: null });
+    this.#done.push({
+      step: { what: `the skipping of ${name}`, id, undo },
+      controller: this.#at,
+      counted: null,
+    });
   }
 
   /** Takes the last step back; false when there is none, or it cannot be. */
   async #undo(): Promise<boolean> {
     const last = this.#done.pop();
     if (last === undefined) {
-      this.#voice.say("There is nothing to take back.", "dim");
+      this.#view.say("There is nothing to take back.", "dim");
       return false;
     }
     const problem = await last.step.undo();
     if (problem !== null) {
-      this.#voice.tell(problem);
+      this.#view.tell(problem);
       return false;
     }
-    this.#skipped[last.desk]!.delete(last.step.id);
-    this.#at = last.desk;
-    this.#voice.say(`Took back ${last.step.what}.`);
+    this.#skipped[last.controller]!.delete(last.step.id);
+    this.#at = last.controller;
+    this.#view.say(`Took back ${last.step.what}.`);
     return true;
   }
 
   /** Nothing is left to be asked: the last chance to take a step back. */
   async #farewell(): Promise<Turn> {
     if (this.#done.length === 0) return "quit";
-    const key = await this.#voice.ask(
+    const key = await this.#view.ask(
       "u undo the last  any other key ends",
       "No more calls to decide about. ",
     );
@@ -339,8 +343,8 @@ export class Dialogue {
   }
 
   async #ending(turn: "quit" | "interrupted"): Promise<Ending> {
-    for (const [at, desk] of this.#desks.entries()) {
-      const found = await desk.waiting();
+    for (const [at, controller] of this.#controllers.entries()) {
+      const found = await controller.waiting();
       if (!found.ok) continue;
       this.#waiting[at] = found.value.calls.length;
       this.#unasked[at] = found.value.unasked;
@@ -348,7 +352,7 @@ export class Dialogue {
     const count = (kind: Done["counted"]) => this.#done.filter(({ counted }) => counted === kind).length;
     const sum = (numbers: readonly number[]) => numbers.reduce((all, each) => all + each, 0);
     return {
-      how: turn === "interrupted" ? turn : this.#at >= this.#desks.length ? "done" : "quit",
+      how: turn === "interrupted" ? turn : this.#at >= this.#controllers.length ? "done" : "quit",
       approved: count("approved"),
       rejected: count("rejected"),
       waiting: sum(this.#waiting),

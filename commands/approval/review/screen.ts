@@ -6,10 +6,10 @@ import type { ShownCall, ShownPart } from "../../../agent/types.ts";
 import { visible } from "../../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../../base/width.ts";
 import {
-  type Colour,
-  coloured,
-  type Look,
+  type Color,
+  colorize,
   sentence,
+  type TerminalFormat,
   withoutTabs,
   wrapped,
 } from "../../../render/terminal/lines.ts";
@@ -19,17 +19,22 @@ const GUTTER = "│ ";
 const REST = "┆ ";
 
 /** The call, what surrounds it and why it is asked about. `label` is the document as the person named it. */
-export function callLines(shown: ShownCall, label: string, waiting: number, look: Look): string[] {
+export function callLines(
+  shown: ShownCall,
+  label: string,
+  waiting: number,
+  format: TerminalFormat,
+): string[] {
   const { id, number, tool, parts, warnings, folder, wall } = shown;
   const many = waiting === 1 ? "" : `   ${waiting} calls wait`;
-  const head = cutToWidth(visible(`${label}  #${number} ${tool}  ${id}${many}`), look.width);
+  const head = cutToWidth(visible(`${label}  #${number} ${tool}  ${id}${many}`), format.width);
   return [
-    coloured(head, "bold", look),
-    ...facts([["in", folder], ["runs", wall], ["policy", whoDecides(shown)]], look),
+    colorize(head, "bold", format),
+    ...facts([["in", folder], ["runs", wall], ["policy", whoDecides(shown)]], format),
     ...warnings.flatMap((warning) =>
-      sentence(`! ${warning}`, look.width).map((line) => coloured(line, "yellow", look))
+      sentence(`! ${warning}`, format.width).map((line) => colorize(line, "yellow", format))
     ),
-    ...parts.flatMap((part) => partLines(part, look)),
+    ...parts.flatMap((part) => partLines(part, format)),
   ];
 }
 
@@ -47,7 +52,7 @@ function whoDecides({ explained: { decision, source, detail, rule, commands } }:
 const TABLE_WIDTH = 70;
 
 /** Why the call is decided as it is, resolver by resolver: a table, or sentences where there is no room for one. */
-export function reasonLines({ explained }: ShownCall, { width }: Look): string[] {
+export function reasonLines({ explained }: ShownCall, { width }: TerminalFormat): string[] {
   if (width >= TABLE_WIDTH) {
     return explanationLines(explained).flatMap((line) => wrapped(visible(line), width));
   }
@@ -58,28 +63,28 @@ export function reasonLines({ explained }: ShownCall, { width }: Look): string[]
   });
 }
 
-function facts(rows: readonly (readonly [string, string])[], look: Look): string[] {
+function facts(rows: readonly (readonly [string, string])[], format: TerminalFormat): string[] {
   return rows.flatMap(([name, text]) =>
-    sentence(visible(text), look.width - 8).map((line, at) =>
-      `${coloured((at === 0 ? name : "").padEnd(7), "dim", look)} ${line}`
+    sentence(visible(text), format.width - 8).map((line, at) =>
+      `${colorize((at === 0 ? name : "").padEnd(7), "dim", format)} ${line}`
     )
   );
 }
 
-function partLines({ kind, name, text }: ShownPart, look: Look): string[] {
+function partLines({ kind, name, text }: ShownPart, format: TerminalFormat): string[] {
   const title = kind === "label" ? `${name} (in the model's words)` : name;
   const lines = text.replace(/\n$/, "").split("\n");
   const [only = ""] = lines;
   const isShort = kind !== "diff" && kind !== "command" && lines.length === 1 && !only.includes("\t") &&
-    displayWidth(`${title} ${GUTTER}${only}`) <= look.width;
-  if (isShort) return [`${coloured(title, "cyan", look)} ${coloured(GUTTER, "dim", look)}${only}`];
+    displayWidth(`${title} ${GUTTER}${only}`) <= format.width;
+  if (isShort) return [`${colorize(title, "cyan", format)} ${colorize(GUTTER, "dim", format)}${only}`];
   return [
-    ...kind === "diff" ? [] : [coloured(cutToWidth(title, look.width), "cyan", look)],
-    ...lines.flatMap((line) => contentLines(line, kind === "diff" ? diffColour(line) : null, look)),
+    ...kind === "diff" ? [] : [colorize(cutToWidth(title, format.width), "cyan", format)],
+    ...lines.flatMap((line) => contentLines(line, kind === "diff" ? diffColor(line) : null, format)),
   ];
 }
 
-function diffColour(line: string): Colour | null {
+function diffColor(line: string): Color | null {
   if (line.startsWith("+++") || line.startsWith("---")) return "bold";
   if (line.startsWith("+")) return "green";
   if (line.startsWith("-")) return "red";
@@ -87,9 +92,9 @@ function diffColour(line: string): Colour | null {
 }
 
 /** One line that a model wrote. */
-function contentLines(line: string, colour: Colour | null, look: Look): string[] {
-  return wrapped(withoutTabs(line), look.width - GUTTER.length).map((piece, at) => {
-    const mark = coloured(at === 0 ? GUTTER : REST, "dim", look);
-    return `${mark}${colour === null ? piece : coloured(piece, colour, look)}`;
+function contentLines(line: string, color: Color | null, format: TerminalFormat): string[] {
+  return wrapped(withoutTabs(line), format.width - GUTTER.length).map((piece, at) => {
+    const mark = colorize(at === 0 ? GUTTER : REST, "dim", format);
+    return `${mark}${color === null ? piece : colorize(piece, color, format)}`;
   });
 }

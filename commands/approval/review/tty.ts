@@ -9,7 +9,7 @@ import { displayWidth } from "../../../base/width.ts";
 
 /** What a dialogue needs of a terminal. */
 export interface Tty {
-  readonly colours: boolean;
+  readonly colors: boolean;
   size(): { readonly columns: number; readonly rows: number };
   write(text: string): void;
   /** Shows a question and waits for a key; nothing that was typed before counts. Null when the terminal is gone. */
@@ -22,7 +22,7 @@ export interface Tty {
 
 /** The terminal of standard input and standard output, each key for itself until `close`. */
 export class ProcessTty implements Tty {
-  readonly colours: boolean;
+  readonly colors: boolean;
   readonly #plain: boolean;
   readonly #signal: AbortSignal;
 
@@ -33,7 +33,7 @@ export class ProcessTty implements Tty {
    */
   constructor(variables: Readonly<Record<string, string | undefined>>, signal: AbortSignal) {
     this.#plain = variables.TERM === "dumb";
-    this.colours = !this.#plain && (variables.NO_COLOR ?? "") === "";
+    this.colors = !this.#plain && (variables.NO_COLOR ?? "") === "";
     this.#signal = signal;
     Deno.stdin.setRaw(true);
   }

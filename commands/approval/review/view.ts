@@ -2,33 +2,35 @@
 
 import type { Problem } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
-import { coloured, type Look, sentence } from "../../../render/terminal/lines.ts";
+import { colorize, sentence, type TerminalFormat } from "../../../render/terminal/lines.ts";
 import type { Key } from "./keys.ts";
 import type { Tty } from "./tty.ts";
 
-export class Voice {
+export class ReviewView {
   readonly #tty: Tty;
 
   constructor(tty: Tty) {
     this.#tty = tty;
   }
 
-  get look(): Look {
-    return { width: this.#tty.size().columns, colours: this.#tty.colours };
+  get format(): TerminalFormat {
+    return { width: this.#tty.size().columns, colors: this.#tty.colors };
   }
 
   /** Shows which keys there are and waits for one. */
   async ask(keys: string, question: string): Promise<Key | null> {
-    const offered = wrappedKeys(keys, this.look.width).map((line) => `${coloured(line, "dim", this.look)}\n`);
+    const offered = wrappedKeys(keys, this.format.width).map((line) =>
+      `${colorize(line, "dim", this.format)}\n`
+    );
     const key = await this.#tty.key(`${offered.join("")}${question}`);
     this.#tty.write(`${key !== null && key.length === 1 ? key : ""}\n`);
     return key;
   }
 
   /** Says a text in lines of the width that there is; what a terminal would obey in it becomes visible. */
-  say(text: string, colour: "dim" | "yellow" | null = null): void {
-    for (const line of sentence(visible(text), this.look.width)) {
-      this.#tty.write(`${colour === null ? line : coloured(line, colour, this.look)}\n`);
+  say(text: string, color: "dim" | "yellow" | null = null): void {
+    for (const line of sentence(visible(text), this.format.width)) {
+      this.#tty.write(`${color === null ? line : colorize(line, color, this.format)}\n`);
     }
   }
 

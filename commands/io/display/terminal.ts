@@ -46,7 +46,7 @@ export class Terminal implements Display {
   #stopTicking: (() => void) | null = null;
   #frame = 0;
   /** How many questions somebody is answering at this terminal. */
-  #held = 0;
+  #buffered = 0;
   /** Where the spinner stands now: on the line of the cursor, or on the one below streamed text. */
   #drawn: "here" | "below" | null = null;
   /** The rows of it; the cursor stands in the last one. */
@@ -112,11 +112,11 @@ export class Terminal implements Display {
   }
 
   hold(): () => void {
-    this.#held++;
+    this.#buffered++;
     this.#stepAside();
     this.#tick();
     return () => {
-      this.#held--;
+      this.#buffered--;
       this.#tick();
     };
   }
@@ -190,7 +190,7 @@ export class Terminal implements Display {
   }
 
   #tick(): void {
-    if (this.#activities.size === 0 || this.#held > 0) {
+    if (this.#activities.size === 0 || this.#buffered > 0) {
       this.#stopTicking?.();
       this.#stopTicking = null;
       this.#clear();

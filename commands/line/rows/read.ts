@@ -4,7 +4,7 @@ import type { Command } from "../spec.ts";
 import { SHOW_COMMAND } from "./show.ts";
 import { CONFIG, HELP, JSON_REPORT, NAME } from "./options.ts";
 
-export const LOOK_COMMANDS: readonly Command[] = [
+export const READ_COMMANDS: readonly Command[] = [
   {
     name: "status",
     usage: "[FILE…]",

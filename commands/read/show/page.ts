@@ -44,7 +44,7 @@ export async function writePage(
     const problem = await writeFile(absolutePath(environment, output), output, read, pieces);
     if (problem !== null) return refuse(invocation, problem);
   }
-  for (const line of [...attached.told, ...maskedLines(masked)]) messages.note(`flemma: ${line}`);
+  for (const line of [...attached.reported, ...maskedLines(masked)]) messages.note(`flemma: ${line}`);
   return Exit.ok;
 }
 
@@ -57,47 +57,47 @@ interface MaskedIn {
 /** The files that stand in the page, and what is to be told of files: all that are in it, and those that are not. */
 interface FilesFor {
   readonly files: readonly PageFile[];
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
 }
 
 async function filesFor(invocation: Invocation): Promise<FilesFor | { readonly exit: number }> {
-  if (switchOption(invocation.arguments, "files") !== true) return { files: [], told: [] };
+  if (switchOption(invocation.arguments, "files") !== true) return { files: [], reported: [] };
   const opened = await openForReport(invocation);
   if ("exit" in opened) return opened;
   await using session = opened.session;
   const { attachedFiles } = await import("../../../agent/views/attached_files.ts");
   const files: PageFile[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const { path, content } of await attachedFiles(session, invocation.environment)) {
     if (content.kind === "none") {
-      told.push(`${visible(path)} is not in the page: ${visible(content.reason)}.`);
+      reported.push(`${visible(path)} is not in the page: ${visible(content.reason)}.`);
       continue;
     }
     files.push({ path, content });
-    told.push(`${visible(path)} is in the page, as it is now.`);
+    reported.push(`${visible(path)} is in the page, as it is now.`);
   }
-  return { files, told };
+  return { files, reported };
 }
 
 /** The values of variables that hold keys: whoever pasted one into a conversation did not mean to give it away. */
 function ownSecrets(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const held = Object.entries(variables).filter((entry): entry is [string, string] =>
+  const values = Object.entries(variables).filter((entry): entry is [string, string] =>
     entry[1] !== undefined &&
     (isCredential(entry[0]) || /(?:TOKEN|SECRET|PASSWORD|API_?KEY)$/i.test(entry[0]))
   );
-  return Object.fromEntries(held);
+  return Object.fromEntries(values);
 }
 
 /** Secrets listed by line at most. */
-const MOST_TOLD = 20;
+const MOST_REPORTED = 20;
 
 function maskedLines(masked: readonly MaskedIn[]): string[] {
   if (masked.length === 0) return [];
   const what = masked.length === 1 ? "1 secret is" : `${masked.length} secrets are`;
   return [
     `${what} masked in the page. Other secrets may be in it: look at it before you share it.`,
-    ...masked.slice(0, MOST_TOLD).map(({ name, place }) => `  ${visible(place)}: ${visible(name)}`),
-    ...(masked.length > MOST_TOLD ? [`  and ${masked.length - MOST_TOLD} more`] : []),
+    ...masked.slice(0, MOST_REPORTED).map(({ name, place }) => `  ${visible(place)}: ${visible(name)}`),
+    ...(masked.length > MOST_REPORTED ? [`  and ${masked.length - MOST_REPORTED} more`] : []),
   ];
 }
 

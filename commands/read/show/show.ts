@@ -86,10 +86,10 @@ async function drawn(
   isTerminal: boolean,
 ): Promise<Iterable<string>> {
   const color = textOption(given, "color") ?? "auto";
-  const knowsColours = isTerminal && variables.TERM !== "dumb" && (variables.NO_COLOR ?? "") === "";
+  const knowsColors = isTerminal && variables.TERM !== "dumb" && (variables.NO_COLOR ?? "") === "";
   const lines = screenLines(conversation, {
     width: numberOption(given, "width") ?? (isTerminal ? terminalWidth() : USUAL_WIDTH),
-    colours: color === "always" || (color === "auto" && knowsColours),
+    colors: color === "always" || (color === "auto" && knowsColors),
     full: switchOption(given, "full") === true,
     markdown: await loadMarkdown(),
   });

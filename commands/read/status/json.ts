@@ -3,7 +3,7 @@
 import type { OpenCall } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.ts";
-import { modelInForce } from "../../../providers/models/choice.ts";
+import { currentModel } from "../../../providers/models/choice.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { diagnosticJson } from "../../io/diagnostics.ts";
 import { safeJson } from "../../io/safe_json.ts";
@@ -23,7 +23,7 @@ interface SandboxSummary {
 
 /** A call with the reasons of what becomes of it, where they are known. */
 export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> | undefined) {
-  const { id, number, name, status, line, preview, verdict: { decision, source } } = call;
+  const { id, number, name, status, line, preview, decided: { decision, source } } = call;
   return { id, number, name, status, line, preview, decision, source, ...reason };
 }
 
@@ -41,7 +41,7 @@ export function reportJson(
   return safeJson({
     document,
     provider: settings.provider,
-    model: modelInForce(settings),
+    model: currentModel(settings),
     calls,
     next,
     next_step: nextSentence(next, { chat, calls: report.calls, document: report.file, steps, blockers }),

@@ -39,7 +39,7 @@ async function showPending(invocation: Invocation): Promise<number> {
     const waiting = await pendingIn(about(invocation, document), document);
     if ("exit" in waiting) codes.push(waiting.exit);
     else {
-      for (const { id, number, name, line, preview, verdict: { source } } of waiting) {
+      for (const { id, number, name, line, preview, decided: { source } } of waiting) {
         all.push({ document, id, number, name, line, preview, source });
         if (!asJson) {
           writeLines(`${document}:${line}: ${preview}   #${number} ${id}\n`);

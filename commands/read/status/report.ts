@@ -7,17 +7,17 @@ import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.ts";
-import type { Rest, Step } from "../../../cycle/plan/types.ts";
+import type { PlanEnd, Step } from "../../../cycle/plan/types.ts";
 import { handyNames } from "../../../cycle/plan/targets.ts";
 import type { Holder } from "../../../cycle/storage/lock.ts";
 import type { UsageRecord } from "../../../cycle/types.ts";
 import type { Fill } from "../../../cycle/usage/fill.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
-import { modelInForce } from "../../../providers/models/choice.ts";
+import { currentModel } from "../../../providers/models/choice.ts";
 import type { FileChange, RunSandbox } from "../../../sandbox/mod.ts";
 import { counted, fillWords, usageWords, windowWords } from "../../io/amounts.ts";
-import { advised, compactAdvice } from "../../line/advice.ts";
+import { compactAdvice, formatCommand } from "../../line/advice.ts";
 import { decisionAdvice, lastWordSentence } from "../../line/next_steps.ts";
 
 export type Next = "categorise" | "execute" | "wait" | "send" | "idle";
@@ -66,14 +66,14 @@ export function reportLines(
     const { status, preview, line, number, id } = call;
     // While the first block is wrong, nobody decides anything.
     const fateOf = blockers.length === 0 ? fate(call, steps) : "";
-    const told = fateOf === "" ? "" : `   ${fateOf}`;
-    return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${told}`;
+    const reported = fateOf === "" ? "" : `   ${fateOf}`;
+    return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${reported}`;
   });
   if (holder !== null) lines.push(`in use by process ${holder.pid} on ${holder.host}`);
   for (const left of report.leftRunning) lines.push(`left running: ${left}`);
   lines.push(...changes);
   lines.push(`next: ${nextSentence(next, { chat, calls, document: file, steps, blockers })}`);
-  lines.push(`model: ${settings.provider} ${modelInForce(settings) ?? "(none named)"}`);
+  lines.push(`model: ${settings.provider} ${currentModel(settings) ?? "(none named)"}`);
   lines.push(`sandbox: ${sandbox}`);
   for (const doubt of report.doubts) lines.push(`trust: ${doubt}`);
   lines.push(...ruleLines(rules, file));
@@ -116,7 +116,7 @@ const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable
 
 /** What becomes of a call, and who says so; empty where its status says it all. */
 function fate(
-  { id, status, hasText, verdict: { decision, source, rule } }: OpenCall,
+  { id, status, hasText, decided: { decision, source, rule } }: OpenCall,
   steps: readonly Step[],
 ): string {
   const resolved = steps.find((step) => step.do === "resolve" && step.id === id);
@@ -142,7 +142,7 @@ export function nextStep(chat: Chat, steps: readonly Step[]): Next {
 }
 
 /** Whether steps end in a rest of that kind. */
-function ends(steps: readonly Step[], at: Rest): boolean {
+function ends(steps: readonly Step[], at: PlanEnd): boolean {
   const end = steps.at(-1);
   return end?.do === "rest" && end.at === at;
 }
@@ -161,7 +161,7 @@ export function nextSentence(
     readonly blockers: readonly Diagnostic[];
   },
 ): string {
-  const advance = advised("advance", document);
+  const advance = formatCommand("advance", document);
   const waiting = calls.filter(({ status, hasText }) => status === "pending" && !hasText).map(({ id }) => id);
   switch (next) {
     case "categorise":

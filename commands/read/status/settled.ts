@@ -46,6 +46,6 @@ async function rulesOf(
   document: string | null,
 ): Promise<Outcome<readonly ProposedRule[]>> {
   if (document === null || !mayBeThere(sessionFolder(environment).path)) return success([]);
-  const { loginRules } = await import("../../../agent/rules/session_rules.ts");
-  return await loginRules({ environment, document });
+  const { sessionRules } = await import("../../../agent/rules/session_rules.ts");
+  return await sessionRules({ environment, document });
 }

@@ -27,7 +27,7 @@ export class BatchReport {
   readonly #records: UsageRecord[] = [];
   readonly #outcomes = new Map<Outcome, number>();
   /** What was told already of another document. */
-  readonly #said = new Set<string>();
+  readonly #reported = new Set<string>();
   #done = 0;
   #over = false;
 
@@ -93,8 +93,8 @@ export class BatchReport {
   }
 
   #news(file: string, text: string): void {
-    if (this.#said.has(text)) return;
-    this.#said.add(text);
+    if (this.#reported.has(text)) return;
+    this.#reported.add(text);
     this.#invocation.messages.note(`flemma: ${file}: ${text.replace(/^flemma: /, "")}`);
   }
 }

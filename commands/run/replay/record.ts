@@ -72,21 +72,21 @@ function escaped(character: string): string {
 function scriptOf(steps: readonly Step[]): readonly ScriptedReply[] {
   const replies: ScriptedReply[] = [];
   let results: Record<string, ResultExpectation> = {};
-  let said: string | null = null;
+  let stated: string | null = null;
   for (const step of steps) {
-    if (step.do === "say") said = isLiteral(step.text) ? step.text : null;
+    if (step.do === "say") stated = isLiteral(step.text) ? step.text : null;
     else if (step.do === "result") {
       const { id, content, isError } = step.result;
       const text = content.trim();
       results[id] = { contains: text === "" || hasMatcher(text) ? [] : [text], is_error: isError };
     } else {
       const expect: Expectation = {
-        ...(said === null ? {} : { user: { contains: said } }),
+        ...(stated === null ? {} : { user: { contains: stated } }),
         ...(Object.keys(results).length === 0 ? {} : { results }),
       };
       replies.push({ ...(Object.keys(expect).length === 0 ? {} : { expect }), reply: step.blocks });
       results = {};
-      said = null;
+      stated = null;
     }
   }
   return replies;

@@ -64,8 +64,8 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
   const folder = folderOf(invocation, path);
   if (!folder.ok) return none(folder.problem);
   const bare = switchOption(given, "sandbox") === false;
-  const distrusted = bare ? null : await distrust(file, host.value);
-  if (distrusted !== null) return none(distrusted);
+  const untrustedDocument = bare ? null : await checkTrust(file, host.value);
+  if (untrustedDocument !== null) return none(untrustedDocument);
   const played = await play(parse(bytes), {
     host: host.value,
     folder: folder.value,
@@ -88,7 +88,7 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
  * Why the wall around the tools is not the person's own: the document widens it, and they have not agreed. The copy is played by
  * hand, so to speak, and there nobody would ask.
  */
-async function distrust(file: string, host: Parameters<typeof openChat>[1]): Promise<Problem | null> {
+async function checkTrust(file: string, host: Parameters<typeof openChat>[1]): Promise<Problem | null> {
   const opened = await openChat(file, { ...host, readOnly: true });
   if (!opened.ok) return opened.problem;
   await using session = opened.value;

@@ -167,8 +167,8 @@ class Git {
       }).output();
       const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\n$/, "");
       if (done) return success(text(stdout));
-      const [said = ""] = text(stderr).split("\n");
-      return failure("git-failed", said || `git ${args[0]} failed.`, nextAfter(said));
+      const [errorLine = ""] = text(stderr).split("\n");
+      return failure("git-failed", errorLine || `git ${args[0]} failed.`, nextAfter(errorLine));
     } catch (thrown) {
       if (thrown instanceof Deno.errors.NotFound) {
         return failure("git-missing", "There is no program git.", "Install it first.");
@@ -198,8 +198,8 @@ function isLink(path: string): boolean {
 }
 
 /** What helps where git itself said what is in its way. */
-function nextAfter(said: string): string | undefined {
-  const [, file] = /^error: could not lock config file (.+): File exists$/.exec(said) ?? [];
+function nextAfter(errorLine: string): string | undefined {
+  const [, file] = /^error: could not lock config file (.+): File exists$/.exec(errorLine) ?? [];
   if (file === undefined) return undefined;
   const lock = operands(`${file}.lock`);
   return `Another git changes it now, or one was stopped while it did. Then take its lock away: rm ${lock}`;

@@ -6,39 +6,51 @@ import { partsOf } from "../../../base/text/long_text.ts";
 import type { DroppedThinking, Effect, Outline, ThinkingPart } from "../../../providers/types.ts";
 import { NO_THINKING } from "../../storage/thinking_memory.ts";
 import type { Journal, ThinkingEntry } from "../../types.ts";
-import { type Digests, digestsOf, judge, type Judgement, keyOf, sentEntry, textOf } from "./preserved.ts";
+import {
+  type Digests,
+  digestsOf,
+  evaluateThinking,
+  keyOf,
+  sentEntry,
+  textOf,
+  type ThinkingEvaluation,
+} from "./preserved.ts";
 import { droppedNotices } from "./notices.ts";
 
 /** What was found out about earlier thinking before a request. */
 export interface Preserved {
   readonly outline: Outline;
   readonly digests: Digests;
-  readonly judgement: Judgement;
+  readonly evaluation: ThinkingEvaluation;
 }
 
 /** Looks at the thinking that a request could hold; without a journal nothing is known of any. */
 export function preserve(outline: Outline, journal: Journal | undefined): Preserved {
   const digests = digestsOf(outline);
-  return { outline, digests, judgement: judge(outline, digests, journal?.thinking ?? NO_THINKING) };
+  return {
+    outline,
+    digests,
+    evaluation: evaluateThinking(outline, digests, journal?.thinking ?? NO_THINKING),
+  };
 }
 
 /** Follows a reply, and writes down at its end what the next request has to know. */
 export class ThinkingLog {
   /** Without the outline, which holds on to the texts of the conversation. */
-  readonly #preserved: Pick<Preserved, "digests" | "judgement"> & Pick<Outline, "mismatch">;
+  readonly #preserved: Pick<Preserved, "digests" | "evaluation"> & Pick<Outline, "mismatch">;
   readonly #model: string;
   /** The thinking in the request, by its place in the body. */
   readonly #sent: ReadonlyMap<string, ThinkingPart>;
   /** Digests of the thinking that came, in order. */
-  readonly #came: { readonly key: string; readonly text: string }[] = [];
+  readonly #received: { readonly key: string; readonly text: string }[] = [];
   readonly #dropped: DroppedThinking[] = [];
 
   constructor(
-    { digests, judgement, outline }: Preserved,
+    { digests, evaluation, outline }: Preserved,
     model: string,
     sent: ReadonlyMap<string, ThinkingPart>,
   ) {
-    this.#preserved = { digests, judgement, mismatch: outline.mismatch };
+    this.#preserved = { digests, evaluation, mismatch: outline.mismatch };
     this.#model = model;
     this.#sent = sent;
   }
@@ -48,10 +60,10 @@ export class ThinkingLog {
     if (effect.kind === "thinking" && effect.signature !== undefined) {
       const { content, signature } = effect;
       const key = keyOf({ content: "", signature, redacted: false });
-      this.#came.push({ key, text: quickHashOf(partsOf(content)) });
+      this.#received.push({ key, text: quickHashOf(partsOf(content)) });
     } else if (effect.kind === "redacted") {
       const part = { content: effect.data, redacted: true };
-      this.#came.push({ key: keyOf(part), text: textOf(part) });
+      this.#received.push({ key: keyOf(part), text: textOf(part) });
     } else if (effect.kind === "dropped") this.#dropped.push(...effect.dropped);
   }
 
@@ -62,18 +74,18 @@ export class ThinkingLog {
       const part = this.#sent.get(path);
       return part === undefined ? [] : [{ part, why, key: keyOf(part) }];
     });
-    const told = new Set(this.#preserved.judgement.unread.map(({ key }) => key));
-    const news = known.filter(({ key }) => !unread.has(key) && !told.has(key));
+    const reported = new Set(this.#preserved.evaluation.unread.map(({ key }) => key));
+    const news = known.filter(({ key }) => !unread.has(key) && !reported.has(key));
     const notices = droppedNotices(news, this.#model);
     if (journal === undefined) return notices;
     try {
       await journal.recordThinking(this.#entries(journal, news));
       return notices;
     } catch (thrown) {
-      const told =
+      const reported =
         "A later change of earlier text may cost thinking without a word, because digests of it cannot be " +
         `kept: ${thrownText(thrown)}.`;
-      return [...notices, told];
+      return [...notices, reported];
     }
   }
 
@@ -81,15 +93,15 @@ export class ThinkingLog {
     journal: Journal,
     dropped: readonly { readonly why: DroppedThinking["why"]; readonly key: string }[],
   ): readonly ThinkingEntry[] {
-    const { digests, judgement, mismatch } = this.#preserved;
+    const { digests, evaluation, mismatch } = this.#preserved;
     const keysOf = (isMeant: (why: DroppedThinking["why"]) => boolean) =>
       dropped.filter(({ why }) => isMeant(why)).map(({ key }) => key);
-    const stale = [...judgement.stale, ...this.#conceded(), ...keysOf((why) => why === "prefix")];
-    const unread = [...judgement.unread.map(({ key }) => key), ...keysOf((why) => why !== "prefix")];
+    const stale = [...evaluation.stale, ...this.#droppedKeys(), ...keysOf((why) => why === "prefix")];
+    const unread = [...evaluation.unread.map(({ key }) => key), ...keysOf((why) => why !== "prefix")];
     const sent = sentEntry(digests.pieces, journal.thinking.sent);
     const records: ThinkingEntry[] = [];
     let before = this.#lastSent(new Set(stale));
-    for (const { key, text } of this.#came) {
+    for (const { key, text } of this.#received) {
       records.push({
         kind: "thinking",
         key,
@@ -109,17 +121,17 @@ export class ThinkingLog {
   }
 
   /** Keys of what the provider made the request do without: it is out for good as well. */
-  #conceded(): readonly string[] {
-    const { digests, judgement } = this.#preserved;
+  #droppedKeys(): readonly string[] {
+    const { digests, evaluation } = this.#preserved;
     const sent = new Set(this.#sent.values());
-    return digests.thinking.filter(({ part }) => !sent.has(part) && !judgement.leftOut.has(part))
+    return digests.thinking.filter(({ part }) => !sent.has(part) && !evaluation.leftOut.has(part))
       .map(({ key }) => key);
   }
 
   /** The last thinking before the reply that the provider used. */
   #lastSent(stale: ReadonlySet<string>): string | null {
-    const { digests, judgement } = this.#preserved;
-    return digests.thinking.findLast(({ part, key }) => !judgement.leftOut.has(part) && !stale.has(key))
+    const { digests, evaluation } = this.#preserved;
+    return digests.thinking.findLast(({ part, key }) => !evaluation.leftOut.has(part) && !stale.has(key))
       ?.key ?? null;
   }
 }

@@ -2,16 +2,16 @@
 
 import { failure, type Problem } from "../../../base/problem.ts";
 import type {
-  Concession,
   DroppedThinking,
   Outline,
   PrefixPiece,
   ProviderError,
+  RequestFallback,
   ThinkingPart,
 } from "../../../providers/types.ts";
 import type { Prices } from "../../../providers/models/types.ts";
 import { roughTokens } from "./preserved.ts";
-import type { Judgement } from "./preserved.ts";
+import type { ThinkingEvaluation } from "./preserved.ts";
 
 /** What the provider caches, as far as losing it costs something; null if it caches nothing. */
 export interface CacheFacts {
@@ -23,28 +23,28 @@ export interface CacheFacts {
 
 /** What is to be said of earlier thinking before a request: what it lost, and what the model cannot read. */
 export function earlierNotices(
-  { outline, judgement }: { readonly outline: Outline; readonly judgement: Judgement },
+  { outline, evaluation }: { readonly outline: Outline; readonly evaluation: ThinkingEvaluation },
   model: string,
   cache: CacheFacts | null,
 ): readonly string[] {
-  const change = changeNotice(outline, judgement, cache);
-  const unread = judgement.unread.map(({ part }) => ({ part, why: "model" as const }));
+  const change = changeNotice(outline, evaluation, cache);
+  const unread = evaluation.unread.map(({ part }) => ({ part, why: "model" as const }));
   return [...(change === null ? [] : [change]), ...droppedNotices(unread, model)];
 }
 
 /** One sentence about what a change of earlier text costs, or null when it costs nothing. */
 export function changeNotice(
   outline: Outline,
-  judgement: Judgement,
+  evaluation: ThinkingEvaluation,
   cache: CacheFacts | null,
 ): string | null {
-  const { lost, changed } = judgement;
+  const { lost, changed } = evaluation;
   const cost = changed === null || cache === null ? null : cacheLoss(outline.pieces.slice(changed), cache);
   if (lost.length > 0) {
     const block = blocks(lost.length);
     const tail = cost === null ? "" : `; ${cost}`;
     return `${block} no longer ${lost.length === 1 ? "fits" : "fit"} the text before (first change: ` +
-      `${firstChange(outline, judgement)}) and ${
+      `${firstChange(outline, evaluation)}) and ${
         lost.length === 1 ? "is" : "are"
       } left out from now on${tail}.`;
   }
@@ -53,12 +53,12 @@ export function changeNotice(
 }
 
 /** Why nothing is sent, for a person who wants no thinking to be lost. */
-export function mismatchProblem(outline: Outline, judgement: Judgement): Problem {
-  const { lost } = judgement;
+export function mismatchProblem(outline: Outline, evaluation: ThinkingEvaluation): Problem {
+  const { lost } = evaluation;
   return failure(
     "thinking-mismatch",
     `${blocks(lost.length)} no longer ${lost.length === 1 ? "fits" : "fit"} the text before (first change: ` +
-      `${firstChange(outline, judgement)}), and parameters.anthropic.binding is error.`,
+      `${firstChange(outline, evaluation)}), and parameters.anthropic.binding is error.`,
     "Undo the change, or send without that thinking: set parameters.anthropic.binding to drop.",
   ).problem;
 }
@@ -91,8 +91,8 @@ export function droppedNotices(
 }
 
 /** That a request is made again, and what it does without. */
-export function concessionNotice(concession: Concession, error: ProviderError, provider: string): string {
-  const without: Readonly<Record<Concession, string>> = {
+export function describeFallback(fallback: RequestFallback, error: ProviderError, provider: string): string {
+  const without: Readonly<Record<RequestFallback, string>> = {
     "earlier-thinking": "the thinking of earlier replies, which is left out from now on",
     "binding": "the setting for thinking that no longer fits",
     "sampling": "the temperature",
@@ -107,7 +107,7 @@ export function concessionNotice(concession: Concession, error: ProviderError, p
     "token-counts": "the wish to hear how many tokens it took",
   };
   return `${provider} refused the request (${error.message}); it is asked again without ${
-    without[concession]
+    without[fallback]
   }.`;
 }
 
@@ -115,7 +115,7 @@ function blocks(count: number): string {
   return count === 1 ? "1 block of earlier thinking" : `${count} blocks of earlier thinking`;
 }
 
-function firstChange({ pieces }: Outline, { changed, lost }: Judgement): string {
+function firstChange({ pieces }: Outline, { changed, lost }: ThinkingEvaluation): string {
   if (changed !== null) return placeOf(pieces[changed]!);
   const line = lost[0]?.line;
   return line === undefined ? "the thinking itself" : `the thinking at line ${line}`;

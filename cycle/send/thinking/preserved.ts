@@ -25,7 +25,7 @@ export interface Digests {
 }
 
 /** What is left out of a request, and why. */
-export interface Judgement {
+export interface ThinkingEvaluation {
   readonly leftOut: ReadonlySet<ThinkingPart>;
   /** What was left out by this judgement and not before, in order. */
   readonly lost: readonly ThinkingPart[];
@@ -65,7 +65,11 @@ export function digestsOf(outline: Outline): Digests {
 }
 
 /** Decides what is sent of the thinking in a document. */
-export function judge(outline: Outline, digests: Digests, state: ThinkingState): Judgement {
+export function evaluateThinking(
+  outline: Outline,
+  digests: Digests,
+  state: ThinkingState,
+): ThinkingEvaluation {
   const { thinking } = digests;
   const out = new Set<number>();
   const first = firstStale(outline, digests, state);

@@ -29,7 +29,7 @@ export async function codeActions(
   { range, only }: ActionRequest,
 ): Promise<CodeAction[]> {
   if (document.isUnsettled) return [];
-  const session = await document.look();
+  const session = await document.openReadOnly();
   const wanted = ({ kind = "" }: CodeAction) =>
     only === undefined || only.some((each) => each === "" || kind === each || kind.startsWith(`${each}.`));
   const style = session.ok ? session.value.settings.tools.status_style : "auto";

@@ -3,7 +3,7 @@
 import type { CompletionItem } from "vscode-languageserver-types";
 import { isObject } from "../../../base/is_object.ts";
 import { folderOfDocument, referenceTo, resolvePath } from "../../../base/paths.ts";
-import { survey } from "../../../cycle/plan/open_calls.ts";
+import { summarizeOpenCalls } from "../../../cycle/plan/open_calls.ts";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
 import { nodeAt } from "../../../config/schema/keys.ts";
 import type { Node } from "../../../config/schema/define.ts";
@@ -105,7 +105,11 @@ function inText(document: OpenDocument, before: string, environment: Environment
 
 /** Ids of calls that have no result yet. */
 function openCalls({ counted: { chat } }: OpenDocument): Offer[] {
-  return survey(chat).open.map((text) => ({ text, kind: KIND.reference, detail: chat.call(text)?.name }));
+  return summarizeOpenCalls(chat).open.map((text) => ({
+    text,
+    kind: KIND.reference,
+    detail: chat.call(text)?.name,
+  }));
 }
 
 /** The entries of the folder that a reference has reached, those that are hidden only where a dot asks for them. */
@@ -181,7 +185,7 @@ async function values(document: OpenDocument, path: readonly string[], node: Nod
   const value = (text: string): Offer => ({ text, kind: KIND.value });
   if (path.join(".") === "model") return await models(document);
   if (node.node === "group" && node.list !== undefined || path.at(-1) === "auto_approve") {
-    const session = await document.look();
+    const session = await document.openReadOnly();
     const presets = session.ok ? Object.keys(session.value.settings.tools.presets) : [];
     return [...presets, ...BUILTIN_CATALOG.tools.map(({ name }) => name)].map(value);
   }
@@ -193,7 +197,7 @@ async function values(document: OpenDocument, path: readonly string[], node: Nod
 }
 
 async function models(document: OpenDocument): Promise<Offer[]> {
-  const session = await document.look();
+  const session = await document.openReadOnly();
   if (!session.ok) return [];
   const { settings } = session.value;
   const { modelNames } = await import("../../../agent/views/model_names.ts");

@@ -33,7 +33,7 @@ export async function findingsOf(document: OpenDocument): Promise<Findings> {
     const { version, buffer } = store;
     // What templates remember from one evaluation must not reach the next.
     if (hasTags(buffer)) document.forget();
-    const session = await document.look();
+    const session = await document.openReadOnly();
     const found = session.ok ? (await session.value.diagnose()).diagnostics : [
       problemFinding(session.problem.code, session.problem.message, session.problem.next),
       ...buffer.diagnostics,

@@ -22,14 +22,14 @@ export async function hover(document: OpenDocument, position: Position): Promise
   const id = idAt(counted, position);
   const call = id === null ? undefined : counted.chat.call(id);
   if (id === null || call === undefined) return null;
-  const session = await document.look();
+  const session = await document.openReadOnly();
   const open = session.ok ? (await session.value.calls()).find((each) => each.id === id) : undefined;
   const shown = session.ok && open !== undefined ? await session.value.show(id) : null;
   const parts = [
     `**${codeSpan(call.name)}** ${codeSpan(id)}`,
     ...(shown?.ok ? shownParts(shown.value) : inputParts(call)),
     // While the first block is wrong, nobody decides anything.
-    ...(open === undefined || !session.ok || session.value.blockers.length > 0 ? [] : [fate(open.verdict)]),
+    ...(open === undefined || !session.ok || session.value.blockers.length > 0 ? [] : [fate(open.decided)]),
     ...(open !== undefined && open.previewIsCut ? ["The preview does not show all of this call."] : []),
   ];
   return {

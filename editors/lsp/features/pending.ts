@@ -15,7 +15,7 @@ export async function pendingSymbols(
 ): Promise<WorkspaceSymbol[]> {
   const wanted = typeof query === "string" ? query.toLowerCase() : "";
   const found = await Promise.all(documents.map(async (document) => {
-    const session = await document.look();
+    const session = await document.openReadOnly();
     if (!session.ok) return [];
     const calls = await session.value.calls();
     const { counted, uri } = document;

@@ -125,9 +125,9 @@ function toolProblems({ tools, toolConfig }: JsonObject): readonly string[] {
 function contentProblems({ role, parts }: JsonObject, index: number, vertex: boolean): readonly string[] {
   const at = `contents[${index}]`;
   if (role !== "user" && role !== "model") return ["Please use a valid role: user, model."];
-  const held = listOf(parts).filter(isObject);
-  if (held.length === 0) return [`${at}.parts: must not be empty.`];
-  return held.flatMap((part, place) => partProblems(part, `${at}.parts[${place}]`, role, vertex));
+  const fields = listOf(parts).filter(isObject);
+  if (fields.length === 0) return [`${at}.parts: must not be empty.`];
+  return fields.flatMap((part, place) => partProblems(part, `${at}.parts[${place}]`, role, vertex));
 }
 
 const MEDIA = /^(?:image\/(?:png|jpeg|webp|heic|heif|gif)|application\/pdf|audio\/|video\/|text\/plain)/;

@@ -7,7 +7,7 @@ import type { ReplyBlock, ScriptedReply } from "../script.ts";
 import { refusals } from "./anthropic.ts";
 import { retired } from "./anthropic_models.ts";
 import { Replies } from "./replies.ts";
-import { judgeThinking, seal } from "./seal.ts";
+import { checkThinking, seal } from "./seal.ts";
 
 /** The betas that the API knows and this server plays. */
 const BETAS: ReadonlySet<string> = new Set(["thinking-binding-controls-2026-08-01"]);
@@ -30,14 +30,14 @@ export class StrictMessages implements MessagesRules {
     const betas = betasOf(asked.headers);
     const refused = this.#refusalOf(asked, betas);
     if (refused !== null) return refused;
-    const { refusal, transformations, last } = await judgeThinking(
+    const { refusal, transformations, last } = await checkThinking(
       asked.body,
       this.#account,
       betas.size > 0,
     );
     if (refusal !== null) return { status: 400, message: refusal };
     return {
-      told: betas.size > 0 ? { input_transformations: transformations } : {},
+      fields: betas.size > 0 ? { input_transformations: transformations } : {},
       sign: (scripted) => this.#sign(scripted, asked.body, last),
     };
   }

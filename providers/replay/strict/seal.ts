@@ -26,7 +26,7 @@ const CHECKED_ALWAYS = /^claude-(?:fable-5-2|mythos-5-[12])/;
 const BOUND_TO_ACCOUNT = /^claude-(?:sonnet-5-5|haiku-5-5)/;
 
 /** What became of the thinking in a request. */
-export interface Verdict {
+export interface ThinkingCheck {
   /** Why the request is refused, or null. */
   readonly refusal: string | null;
   /** Thinking that was passed over, as the answer tells it. */
@@ -36,16 +36,16 @@ export interface Verdict {
 }
 
 /** Looks at all thinking of a request. `tells` is whether it asked to be told. */
-export async function judgeThinking(
+export async function checkThinking(
   body: JsonObject,
   account: Account,
   tells: boolean,
-): Promise<Verdict> {
+): Promise<ThinkingCheck> {
   const model = String(body.model);
   const binding = isObject(body.thinking) ? body.thinking.block_binding : undefined;
-  const behaviour = isObject(binding) ? binding.prefix_mismatch_behavior : undefined;
+  const behavior = isObject(binding) ? binding.prefix_mismatch_behavior : undefined;
   const checks = CHECKED.test(model) &&
-    (account.old !== true || CHECKED_ALWAYS.test(model) || behaviour !== undefined);
+    (account.old !== true || CHECKED_ALWAYS.test(model) || behavior !== undefined);
   const transformations: JsonObject[] = [];
   let last: string | null = null;
   let dropping = false;
@@ -82,7 +82,7 @@ export async function judgeThinking(
     if (checks && CHECKED.test(seal.model)) {
       const fits = seal.prefix === await prefixDigest(body, index) &&
         (last === null || seal.before === last);
-      if (!fits && behaviour === "drop_block") {
+      if (!fits && behavior === "drop_block") {
         dropping = true;
         drop(path, "prefix_binding_mismatch");
         continue;
@@ -99,7 +99,7 @@ export async function judgeThinking(
   return { refusal: null, transformations: tells ? transformations : [], last };
 }
 
-function refuse(refusal: string): Verdict {
+function refuse(refusal: string): ThinkingCheck {
   return { refusal, transformations: [], last: null };
 }
 

@@ -13,7 +13,7 @@ export interface Sentence {
 }
 
 /** Members whose texts are documented elsewhere: help in commands.md, settings in configuration.md, tools to models. */
-const TOLD_ELSEWHERE = new Set([
+const REPORTED_ELSEWHERE = new Set([
   "help",
   "summary",
   "details",
@@ -98,7 +98,7 @@ class Collector {
       this.#call(node);
     }
     if (node.type === "ObjectProperty") {
-      if (!TOLD_ELSEWHERE.has((node.key as Node).name as string)) this.#visit(node.value as Node);
+      if (!REPORTED_ELSEWHERE.has((node.key as Node).name as string)) this.#visit(node.value as Node);
       return;
     }
     if (isComparison(node) || node.type === "SwitchCase") {

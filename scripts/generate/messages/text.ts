@@ -94,7 +94,7 @@ export function hole(node: Node): string {
   return `{${nameOf(node)}}`;
 }
 
-/** `advised("approve", file, id)` reads as the command it makes. */
+/** `formatCommand("approve", file, id)` reads as the command it makes. */
 function commandText({ callee, arguments: given }: Node): string[] | null {
   const [first] = given as Node[];
   const makes = isNode(callee) && callee.type === "Identifier" &&

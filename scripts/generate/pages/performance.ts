@@ -46,9 +46,9 @@ function partOf({ bench, about, day, version, machine, rows }: Measured): string
 }
 
 function rowOf(row: Row): string {
-  const [name, value, beside, goal, verdict] = cellsOf(row);
+  const [name, value, beside, goal, rating] = cellsOf(row);
   return `| ${
-    [name, value, beside, verdict === "" ? goal : `${goal}, ${verdict === "ok" ? "met" : "missed"}`]
+    [name, value, beside, rating === "" ? goal : `${goal}, ${rating === "ok" ? "met" : "missed"}`]
       .map((cell) => cell.replaceAll("|", "\\|")).join(" | ")
   } |`;
 }

@@ -38,7 +38,7 @@ export function startRegistry(publications: readonly Publication[], upstream: st
         await packument(publications.filter(({ manifest }) => manifest.name === path), address),
       );
     }
-    if (path.endsWith(".tgz")) return new Response(await keptArchive(upstream, pathname));
+    if (path.endsWith(".tgz")) return new Response(await cachedArchive(upstream, pathname));
     const accept = request.headers.get("accept") ?? "*/*";
     const key = `${accept} ${pathname}`;
     if (!documents.has(key)) {
@@ -86,7 +86,7 @@ async function digest(
 }
 
 /** An archive of another package, from disk where an earlier run had it. */
-async function keptArchive(upstream: string, path: string): Promise<Uint8Array<ArrayBuffer>> {
+async function cachedArchive(upstream: string, path: string): Promise<Uint8Array<ArrayBuffer>> {
   const folder = `${cacheFolder()}/archives`;
   const file = `${folder}/${path.slice(1).replaceAll("/", "+")}`;
   try {

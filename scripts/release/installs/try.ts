@@ -120,22 +120,22 @@ const TRIALS: Readonly<
 };
 
 function failed(finished: Finished): string | null {
-  return finished.code === 0 ? null : told(finished);
+  return finished.code === 0 ? null : describe(finished);
 }
 
 /** Null when a program said just this and nothing else. */
 function unless(finished: Finished, out: string): string | null {
   if (finished.code === 0 && finished.out === out && finished.error === "") return null;
-  return told(finished);
+  return describe(finished);
 }
 
 /** The demo checks itself that its test passes in the end; it says how its commands run. */
 function demoFault(finished: Finished, { bare = false }: Way): string | null {
   const isConfined = finished.out.includes("Commands run inside the sandbox");
-  return finished.code === 0 && isConfined === !bare ? null : told(finished);
+  return finished.code === 0 && isConfined === !bare ? null : describe(finished);
 }
 
-function told({ code, out, error }: Finished): string {
+function describe({ code, out, error }: Finished): string {
   return `exit code ${code}\n${out}${error}`;
 }
 

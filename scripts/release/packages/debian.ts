@@ -7,7 +7,7 @@ import { COMPLETIONS } from "./contents.ts";
 import { type Needs, needsOf } from "./elf.ts";
 import { output } from "./run.ts";
 import type { Staged } from "./stage.ts";
-import { UNTOLD } from "./untold.ts";
+import { UNREPORTED } from "./untold.ts";
 
 /** What starts the program: a file that has all in it, a Deno that comes along, or the one on the PATH. */
 export type Runtime =
@@ -34,7 +34,7 @@ const COMPLETIONS_AT: Readonly<Record<keyof typeof COMPLETIONS, string>> = {
   fish: "usr/share/fish/vendor_completions.d/flemma.fish",
 };
 
-const LICENCES = ["LICENSE", "NOTICES.md"];
+const LICENSES = ["LICENSE", "NOTICES.md"];
 
 const LAUNCHER = `#!/bin/sh
 # Starts flemma by the Deno that was installed with it, or by the one on the PATH.
@@ -44,7 +44,7 @@ deno=/usr/lib/flemma/deno
   echo "  Install Deno 2.4.2 or later, for instance: npm install -g deno" >&2
   exit 1
 }
-${UNTOLD}export DENO_NO_UPDATE_CHECK=1
+${UNREPORTED}export DENO_NO_UPDATE_CHECK=1
 exec "$deno" run --no-config --no-lock --cached-only --quiet -A /usr/lib/flemma/flemma.js "$@"
 `;
 
@@ -103,7 +103,7 @@ async function contents({ staged, runtime, homepage }: DebianOptions): Promise<M
     ["usr/share/doc/flemma/changelog.gz", { text: await compressed(`${folder}/CHANGELOG.md`) }],
     ["usr/share/doc/flemma/copyright", {
       text: copyright(
-        await Promise.all(LICENCES.map((page) => Deno.readTextFile(`${folder}/${page}`))),
+        await Promise.all(LICENSES.map((page) => Deno.readTextFile(`${folder}/${page}`))),
         homepage,
         runtime,
       ),
@@ -140,8 +140,8 @@ function compressed(path: string): Promise<Uint8Array<ArrayBuffer>> {
 
 /** What all files come to, in units of 1024 bytes. */
 async function sizeOf(folder: string): Promise<number> {
-  const told = await output("du", ["-sk", "--apparent-size", folder]);
-  return Number.parseInt(new TextDecoder().decode(told));
+  const reported = await output("du", ["-sk", "--apparent-size", folder]);
+  return Number.parseInt(new TextDecoder().decode(reported));
 }
 
 function control({ staged, maintainer, homepage }: DebianOptions, needs: Needs | null, size: number): string {

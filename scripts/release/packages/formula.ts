@@ -1,7 +1,7 @@
 // The formula for Homebrew. It installs the archive and is started by Homebrew's own Deno.
 
 import { COMPLETIONS } from "./contents.ts";
-import { UNTOLD } from "./untold.ts";
+import { UNREPORTED } from "./untold.ts";
 
 export interface FormulaOptions {
   readonly version: string;
@@ -39,7 +39,7 @@ export function formula({ version, address, checksum, homepage }: FormulaOptions
     libexec.install "flemma.js", Dir["flemma-*"]
     (bin/"flemma").write <<~SH
       #!/bin/sh
-${UNTOLD.replace(/^(?=.)/gm, "      ")}      export DENO_NO_UPDATE_CHECK=1
+${UNREPORTED.replace(/^(?=.)/gm, "      ")}      export DENO_NO_UPDATE_CHECK=1
       exec "#{Formula["deno"].opt_bin}/deno" run --no-config --no-lock --cached-only --quiet -A "#{libexec}/flemma.js" "$@"
     SH
     man1.install "flemma.1"

@@ -3,7 +3,7 @@
 const LAUNCHER = new URL("../../build/npm/flemma.bin", import.meta.url);
 
 /** The lines, from the script of npm's package. */
-export const UNTOLD: string = linesOf(Deno.readTextFileSync(LAUNCHER));
+export const UNREPORTED: string = linesOf(Deno.readTextFileSync(LAUNCHER));
 
 function linesOf(script: string): string {
   const [lines] = /^# --- what Deno does not tell ---\n[^]*?^# --- end ---\n/m.exec(script) ?? [];

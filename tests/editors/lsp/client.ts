@@ -40,7 +40,7 @@ interface Text {
 export class LspEditor implements AsyncDisposable {
   readonly texts = new Map<string, Text>();
   /** Everything that the server told, newest last. */
-  readonly told: { readonly method: string; readonly params: Json }[] = [];
+  readonly reported: { readonly method: string; readonly params: Json }[] = [];
   readonly #options: EditorOptions;
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -147,11 +147,11 @@ export class LspEditor implements AsyncDisposable {
 
   /** The person types: each edit is of the text after the one before. */
   change(uri: string, ...edits: readonly TextEdit[]): void {
-    const held = this.texts.get(uri)!;
-    held.text = applied(held.text, edits, this.unit);
-    held.version++;
+    const retained = this.texts.get(uri)!;
+    retained.text = applied(retained.text, edits, this.unit);
+    retained.version++;
     this.notify("textDocument/didChange", {
-      textDocument: { uri, version: held.version },
+      textDocument: { uri, version: retained.version },
       contentChanges: edits.map(({ range, newText }) => ({ range, text: newText })),
     });
   }
@@ -190,15 +190,15 @@ export class LspEditor implements AsyncDisposable {
       return false;
     }
     for (const { uri, edits } of changes) {
-      const held = this.texts.get(uri)!;
+      const retained = this.texts.get(uri)!;
       // From the end, so that each position is still that of the text before.
       const sorted = edits.toSorted((a, b) =>
         b.range.start.line - a.range.start.line || b.range.start.character - a.range.start.character
       );
-      held.text = applied(held.text, sorted, this.unit);
-      held.version++;
+      retained.text = applied(retained.text, sorted, this.unit);
+      retained.version++;
       this.notify("textDocument/didChange", {
-        textDocument: { uri, version: held.version },
+        textDocument: { uri, version: retained.version },
         contentChanges: sorted.map(({ range, newText }) => ({ range, text: newText })),
       });
     }
@@ -229,7 +229,7 @@ export class LspEditor implements AsyncDisposable {
   /** The findings of the text as it is now. */
   async findings(uri: string): Promise<Json[]> {
     return await this.until(() => {
-      const last = this.told.findLast(({ method, params }) =>
+      const last = this.reported.findLast(({ method, params }) =>
         method === "textDocument/publishDiagnostics" && params.uri === uri
       );
       return last?.params.version === this.versionOf(uri) ? last!.params.diagnostics as Json[] : undefined;
@@ -238,7 +238,7 @@ export class LspEditor implements AsyncDisposable {
 
   /** The messages shown so far. */
   get shown(): string[] {
-    return this.told.filter(({ method }) => method === "window/showMessage").map(({ params }) =>
+    return this.reported.filter(({ method }) => method === "window/showMessage").map(({ params }) =>
       params.message
     );
   }
@@ -246,7 +246,7 @@ export class LspEditor implements AsyncDisposable {
   /** Settles when the progress of a run has ended, with its last word. */
   async runEnds(times = 1): Promise<string> {
     return await this.until(() => {
-      const ends = this.told.filter(({ method, params }) =>
+      const ends = this.reported.filter(({ method, params }) =>
         method === "$/progress" && params.value.kind === "end"
       );
       return ends[times - 1]?.params.value.message as string | undefined;
@@ -316,10 +316,10 @@ export class LspEditor implements AsyncDisposable {
     if (message.method === undefined) {
       this.#waiting.get(message.id)?.(message);
       this.#waiting.delete(message.id);
-      if (message.id === null) this.told.push({ method: "error", params: message.error });
+      if (message.id === null) this.reported.push({ method: "error", params: message.error });
       return;
     }
-    this.told.push({ method: message.method, params: message.params });
+    this.reported.push({ method: message.method, params: message.params });
     if (message.id === undefined) return;
     const result = await this.#answered(message);
     // This editor may be on its way out.

@@ -64,12 +64,12 @@ async function withEditor(
 
 /** Asks about the place where a text stands, a little way into it. */
 async function at(editor: LspEditor, uri: string, method: string, text: string, into = 0): Promise<Json> {
-  const held = editor.textOf(uri);
-  const offset = held.indexOf(text);
+  const retained = editor.textOf(uri);
+  const offset = retained.indexOf(text);
   assert.ok(offset >= 0, text);
   return await editor.request(`textDocument/${method}`, {
     textDocument: { uri },
-    position: positionOf(held, offset + into),
+    position: positionOf(retained, offset + into),
     context: { includeDeclaration: true },
   });
 }

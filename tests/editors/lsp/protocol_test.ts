@@ -18,7 +18,7 @@ Deno.test("whatever comes over the wire is answered as a mistake, and the server
   withScene(async (place) => {
     await using editor = LspEditor.unready(place);
     const errors = () =>
-      editor.told.filter(({ method }) => method === "error").map(({ params }) => params.code);
+      editor.reported.filter(({ method }) => method === "error").map(({ params }) => params.code);
     assert.equal((await editor.answer("textDocument/hover", {})).error.code, -32002);
     editor.notify("textDocument/didOpen", { textDocument: { uri: "file:///a", text: "x" } });
     await editor.raw("Content-Length: 3\r\n\r\n{a}");
@@ -159,11 +159,11 @@ for (const unit of ["utf-8", "utf-16"] as const) {
       assert.equal(editor.unit, unit);
       const uri = `file://${place.path("f.chat")}`;
       const texts: string[] = [];
-      const told: Json[] = [];
+      const reported: Json[] = [];
       for (let count = 0; count < edits; count++) {
         if (count % 25 === 0) editor.open(uri, freshText(random));
         else editor.change(uri, ...changes(random, editor.textOf(uri), unit));
-        told.push(asChecked(await editor.findings(uri)));
+        reported.push(asChecked(await editor.findings(uri)));
         texts.push(editor.textOf(uri));
       }
       for (const [index, each] of texts.entries()) place.write(`${index}.chat`, each);
@@ -179,7 +179,7 @@ for (const unit of ["utf-8", "utf-16"] as const) {
             ? [code]
             : [code, line, column(text, { line, start_col }, unit), message]
         );
-        assert.deepEqual(told[index], expected, JSON.stringify(text));
+        assert.deepEqual(reported[index], expected, JSON.stringify(text));
       }
       assert.equal(await editor.shutdown(), 0);
     }));

@@ -41,17 +41,17 @@ async function withModel(
   }) => Promise<void>,
 ): Promise<void> {
   const asked = Promise.withResolvers<void>();
-  const told = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async () => {
     asked.resolve();
-    await told.promise;
+    await reported.promise;
     const events = textReply(text).events!.map((event) =>
       `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
     );
     return new Response(events.join(""), { headers: { "content-type": "text/event-stream" } });
   });
   const env = { FLEMMA_ANTHROPIC_BASE_URL: `http://127.0.0.1:${server.addr.port}` };
-  await body({ env, asked: asked.promise, answer: told.resolve });
+  await body({ env, asked: asked.promise, answer: reported.resolve });
 }
 
 const titles = (actions: readonly Json[]) => actions.map(({ title }) => title);
@@ -98,7 +98,7 @@ Deno.test("approve is an edit of one word, and an advance then runs the call and
       );
       // The file is the editor's to save.
       assert.equal(place.read("f.chat"), PENDING);
-      const edits = editor.told.filter(({ method }) => method === "workspace/applyEdit");
+      const edits = editor.reported.filter(({ method }) => method === "workspace/applyEdit");
       assert.equal(edits.length, 2, "one for the result, one for the reply");
     }, { env })));
 
@@ -109,7 +109,7 @@ Deno.test("reject is an edit of one word, with a reason an empty line more, whic
     await editor.take(byTitle(actions, "Reject bash (call_1) with a reason…"));
     assert.equal(editor.textOf(uri), PENDING.replace("status=pending\n", "status=rejected\n\n"));
     const shown = await editor.until(
-      () => editor.told.find(({ method }) => method === "window/showDocument"),
+      () => editor.reported.find(({ method }) => method === "window/showDocument"),
       "the place is shown",
     );
     assert.equal(editor.textOf(uri).split("\n")[shown.params.selection.start.line], "");
@@ -174,7 +174,7 @@ Deno.test("an edit that the editor refuses as stale is asked for again in the te
       await editor.execute("flemma.advance", { uri, version: 1 });
       await editor.runEnds();
       assert.equal(editor.textOf(uri), "@You:\nHello. How are you?\n\n@Assistant:\nI am well.\n\n@You:\n\n");
-      const edits = editor.told.filter(({ method }) => method === "workspace/applyEdit");
+      const edits = editor.reported.filter(({ method }) => method === "workspace/applyEdit");
       assert.equal(edits.length, 2);
     }, {
       env,
@@ -204,7 +204,7 @@ Deno.test("a run can be cancelled by its progress and by a command, and says so 
       editor.open(uri, text);
       await editor.execute("flemma.advance", { uri, version: 1 }, { workDoneToken: "mine" });
       await editor.until(
-        () => editor.told.some(({ params }) => params?.value?.message?.includes("sleep 60")),
+        () => editor.reported.some(({ params }) => params?.value?.message?.includes("sleep 60")),
         "it runs",
       );
       while (!place.exists("began")) await new Promise((done) => setTimeout(done, 5));
@@ -256,11 +256,11 @@ Deno.test("the text of an unsaved document counts, and one without a file can be
       await using editor = await LspEditor.start(place, { env: { ...KEY, ...env } });
       for (const uri of ["untitled:Untitled-1", `file://${place.path("new%20one.chat")}`]) {
         editor.open(uri, QUESTION);
-        const before = editor.told.length;
+        const before = editor.reported.length;
         await editor.execute("flemma.advance", { uri, version: 1 });
         await editor.until(() => editor.textOf(uri).includes("Fine."), "the reply is there");
         await editor.until(
-          () => editor.told.slice(before).some(({ params }) => params?.value?.kind === "end"),
+          () => editor.reported.slice(before).some(({ params }) => params?.value?.kind === "end"),
           "the run ends",
         );
         assert.equal(editor.textOf(uri), `${QUESTION}\n@Assistant:\nFine.\n\n@You:\n\n`);
@@ -276,7 +276,7 @@ Deno.test("an editor that wants to pull findings gets none by itself", () =>
     assert.deepEqual(pulled.items.map(({ message }: Json) => message), [
       "waits for you: bash: $ echo ran >> runs; echo hello",
     ]);
-    assert.ok(!editor.told.some(({ method }) => method === "textDocument/publishDiagnostics"));
+    assert.ok(!editor.reported.some(({ method }) => method === "textDocument/publishDiagnostics"));
   }, { capabilities: { ...CAPABILITIES, textDocument: { diagnostic: {} } } }));
 
 Deno.test("an editor without versioned edits gets changes by address, and symbols as a list", () =>
@@ -287,7 +287,7 @@ Deno.test("an editor without versioned edits gets changes by address, and symbol
     assert.equal(editor.textOf(uri), PENDING.replace("pending", "approved"));
     const symbols = await editor.request("textDocument/documentSymbol", { textDocument: { uri } });
     assert.ok(symbols.every((each: Json) => each.location.uri === uri));
-    assert.equal(editor.told.filter(({ method }) => method === "client/registerCapability").length, 0);
+    assert.equal(editor.reported.filter(({ method }) => method === "client/registerCapability").length, 0);
   }, { capabilities: {} }));
 
 Deno.test("positions count bytes where the editor offers to, UTF-16 where it does not", async () => {

@@ -38,18 +38,19 @@ for (
       await editor.findings(uri);
       assert.equal(await decisionOf(editor, uri), "approve");
       place.settings("tools:\n  rules:\n    - { ask: bash }\n");
-      const before = editor.told.length;
+      const before = editor.reported.length;
       tell(editor);
       assert.equal(await decisionOf(editor, uri), "require_approval");
       await editor.until(
-        () => editor.told.slice(before).some(({ method }) => method === "textDocument/publishDiagnostics"),
+        () =>
+          editor.reported.slice(before).some(({ method }) => method === "textDocument/publishDiagnostics"),
         "the findings are told anew",
       );
       place.settings("tools: 7\n");
       tell(editor);
       const wrong = await editor.until(
         () =>
-          editor.told.findLast(({ method }) => method === "textDocument/publishDiagnostics")?.params
+          editor.reported.findLast(({ method }) => method === "textDocument/publishDiagnostics")?.params
             .diagnostics
             .find((each: Json) => each.severity === 1),
         "the settings are told to be wrong",
@@ -63,7 +64,7 @@ Deno.test("an editor is asked to watch settings beside documents and the person'
   withScene(async (place) => {
     await using editor = await LspEditor.start(place);
     const asked = await editor.until(
-      () => editor.told.find(({ method }) => method === "client/registerCapability"),
+      () => editor.reported.find(({ method }) => method === "client/registerCapability"),
       "files are asked to be watched",
     );
     const patterns = asked.params.registrations[0].registerOptions.watchers.map(({ globPattern }: Json) =>
@@ -191,7 +192,7 @@ Deno.test("of two editors with the same document one runs, the other is told, an
           /^Approve/.test(title)
         );
         const locked = () =>
-          two.told.filter(({ method, params }) =>
+          two.reported.filter(({ method, params }) =>
             method === "window/logMessage" && /in use/.test(params.message)
           ).length;
         const before = locked();
@@ -344,7 +345,7 @@ Deno.test("a change that cannot be read is an error, and nothing is edited until
             assert.match(error?.message ?? "", /cannot be read/, `${command} after ${what}`);
           }
           assert.equal(await editor.codeActions(uri, "flemma:tool"), null, what);
-          const errors = editor.told.filter(({ method, params }) =>
+          const errors = editor.reported.filter(({ method, params }) =>
             method === "window/showMessage" && params.type === 1 &&
             /cannot be read.*open it again/.test(params.message)
           );

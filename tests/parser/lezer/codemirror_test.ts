@@ -7,7 +7,7 @@ import { inBrowser } from "../../browser.ts";
 interface Report {
   readonly error?: string;
   readonly looks: {
-    readonly colours: Readonly<Record<string, string>>;
+    readonly colors: Readonly<Record<string, string>>;
     readonly folds: Readonly<Record<string, string | null>>;
   };
   readonly pasted: { readonly expected: number; readonly length: number; readonly typed: number };
@@ -19,10 +19,10 @@ Deno.test("CodeMirror shows colours and folds, takes 1 MB, and after 1,000 edits
     await bundleText("tests/parser/lezer/page.ts"),
   ) as Report;
   assert.equal(error, undefined);
-  const { "@You:": marker, Title: title, Hello: words, '"ls"': value } = looks.colours;
-  assert.equal(looks.colours["I will."], words);
-  for (const [name, colour] of Object.entries({ marker, title, value })) {
-    assert.notEqual(colour, words, name);
+  const { "@You:": marker, Title: title, Hello: words, '"ls"': value } = looks.colors;
+  assert.equal(looks.colors["I will."], words);
+  for (const [name, color] of Object.entries({ marker, title, value })) {
+    assert.notEqual(color, words, name);
   }
   assert.deepEqual(looks.folds, {
     block: "\na: 1\n```",

@@ -42,7 +42,7 @@ function treeOf(view: EditorView): Tree {
 }
 
 /** The colour in which the first occurrence of a word is shown. */
-function colourOf(view: EditorView, word: string): string {
+function colorOf(view: EditorView, word: string): string {
   const walker = document.createTreeWalker(view.contentDOM, TEXT_ALONE);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     const { parentElement } = node;
@@ -64,10 +64,10 @@ function looks() {
     return range === null ? null : doc.sliceString(range.from, range.to);
   };
   const words = ["@You:", "Title", "Hello", '"ls"', "I will."];
-  const colours = Object.fromEntries(words.map((word) => [word, colourOf(view, word)]));
+  const colors = Object.fromEntries(words.map((word) => [word, colorOf(view, word)]));
   const folds = { block: folded(1), turn: folded(4), text: folded(6), call: folded(11) };
   view.destroy();
-  return { colours, folds };
+  return { colors, folds };
 }
 
 /** Pastes a document of 1 MB and types behind it. */

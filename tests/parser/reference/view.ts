@@ -172,15 +172,15 @@ class ViewReader {
   ): unknown {
     const fence = read.blockFence(this.#line(opener))!;
     let { status, unknown } = suffix === null ? NO_STATUS : headerStatus(suffix);
-    let told = line;
+    let reported = line;
     if (status === null && fence.language === "flemma:tool") {
       ({ status, unknown } = fenceStatus(fence.info));
-      told = opener;
+      reported = opener;
     } else if (status === null && fence.language === "flemma:pending") {
       status = "pending";
       this.#find("legacy_form", opener, id);
     }
-    if (unknown) this.#find("status_unknown", told, id);
+    if (unknown) this.#find("status_unknown", reported, id);
     this.#results.push({ id, line });
     const final = status === null || status === "error";
     return {
@@ -379,12 +379,12 @@ function tokens(text: string): { key: string | null; value: string }[] {
 }
 
 /** What is said about a status, and whether a word there is meant as one and is none. */
-interface Said {
+interface Stated {
   readonly status: string | null;
   readonly unknown: boolean;
 }
 
-const NO_STATUS: Said = { status: null, unknown: false };
+const NO_STATUS: Stated = { status: null, unknown: false };
 
 function known(value: string): string | null {
   const word = value.toLowerCase();
@@ -392,7 +392,7 @@ function known(value: string): string | null {
 }
 
 /** The inside of a header's parentheses. A word within two letters of a status is meant as one. */
-function headerStatus(suffix: string): Said {
+function headerStatus(suffix: string): Stated {
   const all = tokens(suffix);
   const keyed = all.findLast(({ key }) => key === "status")?.value ?? null;
   const unknown = keyed !== null && known(keyed) === null;
@@ -409,7 +409,7 @@ function headerStatus(suffix: string): Said {
 }
 
 /** What stands behind `flemma:tool`: only the key counts, and a failure is never spelt there. */
-function fenceStatus(info: string): Said {
+function fenceStatus(info: string): Stated {
   const keyed = tokens(info).findLast(({ key }) => key === "status")?.value ?? null;
   const status = keyed === null ? null : known(keyed);
   if (status !== null && status !== "error") return { status, unknown: false };

@@ -6,9 +6,9 @@ import { isSuperuser, runDeno } from "../ordinary_user.ts";
 export interface Outcome {
   group: string;
   name: string;
-  held: boolean;
+  retained: boolean;
   /** It was not tried: the program says itself that it cannot hold this here. */
-  told?: boolean;
+  reported?: boolean;
   detail: string;
 }
 

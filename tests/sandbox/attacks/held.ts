@@ -227,4 +227,4 @@ const reported = inGroup("reported faults", [
   },
 ]);
 
-export const HELD: readonly Attack[] = [...project, ...home, ...reported];
+export const PROTECTED: readonly Attack[] = [...project, ...home, ...reported];

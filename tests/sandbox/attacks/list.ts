@@ -5,7 +5,7 @@ import { DOCUMENT } from "./document.ts";
 import { ENTRIES } from "./entries.ts";
 import { FILE_TOOLS } from "./file_tools.ts";
 import { ENVIRONMENT } from "./environment.ts";
-import { HELD } from "./held.ts";
+import { PROTECTED } from "./held.ts";
 import { HIDDEN } from "./hidden.ts";
 import { HOOKS } from "./hooks.ts";
 import { KERNEL } from "./kernel.ts";
@@ -24,7 +24,7 @@ export const ATTACKS: readonly Attack[] = [
   ...DOCUMENT,
   ...HOOKS,
   ...ENVIRONMENT,
-  ...HELD,
+  ...PROTECTED,
   ...LATER,
   ...SOCKETS,
   ...CALLS,

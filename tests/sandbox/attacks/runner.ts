@@ -53,16 +53,16 @@ for (const each of ATTACKS) {
     each.plant?.(scene);
     const sandbox = makeSandbox(each, scene);
     const answer = await sandbox.available();
-    if (!answer.ok) return { held: false, detail: answer.problem.message };
+    if (!answer.ok) return { retained: false, detail: answer.problem.message };
     try {
-      if (await isUnlimited(sandbox)) return { held: true, told: true, detail: "" };
+      if (await isUnlimited(sandbox)) return { retained: true, reported: true, detail: "" };
       const ran = await carryOut(each, scene, sandbox);
       return {
-        held: !each.won(scene, ran),
+        retained: !each.won(scene, ran),
         detail: only === undefined ? "" : `${ran.code}\n${ran.out}\n${ran.err}`,
       };
     } catch (thrown) {
-      return { held: false, detail: String(thrown) };
+      return { retained: false, detail: String(thrown) };
     }
   });
   const line = JSON.stringify({ group: each.group, name: each.name, ...outcome });

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../../base/problem.ts";
-import { judge, type Verdict } from "../../../sandbox/backends/diagnose.ts";
+import { diagnose, type Diagnosis } from "../../../sandbox/backends/diagnose.ts";
 import type { BackendConfig } from "../../../sandbox/types.ts";
 
 const WORKS: Outcome<void> = success(undefined);
-const fails = (said: string, part?: string): Outcome<void> => ({
+const fails = (stated: string, part?: string): Outcome<void> => ({
   ok: false,
-  problem: { code: "sandbox-setup-failed", message: said, ...{ said, part } },
+  problem: { code: "sandbox-setup-failed", message: stated, ...{ stated, part } },
 });
 const MACHINE = fails("machine");
 const RACE = fails("race");
@@ -21,7 +21,7 @@ interface Row {
   /** Answers in turn; the last one is given for ever. */
   real: Outcome<void>[];
   empty?: Outcome<void>[];
-  verdict: Verdict["kind"];
+  decided: Diagnosis["kind"];
   /** Of the settings that work. */
   config?: BackendConfig;
   /** Tries of the real policy, and of the empty one. */
@@ -29,19 +29,19 @@ interface Row {
 }
 
 const ROWS: Row[] = [
-  { name: "what works is not tried empty", real: [WORKS], verdict: "works", config: {}, tries: [1, 0] },
+  { name: "what works is not tried empty", real: [WORKS], decided: "works", config: {}, tries: [1, 0] },
   {
     name: "a cause of the machine under both means none",
     real: [MACHINE],
     empty: [MACHINE],
-    verdict: "cannot",
+    decided: "cannot",
     tries: [1, 1],
   },
   {
     name: "a race under the real policy is looked at once more",
     real: [RACE, WORKS],
     empty: [WORKS],
-    verdict: "works",
+    decided: "works",
     config: {},
     tries: [2, 1],
   },
@@ -49,35 +49,35 @@ const ROWS: Row[] = [
     name: "a race that goes on stops the command",
     real: [RACE],
     empty: [WORKS],
-    verdict: "unknown",
+    decided: "unknown",
     tries: [2, 1],
   },
   {
     name: "words of the machine under the real policy alone stop the command",
     real: [MACHINE],
     empty: [WORKS],
-    verdict: "unknown",
+    decided: "unknown",
     tries: [2, 1],
   },
   {
     name: "any other failure under the empty policy is not known",
     real: [MACHINE],
     empty: [RACE],
-    verdict: "unknown",
+    decided: "unknown",
     tries: [2, 1],
   },
   {
     name: "a probe out of time is not known",
     real: [SLOW],
     empty: [SLOW],
-    verdict: "unknown",
+    decided: "unknown",
     tries: [2, 1],
   },
   {
     name: "a passing fault of the machine is over at the second look",
     real: [SLOW, WORKS],
     empty: [SLOW],
-    verdict: "works",
+    decided: "works",
     config: {},
     tries: [2, 1],
   },
@@ -85,7 +85,7 @@ const ROWS: Row[] = [
     name: "where /proc is refused the list without it is used",
     real: [PROC, WORKS],
     empty: [PROC, WORKS],
-    verdict: "works",
+    decided: "works",
     config: { proc: false },
     tries: [2, 2],
   },
@@ -93,21 +93,21 @@ const ROWS: Row[] = [
     name: "where the list without /proc fails too there is none",
     real: [PROC],
     empty: [PROC, MACHINE],
-    verdict: "cannot",
+    decided: "cannot",
     tries: [1, 2],
   },
   {
     name: "/proc refused under the real policy alone lowers nothing",
     real: [PROC],
     empty: [WORKS],
-    verdict: "unknown",
+    decided: "unknown",
     tries: [2, 1],
   },
   {
     name: "where the filter is refused the sandbox does without",
     real: [FILTER, FILTER, WORKS],
     empty: [WORKS],
-    verdict: "works",
+    decided: "works",
     config: { seccomp: false },
     tries: [3, 1],
   },
@@ -120,17 +120,17 @@ for (const row of ROWS) {
       const answer = answers[Math.min(tried[kind]++, answers.length - 1)];
       return Promise.resolve(answer ?? assert.fail("not to be tried"));
     };
-    const verdict = await judge({}, {
+    const decided = await diagnose({}, {
       real: next(row.real, 0),
       empty: next(row.empty ?? [], 1),
       less: (config, problem) => {
         const part = "part" in problem ? problem.part as string | undefined : undefined;
         return part === undefined || config[part] === false ? null : { ...config, [part]: false };
       },
-      ofMachine: (said) => said === "machine",
+      ofMachine: (stated) => stated === "machine",
     });
-    assert.equal(verdict.kind, row.verdict);
-    if (verdict.kind === "works") assert.deepEqual(verdict.config, row.config);
+    assert.equal(decided.kind, row.decided);
+    if (decided.kind === "works") assert.deepEqual(decided.config, row.config);
     assert.deepEqual(tried, row.tries);
   });
 }

@@ -71,16 +71,19 @@ const ROWS: [stderr: string, cause: RegExp, remedy: RegExp, around?: Surrounding
 ];
 
 for (const [stderr, cause, remedy, around = OPEN] of ROWS) {
-  const told = Object.entries(around.machine.settings).map((each) => each.join("=")).join("");
-  Deno.test(`a set-up that fails with "${stderr.trim().split("\n")[0]}" is explained ${told}`.trim(), () => {
-    const problem = classifySetupFailure(stderr, around);
-    assert.equal(problem.code, "sandbox-setup-failed");
-    assert.match(problem.message, cause);
-    assert.match(problem.next ?? "", remedy);
-    assert.match(problem.forModel, cause);
-    assert.match(problem.forModel, /Do not try again/);
-    assert.doesNotMatch(problem.message, /container/);
-  });
+  const reported = Object.entries(around.machine.settings).map((each) => each.join("=")).join("");
+  Deno.test(
+    `a set-up that fails with "${stderr.trim().split("\n")[0]}" is explained ${reported}`.trim(),
+    () => {
+      const problem = classifySetupFailure(stderr, around);
+      assert.equal(problem.code, "sandbox-setup-failed");
+      assert.match(problem.message, cause);
+      assert.match(problem.next ?? "", remedy);
+      assert.match(problem.forModel, cause);
+      assert.match(problem.forModel, /Do not try again/);
+      assert.doesNotMatch(problem.message, /container/);
+    },
+  );
 }
 
 const REFUSED = "bwrap: No permissions to create a new namespace, …";

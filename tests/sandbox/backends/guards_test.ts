@@ -5,7 +5,7 @@ import { failure, type Problem, success } from "../../../base/problem.ts";
 import { BackendRegistry } from "../../../sandbox/mod.ts";
 import { bwrap, registerBuiltinBackends } from "../../../sandbox/backends/builtin.ts";
 import { bwrapSettings } from "../../../sandbox/backends/bwrap.ts";
-import { keepVerdict, keptVerdict } from "../../../sandbox/backends/cached_failure.ts";
+import { readCachedFailure, saveFailure } from "../../../sandbox/backends/cached_failure.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "../../../sandbox/backends/probe.ts";
 import { seatbelt } from "../../../sandbox/backends/seatbelt.ts";
 import type { BackendPreparation, Host } from "../../../sandbox/types.ts";
@@ -55,8 +55,8 @@ Deno.test("bubblewrap counts as absent only where there is none, not where it ma
     );
     assert.match(missing.ok ? "" : missing.problem.next ?? "", /Install the package bubblewrap/);
     const own = { program: () => failure("program-not-found", "m", "Do that.") };
-    const told = await bwrap.available({}, hostIn(root, own));
-    assert.equal(told.ok ? "" : told.problem.next, "Do that.");
+    const reported = await bwrap.available({}, hostIn(root, own));
+    assert.equal(reported.ok ? "" : reported.problem.next, "Do that.");
     assert.equal(
       (await bwrap.available({ path: "" }, hostIn(root))).ok,
       true,
@@ -110,20 +110,27 @@ Deno.test("a part is given up only where it was refused, is one that the rest do
 
 Deno.test("what is told about hardening is what is in force: one row a condition", () =>
   inFolder((root) => {
-    const told = (
+    const reported = (
       changes: Partial<typeof POLICY>,
       config: Record<string, unknown>,
       superuser: boolean,
     ) => bwrap.hardening!({ ...POLICY, ...changes }, config, hostIn(root, { root: superuser })).join("\n");
     const rows: readonly (readonly [string, string, boolean, boolean, boolean, boolean])[] = [
       // name, text, superuser without capabilities, filtered, not filtered for privileges, other /proc
-      ["ordinary", told({}, {}, false), false, true, false, false],
-      ["superuser", told({}, {}, true), true, true, false, false],
-      ["privileged superuser", told({ allow_privileged: true }, {}, true), false, false, true, false],
-      ["ordinary, privileges kept", told({ allow_privileged: true }, {}, false), false, true, false, false],
-      ["filter refused", told({}, { seccomp: false }, false), false, false, false, false],
-      ["/proc refused", told({}, { proc: false }, false), false, true, false, true],
-      ["settings that do not hold", told({}, { path: "" }, false), false, false, false, false],
+      ["ordinary", reported({}, {}, false), false, true, false, false],
+      ["superuser", reported({}, {}, true), true, true, false, false],
+      ["privileged superuser", reported({ allow_privileged: true }, {}, true), false, false, true, false],
+      [
+        "ordinary, privileges kept",
+        reported({ allow_privileged: true }, {}, false),
+        false,
+        true,
+        false,
+        false,
+      ],
+      ["filter refused", reported({}, { seccomp: false }, false), false, false, false, false],
+      ["/proc refused", reported({}, { proc: false }, false), false, true, false, true],
+      ["settings that do not hold", reported({}, { path: "" }, false), false, false, false, false],
     ];
     for (const [name, text, superuser, filtered, privileges, proc] of rows) {
       assert.equal(/commands have no capabilities/.test(text), superuser, name);
@@ -135,11 +142,11 @@ Deno.test("what is told about hardening is what is in force: one row a condition
   }));
 
 Deno.test("on macOS it is told that a network list cannot be kept, where there is one that would matter", () => {
-  const told = (network: boolean, network_allow?: string[]) =>
+  const reported = (network: boolean, network_allow?: string[]) =>
     seatbelt.hardening!({ ...POLICY, network, network_allow }, {}, hostIn("/nowhere"))
       .some((sentence) => /network list cannot be kept/.test(sentence));
   assert.deepEqual(
-    [told(false, ["a.org"]), told(false, []), told(false), told(true, ["a.org"])],
+    [reported(false, ["a.org"]), reported(false, []), reported(false), reported(true, ["a.org"])],
     [true, false, false, false],
   );
 });
@@ -151,23 +158,23 @@ Deno.test("a verdict is believed only on the ground it was found on and from thi
     const programOf = () => Promise.resolve(program);
     const file = `${root}/run/flemma/none-b`;
     const problem = { code: "c", message: "None.", next: "Do that." };
-    await keepVerdict("b", () => Promise.resolve(null), problem, host);
+    await saveFailure("b", () => Promise.resolve(null), problem, host);
     assert.deepEqual([...Deno.readDirSync(`${root}/run/flemma`)], [], "without a program nothing is kept");
-    await keepVerdict("b", programOf, problem, host);
+    await saveFailure("b", programOf, problem, host);
     const whole = Deno.readTextFileSync(file);
-    const ask = (of = programOf) => keptVerdict("b", of, host);
+    const ask = (of = programOf) => readCachedFailure("b", of, host);
     assert.deepEqual(await ask(), problem);
-    assert.equal(await keptVerdict("other", programOf, host), null);
+    assert.equal(await readCachedFailure("other", programOf, host), null);
     assert.equal(await ask(() => Promise.resolve(`${root}/none`)), null);
     assert.equal(await ask(() => Promise.resolve("/bin/sh")), null, "another program");
-    const { ground } = JSON.parse(whole);
+    const { folderAccess } = JSON.parse(whole);
     const spoilt = [
       "{",
       "null",
-      JSON.stringify({ ground: JSON.parse(ground), problem }),
-      JSON.stringify({ ground, problem: { code: "c" } }),
-      JSON.stringify({ ground, problem: { code: "c", message: 1 } }),
-      JSON.stringify({ ground }),
+      JSON.stringify({ folderAccess: JSON.parse(folderAccess), problem }),
+      JSON.stringify({ folderAccess, problem: { code: "c" } }),
+      JSON.stringify({ folderAccess, problem: { code: "c", message: 1 } }),
+      JSON.stringify({ folderAccess }),
       JSON.stringify({ problem }),
     ];
     for (const text of spoilt) {
@@ -270,7 +277,7 @@ Deno.test("a probe tells what went wrong, by the first words that were said, and
       await ask("printf '\\n  why \\nmore\\n' >&2; exit 3"),
       "An empty command failed inside the sandbox with exit code 3: why",
     );
-    const failed = { code: "sandbox-setup-failed" as const, message: "Set-up.", said: "", forModel: "" };
+    const failed = { code: "sandbox-setup-failed" as const, message: "Set-up.", stderr: "", forModel: "" };
     assert.equal(await ask("exit 0", { setupFailure: () => Promise.resolve(failed) }), "Set-up.");
     assert.equal(await ask("exit 0"), "works");
     assert.equal(disposed, 4);

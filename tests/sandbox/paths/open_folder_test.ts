@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import {
-  inHeldFolder,
-  linkInHeld,
-  makeHeld,
-  moveFromHeld,
+  inOpenFolder,
+  linkInFolder,
+  makeInFolder,
+  moveFromFolder,
   openToOwner,
-  putIntoHeld,
-  removeEmptyFromHeld,
-  setModeOfHeld,
+  putIntoFolder,
+  removeEmptyFromFolder,
+  setModeInFolder,
 } from "../../../sandbox/paths/open_folder.ts";
 import { inFolder, plant } from "../fixture.ts";
 
@@ -33,11 +33,11 @@ Deno.test("a folder that is reached through a link, at its end or on its way, is
     Deno.symlinkSync("outside", `${root}/link`);
     for (const folder of [`${root}/link`, `${root}/link/in`]) {
       const path = `${folder}/file`;
-      await assert.rejects(moveFromHeld(path, `${root}/keep/file`), OTHER_FOLDER);
-      await assert.rejects(putIntoHeld(`${root}/keep/none`, path), OTHER_FOLDER);
-      await assert.rejects(linkInHeld(path, "target"), OTHER_FOLDER);
-      await assert.rejects(setModeOfHeld(folder, 0o700), OTHER_FOLDER);
-      assert.throws(() => makeHeld(`${folder}/new`), OTHER_FOLDER);
+      await assert.rejects(moveFromFolder(path, `${root}/keep/file`), OTHER_FOLDER);
+      await assert.rejects(putIntoFolder(`${root}/keep/none`, path), OTHER_FOLDER);
+      await assert.rejects(linkInFolder(path, "target"), OTHER_FOLDER);
+      await assert.rejects(setModeInFolder(folder, 0o700), OTHER_FOLDER);
+      assert.throws(() => makeInFolder(`${folder}/new`), OTHER_FOLDER);
     }
     assert.deepEqual(names(`${root}/outside`), ["in"]);
     assert.deepEqual(names(`${root}/outside/in`), ["file"]);
@@ -48,7 +48,7 @@ Deno.test("once a folder was judged, what is done happens in it, wherever its na
   inFolder(async (root) => {
     plant(root, "project/nr/config", "outside/config");
     const exchange = `mv "$1/nr" "$1/away"; ln -s ../outside "$1/nr"; `;
-    await inHeldFolder(`${root}/project/nr`, `${exchange} echo changed > ./config; mkdir ./made`, [
+    await inOpenFolder(`${root}/project/nr`, `${exchange} echo changed > ./config; mkdir ./made`, [
       `${root}/project`,
     ]);
     assert.equal(text(`${root}/outside/config`), "text of outside/config\n");
@@ -60,9 +60,9 @@ Deno.test("once a folder was judged, what is done happens in it, wherever its na
 Deno.test("a folder that is missing, or is a file, is told, and a script that fails tells its own words", () =>
   inFolder(async (root) => {
     plant(root, "file");
-    await assert.rejects(inHeldFolder(`${root}/none`, ":"), OTHER_FOLDER);
-    await assert.rejects(inHeldFolder(`${root}/file`, ":"), OTHER_FOLDER);
-    await assert.rejects(inHeldFolder(root, "echo words >&2; exit 3"), { message: "words" });
+    await assert.rejects(inOpenFolder(`${root}/none`, ":"), OTHER_FOLDER);
+    await assert.rejects(inOpenFolder(`${root}/file`, ":"), OTHER_FOLDER);
+    await assert.rejects(inOpenFolder(root, "echo words >&2; exit 3"), { message: "words" });
   }));
 
 Deno.test("files, folders that nobody may write to, and links themselves are moved away", () =>
@@ -71,7 +71,7 @@ Deno.test("files, folders that nobody may write to, and links themselves are mov
     Deno.chmodSync(`${root}/from/-shut`, 0o500);
     Deno.symlinkSync("../outside", `${root}/from/link name`);
     for (const name of ["file", "-shut", "link name"]) {
-      await moveFromHeld(`${root}/from/${name}`, `${root}/keep/${name}`);
+      await moveFromFolder(`${root}/from/${name}`, `${root}/keep/${name}`);
     }
     assert.deepEqual(names(`${root}/from`), []);
     assert.deepEqual(names(`${root}/keep`), ["-shut", "file", "link name"]);
@@ -88,23 +88,23 @@ Deno.test("a file is put only where nothing stands, not even a link that leads n
     Deno.mkdirSync(`${root}/to/folder`);
     Deno.chmodSync(`${root}/draft`, 0o750);
     for (const name of ["taken", "link", "dangling", "folder"]) {
-      await assert.rejects(putIntoHeld(`${root}/draft`, `${root}/to/${name}`), {
+      await assert.rejects(putIntoFolder(`${root}/draft`, `${root}/to/${name}`), {
         message: /something stands there/,
       });
     }
     assert.equal(text(`${root}/to/taken`), "text of to/taken\n");
     assert.equal(text(`${root}/outside`), "text of outside\n");
-    await putIntoHeld(`${root}/draft`, `${root}/to/free`);
+    await putIntoFolder(`${root}/draft`, `${root}/to/free`);
     assert.equal(modeOf(`${root}/to/free`), 0o750);
   }));
 
 Deno.test("a link is made with the folders on its way, and only where nothing stands", () =>
   inFolder(async (root) => {
     plant(root, "here/taken");
-    await linkInHeld(`${root}/here/two/three/link`, "-target");
+    await linkInFolder(`${root}/here/two/three/link`, "-target");
     assert.equal(Deno.readLinkSync(`${root}/here/two/three/link`), "-target");
-    await assert.rejects(linkInHeld(`${root}/here/taken`, "target"), { message: /exists/ });
-    await assert.rejects(linkInHeld(`${root}/here/taken/link`, "target"));
+    await assert.rejects(linkInFolder(`${root}/here/taken`, "target"), { message: /exists/ });
+    await assert.rejects(linkInFolder(`${root}/here/taken/link`, "target"));
     assert.equal(text(`${root}/here/taken`), "text of here/taken\n");
   }));
 
@@ -112,10 +112,10 @@ Deno.test("folders are made step by step, and what is there already stays as it 
   inFolder((root) => {
     plant(root, "there/file");
     Deno.chmodSync(`${root}/there`, 0o711);
-    makeHeld(`${root}/there/a b/-c/*`);
+    makeInFolder(`${root}/there/a b/-c/*`);
     assert.deepEqual(names(`${root}/there/a b/-c`), ["*"]);
     assert.equal(modeOf(`${root}/there`), 0o711);
-    assert.throws(() => makeHeld(`${root}/there/file/x`));
+    assert.throws(() => makeInFolder(`${root}/there/file/x`));
   }));
 
 Deno.test("a folder is opened to its owner and gets its mode back; nobody else gains anything", () =>
@@ -124,7 +124,7 @@ Deno.test("a folder is opened to its owner and gets its mode back; nobody else g
     Deno.chmodSync(`${root}/shut`, 0o055);
     await openToOwner(`${root}/shut`);
     assert.equal(modeOf(`${root}/shut`), 0o755);
-    await setModeOfHeld(`${root}/shut`, 0o055);
+    await setModeInFolder(`${root}/shut`, 0o055);
     assert.equal(modeOf(`${root}/shut`), 0o055);
     Deno.chmodSync(`${root}/shut`, 0o755);
   }));
@@ -134,8 +134,8 @@ Deno.test("an empty file is removed; one with text, a folder and a link stay", (
     plant(root, "text", "folder/");
     Deno.writeTextFileSync(`${root}/empty`, "");
     Deno.symlinkSync("empty", `${root}/link`);
-    for (const name of ["text", "folder", "link"]) await removeEmptyFromHeld(`${root}/${name}`);
+    for (const name of ["text", "folder", "link"]) await removeEmptyFromFolder(`${root}/${name}`);
     assert.deepEqual(names(root), ["empty", "folder", "link", "text"]);
-    await removeEmptyFromHeld(`${root}/empty`);
+    await removeEmptyFromFolder(`${root}/empty`);
     assert.deepEqual(names(root), ["folder", "link", "text"]);
   }));

@@ -18,7 +18,7 @@ Deno.test("repositories below a folder are found to a depth of three, without li
         ".git/",
       ],
     );
-    const { repositories } = new TreeScan([root], () => false).look();
+    const { repositories } = new TreeScan([root], () => false).scan();
     assert.deepEqual([...repositories].sort(), ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`));
   }));
 
@@ -27,7 +27,7 @@ Deno.test("folders that are repositories by themselves, and wanted names, are fo
     const bare = ["HEAD", "config", "objects/", "refs/"];
     plant(root, ...bare.map((name) => `b/x.git/${name}`), ...bare.slice(1).map((name) => `no/${name}`));
     plant(root, ...bare, "b/.npmrc", ".npmrc", "b/c/.npmrc/", "npmrc");
-    const { gitFolders, wanted } = new TreeScan([root], (name) => name === ".npmrc").look();
+    const { gitFolders, wanted } = new TreeScan([root], (name) => name === ".npmrc").scan();
     assert.deepEqual(gitFolders, [`${root}/b/x.git`]);
     assert.deepEqual(wanted, [`${root}/b/.npmrc`, `${root}/b/c/.npmrc`]);
   }));
@@ -36,7 +36,7 @@ Deno.test("what appears, vanishes or takes another's place between two looks is 
   inFolder((root) => {
     plant(root, "a/", "b/.git/", "c/d/");
     const scan = new TreeScan([root], () => false);
-    const names = () => [...scan.look().repositories].map((path) => path.slice(root.length + 1)).sort();
+    const names = () => [...scan.scan().repositories].map((path) => path.slice(root.length + 1)).sort();
     assert.deepEqual(names(), ["b"]);
     plant(root, "a/.git/", "c/d/.git");
     Deno.removeSync(`${root}/b/.git`);
@@ -61,9 +61,9 @@ Deno.test("a folder that settled long ago is not listed again", () =>
     try {
       Date.now = () => now() + 10_000;
       const scan = new TreeScan([root], () => false);
-      scan.look();
+      scan.scan();
       const first = listed.splice(0);
-      scan.look();
+      scan.scan();
       assert.deepEqual([first, listed], [[root, `${root}/a`], []]);
     } finally {
       Deno.readDirSync = list;
@@ -75,5 +75,5 @@ Deno.test("a folder that is missing, or no folder, holds nothing and hinders no 
   inFolder((root) => {
     plant(root, "file", "there/r/.git/");
     const scan = new TreeScan([`${root}/none`, `${root}/file`, `${root}/there`], () => false);
-    assert.deepEqual(scan.look().repositories, [`${root}/there/r`]);
+    assert.deepEqual(scan.scan().repositories, [`${root}/there/r`]);
   }));

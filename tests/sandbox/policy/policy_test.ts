@@ -85,14 +85,14 @@ Deno.test("only entries that make no sense anywhere are complained about", () =>
 Deno.test("a path that holds the home folder stays, with a notice", () =>
   inFolder((root) => {
     plant(root, "home/x/");
-    const told = (entry: string) => resolve(root, [entry]).notices.map(({ message }) => message);
+    const reported = (entry: string) => resolve(root, [entry]).notices.map(({ message }) => message);
     const makes = (entry: string, what: string) => [
       `The entry "${entry}" makes ${what} writable inside the sandbox.`,
     ];
-    assert.deepEqual(told("/"), makes("/", "the whole file system"));
-    assert.deepEqual(told("~"), makes("~", "your whole home folder"));
-    assert.deepEqual(told(root), makes(root, `${root}, which holds your home folder,`));
-    assert.deepEqual(told("~/x"), []);
+    assert.deepEqual(reported("/"), makes("/", "the whole file system"));
+    assert.deepEqual(reported("~"), makes("~", "your whole home folder"));
+    assert.deepEqual(reported(root), makes(root, `${root}, which holds your home folder,`));
+    assert.deepEqual(reported("~/x"), []);
     assert.deepEqual(resolve(root, ["/"]).rw_paths, ["/"]);
   }));
 
@@ -134,8 +134,8 @@ Deno.test("a limit that does not hold is no limit: one row a condition", () => {
 });
 
 Deno.test("unix sockets are refused to commands only where settings say so", () => {
-  for (const [said, expected] of [[undefined, false], [false, false], [true, true]] as const) {
-    const policy = resolvePolicy(settings({ policy: { block_unix_sockets: said } }), {
+  for (const [stated, expected] of [[undefined, false], [false, false], [true, true]] as const) {
+    const policy = resolvePolicy(settings({ policy: { block_unix_sockets: stated } }), {
       environment: ENVIRONMENT,
       document: null,
     });

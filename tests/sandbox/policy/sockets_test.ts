@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
-import { findSockets, SOCKET_VARIABLES, variablesOfKept } from "../../../sandbox/policy/sockets.ts";
+import { findSockets, SOCKET_VARIABLES, socketVariablesOf } from "../../../sandbox/policy/sockets.ts";
 import { inFolder, plant, projectSandbox, runInside, world } from "../fixture.ts";
 
 const NOTHING = { sockets: [], socketGroups: [] };
@@ -146,7 +146,7 @@ Deno.test("the variables that name sockets do not reach a tool, unless the polic
         .filter((name) => SOCKET_VARIABLES.includes(name));
     assert.deepEqual(env([]), []);
     assert.deepEqual(
-      env(variablesOfKept(environment, { sockets: [`${root}/SSH_AUTH_SOCK`], socketGroups: ["tmux"] }))
+      env(socketVariablesOf(environment, { sockets: [`${root}/SSH_AUTH_SOCK`], socketGroups: ["tmux"] }))
         .sort(),
       ["SSH_AUTH_SOCK", "TMUX"],
     );

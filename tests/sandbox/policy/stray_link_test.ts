@@ -5,13 +5,13 @@ import { strayLink } from "../../../sandbox/paths/stray_link.ts";
 import { OverflowFile } from "../../../tools/overflow/file.ts";
 import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
 
-function writable(root: string, ...rw_paths: string[]): { paths: string[]; told: string[] } {
+function writable(root: string, ...rw_paths: string[]): { paths: string[]; reported: string[] } {
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", ...rw_paths] } });
   const policy = sandbox.policy();
   assert.ok(policy.ok);
   return {
     paths: policy.value.rw_paths.map((path) => path.slice(root.length + 1)),
-    told: sandbox.notices().map(({ message }) => message.replaceAll(`${root}/`, "")),
+    reported: sandbox.notices().map(({ message }) => message.replaceAll(`${root}/`, "")),
   };
 }
 
@@ -20,7 +20,7 @@ Deno.test("an entry that leads out by a link inside another entry is left out, t
     plant(root, "project/", "outside/", "project/out -> ../outside");
     assert.deepEqual(writable(root, "./out"), {
       paths: ["project"],
-      told: [
+      reported: [
         'The writable path "./out" was left out because it leads through the link project/out, which commands could ' +
         "have made, to outside; name that path itself.",
       ],
@@ -45,7 +45,7 @@ Deno.test("an entry stays when its link leads inside, lies outside, or leads to 
         [["./out/b", `${root}/outside`], ["outside", "project"]],
       ] as const
     ) {
-      assert.deepEqual(writable(root, ...entries), { paths: [...paths], told: [] }, entries.join());
+      assert.deepEqual(writable(root, ...entries), { paths: [...paths], reported: [] }, entries.join());
     }
   }));
 

@@ -64,10 +64,10 @@ Deno.test("a command does not begin before it would end with its program, howeve
   }));
 
 Deno.test("whether a process ends with the one outside is seen by one filter more, or by its sleep: a row each condition", () => {
-  const said = (name: string, state: string, filters?: number) =>
+  const stated = (name: string, state: string, filters?: number) =>
     `Name:\t${name}\nState:\t${state}\n${filters === undefined ? "" : `Seccomp_filters:\t${filters}\n`}`;
-  const asleep = (filters?: number) => said("bwrap", "S (sleeping)", filters);
-  const running = (filters?: number) => said("bwrap", "R (running)", filters);
+  const asleep = (filters?: number) => stated("bwrap", "S (sleeping)", filters);
+  const running = (filters?: number) => stated("bwrap", "R (running)", filters);
   const rows: readonly [
     inside: string | null,
     outside: string | null,
@@ -86,8 +86,8 @@ Deno.test("whether a process ends with the one outside is seen by one filter mor
     [asleep(1), asleep(), true, false, false],
     [asleep(0), asleep(0), false, false, false],
     [asleep(0), asleep(0), false, true, true],
-    [said("bash", "S (sleeping)"), asleep(0), false, false, true], // It is the command itself.
-    [said("bash", "R (running)"), asleep(0), false, false, false],
+    [stated("bash", "S (sleeping)"), asleep(0), false, false, true], // It is the command itself.
+    [stated("bash", "R (running)"), asleep(0), false, false, false],
     [null, asleep(0), true, true, null],
     [asleep(1), null, true, true, null],
   ];
@@ -115,10 +115,10 @@ Deno.test("what runs in a sandbox carries the mark of its record, by which it is
     const started = prepared.value.start({ cwd, env: variables });
     assert.ok(started.ok);
     const reader = started.value.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    const { value: said } = await reader.read();
+    const { value: stated } = await reader.read();
     const [recorded] = records(sandbox.host.environment);
-    assert.equal(said?.trim(), recorded?.mark);
-    assert.match(said!, /^[-0-9a-f]{36}\.\d+\n$/);
+    assert.equal(stated?.trim(), recorded?.mark);
+    assert.match(stated!, /^[-0-9a-f]{36}\.\d+\n$/);
     // Of the group nothing is left, as far as anybody knows.
     const left = survivors({ ...recorded!, leader: { pid: recorded!.leader.pid, started: "1" } });
     assert.ok(left.length >= 2, `${left}: the first process inside and the command`);
@@ -169,8 +169,8 @@ Deno.test("a command that runs on without a sandbox is named, and ended before t
       sandbox.leftRunning().join(),
       new RegExp(`process ${started.value.pid}, a command of the run`),
     );
-    const told = await recover(environment);
-    assert.deepEqual(told.map(({ code }) => code), ["command-left-behind"]);
+    const reported = await recover(environment);
+    assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
     assert.deepEqual(records(environment), []);
     assert.ok((await started.value.status).signal);
     await Promise.all([started.value.stdout.cancel(), started.value.stderr.cancel()]);
@@ -195,8 +195,8 @@ Deno.test("what a command without a sandbox sent into a session of its own is fo
     const leader = { pid: bystander.value.pid, started: "1" };
     const owner = { ...record1.owner, started: "1" };
     Deno.writeTextFileSync(file, JSON.stringify({ ...record1, owner, leader }));
-    const told = await recover(environment);
-    assert.deepEqual(told.map(({ code }) => code), ["command-left-behind"]);
+    const reported = await recover(environment);
+    assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
     assert.equal(identify(bystander.value.pid)?.pid, bystander.value.pid, "the bystander lives");
     await new Response(started.value.stdout).text();
     await bystander.value.kill();
@@ -222,8 +222,8 @@ Deno.test("of what somebody else started only the mark counts: no group is taken
       file,
       JSON.stringify({ ...JSON.parse(Deno.readTextFileSync(file)), owner: own, leader: own }),
     );
-    const told = await recover(environment);
-    assert.deepEqual(told.map(({ code }) => code), ["command-left-behind"]);
+    const reported = await recover(environment);
+    assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
     assert.equal(identify(handedOut), null);
     assert.equal(
       processTable().filter((each) => each.group === pid && each.alive).length,

@@ -155,7 +155,7 @@ Deno.test("waiting is not the tool's time, and the person is told what is waited
     assert.ok(command.ok);
     const definition = builtinTools().find(({ name }) => name === "read")!;
     const order: string[] = [];
-    const told = Promise.withResolvers<void>();
+    const reported = Promise.withResolvers<void>();
     const context = createContext({
       definition,
       toolId: "call_1",
@@ -166,7 +166,7 @@ Deno.test("waiting is not the tool's time, and the person is told what is waited
       signal: new AbortController().signal,
       onWait(message) {
         order.push(message);
-        told.resolve();
+        reported.resolve();
       },
     });
     const watched = new Proxy(context, {
@@ -177,7 +177,7 @@ Deno.test("waiting is not the tool's time, and the person is told what is waited
       },
     });
     const reading = runTool(definition, { path: "f" }, watched);
-    await told.promise;
+    await reported.promise;
     order.push("the command ends");
     await command.value.dispose();
     assert.deepEqual(await reading, { success: true, output: "text of project/f" });
@@ -201,7 +201,7 @@ Deno.test("work that is done apart waits for commands of its own run alone, and 
     const [one, other] = [turnsIn(root), turnsIn(root)];
     const apart = (waited: string[]): FileTurn => ({
       paths: () => ["/w/x"],
-      heldApart: true,
+      runsApart: true,
       signal: new AbortController().signal,
       waiting: (whose) => waited.push(whose),
     });

@@ -11,7 +11,7 @@ async function after(
   compared: readonly Compared[],
 ): Promise<[codes: string[], moved: string[]]> {
   const moved: string[] = [];
-  const told = await putBack(compared, {
+  const reported = await putBack(compared, {
     moveAway: (path) => {
       moved.push(path.slice(root.length + 1));
       Deno.renameSync(path, `${root}/moved-${moved.length}`);
@@ -25,7 +25,7 @@ async function after(
     attempt: (path, act) =>
       act().catch((thrown) => ({ code: "failed", message: `${path}: ${(thrown as Error).message}` })),
   });
-  return [told.map(({ code }) => code), moved];
+  return [reported.map(({ code }) => code), moved];
 }
 
 function text(path: string): string {
@@ -62,8 +62,8 @@ Deno.test("of a file the bytes, the right to run it and its kind count; its time
       Deno.chmodSync(file, 0o644);
       const compared = remember([file], new FsSnapshot());
       change(file);
-      const [told, moved] = await after(root, compared);
-      assert.deepEqual(told, codes, name);
+      const [reported, moved] = await after(root, compared);
+      assert.deepEqual(reported, codes, name);
       if (codes.length > 0) {
         assert.deepEqual([text(file), Deno.lstatSync(file).mode! & 0o777, moved], ["one\n", 0o644, [
           "r/.git/x",
@@ -98,8 +98,8 @@ Deno.test("a configuration may come to what runs nothing, under its own names on
       plant(root, `r/.git/${name}`);
       const compared = remember([`${root}/r/.git/${name}`], new FsSnapshot());
       Deno.writeTextFileSync(`${root}/r/.git/${name}`, content);
-      const [told] = await after(root, compared);
-      assert.deepEqual(told, unchanged ? [] : ["protected-path-restored"], `${name} ${content}`);
+      const [reported] = await after(root, compared);
+      assert.deepEqual(reported, unchanged ? [] : ["protected-path-restored"], `${name} ${content}`);
       Deno.removeSync(`${root}/r`, { recursive: true });
     }
   }));
@@ -143,8 +143,8 @@ Deno.test("of a folder what appears counts, however deep, but for samples; what 
     plant(root, "hooks/new.sample");
     assert.deepEqual(await after(root, compared), [[], []]);
     plant(root, "hooks/post-commit", "hooks/sub/deep/er/post-checkout");
-    const [told, moved] = await after(root, compared);
-    assert.deepEqual(told, ["protected-path-appeared", "protected-path-appeared"]);
+    const [reported, moved] = await after(root, compared);
+    assert.deepEqual(reported, ["protected-path-appeared", "protected-path-appeared"]);
     assert.deepEqual(moved, ["hooks/post-commit", "hooks/sub/deep/er/post-checkout"]);
     Deno.removeSync(`${root}/hooks`, { recursive: true });
     assert.deepEqual(await after(root, compared), [[], []], "gone");

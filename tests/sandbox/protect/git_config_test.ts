@@ -20,10 +20,10 @@ Deno.test("a configuration says to us what it says to git", () =>
     for (const [index, text] of SPELLINGS.entries()) {
       const file = `${root}/${index}`;
       Deno.writeTextFileSync(file, text);
-      const said = git(root, "config", "--no-includes", "-z", "--list", "--file", file).split("\0").filter(
+      const stated = git(root, "config", "--no-includes", "-z", "--list", "--file", file).split("\0").filter(
         Boolean,
       );
-      const expected = said.map((line) => {
+      const expected = stated.map((line) => {
         const [key = "", ...value] = line.split("\n");
         return { key, value: value.length === 0 ? "true" : value.join("\n") };
       });

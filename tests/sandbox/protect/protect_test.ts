@@ -140,8 +140,8 @@ Deno.test("hooks are harmless only as a folder of sample files", () =>
         "link -> empty",
       ],
     );
-    const judged = ["empty", "samples", "real", "linked", "link", "missing"].map((name) =>
+    const evaluated = ["empty", "samples", "real", "linked", "link", "missing"].map((name) =>
       areHarmlessHooks(`${root}/${name}`)
     );
-    assert.deepEqual(judged, [true, true, false, false, false, false]);
+    assert.deepEqual(evaluated, [true, true, false, false, false, false]);
   }));

@@ -37,9 +37,9 @@ Deno.test("what appears at a protected path is moved away where commands could w
       exempt: [`${root}/w/own`],
     });
     plant(root, "v/a", "w/b", "out/c", "w/own");
-    const told = await settle(looked, () => `${root}/moved`);
-    assert.deepEqual(told?.map(({ message }) => message.split(" ")[3]), [`${root}/v/a,`, `${root}/w/b,`]);
-    assert.ok(told?.every(({ next = "" }) => next.includes(`${root}/moved/`)));
+    const reported = await settle(looked, () => `${root}/moved`);
+    assert.deepEqual(reported?.map(({ message }) => message.split(" ")[3]), [`${root}/v/a,`, `${root}/w/b,`]);
+    assert.ok(reported?.every(({ next = "" }) => next.includes(`${root}/moved/`)));
     assert.deepEqual(paths.map(exists), [false, false, true, true]);
   }));
 
@@ -49,8 +49,8 @@ Deno.test("where nothing changed nothing is done, and null says so; a change tha
     const looked = lookAt(root, { real: [`${root}/w/kept`, `${root}/w/none`] });
     assert.equal(await settle(looked, () => assert.fail("nothing is moved")), null);
     plant(root, "w/other");
-    const told = await settle(looked, () => assert.fail("nothing is moved"));
-    assert.deepEqual(told ?? [], []);
+    const reported = await settle(looked, () => assert.fail("nothing is moved"));
+    assert.deepEqual(reported ?? [], []);
   }));
 
 Deno.test("what appeared by another look is moved away only in reach, not held, and not behind a link that is put back", () =>
@@ -61,8 +61,11 @@ Deno.test("what appeared by another look is moved away only in reach, not held, 
       links: [{ path: `${root}/w/in`, target: "elsewhere" }],
     });
     const appeared = ["w/found", "w/held", "out/found", "w/in/x"].map((path) => `${root}/${path}`);
-    const told = await settle(looked, () => `${root}/moved`, () => appeared);
-    assert.deepEqual(told?.map(({ code }) => code), ["protected-link-restored", "protected-path-appeared"]);
+    const reported = await settle(looked, () => `${root}/moved`, () => appeared);
+    assert.deepEqual(reported?.map(({ code }) => code), [
+      "protected-link-restored",
+      "protected-path-appeared",
+    ]);
     assert.deepEqual(["w/held", "out/found", "w/found"].map((path) => exists(`${root}/${path}`)), [
       true,
       true,
@@ -90,10 +93,18 @@ Deno.test("a link is put back when it is gone, leads elsewhere or is none, and w
       const looked = lookAt(root, { links: [{ path: `${root}/w/l`, target: "target" }] });
       change(`${root}/w/l`);
       plant(root, "w/other");
-      const told = await settle(looked, () => `${root}/moved`) ?? [];
+      const reported = await settle(looked, () => `${root}/moved`) ?? [];
       assert.equal(Deno.readLinkSync(`${root}/w/l`), "target", name);
-      assert.deepEqual(told.map(({ code }) => code), kept === null ? [] : ["protected-link-restored"], name);
-      assert.equal(told[0]?.next?.startsWith("What stood there is kept as ") ?? false, kept === true, name);
+      assert.deepEqual(
+        reported.map(({ code }) => code),
+        kept === null ? [] : ["protected-link-restored"],
+        name,
+      );
+      assert.equal(
+        reported[0]?.next?.startsWith("What stood there is kept as ") ?? false,
+        kept === true,
+        name,
+      );
       Deno.removeSync(`${root}/w`, { recursive: true });
     }
     const looked = lookAt(root, {
@@ -108,9 +119,9 @@ Deno.test("nothing is put right through a folder that a command made a link of",
     const looked = lookAt(root, { real: [`${root}/w/d/p`] });
     Deno.removeSync(`${root}/w/d`);
     Deno.symlinkSync(`${root}/outside`, `${root}/w/d`);
-    const told = await settle(looked, () => `${root}/moved`);
-    assert.deepEqual(told?.map(({ code }) => code), ["protected-path-changed"]);
-    assert.match(told?.[0]?.message ?? "", /was replaced by a link/);
+    const reported = await settle(looked, () => `${root}/moved`);
+    assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-changed"]);
+    assert.match(reported?.[0]?.message ?? "", /was replaced by a link/);
     assert.ok(exists(`${root}/outside/p`));
   }));
 
@@ -121,13 +132,13 @@ Deno.test("a folder that was closed is opened to see what lies in it, and closed
     plant(root, "w/d/p/x");
     Deno.chmodSync(`${root}/w/d`, 0o500);
     const modes: (number | null)[] = [];
-    const told = await settle(looked, () => `${root}/moved`, () => {
+    const reported = await settle(looked, () => `${root}/moved`, () => {
       modes.push(Deno.lstatSync(`${root}/w/d`).mode! & 0o777);
       return [];
     });
     assert.deepEqual(modes, [0o700]);
     assert.equal(Deno.lstatSync(`${root}/w/d`).mode! & 0o777, 0o500);
-    assert.deepEqual(told?.map(({ code }) => code), ["protected-path-appeared"]);
+    assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
   }));
 
 Deno.test("what cannot be moved by a rename is copied, with folders that were closed, and a fault of that is told", () =>
@@ -141,8 +152,8 @@ Deno.test("what cannot be moved by a rename is copied, with folders that were cl
       const looked = lookAt(root, { real: [`${root}/w/p`] });
       plant(root, "w/p/deep/x");
       Deno.chmodSync(`${root}/w/p/deep`, 0o000);
-      const told = await settle(looked, () => `${root}/moved`);
-      assert.deepEqual(told?.map(({ code }) => code), ["protected-path-appeared"]);
+      const reported = await settle(looked, () => `${root}/moved`);
+      assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
       const [kept = ""] = Array.from(Deno.readDirSync(`${root}/moved`), ({ name }) => name);
       assert.equal(Deno.readTextFileSync(`${root}/moved/${kept}/deep/x`), "text of w/p/deep/x\n");
       const again = lookAt(root, { real: [`${root}/w/q`] });
@@ -159,7 +170,7 @@ Deno.test("of a run that was killed only what this program writes down is put ri
   inFolder(async (root) => {
     const environment = world(root);
     plant(root, "w/");
-    const { look: _, held: __, ...rest } = lookAt(root, { real: [`${root}/w/p`] });
+    const { sealed: _, protectedPaths: __, ...rest } = lookAt(root, { real: [`${root}/w/p`] });
     const rows: readonly (readonly [unknown, boolean])[] = [
       [null, false],
       ["text", false],
@@ -176,8 +187,8 @@ Deno.test("of a run that was killed only what this program writes down is put ri
         file,
         JSON.stringify({ ...text, owner: { ...text.owner, started: "1" }, leader: { pid: 1, started: "0" } }),
       );
-      const told = await recover(environment);
-      assert.equal(told.length, putRight ? 1 : 0, JSON.stringify(written));
+      const reported = await recover(environment);
+      assert.equal(reported.length, putRight ? 1 : 0, JSON.stringify(written));
       assert.equal(exists(`${root}/w/p`), !putRight);
       assert.deepEqual(records(environment), []);
     }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { obeyedBy } from "../../../sandbox/protect/watched.ts";
-import { notChanged, TrackedHeld } from "../../../sandbox/protect/tracked.ts";
+import { notChanged, TrackedGuard } from "../../../sandbox/protect/tracked.ts";
 import { WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../../../sandbox/policy/hooks.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { git, inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
@@ -110,10 +110,10 @@ Deno.test("what $shell holds in the home is told of as changed where a policy do
     plant(root, "project/", "home/.npmrc");
     const rw_paths = ["urn:flemma:cwd", "~"];
     const shell = "echo x > ~/.npmrc; mkdir -p ~/.config/pip; echo x > ~/.config/pip/pip.conf";
-    const held = projectSandbox(root, { policy: { rw_paths } });
-    await runInside(held, shell);
-    assert.deepEqual(changes(root, held), []);
-    assert.ok(held.notices().some(({ code }) => code === "protected-path-appeared"));
+    const retained = projectSandbox(root, { policy: { rw_paths } });
+    await runInside(retained, shell);
+    assert.deepEqual(changes(root, retained), []);
+    assert.ok(retained.notices().some(({ code }) => code === "protected-path-appeared"));
     const left = projectSandbox(root, { policy: { rw_paths, protect: ["$git", "$project", "$data"] } });
     await runInside(left, shell);
     assert.deepEqual(changes(root, left), ["made home/.config/pip/pip.conf", "changed home/.npmrc"]);
@@ -152,17 +152,17 @@ Deno.test("a held file that git keeps and could not check out is named after the
   }));
 
 Deno.test("what git was kept from is told by the index, or by its own words about a file it has: one row a condition", () => {
-  const held = new Map([["/w/.envrc", "1"], ["/w/.vscode/a", "2"]]);
-  const told = (after: [string, string][], output = "") => notChanged(held, new Map(after), output);
-  assert.deepEqual(told([...held]), []);
-  assert.deepEqual(told([["/w/.envrc", "3"], ["/w/.vscode/a", "2"]]), ["/w/.envrc"], "other content");
-  assert.deepEqual(told([["/w/.vscode/a", "2"]]), ["/w/.envrc"], "no longer kept");
-  assert.deepEqual(told([...held, ["/w/.vscode/b", "4"]]), ["/w/.vscode/b"], "newly kept");
-  assert.deepEqual(told([...held], "error: unable to unlink old '.envrc': Device or resource busy"), [
+  const retained = new Map([["/w/.envrc", "1"], ["/w/.vscode/a", "2"]]);
+  const reported = (after: [string, string][], output = "") => notChanged(retained, new Map(after), output);
+  assert.deepEqual(reported([...retained]), []);
+  assert.deepEqual(reported([["/w/.envrc", "3"], ["/w/.vscode/a", "2"]]), ["/w/.envrc"], "other content");
+  assert.deepEqual(reported([["/w/.vscode/a", "2"]]), ["/w/.envrc"], "no longer kept");
+  assert.deepEqual(reported([...retained, ["/w/.vscode/b", "4"]]), ["/w/.vscode/b"], "newly kept");
+  assert.deepEqual(reported([...retained], "error: unable to unlink old '.envrc': Device or resource busy"), [
     "/w/.envrc",
   ]);
-  assert.deepEqual(told([...held], "unable to unlink old 'x'"), [], "about another file");
-  assert.deepEqual(told([...held], "cat .envrc: fine"), [], "no refusal");
+  assert.deepEqual(reported([...retained], "unable to unlink old 'x'"), [], "about another file");
+  assert.deepEqual(reported([...retained], "cat .envrc: fine"), [], "no refusal");
 });
 
 Deno.test("what git's index has is remembered until the index or what is held changes", () =>
@@ -171,8 +171,8 @@ Deno.test("what git's index has is remembered until the index or what is held ch
     plant(root, "project/a/x", "project/b");
     git(project, "init", "-q");
     git(project, "add", ".");
-    const tracked = new TrackedHeld([project, `${project}/a`]);
-    const keys = (held: string[]) => [...tracked.now(held).keys()].sort();
+    const tracked = new TrackedGuard([project, `${project}/a`]);
+    const keys = (retained: string[]) => [...tracked.now(retained).keys()].sort();
     const now = Date.now;
     for (const age of [0, 60_000]) {
       Date.now = () => now() + age;
@@ -189,7 +189,7 @@ Deno.test("what git's index has is remembered until the index or what is held ch
         Date.now = now;
       }
     }
-    const below = new TrackedHeld([`${project}/a`]).now([`${project}/b`]);
+    const below = new TrackedGuard([`${project}/a`]).now([`${project}/b`]);
     assert.deepEqual([...below.keys()], [`${project}/b`], "the repository around a folder");
-    assert.deepEqual([...new TrackedHeld([root]).now([root])], [], "no repository");
+    assert.deepEqual([...new TrackedGuard([root]).now([root])], [], "no repository");
   }));

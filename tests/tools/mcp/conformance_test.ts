@@ -26,14 +26,14 @@ for (const [scenario, checks] of SCENARIOS) {
         cwd: results,
         stderr: "null",
       }).output();
-      const said = new TextDecoder().decode(stdout);
-      assert.doesNotMatch(said, /CLIENT (?:EXITED|TIMED)/, said);
+      const stated = new TextDecoder().decode(stdout);
+      assert.doesNotMatch(stated, /CLIENT (?:EXITED|TIMED)/, stated);
       const [folder] = [...Deno.readDirSync(results)].filter(({ name }) => name.startsWith(scenario));
       const passed: { id: string; status: string }[] = JSON.parse(
         await Deno.readTextFile(`${results}/${folder!.name}/checks.json`),
       );
       for (const id of checks) {
-        assert.equal(passed.find((check) => check.id === id)?.status, "SUCCESS", `${id}\n${said}`);
+        assert.equal(passed.find((check) => check.id === id)?.status, "SUCCESS", `${id}\n${stated}`);
       }
     } finally {
       await Deno.remove(results, { recursive: true });

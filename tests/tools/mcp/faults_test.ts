@@ -11,9 +11,9 @@ const WRITES = `It wants to write where the sandbox does not let it. ${OUTSIDE}`
 const SOCKET = `It wants a socket that the sandbox hides. ${OUTSIDE}`;
 const NETWORK = `The sandbox may keep it from the network. ${OUTSIDE}`;
 
-function next(said: string, more: Partial<FaultPlace> = {}): string | undefined {
+function next(stated: string, more: Partial<FaultPlace> = {}): string | undefined {
   const server: McpServer = { command: "server", args: ["--fast"] };
-  const place = { name: "one", server, said, confined: true, ...more };
+  const place = { name: "one", server, stated, confined: true, ...more };
   return faultOf(new Error("MCP error -32000: Connection closed"), place).next;
 }
 
@@ -31,7 +31,7 @@ Deno.test("what a program says of a start that the wall was in the way of leads 
     ["connect ENETUNREACH 1.1.1.1:443", NETWORK],
     ["curl: (7) Network is unreachable", NETWORK],
   ];
-  for (const [said, expected] of rows) assert.equal(next(said), expected, said);
+  for (const [stated, expected] of rows) assert.equal(next(stated), expected, stated);
 });
 
 Deno.test("where no wall stands, or none was in the way, the command is to be tried by hand", () => {
@@ -55,9 +55,9 @@ Deno.test("a server that writes where it may not, or wants a socket that is hidd
     for (const [script, expected] of starts) {
       const one = { command: "/bin/sh", args: ["-c", script] };
       const { notices } = await place.run({ one }, [{ name: "one:run" }]);
-      const told = notices.join("\n");
-      assert.match(told, /the server one could not tell its tools: it did not start/);
-      assert.ok(told.includes(`. ${expected}`), told);
+      const reported = notices.join("\n");
+      assert.match(reported, /the server one could not tell its tools: it did not start/);
+      assert.ok(reported.includes(`. ${expected}`), reported);
     }
     assert.deepEqual([...Deno.readDirSync(`${place.root}/closed`)], []);
   }));

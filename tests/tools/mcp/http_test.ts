@@ -97,10 +97,10 @@ Deno.test("an address that is no server says what it answered, and what to do", 
       withPlace(async (place) => {
         const url = `${server.url}?key=of-mine`;
         const { notices } = await place.run({ web: { url } }, [{ name: "web:do" }]);
-        const told = faultsIn({ notices }).join("\n");
-        assert.match(told, expected);
-        assert.ok(told.length < 1500, told);
-        assert.doesNotMatch(told, /of-mine/);
+        const reported = faultsIn({ notices }).join("\n");
+        assert.match(reported, expected);
+        assert.ok(reported.length < 1500, reported);
+        assert.doesNotMatch(reported, /of-mine/);
       }));
   }
   const gone = listen(() => new Response());

@@ -42,9 +42,11 @@ Deno.test("what does not start or is not to be asked is told, and its calls wait
     assert.match(result(1), /\(error\)[^]*must run as a task/);
     assert.match(result(2), /\(error\)/);
     for (const at of [3, 4, 5]) assert.doesNotMatch(result(at), /\(error\)/);
-    const told = notices.join("\n");
-    assert.match(told, /server much could not tell its tools: [^]*more than 16 MiB\. Ask it for less/);
-    assert.match(told, /no-such-program-here was not found/);
-    assert.match(told, /neither needs either a command or a url/);
-    for (const name of ["gone", "neither", "off"]) assert.match(told, new RegExp(`the server ${name}`), told);
+    const reported = notices.join("\n");
+    assert.match(reported, /server much could not tell its tools: [^]*more than 16 MiB\. Ask it for less/);
+    assert.match(reported, /no-such-program-here was not found/);
+    assert.match(reported, /neither needs either a command or a url/);
+    for (const name of ["gone", "neither", "off"]) {
+      assert.match(reported, new RegExp(`the server ${name}`), reported);
+    }
   }));

@@ -9,7 +9,7 @@ const write = (value: object) => {
   let bytes = encoder.encode(`${JSON.stringify({ jsonrpc: "2.0", ...value })}\n`);
   while (bytes.length > 0) bytes = bytes.subarray(Deno.stdout.writeSync(bytes));
 };
-const text = (said: string) => ({ content: [{ type: "text", text: said }] });
+const text = (stated: string) => ({ content: [{ type: "text", text: stated }] });
 const object = { type: "object" };
 const NAMES = ["echo", "shell", "wait", "slow", "grow", "ask", "refuse", "long", "stay"];
 

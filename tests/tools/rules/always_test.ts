@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { checkedRule, proposeRule } from "../../../tools/approval/rules/propose.ts";
-import { inFolder, judge, partsFor } from "./policy.ts";
+import { evaluate, inFolder, partsFor } from "./policy.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -30,7 +30,7 @@ Deno.test("of a command the rule is its words, of a path that path, else the too
         const written = sandboxed ? { ...expected, sandboxed: true } : expected;
         assert.deepEqual(rule.ok ? rule.value.written : rule.problem, written, JSON.stringify(input));
         if (!rule.ok) continue;
-        assert.ok((await judge([rule.value.written], name, input, { folder, sandboxed })).approved);
+        assert.ok((await evaluate([rule.value.written], name, input, { folder, sandboxed })).approved);
       }
     }
   }));
@@ -45,7 +45,7 @@ Deno.test("a rule for several commands holds for the very text: no part of it is
       `approve bash(cd src, rm -rf out), only with command = "${command}", in the sandbox`,
     );
     for (const other of ["rm -rf out", "cd src", "rm -rf out && cd src", `${command} `, `${command}; ls`]) {
-      const { approved } = await judge([rule.value.written], "bash", { command: other }, { folder });
+      const { approved } = await evaluate([rule.value.written], "bash", { command: other }, { folder });
       assert.equal(approved, false, other);
     }
   }));
@@ -65,12 +65,12 @@ Deno.test("a rule for one command approves no other words", () =>
       ]
     ) {
       assert.equal(
-        (await judge([rule.value.written], "bash", { command }, { folder })).approved,
+        (await evaluate([rule.value.written], "bash", { command }, { folder })).approved,
         false,
         command,
       );
     }
-    const spaced = await judge(
+    const spaced = await evaluate(
       [rule.value.written],
       "bash",
       { command: " git  log -1 # again", timeout: 5 },
@@ -122,15 +122,15 @@ Deno.test("a rule that a person wrote must approve the call", () =>
 Deno.test("a rule that holds inside the sandbox approves nothing where none stands", () =>
   inFolder(async (folder) => {
     const rule = { approve: "bash", command: "ls", sandboxed: true };
-    const judged = (sandboxed: boolean, rules: readonly Input[]) =>
-      judge(rules, "bash", { command: "ls" }, { folder, sandboxed });
-    assert.ok((await judged(true, [rule])).approved);
-    const outside = await judged(false, [rule]);
+    const evaluated = (sandboxed: boolean, rules: readonly Input[]) =>
+      evaluate(rules, "bash", { command: "ls" }, { folder, sandboxed });
+    assert.ok((await evaluated(true, [rule])).approved);
+    const outside = await evaluated(false, [rule]);
     assert.equal(outside.approved, false);
     assert.match(outside.why ?? "", /inside the sandbox only/);
-    assert.ok((await judged(false, [rule, { approve: "bash", command: "ls" }])).approved);
-    assert.equal((await judged(false, [{ ...rule, command: "pwd" }])).why, "no rule approves it");
-    assert.equal((await judged(false, [rule, { deny: "bash" }])).restriction?.decision, "deny");
+    assert.ok((await evaluated(false, [rule, { approve: "bash", command: "ls" }])).approved);
+    assert.equal((await evaluated(false, [{ ...rule, command: "pwd" }])).why, "no rule approves it");
+    assert.equal((await evaluated(false, [rule, { deny: "bash" }])).restriction?.decision, "deny");
   }));
 
 Deno.test("whether a sandbox stands is not asked where no rule depends on it", () =>
@@ -139,10 +139,10 @@ Deno.test("whether a sandbox stands is not asked where no rule depends on it", (
     const parts = partsFor([{ approve: "bash", command: "ls" }, { approve: "read", sandboxed: true }], {
       folder,
     });
-    const { judgeCall } = await import("../../../tools/approval/rules/evaluate.ts");
+    const { evaluateCall } = await import("../../../tools/approval/rules/evaluate.ts");
     const counting = { ...parts, isSandboxed: () => Promise.resolve(++asked > 0) };
-    await judgeCall("bash", { command: "ls" }, counting);
+    await evaluateCall("bash", { command: "ls" }, counting);
     assert.equal(asked, 0);
-    await judgeCall("read", { path: "src" }, counting);
+    await evaluateCall("read", { path: "src" }, counting);
     assert.equal(asked, 1);
   }));

@@ -55,12 +55,12 @@ export async function open(world: World, calls: readonly string[], asked: Asked)
 }
 
 /** What becomes of each call, and who says so: `approve by approve-rules`. */
-export async function verdicts(calls: readonly string[], asked: Asked): Promise<string[]> {
+export async function decisions(calls: readonly string[], asked: Asked): Promise<string[]> {
   const found: string[] = [];
   await inWorld(async (world) => {
     await using session = await open(world, calls, asked);
     assert.deepEqual(session.blockers, []);
-    for (const { verdict: { decision, source } } of await session.calls()) {
+    for (const { decided: { decision, source } } of await session.calls()) {
       found.push(`${decision} by ${source.replace("urn:flemma:approval:", "")}`);
     }
   });

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import { inWorld } from "../../config/world.ts";
-import { bash, FENCE, open, verdicts } from "./calls.ts";
+import { bash, decisions, FENCE, open } from "./calls.ts";
 
 Deno.test("rules of the person's settings approve, ask and deny", async () => {
   const settings = "{ auto_approve: [], rules: [{ approve: bash, command: git log ** }, " +
     "{ ask: bash, command: git push ** }, { deny: bash, command: sudo **, reason: not here }, { deny: write }] }";
   assert.deepEqual(
-    await verdicts([
+    await decisions([
       bash("git log -1"),
       bash("git push"),
       bash("sudo ls"),
@@ -31,7 +31,7 @@ Deno.test("a question or a denial by a rule outranks every list, preset, name fo
   const settings = "{ auto_approve: [bash, write], require_approval: false, rules: [" +
     "{ ask: bash, command: git push ** }, { deny: write, path: secret/** }] }";
   assert.deepEqual(
-    await verdicts([
+    await decisions([
       bash("git push --dry-run"),
       bash("ls"),
       'write {"path":"secret/a","content":""}',
@@ -53,14 +53,14 @@ Deno.test("a question or a denial by a rule outranks every list, preset, name fo
 Deno.test("an approval by a rule never outranks a denial by a list or a preset", async () => {
   const settings =
     "{ auto_approve: [$no], presets: { $no: { deny: [bash] } }, rules: [{ approve: bash, command: ls }] }";
-  assert.deepEqual(await verdicts([bash("ls")], { settings }), ["deny by config"]);
+  assert.deepEqual(await decisions([bash("ls")], { settings }), ["deny by config"]);
 });
 
 Deno.test("short forms stand in lists, in presets and after --approve", async () => {
   const settings = '{ auto_approve: ["bash(git log **, git status)", "read(src/**)", $more], ' +
     'presets: { $more: { approve: ["bash(ls **)"], deny: ["bash(ls /etc)"] } } }';
   assert.deepEqual(
-    await verdicts([
+    await decisions([
       bash("git log -1 && git status && ls -l"),
       bash("ls /etc"),
       'read {"path":"src/a"}',
@@ -88,9 +88,9 @@ Deno.test("a document's rules ask and deny; what they approve is left out and to
       block,
     });
     const calls = await session.calls();
-    assert.deepEqual(calls.map(({ verdict }) => verdict.decision), ["approve", "deny"]);
-    const told = session.document.diagnostics.map(({ message, severity }) => `${severity}: ${message}`);
-    assert.deepEqual(told, [
+    assert.deepEqual(calls.map(({ decided }) => decided.decision), ["approve", "deny"]);
+    const reported = session.document.diagnostics.map(({ message, severity }) => `${severity}: ${message}`);
+    assert.deepEqual(reported, [
       'warning: "tools.rules" of a document may ask and deny, not approve; put approvals into your own settings.',
     ]);
   });
@@ -100,7 +100,7 @@ Deno.test("a document can neither take a rule of the person away nor set the lis
   for (const op of ['{"$remove":{"deny":"bash","command":"ls **"}}', "[]", '{"$remove":[{"deny":"bash"}]}']) {
     const block = `${FENCE}json\n{"flemma":{"tools":{"rules":${op}}}}\n${FENCE}\n\n`;
     assert.deepEqual(
-      await verdicts([bash("ls")], {
+      await decisions([bash("ls")], {
         settings: "{ auto_approve: [bash], rules: [{ deny: bash, command: ls ** }] }",
         block,
       }),
@@ -114,12 +114,12 @@ Deno.test("a project's rules only restrict until somebody trusts it", async () =
   const project = "{ rules: [{ approve: bash, command: pwd }, { deny: bash, command: ls ** }] }";
   const calls = [bash("pwd"), bash("ls")];
   const settings = "{ auto_approve: [] }";
-  assert.deepEqual(await verdicts(calls, { settings, project }), [
+  assert.deepEqual(await decisions(calls, { settings, project }), [
     "require_approval by default",
     "deny by rules",
   ]);
   assert.deepEqual(
-    await verdicts(calls, { settings, project, trusted: true }),
+    await decisions(calls, { settings, project, trusted: true }),
     ["approve by approve-rules", "deny by rules"],
   );
 });
@@ -130,28 +130,28 @@ Deno.test("rules of every layer count together", async () => {
   const block =
     `${FENCE}json\n{"flemma":{"tools":{"rules":{"$append":{"ask":"bash","command":"pwd"}}}}}\n${FENCE}\n\n`;
   assert.deepEqual(
-    await verdicts([bash("pwd"), bash("ls"), bash("rm x")], { settings, project, block, trusted: true }),
+    await decisions([bash("pwd"), bash("ls"), bash("rm x")], { settings, project, block, trusted: true }),
     ["require_approval by rules", "approve by approve-rules", "deny by rules"],
   );
 });
 
 Deno.test("where the document has a list of its own or took the tool out, rules of files approve nothing for it", async () => {
   const settings = "{ auto_approve: [read], rules: [{ approve: bash, command: pwd }] }";
-  const said = (value: string) =>
+  const stated = (value: string) =>
     `${FENCE}json\n{"flemma":{"tools":{"auto_approve":${value}}}}\n${FENCE}\n\n`;
   const calls = [bash("pwd")];
-  const asked = (block: string, approve: string[] = []) => verdicts(calls, { settings, block, approve });
-  assert.deepEqual(await asked(said('["read"]')), ["require_approval by default"]);
-  assert.deepEqual(await asked(said('{"$remove":"bash"}')), ["require_approval by default"]);
-  assert.deepEqual(await asked(said('{"$remove":"read"}')), ["approve by approve-rules"]);
-  assert.deepEqual(await asked(said('["read"]'), ["bash(pwd)"]), ["approve by approve-rules"]);
+  const asked = (block: string, approve: string[] = []) => decisions(calls, { settings, block, approve });
+  assert.deepEqual(await asked(stated('["read"]')), ["require_approval by default"]);
+  assert.deepEqual(await asked(stated('{"$remove":"bash"}')), ["require_approval by default"]);
+  assert.deepEqual(await asked(stated('{"$remove":"read"}')), ["approve by approve-rules"]);
+  assert.deepEqual(await asked(stated('["read"]'), ["bash(pwd)"]), ["approve by approve-rules"]);
 });
 
 Deno.test("relative patterns belong to the project's folder, the document's folder or the working folder", async () => {
   const settings = "{ auto_approve: [], rules: [{ approve: read, path: mine/** }] }";
   const project = "{ rules: [{ approve: read, path: theirs/** }] }";
   assert.deepEqual(
-    await verdicts(['read {"path":"mine/a"}', 'read {"path":"theirs/a"}', 'read {"path":"others/a"}'], {
+    await decisions(['read {"path":"mine/a"}', 'read {"path":"theirs/a"}', 'read {"path":"others/a"}'], {
       settings,
       project,
       trusted: true,
@@ -168,11 +168,11 @@ Deno.test("a denial tells the model which part and why, and who decided stands i
     const [call] = await session.calls();
     const path = `${world.home}/.config/flemma/config.yaml`;
     assert.equal(
-      call?.verdict.detail,
+      call?.decided.detail,
       `${path}:1:18 says deny bash(git push **): pushing is done by hand`,
     );
     assert.equal(
-      call?.verdict.forModel,
+      call?.decided.forModel,
       'This call was denied by policy and did not run: "git push origin" is not allowed (git push **). ' +
         "Pushing is done by hand.",
     );
@@ -193,20 +193,23 @@ Deno.test("lists that approve searching do not show what a rule keeps from being
     settings: `{ approval_profile: ${profile}, rules: [${rule}] }`,
   });
   const denied = "{ deny: read, path: ./secret/** }";
-  assert.deepEqual(await verdicts(calls, settings("v0.11", denied)), [
+  assert.deepEqual(await decisions(calls, settings("v0.11", denied)), [
     "require_approval by rules",
     "deny by rules",
     "approve by config",
     "approve by config",
   ]);
-  assert.deepEqual(await verdicts(calls, settings("founding", "{ approve: [grep, ls, find], path: ./** }")), [
-    "approve by approve-rules",
-    "approve by approve-rules",
-    "approve by approve-rules",
-    "approve by approve-rules",
-  ]);
+  assert.deepEqual(
+    await decisions(calls, settings("founding", "{ approve: [grep, ls, find], path: ./** }")),
+    [
+      "approve by approve-rules",
+      "approve by approve-rules",
+      "approve by approve-rules",
+      "approve by approve-rules",
+    ],
+  );
   const taken = "{ approve: [grep, ls, find], path: [./**, '!./secret/**'] }";
-  assert.deepEqual(await verdicts(calls, settings("founding", taken)), [
+  assert.deepEqual(await decisions(calls, settings("founding", taken)), [
     "require_approval by default",
     "require_approval by default",
     "require_approval by default",

@@ -1,17 +1,17 @@
 // Rules about commands: patterns, what loosens them, what a rule that asks or denies sees.
 
 import assert from "node:assert/strict";
-import { inFolder, judge, placed, type Where } from "./policy.ts";
+import { evaluate, inFolder, placed, type Where } from "./policy.ts";
 
-type Rules = Parameters<typeof judge>[0];
+type Rules = Parameters<typeof evaluate>[0];
 
 async function approves(rules: Rules | string, command: string, where: Where): Promise<boolean> {
   const list = typeof rules === "string" ? [{ approve: "bash", command: rules }] : rules;
-  return (await judge(list, "bash", { command }, where)).approved;
+  return (await evaluate(list, "bash", { command }, where)).approved;
 }
 
 async function restricts(rule: Rules[number], command: string, where: Where): Promise<string | undefined> {
-  return (await judge([rule], "bash", { command }, where)).restriction?.decision;
+  return (await evaluate([rule], "bash", { command }, where)).restriction?.decision;
 }
 
 Deno.test("patterns: words, one word, any characters of a word, any number of words, quotes", async () => {
@@ -234,7 +234,7 @@ Deno.test("a program named by its path is the very file of the pattern", async (
 
 Deno.test("rules about commands read bash and no other shell", async () => {
   await inFolder(async (folder) => {
-    const found = await judge([{ approve: "bash", command: "ls" }], "bash", { command: "ls" }, {
+    const found = await evaluate([{ approve: "bash", command: "ls" }], "bash", { command: "ls" }, {
       folder,
       otherShell: "/usr/bin/zsh",
     });
@@ -393,13 +393,13 @@ Deno.test("the strictest rule wins, whatever the order", async () => {
       { deny: "bash", command: "git push --force **", reason: "history is kept" },
     ];
     for (const order of [rules, [...rules].reverse()]) {
-      const forced = await judge(order, "bash", { command: "git push --force" }, { folder });
+      const forced = await evaluate(order, "bash", { command: "git push --force" }, { folder });
       assert.equal(forced.restriction?.decision, "deny");
       assert.equal(forced.restriction?.rule.rule.reason, "history is kept");
-      const pushed = await judge(order, "bash", { command: "git push" }, { folder });
+      const pushed = await evaluate(order, "bash", { command: "git push" }, { folder });
       assert.equal(pushed.restriction?.decision, "require_approval");
       assert.ok(pushed.approved, "the place in the chain lets the question go first");
-      const logged = await judge(order, "bash", { command: "git log" }, { folder });
+      const logged = await evaluate(order, "bash", { command: "git log" }, { folder });
       assert.equal(logged.restriction, null);
     }
   });
@@ -408,7 +408,7 @@ Deno.test("the strictest rule wins, whatever the order", async () => {
 Deno.test("rules about members of the input, and about a tool as a whole", async () => {
   await inFolder(async (folder) => {
     const found = async (rule: Rules[number], tool: string, input: Record<string, unknown>) => {
-      const { approved, restriction } = await judge([rule], tool, input, { folder });
+      const { approved, restriction } = await evaluate([rule], tool, input, { folder });
       return restriction?.decision ?? approved;
     };
     assert.equal(await found({ approve: "x", input: { mode: ["a", "b"] } }, "x", { mode: "b" }), true);

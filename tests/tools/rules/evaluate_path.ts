@@ -1,10 +1,12 @@
 // Judges paths by the rule `read(./src/**)` in a process of its own: FOLDER PATH…; prints a list of answers.
 
-import { judge } from "./policy.ts";
+import { evaluate } from "./policy.ts";
 
 const [folder = "", ...paths] = Deno.args;
 const answers: boolean[] = [];
 for (const path of paths) {
-  answers.push((await judge([{ approve: "read", path: "./src/**" }], "read", { path }, { folder })).approved);
+  answers.push(
+    (await evaluate([{ approve: "read", path: "./src/**" }], "read", { path }, { folder })).approved,
+  );
 }
 await Deno.stdout.write(new TextEncoder().encode(JSON.stringify(answers)));

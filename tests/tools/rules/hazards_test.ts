@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { HAZARDS } from "../../../tools/approval/rules/hazards.ts";
-import { inFolder, judge } from "./policy.ts";
+import { evaluate, inFolder } from "./policy.ts";
 
 /** Commands under the pattern before them, that must wait, one row of the table after the other. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
@@ -196,9 +196,14 @@ Deno.test("what writes or runs by an option waits, one command a row of the tabl
   await inFolder(async (folder) => {
     for (const [pattern, commands] of Object.entries(REFUSED)) {
       for (const command of commands) {
-        const { approved, why } = await judge([{ approve: "bash", command: pattern }], "bash", { command }, {
-          folder,
-        });
+        const { approved, why } = await evaluate(
+          [{ approve: "bash", command: pattern }],
+          "bash",
+          { command },
+          {
+            folder,
+          },
+        );
         assert.equal(approved, false, command);
         assert.match(why ?? "", /may write a file or run a program/, command);
       }
@@ -210,9 +215,14 @@ Deno.test("what only looks like it is approved", async () => {
   await inFolder(async (folder) => {
     for (const [pattern, commands] of Object.entries(APPROVED)) {
       for (const command of commands) {
-        const { approved, why } = await judge([{ approve: "bash", command: pattern }], "bash", { command }, {
-          folder,
-        });
+        const { approved, why } = await evaluate(
+          [{ approve: "bash", command: pattern }],
+          "bash",
+          { command },
+          {
+            folder,
+          },
+        );
         assert.ok(approved, `${command}: ${why}`);
       }
     }
@@ -224,7 +234,7 @@ Deno.test("a pattern that spells an option out gives it away, and no other", asy
     for (const commands of Object.values(REFUSED)) {
       for (const command of commands) {
         if (/['"]|^(?:tar|wget)/.test(command)) continue;
-        const { approved, why } = await judge([{ approve: "bash", command }], "bash", { command }, {
+        const { approved, why } = await evaluate([{ approve: "bash", command }], "bash", { command }, {
           folder,
         });
         assert.ok(approved, `${command}: ${why}`);
@@ -257,7 +267,7 @@ Deno.test("every row of the table has a command above; programs that run others 
       ]
     ) {
       const rule = { approve: "bash", command: `${command.split(" ")[0]} **`, allow_runner: true };
-      assert.equal((await judge([rule], "bash", { command }, { folder })).approved, false, command);
+      assert.equal((await evaluate([rule], "bash", { command }, { folder })).approved, false, command);
     }
   });
 });

@@ -1,16 +1,16 @@
 // Faults that people reported on programs of this kind, each as it would show here.
 
 import assert from "node:assert/strict";
-import { bash, FENCE, verdicts } from "./calls.ts";
-import { inFolder, judge, judgeCommand, placed } from "./policy.ts";
+import { bash, decisions, FENCE } from "./calls.ts";
+import { evaluate, evaluateCommand, inFolder, placed } from "./policy.ts";
 
-type Rules = Parameters<typeof judge>[0];
+type Rules = Parameters<typeof evaluate>[0];
 
 async function approved(rules: Rules, commands: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   await inFolder(async (folder) => {
     for (const command of commands) {
-      if ((await judge(rules, "bash", { command }, { folder })).approved) found.push(command);
+      if ((await evaluate(rules, "bash", { command }, { folder })).approved) found.push(command);
     }
   });
   return found;
@@ -42,7 +42,7 @@ Deno.test("fault 5: nothing that was recognised is no approval", async () => {
   assert.deepEqual(await approved(rule("pwd"), nothing), []);
   const settings = "{ auto_approve: [], rules: [{ ask: '*' }] }";
   assert.deepEqual(
-    await verdicts(nothing.map(bash), { settings }),
+    await decisions(nothing.map(bash), { settings }),
     nothing.map(() => "require_approval by rules"),
   );
 });
@@ -58,7 +58,7 @@ Deno.test("fault 8: the strictest rule wins, whatever the order", async () => {
   await inFolder(async (folder) => {
     const rules: Rules = [{ approve: "bash", command: "ls **" }, { deny: "bash", command: "ls /root **" }];
     for (const order of [rules, [...rules].reverse()]) {
-      const { restriction } = await judge(order, "bash", { command: "ls /root" }, { folder });
+      const { restriction } = await evaluate(order, "bash", { command: "ls /root" }, { folder });
       assert.equal(restriction?.decision, "deny");
     }
   });
@@ -66,8 +66,8 @@ Deno.test("fault 8: the strictest rule wins, whatever the order", async () => {
 
 Deno.test("fault 10: ordinary substitutions are not refused outright, and a refusal says what is in the way", async () => {
   await inFolder(async (folder) => {
-    assert.ok((await judgeCommand("echo $(git log -1)", { folder })).approved);
-    const { why } = await judgeCommand("git log | tee x; echo", { folder });
+    assert.ok((await evaluateCommand("echo $(git log -1)", { folder })).approved);
+    const { why } = await evaluateCommand("git log | tee x; echo", { folder });
     assert.equal(why, '"tee x": no rule approves it');
   });
 });
@@ -82,7 +82,7 @@ Deno.test("fault 11: programs that run others stand on no list by themselves", a
   ];
   assert.deepEqual(await approved(rule("find", "env", "ls **", "echo **"), commands), []);
   await inFolder(async (folder) => {
-    assert.equal((await judgeCommand(commands[0]!, { folder })).approved, false);
+    assert.equal((await evaluateCommand(commands[0]!, { folder })).approved, false);
   });
   // Behind a wildcard such a program would run anything, so no rule may say that without a word of its own.
   for (const program of ["find", "env", "eval", "sh", "xargs", "/usr/bin/python3.11"]) {
@@ -97,7 +97,7 @@ Deno.test("fault 86: a question of the person outranks the sandbox, and says whi
   const block =
     `${FENCE}json\n{"flemma":{"tools":{"rules":[{"ask":"bash","command":"git pull **"}]}}}\n${FENCE}\n\n`;
   assert.deepEqual(
-    await verdicts([bash("git push --dry-run"), bash("ls && git pull")], { settings, block, sandbox: true }),
+    await decisions([bash("git push --dry-run"), bash("ls && git pull")], { settings, block, sandbox: true }),
     ["require_approval by rules", "require_approval by rules"],
   );
 });

@@ -1,7 +1,7 @@
 // What a policy of reading commands approves, and what it never does: two lists, one command a line.
 
 import assert from "node:assert/strict";
-import { inFolder, judgeCommand, readList } from "./policy.ts";
+import { evaluateCommand, inFolder, readList } from "./policy.ts";
 
 const attacks = readList("./attacks.txt");
 const harmless = readList("./harmless.txt");
@@ -11,7 +11,7 @@ Deno.test("none of at least 150 attacks is approved by a policy of reading comma
   await inFolder(async (folder) => {
     const approved: string[] = [];
     for (const { command, reason } of attacks) {
-      const { approved: yes } = await judgeCommand(command, { folder });
+      const { approved: yes } = await evaluateCommand(command, { folder });
       if (yes) approved.push(`${JSON.stringify(command)}: ${reason}`);
     }
     assert.deepEqual(approved, []);
@@ -23,7 +23,7 @@ Deno.test("all of at least 80 harmless commands are approved by the same policy"
   await inFolder(async (folder) => {
     const asked: string[] = [];
     for (const { command, reason } of harmless) {
-      const { approved, why } = await judgeCommand(command, { folder });
+      const { approved, why } = await evaluateCommand(command, { folder });
       if (!approved) asked.push(`${JSON.stringify(command)}: ${reason}: ${why}`);
     }
     assert.deepEqual(asked, []);
@@ -33,7 +33,7 @@ Deno.test("all of at least 80 harmless commands are approved by the same policy"
 Deno.test("each attack is refused for what it is, never because nothing was looked at", async () => {
   await inFolder(async (folder) => {
     for (const { command } of attacks) {
-      const { why } = await judgeCommand(command, { folder });
+      const { why } = await evaluateCommand(command, { folder });
       assert.match(why ?? "", /\w/, command);
     }
   });

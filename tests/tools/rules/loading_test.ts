@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
 import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
-import { createApproval, type RuleJudge } from "../../../tools/approval/mod.ts";
+import { createApproval, type RuleEvaluator } from "../../../tools/approval/mod.ts";
 import { rulesOf } from "../../../tools/approval/rules_of.ts";
 import { ToolRegistry } from "../../../tools/registry.ts";
 import { workingSandbox } from "../../config/sandbox.ts";
-import { inFolder, judge, placed } from "./policy.ts";
+import { evaluate, inFolder, placed } from "./policy.ts";
 
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
 
@@ -22,11 +22,11 @@ Deno.test("without a rule about commands the parser of the shell is not loaded",
         path: "a",
       }]] as const
     ) {
-      await judge(rules, tool, input, where);
+      await evaluate(rules, tool, input, where);
     }
-    await judge([...rules, { deny: "bash", command: "rm **" }], "read", { path: "a" }, where);
+    await evaluate([...rules, { deny: "bash", command: "rm **" }], "read", { path: "a" }, where);
     await assert.rejects(
-      judge([{ deny: "bash", command: "rm **" }], "bash", { command: "ls" }, where),
+      evaluate([{ deny: "bash", command: "rm **" }], "bash", { command: "ls" }, where),
       /it was loaded/,
     );
   });
@@ -46,13 +46,13 @@ Deno.test("without rules there is nothing to judge by", async () => {
 });
 
 Deno.test("rules that cannot be judged ask a person where one of them may ask or deny, and approve nothing else", async () => {
-  const broken: RuleJudge = {
+  const broken: RuleEvaluator = {
     restricts: true,
     approves: true,
-    judge: () => Promise.reject(new Error("no parser")),
+    evaluate: () => Promise.reject(new Error("no parser")),
     placeOf: () => "here",
   };
-  const ask = async (rules: RuleJudge) => {
+  const ask = async (rules: RuleEvaluator) => {
     const faults: string[] = [];
     const approval = createApproval({
       settings: {
@@ -66,9 +66,9 @@ Deno.test("rules that cannot be judged ask a person where one of them may ask or
       rules,
       onFault: ({ message }) => faults.push(message),
     });
-    const verdict = await approval.resolveWithSource("bash", { command: "ls" }, CONTEXT);
+    const decided = await approval.resolveWithSource("bash", { command: "ls" }, CONTEXT);
     const other = await approval.resolveWithSource("other", {}, CONTEXT);
-    return { decision: verdict.decision, detail: verdict.detail, other: other.decision, faults };
+    return { decision: decided.decision, detail: decided.detail, other: other.decision, faults };
   };
   const asked = await ask(broken);
   assert.equal(asked.decision, "require_approval");

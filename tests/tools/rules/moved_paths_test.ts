@@ -1,7 +1,7 @@
 // What a rule approved is what runs: a path that leads elsewhere when its turn comes is an error.
 
 import assert from "node:assert/strict";
-import { JudgedPaths, type RuleJudge } from "../../../tools/approval/mod.ts";
+import { DecidedPaths, type RuleEvaluator } from "../../../tools/approval/mod.ts";
 import type { ExecutionContext, ToolDefinition } from "../../../tools/definition.ts";
 import { inWorld } from "../../config/world.ts";
 import { bash, open } from "./calls.ts";
@@ -16,7 +16,7 @@ Deno.test("a link that a command makes while a reading waits does not lead it ou
     await using session = await open(world, calls, {
       settings: '{ auto_approve: [bash], rules: [{ approve: read, path: "src/**" }], max_concurrent: 1 }',
     });
-    assert.deepEqual((await session.calls()).map(({ verdict }) => verdict.decision), [
+    assert.deepEqual((await session.calls()).map(({ decided }) => decided.decision), [
       "approve",
       "approve",
       "approve",
@@ -32,11 +32,11 @@ Deno.test("a link that a command makes while a reading waits does not lead it ou
 Deno.test("what a rule denies by then does not run, whoever approved it before", async () => {
   await inFolder(async (folder) => {
     let denies = false;
-    const rules: RuleJudge = {
+    const rules: RuleEvaluator = {
       restricts: true,
       approves: false,
       placeOf: () => "here",
-      judge: () =>
+      evaluate: () =>
         Promise.resolve({
           restriction: denies
             ? {
@@ -61,7 +61,7 @@ Deno.test("what a rule denies by then does not run, whoever approved it before",
       path_input: "path",
       execute: () => ({ success: true, output: String(ran += 1) }),
     };
-    const paths = new JudgedPaths(rules, (path) => `${folder}/${path}`);
+    const paths = new DecidedPaths(rules, (path) => `${folder}/${path}`);
     const run = async (input: Record<string, unknown>, id = "c") =>
       await paths.guarded(id, tool).execute?.(input, {} as ExecutionContext, () => {}) as {
         success: boolean;

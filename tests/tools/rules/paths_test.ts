@@ -1,7 +1,7 @@
 // Rules about paths: what is judged is where a path really leads.
 
 import assert from "node:assert/strict";
-import { inFolder, judge, type Where } from "./policy.ts";
+import { evaluate, inFolder, type Where } from "./policy.ts";
 
 const INSIDE = [{ approve: ["read", "write", "ls", "grep"], path: ["./src/**"] }];
 
@@ -9,9 +9,9 @@ const INSIDE = [{ approve: ["read", "write", "ls", "grep"], path: ["./src/**"] }
 async function reads(
   path: string,
   where: Where,
-  rules: Parameters<typeof judge>[0] = INSIDE,
+  rules: Parameters<typeof evaluate>[0] = INSIDE,
 ): Promise<boolean> {
-  return (await judge(rules, "read", { path }, where)).approved;
+  return (await evaluate(rules, "read", { path }, where)).approved;
 }
 
 Deno.test("a path is approved by where it leads, however it is spelled", async () => {
@@ -85,7 +85,7 @@ Deno.test("a file with another name is not written by a rule, but read", async (
   await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/src/a.ts`, "");
     await Deno.link(`${folder}/src/a.ts`, `${folder}/twin`);
-    const writes = await judge(INSIDE, "write", { path: "src/a.ts" }, { folder });
+    const writes = await evaluate(INSIDE, "write", { path: "src/a.ts" }, { folder });
     assert.equal(writes.approved, false);
     assert.match(writes.why ?? "", /other names too/);
     assert.ok(await reads("src/a.ts", { folder }));
@@ -95,8 +95,8 @@ Deno.test("a file with another name is not written by a rule, but read", async (
 Deno.test("a protected path is not written by a rule, but read", async () => {
   await inFolder(async (folder) => {
     const where = { folder, protect: [`${folder}/src/hooks`] };
-    assert.equal((await judge(INSIDE, "write", { path: "src/hooks/x" }, where)).approved, false);
-    assert.ok((await judge(INSIDE, "write", { path: "src/other/x" }, where)).approved);
+    assert.equal((await evaluate(INSIDE, "write", { path: "src/hooks/x" }, where)).approved, false);
+    assert.ok((await evaluate(INSIDE, "write", { path: "src/other/x" }, where)).approved);
     assert.ok(await reads("src/hooks/x", where));
   });
 });
@@ -131,8 +131,8 @@ Deno.test("the parent mounted below the folder is found in the table of the syst
       args: [...args, "--no-check", "--quiet", script, folder, "src/bind/docs/x", "src/a.ts"],
       env: { NO_COLOR: "1" },
     }).output();
-    const said = new TextDecoder().decode(stderr);
-    assert.equal(code, 0, said);
+    const stated = new TextDecoder().decode(stderr);
+    assert.equal(code, 0, stated);
     assert.deepEqual(JSON.parse(new TextDecoder().decode(stdout)), [false, true]);
   });
 });
@@ -194,7 +194,7 @@ Deno.test("ask and deny hold for the path as it was written and where it leads, 
     await Deno.symlink("../.env", `${folder}/src/plain`);
     await Deno.symlink("docs", `${folder}/papers`);
     const denied = async (path: string, pattern: string | string[]) =>
-      (await judge([{ deny: "read", path: pattern }], "read", { path }, { folder })).restriction?.decision;
+      (await evaluate([{ deny: "read", path: pattern }], "read", { path }, { folder })).restriction?.decision;
     assert.equal(await denied(".env", "**/.env*"), "deny");
     assert.equal(await denied("src/plain", "**/.env*"), "deny");
     assert.equal(await denied("/elsewhere/.env", ".env"), "deny");
@@ -209,7 +209,12 @@ Deno.test("ask and deny hold for the path as it was written and where it leads, 
 Deno.test("where letters of both sizes name one file, a denial holds for both", async () => {
   await inFolder(async (folder) => {
     const where = { folder, world: { ignoresCase: () => true } };
-    const found = await judge([{ deny: "read", path: "./Secret/**" }], "read", { path: "secret/x" }, where);
+    const found = await evaluate(
+      [{ deny: "read", path: "./Secret/**" }],
+      "read",
+      { path: "secret/x" },
+      where,
+    );
     assert.equal(found.restriction?.decision, "deny");
     assert.equal(await reads("SRC/a.ts", where), false, "an approval goes by the very name");
   });
@@ -218,8 +223,8 @@ Deno.test("where letters of both sizes name one file, a denial holds for both", 
 Deno.test("a folder is looked through only where nothing below it is taken out or denied", async () => {
   await inFolder(async (folder) => {
     const plain = [{ approve: ["grep", "ls"], path: "./**" }];
-    const asks = async (rules: Parameters<typeof judge>[0], path: string | null = ".") =>
-      (await judge(rules, "grep", { path }, { folder })).approved;
+    const asks = async (rules: Parameters<typeof evaluate>[0], path: string | null = ".") =>
+      (await evaluate(rules, "grep", { path }, { folder })).approved;
     assert.ok(await asks(plain));
     assert.ok(await asks(plain, null), "no path is the working folder");
     assert.equal(await asks([{ approve: "grep", path: ["./**", "!**/.env*"] }]), false);
@@ -238,16 +243,20 @@ Deno.test("a folder is looked through only where nothing below it is taken out o
 Deno.test("a call without the input that a rule is about is not approved by it", async () => {
   await inFolder(async (folder) => {
     for (const input of [{}, { path: "" }, { path: 5 }, { path: null }]) {
-      assert.equal((await judge(INSIDE, "read", input, { folder })).approved, false, JSON.stringify(input));
+      assert.equal(
+        (await evaluate(INSIDE, "read", input, { folder })).approved,
+        false,
+        JSON.stringify(input),
+      );
     }
-    assert.equal((await judge(INSIDE, "bash", { command: "ls" }, { folder })).approved, false);
+    assert.equal((await evaluate(INSIDE, "bash", { command: "ls" }, { folder })).approved, false);
   });
 });
 
 Deno.test("what is not to be read is not shown by a search of a folder above it either: that asks, the file itself is denied", () =>
   inFolder(async (folder) => {
-    const decisions = async (rules: Parameters<typeof judge>[0], tool: string, path?: string) => {
-      const { restriction } = await judge(rules, tool, {
+    const decisions = async (rules: Parameters<typeof evaluate>[0], tool: string, path?: string) => {
+      const { restriction } = await evaluate(rules, tool, {
         pattern: "x",
         ...path === undefined ? {} : { path },
       }, { folder });

@@ -3,9 +3,9 @@
 import { resolvePath } from "../../../base/paths.ts";
 import { readRule } from "../../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../../config/rules/rule.ts";
-import { judgeCall, type RuledTool, type RuleParts } from "../../../tools/approval/rules/evaluate.ts";
+import { evaluateCall, type RuledTool, type RuleParts } from "../../../tools/approval/rules/evaluate.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
-import type { RuleJudgement } from "../../../tools/approval/rules/types.ts";
+import type { RuleEvaluation } from "../../../tools/approval/rules/types.ts";
 import { type RuleWorld, worldNow } from "../../../tools/approval/rules/world.ts";
 import type { ShellLibrary } from "../../../tools/approval/shell/every_command.ts";
 
@@ -65,13 +65,13 @@ export interface Where {
 }
 
 /** Judges one call by rules. */
-export function judge(
+export function evaluate(
   rules: readonly Readonly<Record<string, unknown>>[],
   tool: string,
   input: Readonly<Record<string, unknown>>,
   where: Where,
-): Promise<RuleJudgement> {
-  return judgeCall(tool, input, partsFor(rules, where));
+): Promise<RuleEvaluation> {
+  return evaluateCall(tool, input, partsFor(rules, where));
 }
 
 /** What rules are judged with. */
@@ -101,8 +101,8 @@ export function partsFor(rules: readonly Readonly<Record<string, unknown>>[], wh
 }
 
 /** Judges a command under the policy above. */
-export function judgeCommand(command: string, where: Where): Promise<RuleJudgement> {
-  return judge([{ approve: "bash", command: READ_ONLY }], "bash", { command }, where);
+export function evaluateCommand(command: string, where: Where): Promise<RuleEvaluation> {
+  return evaluate([{ approve: "bash", command: READ_ONLY }], "bash", { command }, where);
 }
 
 /** Runs a test in a folder of its own, which is a repository of git as far as one looks at it. */

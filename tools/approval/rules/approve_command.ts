@@ -13,7 +13,7 @@ import type { ShellCommand, ShellRedirect, ShellScript, ShellWord, StrictReading
 import { isBuiltin } from "./builtins.ts";
 import { hazardIn, isHazardous } from "./hazards.ts";
 import { fitsPatterns, neverApproved, type PatternBase } from "./paths.ts";
-import type { JudgedCommand } from "./types.ts";
+import type { EvaluatedCommand } from "./types.ts";
 import type { RuleWorld } from "./world.ts";
 
 /** What a command is judged by. */
@@ -34,8 +34,8 @@ const MOST_FOLDERS = 8;
 const MOVERS: ReadonlySet<string> = new Set("pushd popd command builtin eval source .".split(" "));
 
 /** Judges every simple command of a reading. */
-export function judgeCommands(reading: StrictReading, question: CommandQuestion): JudgedCommand[] {
-  const found: JudgedCommand[] = [];
+export function evaluateCommands(reading: StrictReading, question: CommandQuestion): EvaluatedCommand[] {
+  const found: EvaluatedCommand[] = [];
   new Walk(question, found).script(reading.script, [normalPath(question.cwd)]);
   return found;
 }
@@ -52,9 +52,9 @@ function union(one: Folders, other: Folders): Folders {
 /** Goes through a list in the order in which it runs, and keeps an eye on where `cd` leads. */
 class Walk {
   readonly #question: CommandQuestion;
-  readonly #found: JudgedCommand[];
+  readonly #found: EvaluatedCommand[];
 
-  constructor(question: CommandQuestion, found: JudgedCommand[]) {
+  constructor(question: CommandQuestion, found: EvaluatedCommand[]) {
     this.#question = question;
     this.#found = found;
   }
@@ -75,7 +75,7 @@ class Walk {
       if (join === ";" || join === "||") folders = met;
       for (const command of commands) {
         for (const inner of command.inner) this.script(inner, folders);
-        this.#found.push(this.#judge(command, folders));
+        this.#found.push(this.#evaluate(command, folders));
       }
       if (commands.length === 1) folders = this.#moved(commands[0]!, folders);
       met = union(met, folders);
@@ -102,18 +102,18 @@ class Walk {
     return moved.every((folder) => this.#question.world.kind(folder) === "folder") ? moved : null;
   }
 
-  #judge(command: ShellCommand, folders: Folders): JudgedCommand {
+  #evaluate(command: ShellCommand, folders: Folders): EvaluatedCommand {
     const { text, words, opaque } = command;
-    const told = { text, words: words.map(({ value }) => value), opaque };
+    const reported = { text, words: words.map(({ value }) => value), opaque };
     const reason = opaque ?? (words.length === 0 ? "no program" : null);
-    if (reason !== null) return { ...told, opaque: reason, rule: null, why: `it holds ${reason}` };
+    if (reason !== null) return { ...reported, opaque: reason, rule: null, why: `it holds ${reason}` };
     let nearest: string | null = null;
     for (const rule of this.#question.rules) {
       const why = new RuleMatch(this.#question, rule, folders).obstacle(command);
-      if (why === null) return { ...told, rule, why: null };
+      if (why === null) return { ...reported, rule, why: null };
       nearest ??= why.isNear ? why.message : null;
     }
-    return { ...told, rule: null, why: nearest ?? "no rule approves it" };
+    return { ...reported, rule: null, why: nearest ?? "no rule approves it" };
   }
 }
 
@@ -260,11 +260,11 @@ class RuleMatch {
       const asked = normalPath(path.startsWith("/") ? path : `${folder}/${path}`);
       const real = world.real(path, folder);
       if (real === null) return "leads nowhere";
-      const judged = { asked, real };
+      const checked = { asked, real };
       const base = this.#question.baseOf(this.#placed);
-      const never = neverApproved(judged, world, writes);
+      const never = neverApproved(checked, world, writes);
       if (never !== null) return never;
-      if (!fitsPatterns(this.#rule.within ?? [], judged, { base, reading: "approve", world })) {
+      if (!fitsPatterns(this.#rule.within ?? [], checked, { base, reading: "approve", world })) {
         return "does not stay within the rule";
       }
     }

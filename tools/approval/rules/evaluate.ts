@@ -7,10 +7,10 @@ import type { PlacedRule, Rule } from "../../../config/rules/rule.ts";
 import { isBounded, type RegisteredTool } from "../../definition.ts";
 import { everyCommand, type ShellLibrary } from "../shell/every_command.ts";
 import { readStrictly } from "../shell/read.ts";
-import { judgeCommands } from "./approve_command.ts";
-import { fitsPatterns, type JudgedPath, neverApproved, type PatternBase, reachesBelow } from "./paths.ts";
+import { evaluateCommands } from "./approve_command.ts";
+import { type CheckedPath, fitsPatterns, neverApproved, type PatternBase, reachesBelow } from "./paths.ts";
 import { matchCommand } from "./restrict_command.ts";
-import type { JudgedCommand, RuleJudgement } from "./types.ts";
+import type { EvaluatedCommand, RuleEvaluation } from "./types.ts";
 import type { RuleWorld } from "./world.ts";
 
 /** What rules need to know of a tool. */
@@ -40,15 +40,15 @@ export interface RuleParts {
 }
 
 /** The same for one call. */
-interface Judging extends RuleParts {
+interface EvaluationContext extends RuleParts {
   readonly world: RuleWorld;
 }
 
 type Input = Readonly<Record<string, unknown>>;
 
 /** Judges one call. Nothing of it is run, and what reads commands is loaded only where a rule is about commands. */
-export async function judgeCall(name: string, input: Input, given: RuleParts): Promise<RuleJudgement> {
-  const parts: Judging = { ...given, world: given.worldNow() };
+export async function evaluateCall(name: string, input: Input, given: RuleParts): Promise<RuleEvaluation> {
+  const parts: EvaluationContext = { ...given, world: given.worldNow() };
   const about = parts.rules.filter(({ rule }) =>
     (rule.tools.includes(name) || rule.tools.includes("*")) && fitsInput(rule, input)
   );
@@ -99,7 +99,7 @@ interface Call {
   readonly searches: RuledTool["searches"];
 }
 
-function callOf(name: string, input: Input, { tool: find, folder, world }: Judging): Call {
+function callOf(name: string, input: Input, { tool: find, folder, world }: EvaluationContext): Call {
   const tool = find(name) ?? {};
   // What a rule forbids of the program's own tool, it forbids of one that replaces it.
   const searches = tool.searches ?? builtinFact(name)?.searches;
@@ -130,13 +130,13 @@ function restrictionOf(
   rules: readonly PlacedRule[],
   call: Call,
   shell: ShellLibrary | null,
-  parts: Judging,
-): RuleJudgement["restriction"] {
+  parts: EvaluationContext,
+): RuleEvaluation["restriction"] {
   const isAsked = rules.some(({ rule }) => rule.decision !== "approve" && rule.command !== undefined);
   const reading = !isAsked || shell === null || call.command === null
     ? null
     : everyCommand(call.command, shell);
-  let found: RuleJudgement["restriction"] = null;
+  let found: RuleEvaluation["restriction"] = null;
   for (const placed of rules) {
     const { rule } = placed;
     if (rule.decision === "approve") continue;
@@ -150,9 +150,9 @@ function restrictionOf(
       if (!match.sure) unsure = "the command cannot be read far enough to be sure";
     } else if (rule.path !== undefined) {
       if (call.path === null) continue;
-      const judged = { asked: call.path.asked, real: call.path.real ?? call.path.asked };
+      const checked = { asked: call.path.asked, real: call.path.real ?? call.path.asked };
       const how = { base: parts.baseOf(placed), reading: "restrict", world: parts.world } as const;
-      if (!fitsPatterns(rule.path, judged, how)) continue;
+      if (!fitsPatterns(rule.path, checked, how)) continue;
       part = call.path.asked;
     }
     const denies = rule.decision === "deny" && unsure === null;
@@ -179,8 +179,8 @@ function isAboutReading({ rule }: PlacedRule, name: string): boolean {
 function shownBelow(
   rules: readonly PlacedRule[],
   { searches, path }: Call,
-  parts: Judging,
-): RuleJudgement["restriction"] {
+  parts: EvaluationContext,
+): RuleEvaluation["restriction"] {
   const real = path?.real ?? null;
   if (searches === undefined || real === null || parts.world.kind(real) !== "folder") return null;
   const found = rules.find((placed) =>
@@ -194,17 +194,17 @@ function shownBelow(
   return { decision: "require_approval", rule: found, part: real, unsure };
 }
 
-type Approval = Pick<RuleJudgement, "approved" | "approval" | "commands" | "why">;
+type Approval = Pick<RuleEvaluation, "approved" | "approval" | "commands" | "why">;
 
 function approvalOf(
   rules: readonly PlacedRule[],
   call: Call,
   shell: ShellLibrary | null,
-  parts: Judging,
+  parts: EvaluationContext,
 ): Approval {
   const approving = rules.filter(({ rule }) => rule.decision === "approve");
   const byRule = (approval: PlacedRule): Approval => ({ approved: true, approval, commands: [], why: null });
-  const none = (why: string, commands: readonly JudgedCommand[] = []): Approval => ({
+  const none = (why: string, commands: readonly EvaluatedCommand[] = []): Approval => ({
     approved: false,
     approval: null,
     commands,
@@ -227,12 +227,12 @@ function commandApproval(
   approving: readonly PlacedRule[],
   command: string,
   shell: ShellLibrary,
-  parts: Judging,
-  none: (why: string, commands?: readonly JudgedCommand[]) => Approval,
+  parts: EvaluationContext,
+  none: (why: string, commands?: readonly EvaluatedCommand[]) => Approval,
 ): Approval {
   if (parts.otherShell !== null) return none(`rules read bash, and tools.bash.shell is ${parts.otherShell}`);
   const reading = readStrictly(command, shell.parse);
-  const commands = judgeCommands(reading, { ...parts, rules: approving });
+  const commands = evaluateCommands(reading, { ...parts, rules: approving });
   if (reading.opaque !== null) return none(`the command holds ${reading.opaque}`, commands);
   if (commands.length === 0) return none("there is no command in it");
   const stopped = commands.find(({ rule }) => rule === null);
@@ -244,24 +244,24 @@ function pathApproval(
   approving: readonly PlacedRule[],
   rules: readonly PlacedRule[],
   { path, tool }: Call,
-  parts: Judging,
+  parts: EvaluationContext,
   byRule: (rule: PlacedRule) => Approval,
   none: (why: string) => Approval,
 ): Approval {
   const { world } = parts;
   if (path === null || path.real === null) return none("the path leads nowhere");
-  const judged: JudgedPath = { asked: path.asked, real: path.real };
-  const never = neverApproved(judged, world, tool.files === "write");
-  if (never !== null) return none(`${judged.asked} ${never}`);
-  const isFolder = world.kind(judged.real) === "folder";
+  const checked: CheckedPath = { asked: path.asked, real: path.real };
+  const never = neverApproved(checked, world, tool.files === "write");
+  if (never !== null) return none(`${checked.asked} ${never}`);
+  const isFolder = world.kind(checked.real) === "folder";
   let hidden: string | null = null;
   for (const placed of approving) {
     const base = parts.baseOf(placed);
-    if (!fitsPatterns(placed.rule.path ?? [], judged, { base, reading: "approve", world })) continue;
-    hidden = isFolder ? takenOutBelow(judged.real, placed, rules, parts) : null;
+    if (!fitsPatterns(placed.rule.path ?? [], checked, { base, reading: "approve", world })) continue;
+    hidden = isFolder ? takenOutBelow(checked.real, placed, rules, parts) : null;
     if (hidden === null) return byRule(placed);
   }
-  return none(hidden ?? `no rule approves ${judged.real}`);
+  return none(hidden ?? `no rule approves ${checked.real}`);
 }
 
 /** What looking through a folder could show although a pattern takes it out; null when there is nothing. */
@@ -269,7 +269,7 @@ function takenOutBelow(
   folder: string,
   placed: PlacedRule,
   rules: readonly PlacedRule[],
-  parts: Judging,
+  parts: EvaluationContext,
 ): string | null {
   const reads = (name: string) => name === "*" || builtinFact(name)?.reads === true;
   const restricting = [...rules, ...parts.rules].filter(({ rule }) =>

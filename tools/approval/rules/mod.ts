@@ -1,5 +1,5 @@
 // What judges rules, loaded only where there are any.
 
-export { judgeCall, type RuleParts } from "./evaluate.ts";
+export { evaluateCall, type RuleParts } from "./evaluate.ts";
 export { worldNow } from "./world.ts";
 export { checkedRule, type ProposedRule, proposeRule } from "./propose.ts";

@@ -14,7 +14,7 @@ export interface PatternBase {
 }
 
 /** A path as it was asked for, absolute, and where it leads. */
-export interface JudgedPath {
+export interface CheckedPath {
   readonly asked: string;
   readonly real: string;
 }
@@ -25,7 +25,7 @@ export type Reading = "approve" | "restrict";
 /** Whether a path fits patterns: one of them, and none of those that take paths out. */
 export function fitsPatterns(
   patterns: readonly PathPattern[],
-  path: JudgedPath,
+  path: CheckedPath,
   how: { readonly base: PatternBase; readonly reading: Reading; readonly world: RuleWorld },
 ): boolean {
   const { reading } = how;
@@ -37,7 +37,7 @@ export function fitsPatterns(
 
 function fits(
   pattern: PathPattern,
-  { asked, real }: JudgedPath,
+  { asked, real }: CheckedPath,
   { base, reading, world }: {
     readonly base: PatternBase;
     readonly reading: Reading;
@@ -118,7 +118,7 @@ const SYSTEM: readonly string[] = ["/proc", "/sys", "/dev"];
  * @param writes whether the tool writes there
  */
 export function neverApproved(
-  { asked, real }: JudgedPath,
+  { asked, real }: CheckedPath,
   world: RuleWorld,
   writes: boolean,
 ): string | null {

@@ -6,8 +6,8 @@ import { readRule, ruleText, type WrittenRule } from "../../../config/rules/read
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { isBounded } from "../../definition.ts";
 import { readStrictly } from "../shell/read.ts";
-import { judgeCommands } from "./approve_command.ts";
-import { judgeCall, type RuleParts } from "./evaluate.ts";
+import { evaluateCommands } from "./approve_command.ts";
+import { evaluateCall, type RuleParts } from "./evaluate.ts";
 
 /** A rule that could be written. */
 export interface ProposedRule {
@@ -59,7 +59,7 @@ export async function checkedRule(
   }
   if (rule.value.decision !== "approve") return failure("rule-invalid", "This rule approves nothing.");
   const placed: PlacedRule = { rule: rule.value, written, key: "tools.rules", layer: "R" };
-  const { approved, why } = await judgeCall(call.name, call.input, { ...parts, rules: [placed] });
+  const { approved, why } = await evaluateCall(call.name, call.input, { ...parts, rules: [placed] });
   if (approved) return success({ written, text: ruleText(rule.value) });
   return failure("rule-impossible", `No such rule approves this call: ${why ?? "it is about another tool"}.`);
 }
@@ -79,7 +79,7 @@ async function membersFor(
     return success({ command: patterns.value, ...whole });
   }
   if (path_input === undefined) return success({});
-  const { path } = await judgeCall(name, input, { ...parts, rules: [] });
+  const { path } = await evaluateCall(name, input, { ...parts, rules: [] });
   if (path === null) return success({});
   return path.real === null ? failed("the path leads nowhere") : success({ path: [literalGlob(path.real)] });
 }
@@ -91,7 +91,7 @@ async function patternsOf(command: string, parts: RuleParts): Promise<Outcome<re
   if (reading.opaque !== null) return failed(`the command holds ${reading.opaque}`);
   const world = parts.worldNow();
   const patterns = new Set<string>();
-  for (const { words, opaque, text } of judgeCommands(reading, { ...parts, world, rules: [] })) {
+  for (const { words, opaque, text } of evaluateCommands(reading, { ...parts, world, rules: [] })) {
     if (opaque !== null) return failed(`"${text}" holds ${opaque}`);
     const known = words.filter((word) => word !== null);
     if (known.length < words.length) {

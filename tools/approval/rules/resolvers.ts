@@ -3,34 +3,34 @@
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { ruleText } from "../../../config/rules/read_rule.ts";
 import type { ResolverDefinition } from "../types.ts";
-import type { RuleJudgement } from "./types.ts";
+import type { RuleEvaluation } from "./types.ts";
 
 /** Rules that are ready to be asked. */
-export interface RuleJudge {
+export interface RuleEvaluator {
   /** Whether some rule asks or denies. */
   readonly restricts: boolean;
   /** Whether some rule approves. */
   readonly approves: boolean;
   /** Judges a call; asked twice about the same input, it answers the same. */
-  judge(tool: string, input: Readonly<Record<string, unknown>>): Promise<RuleJudgement>;
+  evaluate(tool: string, input: Readonly<Record<string, unknown>>): Promise<RuleEvaluation>;
   /** Where a rule stands, for a person: `FILE:LINE`, or whose it is. */
   placeOf(rule: PlacedRule): string;
 }
 
 /** Answers where a rule asks or denies. A rule that cannot be judged might have, so a person is asked. */
-export function restrictingRules(rules: RuleJudge): ResolverDefinition {
+export function restrictingRules(rules: RuleEvaluator): ResolverDefinition {
   return {
     priority: 110,
     description: "rules that ask or deny",
     async resolve(tool, input) {
       try {
-        return (await rules.judge(tool, input)).restriction?.decision ?? null;
+        return (await rules.evaluate(tool, input)).restriction?.decision ?? null;
       } catch {
         return "require_approval"; // `why` says what failed.
       }
     },
     async why(tool, input) {
-      const { restriction } = await rules.judge(tool, input);
+      const { restriction } = await rules.evaluate(tool, input);
       if (restriction === null) return null;
       const { decision, rule, part, unsure } = restriction;
       const reason = rule.rule.reason === undefined ? "" : `: ${rule.rule.reason}`;
@@ -38,46 +38,48 @@ export function restrictingRules(rules: RuleJudge): ResolverDefinition {
       return {
         detail: `${rules.placeOf(rule)} says ${ruleText(rule.rule)}${doubt}${reason}`,
         rule,
-        ...(decision === "deny" ? { forModel: toldModel(rule, part) } : {}),
+        ...(decision === "deny" ? { forModel: describeForModel(rule, part) } : {}),
       };
     },
     explain: async (tool, input) =>
-      (await rules.judge(tool, input)).restriction === null ? ["no ask or deny rule matches"] : [],
+      (await rules.evaluate(tool, input)).restriction === null ? ["no ask or deny rule matches"] : [],
   };
 }
 
 /** Answers where every part of a call is approved by a rule. */
-export function approvingRules(rules: RuleJudge): ResolverDefinition {
+export function approvingRules(rules: RuleEvaluator): ResolverDefinition {
   return {
     priority: 80,
     description: "rules that approve",
-    resolve: async (tool, input) => ((await rules.judge(tool, input)).approved ? "approve" : null),
+    resolve: async (tool, input) => ((await rules.evaluate(tool, input)).approved ? "approve" : null),
     async why(tool, input) {
-      const { approval } = await rules.judge(tool, input);
+      const { approval } = await rules.evaluate(tool, input);
       if (approval === null) return null;
       return { detail: `${rules.placeOf(approval)} says ${ruleText(approval.rule)}`, rule: approval };
     },
     async explain(tool, input) {
-      const { commands, approval, why } = await rules.judge(tool, input);
+      const { commands, approval, why } = await rules.evaluate(tool, input);
       if (commands.length === 0) {
-        return [approval === null ? why ?? "no rule approves it" : said(rules, approval)];
+        return [approval === null ? why ?? "no rule approves it" : describeReason(rules, approval)];
       }
       const parts = commands.map(({ text, rule, why: obstacle }, at) =>
-        `part ${at + 1} "${text}": ${rule === null ? obstacle : said(rules, rule)}`
+        `part ${at + 1} "${text}": ${rule === null ? obstacle : describeReason(rules, rule)}`
       );
       return commands.every(({ rule }) => rule !== null) && why !== null ? [...parts, why] : parts;
     },
   };
 }
 
-function said(rules: RuleJudge, rule: PlacedRule): string {
+function describeReason(rules: RuleEvaluator, rule: PlacedRule): string {
   return `${rules.placeOf(rule)} ${ruleText(rule.rule)}`;
 }
 
 /** What the model is told of a denial: which part, by which rule, and why if the rule says so. */
-function toldModel({ rule }: PlacedRule, part: string): string {
-  const said = rule.reason?.replace(/[.\s]*$/, "");
-  const reason = said === undefined ? "" : ` ${said.slice(0, 1).toUpperCase()}${said.slice(1)}.`;
+function describeForModel({ rule }: PlacedRule, part: string): string {
+  const describeReason = rule.reason?.replace(/[.\s]*$/, "");
+  const reason = describeReason === undefined
+    ? ""
+    : ` ${describeReason.slice(0, 1).toUpperCase()}${describeReason.slice(1)}.`;
   const patterns = rule.command ?? rule.path;
   const what = patterns === undefined ? rule.tools.join(", ") : patterns.map(({ text }) => text).join(", ");
   return `This call was denied by policy and did not run: "${part}" is not allowed (${what}).${reason}`;

@@ -3,7 +3,7 @@
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 
 /** What became of one simple command of a call. */
-export interface JudgedCommand {
+export interface EvaluatedCommand {
   /** As it stands. */
   readonly text: string;
   /** Its words; null for those that only the shell knows. */
@@ -17,7 +17,7 @@ export interface JudgedCommand {
 }
 
 /** What rules say about one call. */
-export interface RuleJudgement {
+export interface RuleEvaluation {
   /** The strictest rule that asks or denies. */
   readonly restriction: {
     readonly decision: "require_approval" | "deny";
@@ -32,7 +32,7 @@ export interface RuleJudgement {
   /** The rule that approves, or the first of several that share the work. */
   readonly approval: PlacedRule | null;
   /** The simple commands, where there are rules about commands. */
-  readonly commands: readonly JudgedCommand[];
+  readonly commands: readonly EvaluatedCommand[];
   /** The path, where there are rules about paths. */
   readonly path: { readonly asked: string; readonly real: string | null } | null;
   /** Why no rule approves it, as a sentence without a full stop; null when one does. */

@@ -1,7 +1,7 @@
 // Reads a command for rules that ask or deny, over-inclusively: everything it may run in some way (approval 10, 14).
 
 import type { HereDoc, ParsedScript, SyntaxNode, Word, WordPart } from "npm:unbash@6.0.4";
-import { isShell, peel } from "./unwrap.ts";
+import { isShell, unwrap } from "./unwrap.ts";
 import type { LooseReading, PossibleCommand, ShellWord } from "./types.ts";
 
 /** The library's parser and its way through a tree. */
@@ -66,7 +66,7 @@ class Search {
       return;
     }
     this.commands.push(command);
-    const { commands, scripts, unread, guessed = false } = peel(command.words);
+    const { commands, scripts, unread, guessed = false } = unwrap(command.words);
     if (unread) this.unread = true;
     for (const words of commands) {
       this.#command({ text: command.text, words, guessed: guessed || command.guessed }, depth + 1);

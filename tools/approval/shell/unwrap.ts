@@ -4,7 +4,7 @@ import { programName } from "../../../config/rules/runners.ts";
 import type { ShellWord } from "./types.ts";
 
 /** What stands inside a command. */
-export interface Peeled {
+export interface Unwrapped {
   /** Commands by their words. */
   readonly commands: readonly (readonly ShellWord[])[];
   /** Whether it is only guessed where the commands begin. */
@@ -104,8 +104,8 @@ const LANGUAGES: ReadonlySet<string> = new Set(
 );
 const FIND_EXEC: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
-const NOTHING: Peeled = { commands: [], scripts: [], unread: false };
-const UNREAD: Peeled = { ...NOTHING, unread: true };
+const NOTHING: Unwrapped = { commands: [], scripts: [], unread: false };
+const UNREAD: Unwrapped = { ...NOTHING, unread: true };
 const ANY_WORDS: ShellWord = { text: "…", value: null, count: "many" };
 
 /** Whether a program reads commands from its standard input. */
@@ -114,28 +114,28 @@ export function isShell(program: string): boolean {
 }
 
 /** What a command runs by way of its arguments. */
-export function peel(words: readonly ShellWord[]): Peeled {
+export function unwrap(words: readonly ShellWord[]): Unwrapped {
   const program = words[0]?.value;
   if (program === null || program === undefined) return NOTHING;
   const name = programName(program);
   const rest = words.slice(1);
-  if (SHELLS.has(name)) return peelShell(rest);
+  if (SHELLS.has(name)) return unwrapShell(rest);
   if (name === "eval") return joined(rest);
   if (name === "trap") {
     return rest.length === 0 ? NOTHING : joined(rest.filter(({ value }) => value !== "--").slice(0, 1));
   }
-  if (name === "find" || name === "fd" || name === "fdfind") return peelFind(rest);
-  if (name === "git") return peelGit(words[0]!, rest);
+  if (name === "find" || name === "fd" || name === "fdfind") return unwrapFind(rest);
+  if (name === "git") return unwrapGit(words[0]!, rest);
   if (LANGUAGES.has(name)) return UNREAD;
   if (ANYWHERE.has(name)) {
     const commands = rest.map((_, at) => rest.slice(at)).filter(([first]) => !isOption(first));
     return { ...NOTHING, commands, guessed: true, unread: true };
   }
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
-  return wrapper === undefined ? NOTHING : peelWrapper(wrapper, rest);
+  return wrapper === undefined ? NOTHING : unwrapWrapper(wrapper, rest);
 }
 
-function peelWrapper(wrapper: Wrapper, given: readonly ShellWord[]): Peeled {
+function unwrapWrapper(wrapper: Wrapper, given: readonly ShellWord[]): Unwrapped {
   const scripts: string[] = [];
   let unread = false;
   let rest = [...given];
@@ -200,7 +200,7 @@ function takesValue({ letters = "", long = [] }: Wrapper, option: string): boole
     ![...option.slice(1, -1)].some((letter) => letters.includes(letter));
 }
 
-function peelShell(rest: readonly ShellWord[]): Peeled {
+function unwrapShell(rest: readonly ShellWord[]): Unwrapped {
   for (const [at, { value }] of rest.entries()) {
     if (value === null) return UNREAD;
     if (/^-[a-zA-Z]*c/.test(value)) {
@@ -211,7 +211,7 @@ function peelShell(rest: readonly ShellWord[]): Peeled {
   return UNREAD;
 }
 
-function peelFind(rest: readonly ShellWord[]): Peeled {
+function unwrapFind(rest: readonly ShellWord[]): Unwrapped {
   const commands: ShellWord[][] = [];
   for (const [at, { value }] of rest.entries()) {
     const runs = value !== null && (FIND_EXEC.has(value) || value === "-x" || value === "-X");
@@ -238,7 +238,7 @@ const GIT_VALUED: ReadonlySet<string> = new Set([
   "--attr-source",
 ]);
 
-function peelGit(git: ShellWord, rest: readonly ShellWord[]): Peeled {
+function unwrapGit(git: ShellWord, rest: readonly ShellWord[]): Unwrapped {
   let at = 0;
   let unread = false;
   while (at < rest.length && isOption(rest[at])) {
@@ -264,7 +264,7 @@ function peelGit(git: ShellWord, rest: readonly ShellWord[]): Peeled {
 }
 
 /** Words that a shell reads as one text. */
-function joined(words: readonly ShellWord[]): Peeled {
+function joined(words: readonly ShellWord[]): Unwrapped {
   if (words.length === 0) return NOTHING;
   if (words.some(({ value }) => value === null)) return UNREAD;
   return { ...NOTHING, scripts: [words.map(({ value }) => value).join(" ")] };

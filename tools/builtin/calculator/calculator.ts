@@ -36,7 +36,7 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Buil
     },
     validate: inputValidator(validators.calculator),
     format_preview: (input) => text(input.expression),
-    execute: (input) => reckoned(text(input.expression)),
+    execute: (input) => calculate(text(input.expression)),
   };
 }
 
@@ -63,13 +63,13 @@ export function calculatorAsyncTool(): BuiltinTool {
     execute(input, _context, callback) {
       const delay = typeof input.delay === "number" ? input.delay : USUAL_DELAY;
       const wait = Math.min(Math.max(0, delay), MOST_DELAY);
-      const timer = setTimeout(() => callback(reckoned(text(input.expression))), wait);
+      const timer = setTimeout(() => callback(calculate(text(input.expression))), wait);
       return () => clearTimeout(timer);
     },
   };
 }
 
-function reckoned(expression: string): ExecutionResult {
+function calculate(expression: string): ExecutionResult {
   try {
     const value = valueOf(expression);
     return { success: true, output: typeof value === "number" ? numberText(value) : String(value) };

@@ -157,7 +157,7 @@ class Reader {
       do given.push(numeric(this.#deeper(() => this.#comparison()))); while (this.#take(",") !== null);
       this.#expect(")");
     }
-    const { least, most, reckon } = known;
+    const { least, most, apply } = known;
     if (given.length < least || given.length > most) {
       const wanted = most === Infinity
         ? `at least ${least}`
@@ -166,7 +166,7 @@ class Reader {
         : `${least} to ${most}`;
       throw new ExpressionFault(`The function ${text} takes ${wanted} values and was given ${given.length}.`);
     }
-    return reckon(...given);
+    return apply(...given);
   }
 
   #deeper<T>(read: () => T): T {

@@ -10,7 +10,7 @@ export function raised(base: number, exponent: number): number {
 export interface Known {
   readonly least: number;
   readonly most: number;
-  reckon(...values: readonly number[]): number;
+  apply(...values: readonly number[]): number;
 }
 
 /** The function of that name, or null. */
@@ -18,19 +18,19 @@ export function functionNamed(name: string): Known | null {
   return FUNCTIONS.get(name) ?? null;
 }
 
-function one(reckon: (value: number) => number): Known {
-  return { least: 1, most: 1, reckon: (value = NaN) => reckon(value) };
+function one(apply: (value: number) => number): Known {
+  return { least: 1, most: 1, apply: (value = NaN) => apply(value) };
 }
 
-function two(reckon: (first: number, second: number) => number): Known {
-  return { least: 2, most: 2, reckon: (first = NaN, second = NaN) => reckon(first, second) };
+function two(apply: (first: number, second: number) => number): Known {
+  return { least: 2, most: 2, apply: (first = NaN, second = NaN) => apply(first, second) };
 }
 
 const FUNCTIONS: ReadonlyMap<string, Known> = new Map(Object.entries({
   abs: one(Math.abs),
   acos: one(Math.acos),
   asin: one(Math.asin),
-  atan: { least: 1, most: 2, reckon: (y = NaN, x = 1) => Math.atan2(y, x) },
+  atan: { least: 1, most: 2, apply: (y = NaN, x = 1) => Math.atan2(y, x) },
   atan2: two(Math.atan2),
   ceil: one(Math.ceil),
   cos: one(Math.cos),
@@ -44,15 +44,15 @@ const FUNCTIONS: ReadonlyMap<string, Known> = new Map(Object.entries({
   log: {
     least: 1,
     most: 2,
-    reckon: (value = NaN, base) => base === undefined ? Math.log(value) : logarithm(value, base),
+    apply: (value = NaN, base) => base === undefined ? Math.log(value) : logarithm(value, base),
   },
   log10: one(Math.log10),
-  max: { least: 1, most: Infinity, reckon: (...values) => Math.max(...values) },
-  min: { least: 1, most: Infinity, reckon: (...values) => Math.min(...values) },
+  max: { least: 1, most: Infinity, apply: (...values) => Math.max(...values) },
+  min: { least: 1, most: Infinity, apply: (...values) => Math.min(...values) },
   modf: one(Math.trunc),
   pow: two(raised),
   rad: one((value) => value * Math.PI / 180),
-  random: { least: 0, most: 2, reckon: random },
+  random: { least: 0, most: 2, apply: random },
   sin: one(Math.sin),
   sinh: one(Math.sinh),
   sqrt: one(Math.sqrt),

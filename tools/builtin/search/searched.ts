@@ -103,8 +103,8 @@ export function answer(
   { maxLines, maxBytes, seconds }: SearchLimits & { readonly seconds: number },
 ): ExecutionResult {
   const { content, output_lines } = truncateHead(lines.join("\n"), { maxLines, maxBytes });
-  const said = notes(lines.length === 0 ? 0 : output_lines);
-  const note = said.length === 0 ? "" : `[${said.join(", ")}]`;
+  const stated = notes(lines.length === 0 ? 0 : output_lines);
+  const note = stated.length === 0 ? "" : `[${stated.join(", ")}]`;
   const whole = [content || (timedOut ? "" : nothing), note].filter((part) => part !== "").join("\n\n");
   if (!timedOut) return { success: true, output: whole };
   const sentence = `The search was ended after ${plural(seconds, "second")}. Search below a smaller folder.`;

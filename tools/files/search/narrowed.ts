@@ -78,7 +78,7 @@ export async function holding(
   signal: AbortSignal,
 ): Promise<readonly WalkedFile[]> {
   const paths = files.map(({ folder, name }) => `${folder === "/" ? "" : folder}/${name}`);
-  const held = new Set<string>();
+  const found = new Set<string>();
   for (let from = 0, to = 0; from < paths.length; from = to) {
     for (
       let bytes = 0;
@@ -88,9 +88,9 @@ export async function holding(
       bytes += 3 * paths[to]!.length + 1;
     }
     const part = paths.slice(from, to);
-    for (const path of await ask(text, part, rg, signal) ?? part) held.add(path);
+    for (const path of await ask(text, part, rg, signal) ?? part) found.add(path);
   }
-  return files.filter((_, at) => held.has(paths[at]!));
+  return files.filter((_, at) => found.has(paths[at]!));
 }
 
 const OPTIONS = [

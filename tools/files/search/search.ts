@@ -193,8 +193,9 @@ async function* narrowed(
   yield* await clock.during((signal) => holding(required, batch, rg, signal));
 }
 
-function isFolder(real: string, { ground }: Disk): boolean {
-  return real === "/" || ground.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))).isDirectory);
+function isFolder(real: string, { folderAccess }: Disk): boolean {
+  return real === "/" ||
+    folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))).isDirectory);
 }
 
 /** What is made of an open file; a word where there is none, or where it is no text. */
@@ -207,7 +208,7 @@ async function linesOf<T>(
   if (!disk.isReadable(`${folder === "/" ? "" : folder}/${name}`)) return "closed";
   let file: Deno.FsFile;
   try {
-    const opened = await disk.ground.open(folder, name);
+    const opened = await disk.folderAccess.open(folder, name);
     if (opened === null) return "gone";
     file = opened.file;
   } catch (thrown) {

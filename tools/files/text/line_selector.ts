@@ -42,7 +42,7 @@ export class LineSelector {
   #number = 1;
   /** The beginning of the line being read, as long as it may be wanted. */
   #parts: Uint8Array[] = [];
-  #held = 0;
+  #buffered = 0;
   /** All bytes of the line being read. */
   #lineBytes = 0;
 
@@ -78,18 +78,18 @@ export class LineSelector {
 
   #take(part: Uint8Array): void {
     this.#lineBytes += part.length;
-    const room = this.#range.maxBytes + SLACK - this.#held;
+    const room = this.#range.maxBytes + SLACK - this.#buffered;
     if (part.length === 0 || room <= 0 || !this.#isWanted) return;
     // The caller may use its buffer again.
-    const held = part.slice(0, room);
-    this.#parts.push(held);
-    this.#held += held.length;
+    const piece = part.slice(0, room);
+    this.#parts.push(piece);
+    this.#buffered += piece.length;
   }
 
   #endLine(): void {
     if (this.#isWanted) this.#keep();
     this.#parts = [];
-    this.#held = 0;
+    this.#buffered = 0;
     this.#lineBytes = 0;
     this.#number++;
   }
@@ -101,7 +101,7 @@ export class LineSelector {
       return;
     }
     const line = this.#decoded();
-    const bytes = this.#held < this.#lineBytes ? this.#lineBytes : encoder.encode(line).length;
+    const bytes = this.#buffered < this.#lineBytes ? this.#lineBytes : encoder.encode(line).length;
     const separator = this.#lines.length === 0 ? 0 : 1;
     if (this.#keptBytes + separator + bytes > maxBytes) {
       this.#cutBy = "bytes";
@@ -113,7 +113,7 @@ export class LineSelector {
   }
 
   #decoded(): string {
-    const bytes = new Uint8Array(this.#held);
+    const bytes = new Uint8Array(this.#buffered);
     let at = 0;
     for (const part of this.#parts) {
       bytes.set(part, at);
