@@ -36,7 +36,7 @@ function visit(
   if (!found.ok) return [found.problem];
   const { node, path, member } = found.value;
   if (node.node === "editor") return [];
-  if (value === null && options.nullIsAbsent && restricts(node)) return [nothingSaid(keys, path)];
+  if (value === null && options.nullIsAbsent && restricts(node)) return [nothingStated(keys, path)];
   if (value === null && (options.nullIsAbsent || node.node === "group")) return [];
   if (!isObject(value) || member !== undefined) return draft.apply("set", keys, value);
   const names = Object.keys(value);
@@ -86,7 +86,7 @@ function restricts(node: Node): boolean {
   return node.node === "key" && (node.narrows !== undefined || node.type.is === "list");
 }
 
-function nothingSaid(written: readonly string[], path: readonly string[]): Fault {
+function nothingStated(written: readonly string[], path: readonly string[]): Fault {
   const key = path.join(".");
   return {
     code: "config_invalid_value",
