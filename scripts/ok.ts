@@ -1,15 +1,16 @@
-// The one gate: format, lint, types, layers, generated files, the library's documentation, and the tests with the documented
-// examples among them. Its last line is `N passed, N failed`; a step that is no test counts when it fails.
+// The gate: format, lint, types, layers, generated files, the library's documentation, and the tests with the documented
+// examples among them. Its last line is `N passed, N failed`; a step without tests counts when it fails.
 //
-//   ok.ts            everything, whatever fails
-//   ok.ts --stop     up to the first step that fails
+//   ok.ts            all steps, without the slow tests
+//   ok.ts --all      all steps with all tests, in which each command is a process of the bundle
+//   ok.ts --stop     up to the first step that fails, also with --all
 //   ok.ts WORD…      the tests that these words of `deno test` name, and nothing else, with the program as its sources
 
 import { exampleSources, isDocumented } from "./gate/documentation.ts";
 import { staleFiles } from "./gate/generated.ts";
 import { checkTree } from "./gate/layer_faults.ts";
 import { print, ROOT, run } from "./gate/root.ts";
-import { countOf, type Counts, runDocTests, runTests, total } from "./gate/tests.ts";
+import { countOf, type Counts, runDocTests, runTests, slowTests, total } from "./gate/tests.ts";
 import { makeBundle } from "./gate/ways.ts";
 
 const deno = Deno.execPath();
@@ -24,8 +25,13 @@ const steps: readonly [string, () => Promise<Counts>][] = [
   ["tests", testBundle],
 ];
 
-const stop = Deno.args[0] === "--stop";
-const { passed, failed } = Deno.args.length > 0 && !stop ? await runTests(Deno.args) : await gate();
+const words = Deno.args.filter((word) => word !== "--stop" && word !== "--all");
+const stop = Deno.args.includes("--stop");
+const all = Deno.args.includes("--all");
+const { passed, failed } = words.length > 0 ? await runTests(words) : await gate();
+if (words.length === 0 && !all) {
+  print(`${(await slowTests()).length} files of slow tests (tests/**/*_slow_test.ts) run with --all only.`);
+}
 print(`${passed} passed, ${failed} failed`);
 Deno.exit(failed === 0 ? 0 : 1);
 
@@ -50,7 +56,7 @@ async function testBundle(): Promise<Counts> {
   const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-gate-" });
   try {
     const { program } = await makeBundle(`${folder}/bundle`);
-    return await runTests([], program);
+    return await runTests([], { program, all });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -8,6 +8,16 @@ export async function freshFolder(prefix: string): Promise<string> {
   return await Deno.makeTempDir({ dir: await Deno.realPath("/var/tmp"), prefix });
 }
 
+/** Runs `body` with a fresh folder of that kind, and takes it away afterwards. */
+export async function inFolder<T>(body: (folder: string) => T | Promise<T>): Promise<T> {
+  const folder = await freshFolder("flemma-test-");
+  try {
+    return await body(folder);
+  } finally {
+    await removeFolder(folder);
+  }
+}
+
 /** Whether a small file system can be mounted in a namespace of its own here. */
 export async function mayMount(): Promise<boolean> {
   try {

@@ -45,7 +45,7 @@ for (const name of named.length > 0 ? named : Object.keys(WAYS)) {
       cwd: ROOT,
       env: {
         ...{ NO_COLOR: "1", DENO_JOBS: Deno.env.get("DENO_JOBS") ?? "2" },
-        ...{ PATH: path, FLEMMA_TEST_PROGRAM: JSON.stringify(program) },
+        ...{ PATH: path, FLEMMA_TEST_PROGRAM: JSON.stringify(program), FLEMMA_TEST_PROCESSES: "1" },
       },
       stdin: "null",
       stdout: "inherit",

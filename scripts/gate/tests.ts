@@ -27,12 +27,35 @@ export function summaryOf(tail: string, code: number): Counts {
   return { passed: Number(summary?.[1] ?? 0), failed: code !== 0 && failed === 0 ? 1 : failed };
 }
 
-/**
- * Runs the tests that the arguments of `deno test` name; all when there are none.
- *
- * @param program the words that start the program in tests of its processes; without them its sources
- */
-export async function runTests(args: readonly string[], program?: readonly string[]): Promise<Counts> {
+/** Ends the names of test files that are slow and that an ordinary change hardly breaks. Their first line says what they need. */
+const SLOW = "_slow_test.ts";
+
+/** The files of slow tests, by their paths. */
+export async function slowTests(root: string = ROOT): Promise<string[]> {
+  const found: string[] = [];
+  const visit = async (folder: string): Promise<void> => {
+    for await (const { name, isDirectory } of Deno.readDir(`${root}/${folder}`)) {
+      if (isDirectory) await visit(`${folder}/${name}`);
+      else if (name.endsWith(SLOW)) found.push(`${folder}/${name}`);
+    }
+  };
+  await visit("tests");
+  return found.sort();
+}
+
+/** What tests run with besides their own words. */
+export interface TestOptions {
+  /** The words that start the program as a process. @default those of its sources */
+  readonly program?: readonly string[];
+  /** Whether slow tests run too, and every command as a process. @default true, with commands inside the tests */
+  readonly all?: boolean;
+}
+
+/** Runs the tests that the arguments of `deno test` name; all when there are none. */
+export async function runTests(
+  args: readonly string[],
+  { program, all }: TestOptions = {},
+): Promise<Counts> {
   const missing = await missingBubblewrap();
   if (missing !== null) {
     print(`The tests need bubblewrap (the program bwrap), because they run real commands in a real sandbox.`);
@@ -45,7 +68,9 @@ export async function runTests(args: readonly string[], program?: readonly strin
   const env: Record<string, string> = program === undefined
     ? {}
     : { FLEMMA_TEST_PROGRAM: JSON.stringify(program) };
-  return await denoTest(["--parallel", ...args], env);
+  if (all === true) env.FLEMMA_TEST_PROCESSES = "1";
+  const left = all === false ? [`--ignore=tests/**/*${SLOW}`] : [];
+  return await denoTest(["--parallel", ...left, ...args], env);
 }
 
 /** Runs the examples in the documentation of modules, and in the pages that are no consoles. */

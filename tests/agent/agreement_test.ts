@@ -8,17 +8,15 @@ import type { MemoryOptions } from "../../agent/types.ts";
 import { authorityOf, findStatedAuthority } from "../../config/document/authority.ts";
 import { LayerLog } from "../../config/layers/log.ts";
 import { callsDocument } from "../cli/harness.ts";
+import { inFolder } from "../folder.ts";
 
 const BLOCK = "```lua\nflemma.opt.sandbox = false\nflemma.opt.tools.auto_approve = { 'bash' }\n```\n";
 const CALL = callsDocument([{ id: "c1", command: "true" }]);
 
 async function inPlace(body: (folder: string, environment: Environment) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-agreement-" }));
-  try {
+  await inFolder(async (folder) => {
     await body(folder, { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 async function inMemory(text: string, options: MemoryOptions): Promise<ChatSession> {

@@ -10,7 +10,7 @@ import { openJournal } from "../../cycle/storage/journal.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent, Journal } from "../../cycle/types.ts";
 import { callsDocument } from "../cli/harness.ts";
-import { removeFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 
 const BEFORE = callsDocument([
   { id: "c1", command: "one", status: "approved" },
@@ -67,14 +67,11 @@ class Place {
 }
 
 async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-guard-" }));
-  try {
+  await inFolder(async (folder) => {
     const place = new Place(folder);
     place.write(BEFORE);
     await body(place);
-  } finally {
-    await removeFolder(folder);
-  }
+  });
 }
 
 async function hashIn(text: string, id: string): Promise<string> {

@@ -7,7 +7,7 @@ import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
 import { replayProvider } from "../../providers/replay_provider.ts";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
-import { removeFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 
 export class Place {
   /** Real path. */
@@ -69,15 +69,12 @@ export class Place {
 }
 
 export async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-agent-" }));
-  try {
+  await inFolder(async (folder) => {
     for (const name of ["home", "place", "run", "state"]) {
       await Deno.mkdir(`${folder}/${name}`, { mode: 0o700 });
     }
     await body(new Place(folder));
-  } finally {
-    await removeFolder(folder);
-  }
+  });
 }
 
 /** Runs `body` while a script plays the model. */

@@ -6,7 +6,7 @@ import { WrittenFiles } from "../../agent/review/written_files.ts";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { SeenFile } from "../../tools/definition.ts";
-import { freshFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 
 interface Place {
   readonly folder: string;
@@ -17,8 +17,7 @@ interface Place {
 }
 
 async function inPlace(work: (place: Place) => void | Promise<void>): Promise<void> {
-  const folder = await freshFolder("written");
-  try {
+  await inFolder(async (folder) => {
     const seen = new Map<string, SeenFile>();
     const hidden = new Set<string>();
     const tools = new Map(builtinTools(DEFAULT_SETTINGS.tools).map((tool) => [tool.name, tool]));
@@ -30,9 +29,7 @@ async function inPlace(work: (place: Place) => void | Promise<void>): Promise<vo
       tool: (name) => tools.get(name),
     });
     await work({ folder, seen, hidden, files, call: (name, input) => ({ name, input }) });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 Deno.test("D3: a write over a file that no call of this document ever saw says so, and no other", () =>

@@ -11,17 +11,9 @@ import {
 } from "../../base/files.ts";
 import { takePlace } from "../../base/system/take_place.ts";
 import type { RenameWith } from "../../base/system/libc.ts";
+import { inFolder } from "../folder.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-
-async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "flemma-files-" });
-  try {
-    await run(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 const names = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name);
 

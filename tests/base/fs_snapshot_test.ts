@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { FsSnapshot, patienceWith } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
-import { inFolder, plant } from "../sandbox/fixture.ts";
+import { plant } from "../sandbox/fixture.ts";
+import { inFolder } from "../folder.ts";
 
 /** Looks, lets `change` happen, and answers whether the look still holds. */
 function holdsAfter(look: (snapshot: FsSnapshot) => void, change: () => void): boolean {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { tryAll } from "../sandbox/attacks/both_users.ts";
 import { ATTACKS } from "../sandbox/attacks/list.ts";
-import { inFolder } from "../sandbox/fixture.ts";
+import { inFolder } from "../folder.ts";
 import { isSuperuser } from "../sandbox/ordinary_user.ts";
 
 /** What one go tries: each attack as two users. */

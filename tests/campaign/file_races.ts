@@ -3,7 +3,8 @@
 
 import assert from "node:assert/strict";
 import { record } from "../../sandbox/process/leftovers.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap } from "../sandbox/fixture.ts";
+import { plant, projectSandbox, requireBubblewrap } from "../sandbox/fixture.ts";
+import { inFolder } from "../folder.ts";
 import { type Tools, withHelper } from "../tools/helper_scene.ts";
 
 const EXCHANGE = `

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { isSuperuser, runDeno } from "../sandbox/ordinary_user.ts";
 import { fileRaces } from "./file_races.ts";
+import { inFolder } from "../folder.ts";
 
 /** How often each is tried here. */
 const TRIES = 8;
@@ -11,13 +12,9 @@ Deno.test("races over names win nothing against the file tools, which get on wit
   assert.match(await fileRaces(TRIES), / [1-9]/);
 });
 
-Deno.test("the same for an ordinary user", { ignore: !isSuperuser }, async () => {
-  const folder = Deno.makeTempDirSync({ dir: Deno.realPathSync("/var/tmp"), prefix: "flemma-test-" });
-  try {
+Deno.test("the same for an ordinary user", { ignore: !isSuperuser }, () =>
+  inFolder(async (folder) => {
     const url = new URL("file_races.ts", import.meta.url).href;
     const words = ["run", "-A", "--no-check", "--no-lock", url, String(TRIES)];
     assert.match(await runDeno(folder, words, { ordinary: true }), / [1-9]/);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
-});
+  }));

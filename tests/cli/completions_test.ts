@@ -5,6 +5,7 @@ import { candidates } from "../../commands/line/candidates.ts";
 import { COMMANDS } from "../../commands/line/table.ts";
 import { manualPage } from "../../scripts/generate/pages/help.ts";
 import { callsDocument, PROGRAM, withScene } from "./harness.ts";
+import { inFolder } from "../folder.ts";
 
 const words = (...line: readonly string[]) => candidates(line).words.map(({ word }) => word);
 
@@ -57,9 +58,8 @@ Deno.test("at each place of every command files are offered where its usage name
   assert.equal(candidates(["watch", "a.chat", "b.chat", ""]).files, true);
 });
 
-Deno.test("fish completes every command with what it takes", async () => {
-  const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-completions-" });
-  try {
+Deno.test("fish completes every command with what it takes", () =>
+  inFolder(async (folder) => {
     // What the program would answer, each line of words in a file; the shell's script is what is tried.
     const rows = COMMANDS.map(({ name }) => [...name.split(" "), ""]);
     rows.push([""], ["advance", "--"], ["approve", "a b.chat", ""]);
@@ -105,10 +105,7 @@ Deno.test("fish completes every command with what it takes", async () => {
       const got = parts.get(words.join("+"));
       assert.deepEqual(got?.toSorted(), expected.toSorted(), `${words.join(" ")}: ${reported}`);
     }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("bash completes commands, files, and the ids of calls that wait", () =>
   withScene(async (place) => {

@@ -32,7 +32,7 @@ function bubblewrap(place: Scene): string {
 }
 
 Deno.test("the demo ends with the repaired test passing for real", () =>
-  withScene(async (place) => shows(await place.run(["demo"]), /inside the sandbox \(bwrap\)/)));
+  withScene(async (place) => shows(await place.process(["demo"]), /inside the sandbox \(bwrap\)/)));
 
 Deno.test("without bubblewrap the demo says so and works all the same", () =>
   withScene(async (place) => {

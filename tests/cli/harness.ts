@@ -1,39 +1,21 @@
-// Runs the program as a real process in a place of its own: folder, home, state, settings.
+// Runs the program in a place of its own: folder, home, state, settings.
 
-import { denoFolder, freshFolder, removeFolder } from "../folder.ts";
 import assert from "node:assert/strict";
+import { denoFolder, inFolder } from "../folder.ts";
+import {
+  type Finished,
+  PROGRAM,
+  runProgram,
+  type Started,
+  startProcess,
+  type Surroundings,
+} from "./program.ts";
 
-/** The words that start the program from its sources. */
-export const SOURCES: readonly string[] = [
-  Deno.execPath(),
-  ...["run", "-A", "--quiet"],
-  new URL("../../cli.ts", import.meta.url).pathname,
-];
-
-/**
- * The words that start the program which is tested: its sources, or what was made of them where `FLEMMA_TEST_PROGRAM`, a
- * list of words in JSON, says so (`deno task test-ways`).
- */
-export const PROGRAM: readonly string[] = JSON.parse(
-  Deno.env.get("FLEMMA_TEST_PROGRAM") ?? JSON.stringify(SOURCES),
-);
-
-export interface Finished {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export { type Finished, PROGRAM, SOURCES, type Started } from "./program.ts";
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
-}
-
-/** A process that was started and not waited for. */
-export interface Started {
-  readonly pid: number;
-  readonly finished: Promise<Finished>;
-  kill(signal: Deno.Signal): void;
 }
 
 export class Scene {
@@ -84,12 +66,18 @@ export class Scene {
     Deno.writeTextFileSync(`${this.folder}/config/flemma/config.yaml`, yaml);
   }
 
-  start(args: readonly string[], options: RunOptions = {}): Started {
-    return this.spawn([...this.program, ...args], options);
+  /** Runs the program to its end; inside this process, unless all of its runs are to be processes. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    return runProgram(args, this.#around(options));
   }
 
-  run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+  /** Runs the program to its end as a process: for what only a process has, such as signals, descriptors and caches of its own. */
+  process(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     return this.start(args, options).finished;
+  }
+
+  start(args: readonly string[], options: RunOptions = {}): Started {
+    return this.spawn([...this.program, ...args], options);
   }
 
   /** Runs a line of shell in which `flemma` is the program. */
@@ -98,23 +86,12 @@ export class Scene {
     return this.spawn(["/bin/sh", "-c", `${flemma}\n${line}`], options).finished;
   }
 
-  spawn([program = "", ...args]: readonly string[], { stdin, env = {} }: RunOptions): Started {
-    const child = new Deno.Command(program, {
-      args,
-      cwd: `${this.folder}/place`,
-      clearEnv: true,
-      env: { ...this.env, ...env },
-      stdin: stdin === undefined ? "null" : "piped",
-      stdout: "piped",
-      stderr: "piped",
-    }).spawn();
-    const fed = stdin === undefined ? Promise.resolve() : feed(child.stdin, stdin);
-    const finished = Promise.all([child.output(), fed]).then(([output]) => ({
-      code: output.code,
-      stdout: new TextDecoder("utf-8", { ignoreBOM: true }).decode(output.stdout),
-      stderr: new TextDecoder().decode(output.stderr),
-    }));
-    return { pid: child.pid, finished, kill: (signal) => child.kill(signal) };
+  spawn(words: readonly string[], options: RunOptions): Started {
+    return startProcess(words, this.#around(options));
+  }
+
+  #around({ stdin, env = {} }: RunOptions): Surroundings {
+    return { cwd: `${this.folder}/place`, variables: { ...this.env, ...env }, stdin };
   }
 
   /** Settles when a file of that name is there; fails when the process ends before. */
@@ -130,15 +107,12 @@ export class Scene {
 
 /** Runs `body` in a place that no sandbox makes writable by itself, as it does with all of `/tmp`. */
 export async function withScene(body: (place: Scene) => Promise<void>): Promise<void> {
-  const folder = await freshFolder("flemma-cli-");
-  try {
+  await inFolder(async (folder) => {
     for (const name of ["home", "place", "run", "tmp"]) {
       await Deno.mkdir(`${folder}/${name}`, { mode: 0o700 });
     }
     await body(new Scene(folder));
-  } finally {
-    await removeFolder(folder);
-  }
+  });
 }
 
 export interface BashCall {
@@ -162,14 +136,4 @@ export function callsDocument(calls: readonly BashCall[]): string {
   );
   const answer = blocks.length === 0 ? "" : `@You:\n${blocks.join("")}`;
   return `@You:\nPlease.\n\n@Assistant:\nI will.\n\n${uses.join("")}${answer}`;
-}
-
-async function feed(stream: WritableStream<Uint8Array>, data: string | Uint8Array): Promise<void> {
-  const writer = stream.getWriter();
-  try {
-    await writer.write(typeof data === "string" ? new TextEncoder().encode(data) : data);
-    await writer.close();
-  } catch {
-    // The program may end, or be ended, before it read everything; its own output is what tests look at.
-  }
 }

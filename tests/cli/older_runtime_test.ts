@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { isAtLeast, OLDEST_DENO } from "../../commands/main.ts";
 import { ask, tryLock, tryLockSync } from "../../commands/start/older_runtime.ts";
 import { packageManifest } from "../../scripts/build/npm.ts";
-import { freshFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 import { SOURCES, withScene } from "./harness.ts";
 
 Deno.test("versions of Deno are compared number by number", () => {
@@ -20,9 +20,8 @@ Deno.test("versions of Deno are compared number by number", () => {
   ) assert.equal(isAtLeast(version, other), holds, version);
 });
 
-Deno.test("a lock without tryLock is the system's own: one holder, told apart from tryLock's, free once the file is closed", async () => {
-  const folder = await freshFolder("flemma-lock-");
-  try {
+Deno.test("a lock without tryLock is the system's own: one holder, told apart from tryLock's, free once the file is closed", () =>
+  inFolder(async (folder) => {
     const path = `${folder}/a lock`;
     const open = () => Deno.openSync(path, { create: true, read: true, write: true });
     const [first, second] = [open(), open()];
@@ -36,10 +35,7 @@ Deno.test("a lock without tryLock is the system's own: one holder, told apart fr
     second.close();
     assert.equal(tryLockSync.call(third, true), true);
     third.close();
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("the signal that only asks tells whether a process or a group is there", async () => {
   ask(Deno.pid);

@@ -1,6 +1,6 @@
 // A small world of files for one test: a home, a project, a place for sessions, and the program run in it.
 
-import { PROGRAM } from "../cli/harness.ts";
+import { runProgram } from "../cli/program.ts";
 import { denoFolder, freshFolder } from "../folder.ts";
 
 export interface World {
@@ -30,18 +30,9 @@ export async function inWorld(test: (world: World) => Promise<void>): Promise<vo
       await Deno.writeTextFile(path, text);
     },
     async run(...words) {
-      const [program = "", ...start] = PROGRAM;
-      const { code, stdout, stderr } = await new Deno.Command(program, {
-        args: [...start, ...words],
-        cwd: project,
-        clearEnv: true,
-        env: { ...variables, DENO_DIR: denoFolder(), NO_COLOR: "1" },
-        stdin: "null",
-        stdout: "piped",
-        stderr: "piped",
-      }).output();
-      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-      return { code, out: text(stdout), err: text(stderr) };
+      const around = { cwd: project, variables: { ...variables, DENO_DIR: denoFolder(), NO_COLOR: "1" } };
+      const { code, stdout, stderr } = await runProgram(words, around);
+      return { code, out: stdout, err: stderr };
     },
   };
   try {

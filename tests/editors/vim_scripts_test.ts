@@ -1,7 +1,7 @@
 // The parts of the files for Vim and Neovim, run inside of each editor without a terminal.
 
 import assert from "node:assert/strict";
-import { freshFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 import { missingPrograms } from "./terminal.ts";
 
@@ -17,8 +17,7 @@ async function faultsOf(
   script: string,
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const folder = await freshFolder("flemma-vim-");
-  try {
+  return await inFolder(async (folder) => {
     const faults = `${folder}/faults`;
     const { stderr } = await new Deno.Command(editor, {
       args: [
@@ -37,9 +36,7 @@ async function faultsOf(
     } catch (thrown) {
       return `the script did not end: ${thrown}\n${new TextDecoder().decode(stderr)}`;
     }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 for (const editor of Object.keys(EDITORS)) {

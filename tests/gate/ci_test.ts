@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
+import { inFolder } from "../folder.ts";
 
 interface Fakes {
   /** What runs in place of the tests and of the bench, as shell. */
@@ -11,11 +12,10 @@ interface Fakes {
 
 /** Runs `.ci/run` with programs that stand for npx and apt-get. */
 async function ci({ tests, bench }: Fakes): Promise<{ code: number; lines: string[] }> {
-  const folder = await Deno.makeTempDir({ prefix: "flemma-ci-" });
-  try {
+  return await inFolder(async (folder) => {
     const programs = {
       npx: `case "$*" in
-  "-y deno@"*" task test") ${tests} ;;
+  "-y deno@"*" task test --all") ${tests} ;;
   "-y deno@"*" task --quiet bench --report") ${bench} ;;
   *) echo "asked for $*"; exit 9 ;;
 esac`,
@@ -33,9 +33,7 @@ esac`,
       stderr: "null",
     }).output();
     return { code, lines: new TextDecoder().decode(stdout).trimEnd().split("\n") };
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 const GREEN = 'echo "all green"; echo "12 passed, 0 failed"';

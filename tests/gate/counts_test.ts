@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { exampleSources } from "../../scripts/gate/documentation.ts";
 import { countOf, summaryOf, total } from "../../scripts/gate/tests.ts";
+import { inFolder } from "../folder.ts";
 
 Deno.test("the counts are those of the last summary", () => {
   const text =
@@ -21,9 +22,8 @@ Deno.test("a step that is no test counts only when it fails", () => {
   });
 });
 
-Deno.test("examples are looked for in every room, and not in what is no documentation of the library", async () => {
-  const root = await Deno.makeTempDir({ prefix: "flemma-gate-" });
-  try {
+Deno.test("examples are looked for in every room, and not in what is no documentation of the library", () =>
+  inFolder(async (root) => {
     for (const folder of ["agent/views", "tests", "docs"]) {
       await Deno.mkdir(`${root}/${folder}`, { recursive: true });
     }
@@ -33,7 +33,4 @@ Deno.test("examples are looked for in every room, and not in what is no document
     }
     await Deno.writeTextFile(`${root}/agent/none.ts`, "// nothing\n");
     assert.deepEqual(await exampleSources(root), ["agent/views/a.ts", "mod.ts", "docs/replay.md"]);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));

@@ -12,7 +12,7 @@ import { needsOf } from "../../scripts/release/packages/elf.ts";
 import { output } from "../../scripts/release/packages/run.ts";
 import { COMPLETIONS, PAGES } from "../../scripts/release/packages/contents.ts";
 import type { Staged } from "../../scripts/release/packages/stage.ts";
-import { freshFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 
 const hasDpkg = await output("dpkg-deb", ["--version"]).then(() => true, () => false);
 const ignore = !hasDpkg;
@@ -38,13 +38,10 @@ async function staged(folder: string): Promise<Staged> {
   return { folder, parts, version: "1.2.0" };
 }
 
-async function inFolder(body: (folder: string, staged: Staged) => Promise<void>): Promise<void> {
-  const folder = await freshFolder("flemma-debian-");
-  try {
+async function withStaged(body: (folder: string, staged: Staged) => Promise<void>): Promise<void> {
+  await inFolder(async (folder) => {
     await body(folder, await staged(`${folder}/staged`));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 function build(folder: string, staged: Staged, runtime: Runtime = { kind: "path" }): Promise<string> {
@@ -91,7 +88,7 @@ Deno.test({
     "Debian: the package holds the bundle, a launcher, the manual page and completions, all of root, and says what it needs",
   ignore,
   fn: () =>
-    inFolder(async (folder, staged) => {
+    withStaged(async (folder, staged) => {
       const path = await build(folder, staged);
       assert.equal(path, `${folder}/flemma_1.2.0_all.deb`);
       const rows = text(await output("dpkg-deb", ["--contents", path])).trim().split("\n")
@@ -128,7 +125,7 @@ Deno.test({
     "Debian: a package with its Deno is installed into an empty root, starts there, is whole, and is purged without rest",
   ignore,
   fn: () =>
-    inFolder(async (folder, staged) => {
+    withStaged(async (folder, staged) => {
       // A small program in place of Deno, which says how it was started.
       const deno = await Deno.realPath("/bin/echo");
       const path = await build(folder, staged, { kind: "deno", path: deno });
@@ -218,8 +215,8 @@ Deno.test("Debian: versions before a release come before it, and a maintainer is
   }
 });
 
-Deno.test("Debian: what is no program for Linux with glibc is refused", async () => {
-  await inFolder(async (folder) => {
+Deno.test("Debian: what is no program for Linux with glibc is refused", () =>
+  inFolder(async (folder) => {
     const rows: [string, Uint8Array<ArrayBuffer>, RegExp][] = [
       ["a text", new TextEncoder().encode("#!/bin/sh\n"), /no program for Linux/],
       ["nothing", new Uint8Array(), /no program for Linux/],
@@ -232,8 +229,7 @@ Deno.test("Debian: what is no program for Linux with glibc is refused", async ()
     }
     await Deno.writeFile(`${folder}/good`, elf(0xb7, "GLIBC_2.9 GLIBC_2.27 GLIBC_2.3"));
     assert.deepEqual(await needsOf(`${folder}/good`), { architecture: "arm64", glibc: "2.27" });
-  });
-});
+  }));
 
 /** The beginning of a program for a machine, with words in it. */
 function elf(machine: number, words: string): Uint8Array<ArrayBuffer> {
@@ -244,7 +240,7 @@ function elf(machine: number, words: string): Uint8Array<ArrayBuffer> {
 }
 
 Deno.test("the archive has everything in a folder of its version, and the same content is the same file", async () => {
-  await inFolder(async (folder, staged) => {
+  await withStaged(async (folder, staged) => {
     const path = await buildArchive(folder, staged, 1_790_000_000);
     const names = text(await output("tar", ["--list", "--gzip", "--file", path])).trim().split("\n");
     assert.ok(names.every((name) => name.startsWith("flemma-1.2.0/")), names.join());

@@ -5,6 +5,7 @@ import { checkTree, houseFaults } from "../../scripts/gate/layer_faults.ts";
 import { FLOORS, INSIDE, ROOMS } from "../../scripts/gate/layers.ts";
 import { readHouse } from "../../scripts/gate/module_graph.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
+import { inFolder } from "../folder.ts";
 
 /** The faults of modules, given with what each imports, and of folders, given with the number of their entries. */
 function faults(modules: Record<string, string[]>, folders: Record<string, number> = {}): string[] {
@@ -16,17 +17,14 @@ function faults(modules: Record<string, string[]>, folders: Record<string, numbe
 
 /** Reads a house made of the given files. */
 async function house(files: Record<string, string>) {
-  const root = await Deno.makeTempDir({ prefix: "flemma-house-" });
-  try {
+  return await inFolder(async (root) => {
     for (const [path, text] of Object.entries(files)) {
       const folder = path.slice(0, path.lastIndexOf("/") + 1);
       await Deno.mkdir(`${root}/${folder}`, { recursive: true });
       await Deno.writeTextFile(`${root}/${path}`, text);
     }
     return await readHouse(root);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+  });
 }
 
 Deno.test("the project itself keeps its layers", async () => {

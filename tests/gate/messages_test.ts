@@ -1,4 +1,4 @@
-import { denoFolder } from "../folder.ts";
+import { denoFolder, inFolder } from "../folder.ts";
 import assert from "node:assert/strict";
 import { collectMessages } from "../../scripts/generate/messages.ts";
 import { sentencesOf } from "../../scripts/generate/messages/collect.ts";
@@ -68,9 +68,8 @@ Deno.test("every other text that reads like words is found once; names, code and
   );
 });
 
-Deno.test("sentences of every room are collected once, whatever file of the room they are in", async () => {
-  const root = await Deno.makeTempDir({ prefix: "flemma-messages-" });
-  try {
+Deno.test("sentences of every room are collected once, whatever file of the room they are in", () =>
+  inFolder(async (root) => {
     await Deno.mkdir(`${root}/base/below`, { recursive: true });
     await Deno.mkdir(`${root}/lua`);
     await Deno.mkdir(`${root}/elsewhere`);
@@ -96,10 +95,7 @@ Deno.test("sentences of every room are collected once, whatever file of the room
     await Deno.rename(`${root}/base/first.ts`, `${root}/base/below/zebra.ts`);
     await Deno.rename(`${root}/base/second.ts`, `${root}/base/a.ts`);
     assert.deepEqual(await collectMessages(root), before);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("what the program prints when it is used wrongly is among the sentences of its source", async () => {
   const texts = (await collectMessages()).flatMap(({ text, next }) => next === null ? [text] : [text, next]);
@@ -107,8 +103,7 @@ Deno.test("what the program prints when it is used wrongly is among the sentence
     const escaped = text.replace(/[.*+?^$()|\\{}[\]]/g, "\\$&");
     return new RegExp(`${escaped.replace(/\\\{.*?\\\}/g, ".*").replace(/\\\[(.*?)\\\]/g, ".*")}`);
   });
-  const folder = await Deno.makeTempDir({ prefix: "flemma-messages-" });
-  try {
+  await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nHi\n");
     const variables = {
       PATH: Deno.env.get("PATH") ?? "",
@@ -141,7 +136,5 @@ Deno.test("what the program prints when it is used wrongly is among the sentence
         assert.ok(patterns.some((pattern) => pattern.test(each.trim())), `${line}: ${each}`);
       }
     }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 });

@@ -1,7 +1,7 @@
 // The script that npm links as `flemma` finds the Deno that came with it, wherever a package manager puts that.
 
 import assert from "node:assert/strict";
-import { writeProgram } from "../folder.ts";
+import { inFolder, writeProgram } from "../folder.ts";
 
 const LAUNCHER = new URL("../../scripts/build/npm/flemma.bin", import.meta.url).pathname;
 const SYSTEM = `${Deno.build.os}-${Deno.build.arch === "x86_64" ? "x64" : "arm64"}${
@@ -23,8 +23,8 @@ interface Layout {
 
 /** Lays the package out, starts it, and answers what the program that stood for Deno was given, with its own place. */
 async function started({ at, deno, links = [], start, path = "", node }: Layout) {
-  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma package " }));
-  try {
+  return await inFolder(async (folder) => {
+    const root = `${folder}/a package`;
     await Deno.mkdir(`${root}/${at}/bin`, { recursive: true });
     await Deno.copyFile(LAUNCHER, `${root}/${at}/bin/flemma.bin`);
     for (const place of [...deno, ...(node === undefined ? [] : [node])]) {
@@ -60,9 +60,7 @@ async function started({ at, deno, links = [], start, path = "", node }: Layout)
       lines: lines.map((line) => line.replace(root, "ROOT")),
       stated: new TextDecoder().decode(stderr),
     };
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+  });
 }
 
 const FLAGS = ["run", "--no-config", "--no-lock", "--cached-only", "--quiet", "-A"];
@@ -189,9 +187,8 @@ Deno.test("npm: a package without any Deno says so, and how to get one", async (
   );
 });
 
-Deno.test("where Deno itself would not start, a filter gives the document back, and what is wrong is told", async () => {
-  const root = await Deno.makeTempDir({ prefix: "flemma-launcher-" });
-  try {
+Deno.test("where Deno itself would not start, a filter gives the document back, and what is wrong is told", () =>
+  inFolder(async (root) => {
     await Deno.writeTextFile(`${root}/file`, "");
     const document = "@You:\nhi\n";
     const run = async (line: string, home: string) => {
@@ -227,7 +224,4 @@ Deno.test("where Deno itself would not start, a filter gives the document back, 
       const [, , stderr] = await run('"$0" --version', home);
       assert.doesNotMatch(stderr, /HOME names/, home);
     }
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));

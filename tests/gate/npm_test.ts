@@ -7,7 +7,7 @@ import { configuredRegistry } from "../../scripts/release/installs/pinned.ts";
 import { publicationOf } from "../../scripts/release/installs/publish.ts";
 import { tryWay } from "../../scripts/release/installs/try.ts";
 import { WAYS } from "../../scripts/release/installs/ways.ts";
-import { freshFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 import { ANSWER, PROGRAM } from "../library/elsewhere/program.ts";
 
 /** A server of tools without packages. */
@@ -27,8 +27,7 @@ interface Finished {
 
 /** Builds the packages, and installs one in a folder with blanks in its path, as npm does where scripts are forbidden. */
 async function withPackage(body: (packages: string, installed: Installed) => Promise<void>): Promise<void> {
-  const root = await freshFolder("flemma-npm-");
-  try {
+  await inFolder(async (root) => {
     const [built] = await buildPackages(`${root}/built`);
     const folder = `${root}/a project's folder`;
     for (const name of [folder, `${root}/home`, `${root}/tmp`]) await Deno.mkdir(name, { mode: 0o700 });
@@ -66,9 +65,7 @@ async function withPackage(body: (packages: string, installed: Installed) => Pro
     const { code, out, error } = await run(["npm", "install", ...flags, archive]);
     assert.equal(code, 0, out + error);
     await body(`${root}/built`, { folder, run });
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+  });
 }
 
 /** All files below a folder, sorted. */

@@ -5,14 +5,14 @@ import { ROOT } from "../../scripts/gate/root.ts";
 import { SCENES } from "../../scripts/pictures/scenes.ts";
 import { digestOf, PICTURES, stalePictures } from "../../scripts/pictures/stale.ts";
 import { screenSvg } from "../../scripts/pictures/svg.ts";
+import { inFolder } from "../folder.ts";
 
 Deno.test("no picture is older than what it shows", async () => {
   assert.deepEqual(await stalePictures(), [], "make them anew, and look at them: deno task pictures");
 });
 
-Deno.test("a picture is stale once a file that it shows has changed, or anything of its scene", async () => {
-  const root = await Deno.makeTempDir();
-  try {
+Deno.test("a picture is stale once a file that it shows has changed, or anything of its scene", () =>
+  inFolder(async (root) => {
     const [scene] = SCENES;
     const shown = { ...scene!, shows: ["shown"] };
     await Deno.mkdir(`${root}/shown/deep`, { recursive: true });
@@ -29,10 +29,7 @@ Deno.test("a picture is stale once a file that it shows has changed, or anything
       assert.notEqual(await digestOf(shown, root), before, file);
       await Deno.writeTextFile(`${root}/${file}`, "one");
     }
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("each picture is on a page, with words for those who do not see it, and at most 16 KB", async () => {
   const folders = ["", "docs", "docs/editors"];

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
 import { inBrowser } from "../browser.ts";
-import { freshFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 import theirs from "./elsewhere/assertions.ts";
 import { bundleTests } from "./elsewhere/bundle.ts";
 import { Deno as shim, type Report, runTests } from "./elsewhere/runner.ts";
@@ -25,15 +25,12 @@ Deno.test({
   name: "in Node the tests of documents, prose, the parser for hosts and evaluation hold",
   ignore: !hasNode,
   async fn() {
-    const folder = await freshFolder("flemma-node-");
-    try {
+    await inFolder(async (folder) => {
       await Deno.writeTextFile(`${folder}/tests.mjs`, await bundleTests({ hasAssert: true, ...SHORT }));
       const { stdout } = await new Deno.Command("node", { args: [`${folder}/tests.mjs`], stderr: "inherit" })
         .output();
       holds(JSON.parse(new TextDecoder().decode(stdout)));
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    });
   },
 });
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { attach, attachObstacle, partOf, resolvePath } from "../../prompt/attach.ts";
 import { FileLog } from "../../prompt/file_log.ts";
 import { fileReferences, onlyReference, unescapeReference } from "../../prompt/file_references.ts";
+import { inFolder } from "../folder.ts";
 
 const MIB = 1024 * 1024;
 
@@ -25,9 +26,8 @@ Deno.test("a file is read only when it is one, is none of the system's, and is n
   assert.match(why({ size: 64 * MIB + 1 })!, /larger than 64 MiB/);
 });
 
-Deno.test("what the policy hides is not opened at all, and a file that vanished in between is missing", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "flemma-attach-" });
-  try {
+Deno.test("what the policy hides is not opened at all, and a file that vanished in between is missing", () =>
+  inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/a.txt`, "text");
     const base = { folder, home: "/home" };
     const [reference] = fileReferences("@./a.txt");
@@ -47,10 +47,7 @@ Deno.test("what the policy hides is not opened at all, and a file that vanished 
     assert.equal(gone.kind, "missing");
     assert.match(gone.kind === "missing" ? gone.reason : "", /^No such file or directory$/);
     assert.deepEqual(await vanishing.files(), []);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+  }));
 
 Deno.test("of several readings of a file the last counts, and an earlier log only for what was not read again", async () => {
   const earlier = new FileLog();

@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { projectFiles } from "../../prompt/template/project_files.ts";
 import { readCheckedSync } from "../../base/system/reading.ts";
 import { scene, userText } from "./scene.ts";
+import { inFolder } from "../folder.ts";
 
 type Files = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;
 
 /** What is taken in of these files when work begins in `folder`: `path: text`, or `path! why`. */
 async function found(files: Files, folder = ".", hooks: { readonly before?: (path: string) => void } = {}) {
-  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-project-" }));
-  try {
+  return await inFolder(async (root) => {
     for (const [name, content] of Object.entries(files)) {
       const path = `${root}/${name}`;
       await Deno.mkdir(path.replace(/\/[^/]*$/, ""), { recursive: true });
@@ -29,9 +29,7 @@ async function found(files: Files, folder = ".", hooks: { readonly before?: (pat
       ...taken.map(({ path, text }) => `${path}: ${text}`),
       ...leftOut.map(({ path, why }) => `${path}! ${why}`),
     ];
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+  });
 }
 
 const GIT = { "project/.git/HEAD": "ref: x\n" };

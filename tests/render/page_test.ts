@@ -6,7 +6,7 @@ import { loadMarkdown } from "../../render/markdown.ts";
 import { secretMask } from "../../render/secrets.ts";
 import type { Conversation, Message, Part } from "../../render/types.ts";
 import { hasChromium, INSTALL, openPage, withBrowser } from "../browser/chromium.ts";
-import { freshFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 import { INJECTIONS } from "./injections.ts";
 
 Deno.test("the browser of the tests is installed", () => {
@@ -146,8 +146,7 @@ Deno.test({
   ignore: !hasChromium,
   fn: () =>
     withBrowser(async (browser) => {
-      const folder = await freshFolder("flemma-page-");
-      try {
+      await inFolder(async (folder) => {
         const { page, heard } = await openPage(browser, await written(folder, "<p>"), { width: 800 });
         for (let at = 0; at < INJECTIONS.length; at += TOGETHER) {
           const texts = INJECTIONS.slice(at, at + TOGETHER);
@@ -167,9 +166,7 @@ Deno.test({
         }
         assert.deepEqual(heard, []);
         await page.context().close();
-      } finally {
-        await Deno.remove(folder, { recursive: true });
-      }
+      });
     }),
 });
 
@@ -246,8 +243,7 @@ Deno.test({
   ignore: !hasChromium,
   fn: () =>
     withBrowser(async (browser) => {
-      const folder = await freshFolder("flemma-page-");
-      try {
+      await inFolder(async (folder) => {
         const pieces = pageHtml(EVERYTHING, {
           markdown: await loadMarkdown(),
           secrets: secretMask(),
@@ -275,9 +271,7 @@ Deno.test({
             await page.context().close();
           }
         }
-      } finally {
-        await Deno.remove(folder, { recursive: true });
-      }
+      });
     }),
 });
 

@@ -6,7 +6,8 @@ import { stillHidden } from "../../sandbox/policy/keep_hidden.ts";
 import { isReplaced, socketVariablesOf } from "../../sandbox/policy/sockets.ts";
 import { records } from "../../sandbox/process/leftovers.ts";
 import { strayLink } from "../../sandbox/paths/stray_link.ts";
-import { inFolder, plant, projectSandbox, settings, world } from "./fixture.ts";
+import { plant, projectSandbox, settings, world } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 
 Deno.test("writing needs a real path that is writable, not protected and not hidden; without a sandbox only the second", () =>
   inFolder((root) => {

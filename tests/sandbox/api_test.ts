@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { failure, success } from "../../base/problem.ts";
 import { BackendRegistry, createSandboxApi } from "../../sandbox/mod.ts";
-import { inFolder, plant, settings, world } from "./fixture.ts";
+import { plant, settings, world } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 
 interface Doc {
   path: string | null;

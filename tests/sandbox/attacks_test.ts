@@ -1,7 +1,7 @@
 // Programs that try to get out, as the superuser and as an ordinary user. None of them may succeed.
 
 import assert from "node:assert/strict";
-import { inFolder } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 import { type Outcome, tryAll } from "./attacks/both_users.ts";
 import { isSuperuser } from "./ordinary_user.ts";
 

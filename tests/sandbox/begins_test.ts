@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { WAIT } from "../../sandbox/process/inner_script.ts";
 import type { Prepared, RunSandbox } from "../../sandbox/mod.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
+import { plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 
 async function prepare(sandbox: RunSandbox, shell: string): Promise<Prepared> {
   await requireBubblewrap(sandbox);

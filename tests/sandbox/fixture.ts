@@ -8,16 +8,6 @@ import { type CommandsWatch, createSandbox, type RunSandbox, spawn } from "../..
 import type { RunningProgram } from "../../sandbox/protect/own_code.ts";
 import { writeProgram } from "../folder.ts";
 
-/** Runs `body` with a fresh, empty, real folder that does not lie under /tmp, and removes it afterwards. */
-export async function inFolder(body: (folder: string) => void | Promise<void>): Promise<void> {
-  const folder = Deno.makeTempDirSync({ dir: Deno.realPathSync("/var/tmp"), prefix: "flemma-test-" });
-  try {
-    await body(folder);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
-}
-
 /** Makes folders (names that end with a slash), files and links (`link -> target`) below `folder`. */
 export function plant(folder: string, ...names: string[]): void {
   for (const name of names) {

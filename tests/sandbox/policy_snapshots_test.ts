@@ -1,7 +1,8 @@
 // How often a run looks at the file system for its sandbox: each look costs a start, and none may be older than what hangs on it.
 
 import assert from "node:assert/strict";
-import { inFolder, plant, projectSandbox, requireBubblewrap } from "./fixture.ts";
+import { plant, projectSandbox, requireBubblewrap } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 
 /** How often each path below `root` is looked at meanwhile, by the names from there on. */
 async function looked(root: string, body: () => unknown): Promise<Record<string, number>> {

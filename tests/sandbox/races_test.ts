@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { WAIT, withInnerScript } from "../../sandbox/process/inner_script.ts";
 import { record } from "../../sandbox/process/leftovers.ts";
-import { inFolder, plant, projectSandbox, runInside, runPrepared, script } from "./fixture.ts";
+import { plant, projectSandbox, runInside, runPrepared, script } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 import { isSuperuser, testAsOrdinaryUser } from "./ordinary_user.ts";
 
 /** How often each is tried. */

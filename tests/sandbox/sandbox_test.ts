@@ -3,16 +3,8 @@
 import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { type Backend, BackendRegistry, createSandbox, type RunSandbox } from "../../sandbox/mod.ts";
-import {
-  inFolder,
-  plant,
-  projectSandbox,
-  type Ran,
-  runPrepared,
-  script,
-  settings,
-  world,
-} from "./fixture.ts";
+import { plant, projectSandbox, type Ran, runPrepared, script, settings, world } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 
 /** A backend that puts its name before the command. */
 function naming(name: string, answer: Outcome<void> = success(undefined), priority?: number): Backend {

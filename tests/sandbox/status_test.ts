@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { renderStatus, sandboxStatus, statusExitCode } from "../../sandbox/mod.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, script } from "./fixture.ts";
+import { plant, projectSandbox, requireBubblewrap, script } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 
 Deno.test("the status of a working sandbox names backend, version, paths with their entries, and protection", () =>
   inFolder(async (root) => {

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { type Prepared, type RunSandbox, spawn } from "../../sandbox/mod.ts";
-import { exists, inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
+import { exists, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 
 async function prepare(sandbox: RunSandbox, shell: string): Promise<Prepared> {
   await requireBubblewrap(sandbox);

@@ -10,7 +10,7 @@ import { failure, success } from "../../base/problem.ts";
 import { bwrap } from "../../sandbox/backends/builtin.ts";
 import { BackendRegistry, createSandbox, resolvePolicy } from "../../sandbox/mod.ts";
 import { luaRunner } from "../lua/lua.ts";
-import { inFolder } from "./fixture.ts";
+import { inFolder } from "../folder.ts";
 
 interface Vector {
   name: string;

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { type ApprovalDecision, watchedFile, withDowngrades } from "../../tools/approval/mod.ts";
 import type { WatchedParts } from "../../tools/approval/watched.ts";
-import { inFolder, plant, projectSandbox } from "../sandbox/fixture.ts";
+import { plant, projectSandbox } from "../sandbox/fixture.ts";
+import { inFolder } from "../folder.ts";
 
 type Asked = Omit<WatchedParts, "definition"> & {
   readonly definition: ReturnType<WatchedParts["definition"]>;

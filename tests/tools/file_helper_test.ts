@@ -5,7 +5,8 @@ import { failure } from "../../base/problem.ts";
 import { HELPER_WORD } from "../../commands/main.ts";
 import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
 import { FileHelper } from "../../tools/files/file_helper.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "../sandbox/fixture.ts";
+import { plant, projectSandbox, requireBubblewrap, runInside } from "../sandbox/fixture.ts";
+import { inFolder } from "../folder.ts";
 import { askedFor, withHelper } from "./helper_scene.ts";
 
 /** Runs `body` with the tools of a project. */

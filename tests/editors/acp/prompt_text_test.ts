@@ -5,7 +5,7 @@ import { chatInMemory } from "../../../agent/open.ts";
 import { promptText } from "../../../editors/acp/prompt_text.ts";
 import { sayNext } from "../../../parser/edits/turn.ts";
 import { parse, update } from "../../../parser/mod.ts";
-import { freshFolder, removeFolder } from "../../folder.ts";
+import { inFolder } from "../../folder.ts";
 import { Random } from "../../parser/hostile.ts";
 
 const PIECES = [
@@ -75,18 +75,15 @@ async function reported(folder: string, block: unknown, templates = true): Promi
 const stated = (random: Random) =>
   Array.from({ length: 1 + random.below(9) }, () => random.pick(PIECES)).join("");
 
-async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await freshFolder("flemma-prompt-");
-  try {
+async function besideSecret(body: (folder: string) => Promise<void>): Promise<void> {
+  await inFolder(async (folder) => {
     await Deno.writeTextFile(`${folder}/x.txt`, "SECRET\n");
     await body(folder);
-  } finally {
-    await removeFolder(folder);
-  }
+  });
 }
 
 Deno.test("a text that a client embeds reaches the model as it is: no tag runs, no file is read, no message begins", () =>
-  inFolder(async (folder) => {
+  besideSecret(async (folder) => {
     const random = new Random(3);
     for (let count = 0; count < TIMES; count++) {
       const text = stated(random);
@@ -98,7 +95,7 @@ Deno.test("a text that a client embeds reaches the model as it is: no tag runs, 
   }));
 
 Deno.test("what a person types is no structure and no template; a file that they name is attached", () =>
-  inFolder(async (folder) => {
+  besideSecret(async (folder) => {
     const random = new Random(5);
     for (let count = 0; count < TIMES; count++) {
       const text = stated(random);

@@ -1,6 +1,7 @@
 // All attacks, tried by processes of the superuser and of an ordinary user.
 
 import { isSuperuser, runDeno } from "../ordinary_user.ts";
+import { inFolder } from "../../folder.ts";
 
 /** What came of one attack. */
 export interface Outcome {
@@ -19,7 +20,7 @@ export async function tryAll(folder: string): Promise<readonly [readonly Outcome
   return await Promise.all([
     outcomes(folder, { ordinary: false }),
     // An ordinary user cannot become another one; then its own attacks are all there are.
-    isSuperuser ? inOwnFolder((own) => outcomes(own, { ordinary: true })) : Promise.resolve([]),
+    isSuperuser ? inFolder((own) => outcomes(own, { ordinary: true })) : Promise.resolve([]),
   ]);
 }
 
@@ -27,14 +28,4 @@ export async function tryAll(folder: string): Promise<readonly [readonly Outcome
 async function outcomes(folder: string, { ordinary }: { ordinary: boolean }): Promise<Outcome[]> {
   const words = ["run", "-A", "--no-check", "--no-lock", "--quiet", RUNNER];
   return (await runDeno(folder, words, { ordinary })).trim().split("\n").map((line) => JSON.parse(line));
-}
-
-/** A folder that is handed over to somebody else, and so has to be removed by whoever may. */
-async function inOwnFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
-  const folder = Deno.makeTempDirSync({ dir: Deno.realPathSync("/var/tmp"), prefix: "flemma-test-" });
-  try {
-    return await body(folder);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
 }

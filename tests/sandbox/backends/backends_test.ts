@@ -5,16 +5,8 @@ import { container } from "../../../sandbox/backends/container.ts";
 import { createSandbox, renderStatus, sandboxStatus } from "../../../sandbox/mod.ts";
 import { seatbeltArguments, seatbeltProfile } from "../../../sandbox/backends/seatbelt.ts";
 import type { Host } from "../../../sandbox/types.ts";
-import {
-  inFolder,
-  plant,
-  projectSandbox,
-  runInside,
-  runPrepared,
-  script,
-  settings,
-  world,
-} from "../fixture.ts";
+import { plant, projectSandbox, runInside, runPrepared, script, settings, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const host = (isContainer: boolean): Host => ({
   environment: { cwd: "/", home: "/", variables: {} },

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { makeProcessGroup, removeGroup, removeLeftGroups } from "../../../sandbox/backends/cgroup.ts";
 import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
-import { exists, inFolder, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
+import { exists, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 Deno.test("a group that is busy at first is removed as soon as it is not", () =>
   inFolder(async (root) => {

@@ -6,7 +6,6 @@ import { prepareBwrap } from "../../../sandbox/backends/prepare.ts";
 import {
   exists,
   git,
-  inFolder,
   plant,
   projectSandbox,
   requireBubblewrap,
@@ -16,6 +15,7 @@ import {
   settings,
   world,
 } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 function read(path: string): string {
   return Deno.readTextFileSync(path);

@@ -9,7 +9,8 @@ import { readCachedFailure, saveFailure } from "../../../sandbox/backends/cached
 import { EMPTY_COMMAND, forgetProbe, probe } from "../../../sandbox/backends/probe.ts";
 import { seatbelt } from "../../../sandbox/backends/seatbelt.ts";
 import type { BackendPreparation, Host } from "../../../sandbox/types.ts";
-import { inFolder, plant, script, world } from "../fixture.ts";
+import { plant, script, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const POLICY = { rw_paths: ["/w"], network: true, allow_privileged: false, protect: [] };
 

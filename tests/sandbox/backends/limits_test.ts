@@ -1,7 +1,8 @@
 // Limits on what one command may use.
 
 import assert from "node:assert/strict";
-import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+import { plant, projectSandbox, runInside } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 Deno.test("each limit is in force inside, and no memory image of a failed program is written in any case", () =>
   inFolder(async (root) => {

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { ARCHITECTURES, seccompFilter } from "../../../sandbox/backends/seccomp.ts";
-import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+import { plant, projectSandbox, runInside } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const ALLOW = 0x7fff0000;
 const EPERM = 0x00050001;

@@ -1,7 +1,8 @@
 // Settings of ssh for everybody, which belong to nobody in an ordinary user's namespace: ssh works inside all the same.
 
 import assert from "node:assert/strict";
-import { inFolder, plant, type Ran, script } from "../fixture.ts";
+import { plant, type Ran, script } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 /** A user with a name, which ssh wants, and not the one that stands for nobody: that one would own the superuser's files. */
 const USER = "1";

@@ -5,7 +5,8 @@ import type { Problem } from "../../../base/problem.ts";
 import { isInward, parseAddress } from "../../../sandbox/network/address.ts";
 import { parseRequest, startProxy } from "../../../sandbox/network/proxy.ts";
 import { mayAskFor, mayConnect, parseHostRules } from "../../../sandbox/network/rules.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, runInside } from "../fixture.ts";
+import { plant, projectSandbox, requireBubblewrap, runInside } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 function rules(...entries: string[]) {
   const parsed = parseHostRules(entries);

@@ -11,7 +11,8 @@ import {
   removeEmptyFromFolder,
   setModeInFolder,
 } from "../../../sandbox/paths/open_folder.ts";
-import { inFolder, plant } from "../fixture.ts";
+import { plant } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const OTHER_FOLDER = { message: /was replaced by a link or cannot be entered/ };
 

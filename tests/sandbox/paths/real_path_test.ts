@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { isInside, realPath } from "../../../sandbox/mod.ts";
-import { inFolder, plant } from "../fixture.ts";
+import { plant } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 Deno.test("links are followed wherever they stand, and .. is taken after them", () =>
   inFolder((root) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { contentOf, settledStamp } from "../../../sandbox/paths/stamp.ts";
-import { inFolder, plant } from "../fixture.ts";
+import { plant } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 /** Calls `ask` as if some milliseconds had gone by. */
 function later<T>(milliseconds: number, ask: () => T): T {

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { TreeScan } from "../../../sandbox/paths/tree_scan.ts";
-import { inFolder, plant } from "../fixture.ts";
+import { plant } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 Deno.test("repositories below a folder are found to a depth of three, without links and crowded folders", () =>
   inFolder((root) => {

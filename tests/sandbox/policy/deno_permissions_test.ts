@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { permissionFlags } from "../../../sandbox/mod.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, runPrepared } from "../fixture.ts";
+import { plant, projectSandbox, requireBubblewrap, runPrepared } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const POLICY = {
   rw_paths: ["/w", "/tmp"],

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { SECRET_PATHS } from "../../../sandbox/policy/secrets.ts";
-import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+import { plant, projectSandbox, runInside } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 Deno.test("hidden files cannot be opened, hidden folders are empty and closed, and nothing is left on the host", () =>
   inFolder(async (root) => {

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import type { SandboxSettings } from "../../../config/settings/sandbox.ts";
 import { expandPath, type ResolvedPolicy, resolvePolicy } from "../../../sandbox/mod.ts";
-import { inFolder, plant, settings, world } from "../fixture.ts";
+import { plant, settings, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const ENVIRONMENT = {
   cwd: "/work",

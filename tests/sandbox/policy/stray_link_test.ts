@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { strayLink } from "../../../sandbox/paths/stray_link.ts";
 import { OverflowFile } from "../../../tools/overflow/file.ts";
-import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+import { plant, projectSandbox, runInside } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 function writable(root: string, ...rw_paths: string[]): { paths: string[]; reported: string[] } {
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", ...rw_paths] } });

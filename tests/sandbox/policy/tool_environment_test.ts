@@ -9,7 +9,7 @@ import {
   PROVIDER_CREDENTIALS,
 } from "../../../sandbox/policy/credentials.ts";
 import { toolEnvironment, withheldVariables } from "../../../sandbox/mod.ts";
-import { inFolder } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const NOTHING = { block: [], pass: [] };
 

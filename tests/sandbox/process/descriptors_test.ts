@@ -1,7 +1,8 @@
 // Files that whoever started this program left open.
 
 import assert from "node:assert/strict";
-import { inFolder, plant, script } from "../fixture.ts";
+import { plant, script } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const PROGRAM = `
 import { projectSandbox, runInside } from ${JSON.stringify(import.meta.resolve("../fixture.ts"))};

@@ -15,7 +15,8 @@ import {
 import { newMark } from "../../../sandbox/process/marks.ts";
 import { endsWithOutside, processTable } from "../../../sandbox/process/process_table.ts";
 import { spawn } from "../../../sandbox/process/spawn.ts";
-import { inFolder, plant, projectSandbox, runInside, world } from "../fixture.ts";
+import { plant, projectSandbox, runInside, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const PROGRAM = new URL("./starts_and_waits.ts", import.meta.url).pathname;
 

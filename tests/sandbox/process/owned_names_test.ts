@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { isThere } from "../../../base/files.ts";
 import { isAbandoned, ownedName } from "../../../sandbox/process/owned_names.ts";
 import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
-import { inFolder, plant, world } from "../fixture.ts";
+import { plant, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const PROGRAM = `

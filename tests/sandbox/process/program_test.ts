@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { findProgram } from "../../../sandbox/process/program.ts";
-import { inFolder, plant, script, world } from "../fixture.ts";
+import { plant, script, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 Deno.test("a program in a writable folder of PATH is passed over", () =>
   inFolder((root) => {

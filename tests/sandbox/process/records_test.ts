@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { identify, isAlive, leftBehind, record, records } from "../../../sandbox/process/leftovers.ts";
-import { inFolder, world } from "../fixture.ts";
+import { world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 Deno.test("a file that is no whole record says nothing: one row a member", () =>
   inFolder((root) => {

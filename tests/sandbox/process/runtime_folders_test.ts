@@ -5,7 +5,8 @@ import {
   runtimeFolders,
 } from "../../../sandbox/process/runtime_folders.ts";
 import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
-import { inFolder, plant, world } from "../fixture.ts";
+import { plant, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const shared = `/dev/shm/flemma-${Deno.uid()}`;
 

@@ -7,7 +7,8 @@ import { runTool } from "../../../tools/run.ts";
 import { createContext } from "../../../tools/context.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
 import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
-import { inFolder, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
+import { plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 interface Hands extends FileTurn {
   readonly waited: string[];

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { type Compared, putBack, remember } from "../../../sandbox/protect/compared.ts";
-import { inFolder, plant } from "../fixture.ts";
+import { plant } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 /** Puts right, and answers with the codes and what was moved away. */
 async function after(

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { gitSettings, pathsInConfig } from "../../../sandbox/protect/git_config.ts";
 import { indexEntries, readIndex } from "../../../sandbox/protect/git_index.ts";
-import { git, inFolder, plant } from "../fixture.ts";
+import { git, plant } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const SPELLINGS = [
   "[core]\n\thooksPath = hooks\n",

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
 import { denoFolderForCommands, ownCode, type RunningProgram } from "../../../sandbox/protect/own_code.ts";
-import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+import { plant, projectSandbox, runInside } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const at = (running: Partial<RunningProgram>, variables: Record<string, string> = {}) =>
   ownCode({ cwd: "/w", home: "/h", variables }, {

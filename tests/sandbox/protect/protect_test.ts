@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { protectedPaths, type ProtectionScope, traceProtected } from "../../../sandbox/protect/protect.ts";
 import { areHarmlessHooks, gitHooks, isHarmlessGitConfig } from "../../../sandbox/protect/repository.ts";
-import { inFolder, plant } from "../fixture.ts";
+import { plant } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 function scope(members: Partial<ProtectionScope>): ProtectionScope {
   return {

@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
-import { inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+import { plant, projectSandbox, runInside } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 function names(folder: string): string[] {
   try {

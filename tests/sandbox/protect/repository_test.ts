@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { createSandbox, isInside, type RunSandbox } from "../../../sandbox/mod.ts";
-import { git, IDENTITY, inFolder, plant, runInside, settings, world } from "../fixture.ts";
+import { git, IDENTITY, plant, runInside, settings, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 function repository(folder: string): void {
   plant(folder, "file");

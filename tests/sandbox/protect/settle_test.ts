@@ -5,7 +5,8 @@ import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { before, settle } from "../../../sandbox/protect/repair.ts";
 import { recover } from "../../../sandbox/protect/recover.ts";
 import { record, records } from "../../../sandbox/process/leftovers.ts";
-import { inFolder, plant, world } from "../fixture.ts";
+import { plant, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 type Links = { path: string; target: string }[];
 

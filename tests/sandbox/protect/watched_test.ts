@@ -5,7 +5,8 @@ import { obeyedBy } from "../../../sandbox/protect/watched.ts";
 import { notChanged, TrackedGuard } from "../../../sandbox/protect/tracked.ts";
 import { WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../../../sandbox/policy/hooks.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
-import { git, inFolder, plant, projectSandbox, runInside } from "../fixture.ts";
+import { git, plant, projectSandbox, runInside } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const changes = (root: string, sandbox: RunSandbox) =>
   sandbox.fileChanges().map(({ path, change }) => `${change} ${path.slice(root.length + 1)}`);
