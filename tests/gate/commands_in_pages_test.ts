@@ -1,5 +1,5 @@
 // Every command line of this program that a page prints is one that the program takes: the examples that are run for real
-// (examples_test.ts) are the smaller part.
+// (examples_slow_test.ts) are the smaller part.
 
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
