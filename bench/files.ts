@@ -1,7 +1,8 @@
 // What the wall costs a file tool: calls through the helper of a run beside the same calls done in this process, one after the
 // other in pairs.
 
-import { inFolder, plant, projectSandbox } from "../tests/sandbox/fixture.ts";
+import { inFolder } from "../tests/folder.ts";
+import { plant, projectSandbox } from "../tests/sandbox/fixture.ts";
 import { DEFAULT_SETTINGS } from "../config/defaults.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { exampleSources } from "../../scripts/gate/documentation.ts";
-import { countOf, summaryOf, total } from "../../scripts/gate/tests.ts";
+import { countOf, slowTests, summaryOf, total } from "../../scripts/gate/tests.ts";
 import { inFolder } from "../folder.ts";
 
 Deno.test("the counts are those of the last summary", () => {
@@ -21,6 +21,17 @@ Deno.test("a step that is no test counts only when it fails", () => {
     failed: 2,
   });
 });
+
+Deno.test("slow tests are found in every folder of tests, by the end of their names", () =>
+  inFolder(async (root) => {
+    for (
+      const path of ["tests/a_slow_test.ts", "tests/b_test.ts", "tests/c/d/e_slow_test.ts", "x_slow_test.ts"]
+    ) {
+      await Deno.mkdir(`${root}/tests/c/d`, { recursive: true });
+      await Deno.writeTextFile(`${root}/${path}`, "");
+    }
+    assert.deepEqual(await slowTests(root), ["tests/a_slow_test.ts", "tests/c/d/e_slow_test.ts"]);
+  }));
 
 Deno.test("examples are looked for in every room, and not in what is no documentation of the library", () =>
   inFolder(async (root) => {

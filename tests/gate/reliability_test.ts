@@ -35,7 +35,7 @@ Deno.test("every campaign has a short form that the gate runs", async () => {
   const forms: Readonly<Record<string, string>> = {
     commands: "commandKills(",
     machine: "machineFaults(",
-    attacks: "tryAll(",
+    attacks: "tryAttacks(",
     filters: "filterFaults(",
     approvals: "approvedCommands(",
     races: "fileRaces(",

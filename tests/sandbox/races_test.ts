@@ -5,7 +5,6 @@ import { WAIT, withInnerScript } from "../../sandbox/process/inner_script.ts";
 import { record } from "../../sandbox/process/leftovers.ts";
 import { plant, projectSandbox, runInside, runPrepared, script } from "./fixture.ts";
 import { inFolder } from "../folder.ts";
-import { isSuperuser, testAsOrdinaryUser } from "./ordinary_user.ts";
 
 /** How often each is tried. */
 const TRIES = 30;
@@ -193,22 +192,3 @@ Deno.test("what a command changes in a repository that is compared is put back, 
       "r5/.git/hooks",
     ]);
   }));
-
-Deno.test(
-  "an ordinary user is held by the same, thirty tries of each",
-  { ignore: !isSuperuser },
-  async () => {
-    const folder = Deno.makeTempDirSync({ dir: Deno.realPathSync("/var/tmp"), prefix: "flemma-test-" });
-    const files = ["races_test.ts", "policy/sockets_test.ts"].map((name) =>
-      new URL(name, import.meta.url).pathname
-    );
-    try {
-      const printed = await testAsOrdinaryUser(folder, files);
-      for (const name of ["two runs in one folder", "hundreds of repositories", "a socket that vanishes"]) {
-        assert.match(printed, new RegExp(`^ok \\d+ - ${name}(?!.*# SKIP)`, "m"));
-      }
-    } finally {
-      Deno.removeSync(folder, { recursive: true });
-    }
-  },
-);

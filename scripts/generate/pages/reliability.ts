@@ -8,7 +8,7 @@ const HEAD = `# Reliability
 
 What this program promises, how each promise is attacked, and what came of it. The faults are those that people reported on programs of
 this kind and those that were found by attacking this one; each is held by a test that is named beside it and runs before every change is
-taken (\`deno task ok\`). Where a name holds …, the test puts in what its rows have.
+taken (\`deno task test --all\`). Where a name holds …, the test puts in what its rows have.
 `;
 
 const CAMPAIGN_HEAD = `## Campaigns

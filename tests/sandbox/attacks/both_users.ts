@@ -1,7 +1,8 @@
-// All attacks, tried by processes of the superuser and of an ordinary user.
+// All attacks, tried by a process of whoever runs the tests or of an ordinary user.
 
-import { isSuperuser, runDeno } from "../ordinary_user.ts";
+import assert from "node:assert/strict";
 import { inFolder } from "../../folder.ts";
+import { isSuperuser, runDeno } from "../ordinary_user.ts";
 
 /** What came of one attack. */
 export interface Outcome {
@@ -15,17 +16,26 @@ export interface Outcome {
 
 const RUNNER = new URL("./runner.ts", import.meta.url).pathname;
 
-/** What came of all attacks by whoever runs this, and by an ordinary user; of the second only where this is the superuser. */
-export async function tryAll(folder: string): Promise<readonly [readonly Outcome[], readonly Outcome[]]> {
-  return await Promise.all([
-    outcomes(folder, { ordinary: false }),
-    // An ordinary user cannot become another one; then its own attacks are all there are.
-    isSuperuser ? inFolder((own) => outcomes(own, { ordinary: true })) : Promise.resolve([]),
-  ]);
+/** What came of all attacks, tried in a process of that user's own. */
+export function tryAttacks({ ordinary }: { readonly ordinary: boolean }): Promise<Outcome[]> {
+  const words = ["run", "-A", "--no-check", "--no-lock", "--quiet", RUNNER];
+  return inFolder(async (folder) =>
+    (await runDeno(folder, words, { ordinary })).trim().split("\n").map((line) => JSON.parse(line))
+  );
 }
 
-/** Runs the attacks in a process of that user's own, with everything it needs in `folder`. */
-async function outcomes(folder: string, { ordinary }: { ordinary: boolean }): Promise<Outcome[]> {
-  const words = ["run", "-A", "--no-check", "--no-lock", "--quiet", RUNNER];
-  return (await runDeno(folder, words, { ordinary })).trim().split("\n").map((line) => JSON.parse(line));
+/** Prints what came of the attacks as a table; throws where one succeeded, or where hardly any was tried. */
+export function checkOutcomes(
+  outcomes: readonly Outcome[],
+  { ordinary }: { readonly ordinary: boolean },
+): void {
+  const outcome = ({ reported, retained }: Outcome) => reported ? "told" : retained ? "held" : "LOST";
+  const user = ordinary ? "user" : isSuperuser ? "superuser" : "this user";
+  const rows = [["group", "attack", user], ...outcomes.map((one) => [one.group, one.name, outcome(one)])];
+  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  Deno.stdout.writeSync(new TextEncoder().encode(`${lines.join("\n")}\n`));
+  const tried = outcomes.filter(({ reported }) => !reported);
+  assert.ok(tried.length >= 150, `only ${tried.length} attacks`);
+  assert.deepEqual(outcomes.filter(({ retained }) => !retained), []);
 }

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
 import { findSockets, SOCKET_VARIABLES, socketVariablesOf } from "../../../sandbox/policy/sockets.ts";
-import { inFolder, plant, projectSandbox, runInside, world } from "../fixture.ts";
+import { plant, projectSandbox, runInside, world } from "../fixture.ts";
+import { inFolder } from "../../folder.ts";
 
 const NOTHING = { sockets: [], socketGroups: [] };
 
