@@ -1,4 +1,4 @@
-// A session tells what a person would agree to, and goes by the agreement at once (S15).
+// A session tells what a person would agree to, and goes by the agreement at once.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";

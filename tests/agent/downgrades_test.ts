@@ -1,4 +1,4 @@
-// Which approvals by policy a document that is not believed turns into questions (S15): one row a condition.
+// Which approvals by policy a document that is not believed turns into questions: one row a condition.
 
 import assert from "node:assert/strict";
 import { agree } from "../../agent/trust/agreement.ts";

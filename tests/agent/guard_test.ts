@@ -1,4 +1,4 @@
-// The guard over a document while commands live: what is recorded before, looked at after, and left for the next run (S17).
+// The guard over a document while commands live: what is recorded before, looked at after, and left for the next run.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";

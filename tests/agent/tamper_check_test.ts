@@ -1,4 +1,4 @@
-// What of a document is not the person's word after commands that could have reached it, decided without files (S17).
+// What of a document is not the person's word after commands that could have reached it, decided without files.
 
 import assert from "node:assert/strict";
 import {

@@ -1,4 +1,4 @@
-// Approvals that a command could have written: what they count for until a person confirms them (S17). One row a condition.
+// Approvals that a command could have written: what they count for until a person confirms them. One row a condition.
 
 import assert from "node:assert/strict";
 import { countingApprovals, unconfirmed } from "../../agent/trust/downgrades.ts";

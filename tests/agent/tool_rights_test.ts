@@ -33,7 +33,7 @@ async function decisionOf(session: ChatSession) {
   return call?.decided;
 }
 
-Deno.test("W12: in an untrusted document the program's own ls runs unasked, and a tool in its place waits", () =>
+Deno.test("in an untrusted document the program's own ls runs unasked, and a tool in its place waits", () =>
   inPlace(async (place) => {
     const text = WIDENING + asking(["c1", "ls", '{"path":"."}']);
     place.settings("tools:\n  auto_approve: [ls]\n");
@@ -47,7 +47,7 @@ Deno.test("W12: in an untrusted document the program's own ls runs unasked, and 
     assert.deepEqual([decided?.decision, decided?.source], ["require_approval", "urn:flemma:approval:trust"]);
   }));
 
-Deno.test("W12: after a kill the program's own ls runs again, and a tool in its place asks", () =>
+Deno.test("after a kill the program's own ls runs again, and a tool in its place asks", () =>
   inPlace(async (place) => {
     const text = answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved"));
     const options = { environment: place.environment, settings: OFF };
@@ -68,7 +68,7 @@ Deno.test("W12: after a kill the program's own ls runs again, and a tool in its 
     assert.doesNotMatch(replaced, /of the module/);
   }));
 
-Deno.test("W12: a start is noted with what the tool that runs may change", () =>
+Deno.test("a start is noted with what the tool that runs may change", () =>
   inPlace(async (place) => {
     const noted = async (name: string) => {
       place.write(name, answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved")));
@@ -85,7 +85,7 @@ Deno.test("W12: a start is noted with what the tool that runs may change", () =>
     assert.equal(await noted("replaced.chat"), "writes");
   }));
 
-Deno.test("W12: the list of tools says who registered each, whatever it says of itself", () =>
+Deno.test("the list of tools says who registered each, whatever it says of itself", () =>
   inPlace(async (place) => {
     withModule(place, "ls");
     const host = { environment: place.environment };
@@ -106,7 +106,7 @@ async function shown(place: Place, text: string, options: MemoryOptions = {}) {
   return { sandboxed, wall, warnings: warnings.join(" ") };
 }
 
-Deno.test("W13: a call is shown where its own tool would run", () =>
+Deno.test("a call is shown where its own tool would run", () =>
   inPlace(async (place) => {
     const inside = await shown(place, asking(["c1", "bash", '{"command":"true"}']));
     assert.equal(inside.sandboxed, !inside.wall.startsWith("outside"));
@@ -137,7 +137,7 @@ Deno.test("W13: a call is shown where its own tool would run", () =>
     assert.match(far.warnings, /may come from a source that has not been asked/);
   }));
 
-Deno.test("W13: a rule for the sandbox approves what runs there, and 'always' writes one only for that", () =>
+Deno.test("a rule for the sandbox approves what runs there, and 'always' writes one only for that", () =>
   inPlace(async (place) => {
     const rules = (tool: string) => `  auto_approve: []\n  rules: [{ approve: ${tool}, sandboxed: true }]\n`;
     const asked = async (tool: string) => {
@@ -155,7 +155,7 @@ Deno.test("W13: a rule for the sandbox approves what runs there, and 'always' wr
     assert.deepEqual(await asked("calculator"), works.ok ? ["approve", true] : ["require_approval", false]);
   }));
 
-Deno.test("W14: an open call is run by the module that replaces its tool, also without a request", () =>
+Deno.test("an open call is run by the module that replaces its tool, also without a request", () =>
   inPlace(async (place) => {
     const text = asking(["c1", "bash", '{"command":"echo of the program"}']);
     withModule(place, "bash", "  auto_approve: [bash]\n");
@@ -170,7 +170,7 @@ Deno.test("W14: an open call is run by the module that replaces its tool, also w
     assert.equal((await session.tool("bash"))?.origin, "module");
   }));
 
-Deno.test("W14: while a module that may replace a tool does not load, its calls wait and are not run", () =>
+Deno.test("while a module that may replace a tool does not load, its calls wait and are not run", () =>
   inPlace(async (place) => {
     place.write("tools.ts", "throw new Error('broken');\n");
     place.settings(`tools:\n  modules: [${place.path("tools.ts")}]\n  auto_approve: [bash]\n`);
@@ -183,7 +183,7 @@ Deno.test("W14: while a module that may replace a tool does not load, its calls 
     }
   }));
 
-Deno.test("W14: a tool file of another file name may replace only what the person lists", () =>
+Deno.test("a tool file of another file name may replace only what the person lists", () =>
   inPlace(async (place) => {
     Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
     Deno.writeTextFileSync(

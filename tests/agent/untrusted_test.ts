@@ -1,4 +1,4 @@
-// What a first block loosens counts only when the person agreed to it (S15).
+// What a first block loosens counts only when the person agreed to it.
 
 import assert from "node:assert/strict";
 import { type Scene, withScene } from "../cli/harness.ts";

@@ -32,7 +32,7 @@ async function inPlace(work: (place: Place) => void | Promise<void>): Promise<vo
   });
 }
 
-Deno.test("D3: a write over a file that no call of this document ever saw says so, and no other", () =>
+Deno.test("a write over a file that no call of this document ever saw says so, and no other", () =>
   inPlace(({ folder, seen, files, call }) => {
     Deno.writeTextFileSync(`${folder}/a.txt`, "old\n");
     Deno.mkdirSync(`${folder}/sub`);

@@ -4,12 +4,12 @@ import stringWidth from "string-width";
 import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";
 
-Deno.test("S5: control characters, escape sequences and carriage returns become visible", () => {
+Deno.test("control characters, escape sequences and carriage returns become visible", () => {
   assert.equal(visible("a\x1b[2Jb\rc\x07\x7f\x9b"), "a\\x1b[2Jb\\rc\\x07\\x7f\\x9b");
   assert.equal(visible("one\ntwo\tthree"), "one\\ntwo\\tthree");
 });
 
-Deno.test("S5: bidirectional controls and zero-width characters become visible", () => {
+Deno.test("bidirectional controls and zero-width characters become visible", () => {
   assert.equal(
     visible("a\u202eb\u2066c\u200bd\u200de\ufefff\u00adg"),
     "a\\u202eb\\u2066c\\u200bd\\u200de\\ufefff\\xadg",
@@ -17,7 +17,7 @@ Deno.test("S5: bidirectional controls and zero-width characters become visible",
   assert.equal(visible("a\u{e0041}\u2028\u2029\u180e\ud800"), "a\\u{e0041}\\u2028\\u2029\\u180e\\ud800");
 });
 
-Deno.test("S5: an emoji keeps its joiners, text does not get any through one", () => {
+Deno.test("an emoji keeps its joiners, text does not get any through one", () => {
   assert.equal(visible("👨‍👩‍👧 ❤️ 👍🏽"), "👨‍👩‍👧 ❤️ 👍🏽");
   assert.equal(visible("👨‍a"), "👨\\u200da");
   assert.equal(visible("a\ufe0f"), "a\\ufe0f");
@@ -27,7 +27,7 @@ Deno.test("several lines may keep line feeds and tabs, and nothing else", () => 
   assert.equal(visible("a\n\tb\r\n", { lines: true }), "a\n\tb\\r\n");
 });
 
-Deno.test("S5: nothing a terminal acts on survives, and doing it twice changes nothing", () => {
+Deno.test("nothing a terminal acts on survives, and doing it twice changes nothing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
       const shown = visible(text);

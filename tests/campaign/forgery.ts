@@ -1,5 +1,5 @@
 // Replies full of what looks like structure, in the stream of each provider, cut at random bytes: what is read back is what
-// was declared, and nothing else, at every moment of the reply (S1, S2, S3).
+// was declared, and nothing else, at every moment of the reply.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
@@ -173,7 +173,7 @@ function written(blocks: readonly Block[]): string[] {
   return lines;
 }
 
-/** Nothing is more than was declared but the line that closes a fence which a text left open (S2). */
+/** Nothing is more than was declared but the line that closes a fence which a text left open. */
 function compare(read: readonly string[], expected: readonly string[]): void {
   const closed = read.map((line, at) => {
     const declared = expected[at] ?? "";

@@ -6,7 +6,7 @@ import { textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 
-Deno.test("D5: Ctrl-C keeps what a command had put out, above the sentence that it was stopped", () =>
+Deno.test("Ctrl-C keeps what a command had put out, above the sentence that it was stopped", () =>
   withScene(async (place) => {
     place.write(
       "a.chat",
@@ -24,7 +24,7 @@ Deno.test("D5: Ctrl-C keeps what a command had put out, above the sentence that 
     assert.match(stderr, /^Interrupted\. Go on with: flemma advance a\.chat$/m);
   }));
 
-Deno.test("D10: a run whose locks, or whose whole state, are removed meanwhile ends well and with no more than a sentence", () =>
+Deno.test("a run whose locks, or whose whole state, are removed meanwhile ends well and with no more than a sentence", () =>
   withScene(async (place) => {
     for (const gone of ["state/flemma/locks", "state"]) {
       await withServer(
@@ -48,7 +48,7 @@ Deno.test("D10: a run whose locks, or whose whole state, are removed meanwhile e
     }
   }));
 
-Deno.test("D10: the lock of another run at the same place stays when an earlier one gives its own back", () =>
+Deno.test("the lock of another run at the same place stays when an earlier one gives its own back", () =>
   withScene(async (place) => {
     await withServer([{ ...textReply("I am well."), hang: true }], async ({ env, received }) => {
       place.write("a.chat", "@You:\nHow are you?\n");

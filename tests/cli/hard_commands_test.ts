@@ -80,7 +80,7 @@ async function ran(
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in the sandbox" : "without a sandbox";
 
-  Deno.test(`faults 50, 52, 53, 58 and 59, ${where}: nothing holds the run up, and nothing is left of it`, () =>
+  Deno.test(`${where}: nothing holds the run up, and nothing is left of it`, () =>
     withScene(async (place) => {
       const mark = MARK();
       const commit =
@@ -114,7 +114,7 @@ for (const sandbox of [true, false]) {
       assert.equal(running(mark), 0);
     }));
 
-  Deno.test(`faults 55 and 56, ${where}: floods end at their limit in bounded memory`, () =>
+  Deno.test(`${where}: floods end at their limit in bounded memory`, () =>
     withScene(async (place) => {
       const mark = MARK();
       const { text, memory } = await ran(place, [
@@ -146,7 +146,7 @@ Deno.test("without a limit ten calls run at the same time: each waits for all th
     for (const { id } of calls) assert.deepEqual(resultOf(text, id), { error: false, text: "met" });
   }));
 
-Deno.test("fault 46: two edits of one file in one turn both survive, in their order", () =>
+Deno.test("two edits of one file in one turn both survive, in their order", () =>
   withScene(async (place) => {
     place.settings("tools:\n  max_concurrent: 2\n");
     place.write("notes.txt", "one\ntwo\n");

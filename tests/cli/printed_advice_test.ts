@@ -265,7 +265,7 @@ Deno.test("a question that comes to nothing is not sent, whatever makes it blank
     });
   }));
 
-Deno.test("P13: a reply that was cut at its limit is not called complete, and goes on with --continue", () =>
+Deno.test("a reply that was cut at its limit is not called complete, and goes on with --continue", () =>
   withScene((place) =>
     withReplay(
       [{ reply: [{ text: "One, two," }], stop_reason: "max_tokens" }, { reply: [] }],
@@ -283,7 +283,7 @@ Deno.test("P13: a reply that was cut at its limit is not called complete, and go
     )
   ));
 
-Deno.test("A9: send names the calls that have not run and what runs them; execute says what came out", () =>
+Deno.test("send names the calls that have not run and what runs them; execute says what came out", () =>
   withScene(async (place) => {
     place.write("a.chat", callsDocument([{ id: "c1", command: "echo out; exit 3", status: "approved" }]));
     const sent = await place.run(["send", "a.chat"], { env: KEY });
@@ -294,7 +294,7 @@ Deno.test("A9: send names the calls that have not run and what runs them; execut
     assert.match(ran.stderr, /^bash \(c1\) failed: out {3}line \d+$/m);
   }));
 
-Deno.test("A11: what policy denied is named in one line", () =>
+Deno.test("what policy denied is named in one line", () =>
   withScene(async (place) => {
     place.settings("tools:\n  presets:\n    $never: { deny: [bash] }\n  auto_approve: [$never]\n");
     place.write("a.chat", callsDocument([{ id: "c1", command: "rm -rf build" }]));

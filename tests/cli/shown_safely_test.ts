@@ -1,4 +1,4 @@
-// What a model or a stranger wrote has no effect on the terminal, whichever command shows it (S5).
+// What a model or a stranger wrote has no effect on the terminal, whichever command shows it.
 
 import assert from "node:assert/strict";
 import { parse } from "npm:yaml@2.9.1";

@@ -1,4 +1,4 @@
-// Known fault 83: a stranger's repository brings settings, a first block that is code, and code of its own.
+// A stranger's repository brings settings, a first block that is code, and code of its own.
 
 import assert from "node:assert/strict";
 import { withScene } from "./harness.ts";
@@ -15,7 +15,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
 };
 
 for (const [what, block] of Object.entries(LOOSENING)) {
-  Deno.test(`fault 83: nothing of a stranger's repository runs or loosens anything at the first run: ${what}`, async () => {
+  Deno.test(`nothing of a stranger's repository runs or loosens anything at the first run: ${what}`, async () => {
     await withScene(async (place) => {
       Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true });
       place.write(

@@ -7,7 +7,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: "http://
 const PENDING = callsDocument([{ id: "c1", command: "true", status: "pending" }]);
 const FILLED = PENDING.replace("status=pending\n", "status=pending\nmy own words\n");
 
-Deno.test("A8: text in a pending block becomes the result, and check, status and approve say so or what is in its way", () =>
+Deno.test("text in a pending block becomes the result, and check, status and approve say so or what is in its way", () =>
   withScene(async (place) => {
     place.write("a.chat", FILLED);
     const checked = await place.run(["check", "a.chat"]);
@@ -55,7 +55,7 @@ Deno.test("check says of each call what it waits for", () =>
     }
   }));
 
-Deno.test("A6: what cannot run is told to the model at once, also where it was pending, and status says so before", () =>
+Deno.test("what cannot run is told to the model at once, also where it was pending, and status says so before", () =>
   withScene(async (place) => {
     const ghost = PENDING.replace("`bash`", "`bosh`");
     for (
@@ -73,7 +73,7 @@ Deno.test("A6: what cannot run is told to the model at once, also where it was p
     }
   }));
 
-Deno.test("A7: a mistyped status waits, with a warning that names the nearest, and approve puts the right word there", () =>
+Deno.test("a mistyped status waits, with a warning that names the nearest, and approve puts the right word there", () =>
   withScene(async (place) => {
     place.write("a.chat", PENDING.replace("status=pending", "status=aproved"));
     const checked = await place.run(["check", "a.chat"]);

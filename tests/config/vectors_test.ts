@@ -48,7 +48,7 @@ for (const vector of vectors) {
   }
 }
 
-/** Names in approval lists that no tool has are warned about (Q13); the plugin, which gave these vectors, is silent. */
+/** Names in approval lists that no tool has are warned about; the plugin, which gave these vectors, is silent. */
 const WARNED_NAMES: Readonly<Record<string, readonly string[]>> = {
   "json-prepend-array-order": ["a", "b"],
 };
@@ -139,7 +139,7 @@ async function run(vector: Vector): Promise<void> {
       const rows = [found.value].flat() as { key: string; value: unknown }[];
       const row = rows.find((row) => row.key === key)!;
       if (key.endsWith(".expanded") || (vector.profile === "v0.11" && key === "tools.auto_approve")) {
-        // The plugin opens presets at once; here the list keeps the references and is opened when it is asked (Q4).
+        // The plugin opens presets at once; here the list keeps the references and is opened when it is asked.
         const opened = lookUp(document.logs, catalog, "tools.auto_approve.expanded");
         assert.ok(opened.ok);
         assert.deepEqual(

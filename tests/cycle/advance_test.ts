@@ -106,7 +106,7 @@ Deno.test("a CR LF document gets CR LF in everything that is written", async () 
   );
 });
 
-Deno.test("S2: a reply that ends inside an open fence is closed before a placeholder", async () => {
+Deno.test("a reply that ends inside an open fence is closed before a placeholder", async () => {
   const text = `${chatWith(["a", "echo"])}\nSee:\n\n\`\`\`\`js\nlet x\n`;
   const built = bench({ text, tools: OFF });
   await built.cycle.advance();

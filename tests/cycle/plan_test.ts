@@ -90,7 +90,7 @@ const aborted = `${chatWith(["c1", "echo"])}\n<!-- flemma:aborted: stopped -->\n
 
 const TABLE: readonly Row[] = [
   {
-    what: "A6: a pending block of an unknown tool, and one whose tool is only a definition",
+    what: "a pending block of an unknown tool, and one whose tool is only a definition",
     text: chatAnswered(
       chatWith(["c1", "ghost"], ["c2", "onlydef"]),
       block("c1", "pending"),
@@ -105,13 +105,13 @@ const TABLE: readonly Row[] = [
     ],
   },
   {
-    what: "A6: an open call whose tool may come from a source that could not be asked",
+    what: "an open call whose tool may come from a source that could not be asked",
     text: chatWith(["c1", "server:tool"]),
     inputs: { toolKind: () => "unasked" },
     steps: ["place c1 pending", "rest pending c1"],
   },
   {
-    what: "A6: an approved call whose tool may come from a source that could not be asked",
+    what: "an approved call whose tool may come from a source that could not be asked",
     text: chatWith(["c1", "server:tool"], ["c2", "echo"]) + "\n@You:\n\n" + block("c1", "approved") + "\n" +
       block("c2", "approved"),
     inputs: { toolKind: (name) => name === "echo" ? "sync" : "unasked", unaskedSource: () => "the server" },
@@ -191,7 +191,7 @@ const TABLE: readonly Row[] = [
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
   {
-    what: "A6: a pending block whose input the schema refuses gets its error at once",
+    what: "a pending block whose input the schema refuses gets its error at once",
     text: one(block("c1", "pending")),
     inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
@@ -203,13 +203,13 @@ const TABLE: readonly Row[] = [
     steps: ["place c1 pending", "notice unreadable-result", "rest pending c1"],
   },
   {
-    what: "A6: an approved open call of an unknown tool gets its error at once",
+    what: "an approved open call of an unknown tool gets its error at once",
     text: chatWith(["c1", "ghost"]),
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
   {
-    what: "A6: an open call of an unknown tool that nobody approved gets its error at once",
+    what: "an open call of an unknown tool that nobody approved gets its error at once",
     text: chatWith(["c1", "ghost"]),
     steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
@@ -446,7 +446,7 @@ Deno.test("executing one call resolves rejected and denied blocks and runs whate
   assert.equal(step(chatWith(["c1", "echo"]), "sync", ["/x: is missing"]).do, "resolve");
 });
 
-Deno.test("P10: a call that is nested too deeply gets its error, holds nobody up, and goes out without its input", async () => {
+Deno.test("a call that is nested too deeply gets its error, holds nobody up, and goes out without its input", async () => {
   const deep = `{"command":"true","x":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
   const fits = `{"x":${"[".repeat(99)}${"]".repeat(99)}}`;
   const built = bench({
@@ -473,7 +473,7 @@ Deno.test("P10: a call that is nested too deeply gets its error, holds nobody up
   assert.deepEqual(inputs, ["{}", fits]);
 });
 
-Deno.test("T8: a call whose input holds a key twice gets an error that names it, and the document keeps its bytes", async () => {
+Deno.test("a call whose input holds a key twice gets an error that names it, and the document keeps its bytes", async () => {
   const twice = '{"command":"ls", "command":"rm x"}';
   const built = bench({
     text: chatWith(["c1", "echo", twice]),
@@ -487,7 +487,7 @@ Deno.test("T8: a call whose input holds a key twice gets an error that names it,
   assert.ok(built.store.text.includes(twice));
 });
 
-Deno.test("P3: of two calls with one id in a message only the last runs, and the other warns", async () => {
+Deno.test("of two calls with one id in a message only the last runs, and the other warns", async () => {
   const built = bench({
     text: chatWith(["c1", "echo", '{"text":"first"}'], ["c1", "echo", '{"text":"second"}']),
     tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1, max_repeats: 3 } },

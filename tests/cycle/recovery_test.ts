@@ -28,7 +28,7 @@ Deno.test("a call that ran when the program ended waits for the person; the othe
   assert.deepEqual([...journal.started()], []);
 });
 
-Deno.test("D11: a call whose result the document could not take is told as that, with the place of the result", async () => {
+Deno.test("a call whose result the document could not take is told as that, with the place of the result", async () => {
   const journal = new MemoryJournal();
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
   const lost = bench({
@@ -158,20 +158,20 @@ async function approvedThenChanged(by: "policy" | "person", autoApprove: string[
   return bench({ text, journal, tools: { ...OFF, auto_approve: autoApprove } });
 }
 
-Deno.test("S5: a call that changed after the person approved it falls back to pending, whatever policy says", async () => {
+Deno.test("a call that changed after the person approved it falls back to pending, whatever policy says", async () => {
   const built = await approvedThenChanged("person", ["echo"]);
   const stop = await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), stop.reason], ["pending", "pending"]);
   assert.deepEqual([built.ran, built.notices()], [[], ["call-changed"]]);
 });
 
-Deno.test("S5: a call that changed after policy approved it is decided anew: asked about", async () => {
+Deno.test("a call that changed after policy approved it is decided anew: asked about", async () => {
   const built = await approvedThenChanged("policy", []);
   await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), built.ran, built.notices()], ["pending", [], ["call-changed"]]);
 });
 
-Deno.test("S5: a call that changed after policy approved it is decided anew: approved, bound to the new text", async () => {
+Deno.test("a call that changed after policy approved it is decided anew: approved, bound to the new text", async () => {
   const built = await approvedThenChanged("policy", ["echo"]);
   await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), built.ran], [null, ["c1"]]);
@@ -179,13 +179,13 @@ Deno.test("S5: a call that changed after policy approved it is decided anew: app
   assert.equal(built.journal.approval("c1")?.hash, hash);
 });
 
-Deno.test("S5: an approved block without an entry is the person's own edit and stands", async () => {
+Deno.test("an approved block without an entry is the person's own edit and stands", async () => {
   const built = bench({ text: chatAnswered(chatWith(["c1", "echo"]), block("c1", "approved")), tools: OFF });
   await built.cycle.advance();
   assert.deepEqual(built.ran, ["c1"]);
 });
 
-Deno.test("S5: the approve command binds to the text; changing the input afterwards undoes it", async () => {
+Deno.test("the approve command binds to the text; changing the input afterwards undoes it", async () => {
   const before = chatAnswered(chatWith(["c1", "echo", '{"text": "ls"}']), block("c1", "pending"));
   const built = bench({ text: before, tools: OFF });
   assert.equal(await built.cycle.approve("c1"), null);
@@ -195,7 +195,7 @@ Deno.test("S5: the approve command binds to the text; changing the input afterwa
   assert.deepEqual([status(built, "c1"), built.ran], ["pending", []]);
 });
 
-Deno.test("S5: a call that changes between the plan and its turn does not run on the old approval", async () => {
+Deno.test("a call that changes between the plan and its turn does not run on the old approval", async () => {
   const two = chatWith(["c1", "echo"], ["c2", "echo", '{"text": "ls"}']);
   const built: Bench = bench({
     text: two,

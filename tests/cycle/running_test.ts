@@ -110,7 +110,7 @@ Deno.test("with the autopilot the calls that found no slot run in the next round
   assert.deepEqual([built.ran, built.sends(), built.notices()], [["a", "b", "c"], 1, ["throttled"]]);
 });
 
-Deno.test("D5: cancelling stops the call that was started first, and keeps what it had put out above the sentence", async () => {
+Deno.test("cancelling stops the call that was started first, and keeps what it had put out above the sentence", async () => {
   const gates = new Gates();
   const built = bench({ text: approved("a", "b"), tools: OFF, run: gates.run });
   const done = built.cycle.advance();
@@ -130,7 +130,7 @@ Deno.test("D5: cancelling stops the call that was started first, and keeps what 
   assert.equal(finished.length, 2);
 });
 
-Deno.test("D5: what a stopped call is known to have put out is in the document at once, and its own answer takes the place of that", async () => {
+Deno.test("what a stopped call is known to have put out is in the document at once, and its own answer takes the place of that", async () => {
   const gates = new Gates();
   const built = bench({
     text: approved("a"),
@@ -152,7 +152,7 @@ Deno.test("D5: what a stopped call is known to have put out is in the document a
   assert.deepEqual(built.journal.bodies, []);
 });
 
-Deno.test("T6: a call that fails says why beside its mark, in the tool's word or the first line of its error", async () => {
+Deno.test("a call that fails says why beside its mark, in the tool's word or the first line of its error", async () => {
   for (
     const [result, note] of [
       [{ success: false, error: "The text occurs twice.\n\nMore." }, "The text occurs twice."],

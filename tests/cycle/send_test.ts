@@ -269,7 +269,7 @@ Deno.test("blocks and parts of an unknown type, and lines that are no JSON, are 
   assert.match(run.after, /\nAB\n/);
 });
 
-Deno.test("S14: a call that may have lost a piece to a broken line is not written, and damaged thinking loses its signature", async () => {
+Deno.test("a call that may have lost a piece to a broken line is not written, and damaged thinking loses its signature", async () => {
   const [start, input, end] = tool('{"command":"rm -rf build"}') as [object, object, object];
   const broken = "data: {broken\n\n";
   const cases = [

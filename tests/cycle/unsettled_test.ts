@@ -1,4 +1,4 @@
-// What a journal comes to about commands that could have reached the document (S17).
+// What a journal comes to about commands that could have reached the document.
 
 import assert from "node:assert/strict";
 import { openJournal } from "../../cycle/storage/journal.ts";

@@ -85,7 +85,7 @@ Deno.test("an unclosed quote runs to the end of the suffix", () => {
   });
 });
 
-Deno.test("A7: a status counts whatever its case, and what is meant as one but is none makes the block wait, with the nearest word", () => {
+Deno.test("a status counts whatever its case, and what is meant as one but is none makes the block wait, with the nearest word", () => {
   const rows:
     readonly (readonly [suffix: string | null, info: string, status: string | null, near?: string | null])[] =
       [

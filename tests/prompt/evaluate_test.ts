@@ -41,7 +41,7 @@ function resultParts(prompt: Prompt): readonly Part[] {
   return part.parts;
 }
 
-Deno.test("only a read result that is one file reference and nothing else becomes a file (S8)", async () => {
+Deno.test("only a read result that is one file reference and nothing else becomes a file", async () => {
   const files = { "a.png": "PNG", "s.txt": "secret" };
   const image = resultParts(await inFolder(files, answered("read", "@./a.png;type=image/png")));
   assert.deepEqual(image.map(({ kind }) => kind), ["image"]);
@@ -115,7 +115,7 @@ Deno.test("the type comes from the reference, else the extension, else the bytes
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["file_unsupported_mime"]);
 });
 
-Deno.test("P5: every textual type goes as text, images as what they are, and of empty files and others only the name", async () => {
+Deno.test("every textual type goes as text, images as what they are, and of empty files and others only the name", async () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   const files: Readonly<
     Record<string, readonly [content: string | Uint8Array, kind: string, reported?: string]>

@@ -7,7 +7,7 @@ import { post } from "../../providers/http/post.ts";
 import { serve } from "./loopback.ts";
 import { withClock } from "../waiting.ts";
 
-Deno.test("P7: a base URL leads to the same place with a slash, the version or the whole path, and keeps its query", () => {
+Deno.test("a base URL leads to the same place with a slash, the version or the whole path, and keeps its query", () => {
   const rows = [
     ["https://api.anthropic.com", "https://api.anthropic.com/v1/messages"],
     ["https://api.anthropic.com/", "https://api.anthropic.com/v1/messages"],
@@ -22,7 +22,7 @@ Deno.test("P7: a base URL leads to the same place with a slash, the version or t
   for (const [base, expected] of rows) assert.equal(endpointUrl(base, "/v1/messages"), expected);
 });
 
-Deno.test("P7: blanks around an address do not count, a blank one is none, and a fragment is refused", () => {
+Deno.test("blanks around an address do not count, a blank one is none, and a fragment is refused", () => {
   const provider = { name: "anthropic", defaultBaseUrl: "https://api.anthropic.com" };
   const resolve = (base_url: string | undefined, variable?: string) =>
     resolveBaseUrl(provider, { ...DEFAULT_SETTINGS, providers: { anthropic: { base_url } } }, {
@@ -44,7 +44,7 @@ Deno.test("P7: blanks around an address do not count, a blank one is none, and a
   }
 });
 
-Deno.test("P8: a host that takes no connection is given up after connect_timeout, one that only thinks is not", async () => {
+Deno.test("a host that takes no connection is given up after connect_timeout, one that only thinks is not", async () => {
   const server = serve(() => ({ body: "ok" }));
   const request = { method: "POST", url: server.url, headers: {}, body: "{}" } as const;
   const exchange = (reach: () => Promise<boolean>, thought: Promise<unknown>) =>

@@ -113,7 +113,7 @@ Deno.test("the star and a host with its port keep a request from the proxy, addr
   }
 });
 
-Deno.test("P9: what a proxy does wrong is told of the proxy, with its variable", async () => {
+Deno.test("what a proxy does wrong is told of the proxy, with its variable", async () => {
   const url = `https://${API}/`;
   await withProxy({ instead: "refuse" }, async (proxy) => {
     const { message, next, again } = await ask(url, { HTTPS_PROXY: proxy });

@@ -79,7 +79,7 @@ const CHANGED: Readonly<Record<string, Change>> = {
   "anthropic/request-basic": { body: HALF },
   "anthropic/request-aborted": { body: HALF },
   "anthropic/request-media": { body: HALF },
-  // S14: a reply cut short by an error ends with an abort marker, whatever the error.
+  // A reply cut short by an error ends with an abort marker, whatever the error.
   "anthropic/error-mid-stream": {
     document_after:
       `${TAY}\n@Assistant:\nIt rises\n\n<!-- flemma:aborted: api_error — Internal server error -->\n`,
@@ -126,9 +126,9 @@ const CHANGED: Readonly<Record<string, Change>> = {
       "<!-- flemma:aborted: Response blocked by Anthropic (refusal) -->\n",
     error: { message: "Response blocked by Anthropic (refusal)", class: "blocked" },
   },
-  // F2: where a file lies on this machine is not told; the model needs its name only.
+  // Where a file lies on this machine is not told; the model needs its name only.
   "openai/request-media": { replaced: ["/home/ada/deep/spec.pdf", "spec.pdf"] },
-  // S14: a reply cut short by an error ends with an abort marker, whatever the error.
+  // A reply cut short by an error ends with an abort marker, whatever the error.
   "openai/failed": {
     document_after: `${PRIME}\n@Assistant:\nNine\n\n<!-- flemma:aborted: The model stumbled. -->\n`,
   },

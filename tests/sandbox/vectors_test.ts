@@ -47,7 +47,7 @@ const DECIDED: Record<string, Partial<Vector>> = {
   "expand-env-empty-string": { expect_args: NOTHING_WRITABLE, expect_rw: [] },
   // Only `~` and `~/…` are expanded; taken literally (the plugin) it would name a folder of the working directory.
   "expand-tilde-user-not-expanded": { expect_args: NOTHING_WRITABLE, expect_rw: [] },
-  // S13: with `required`, nothing runs bare.
+  // With `required`, nothing runs bare.
   "required-missing-binary-runs-bare": { expect_args: null, expect_error: "backend-unavailable" },
 };
 
@@ -86,7 +86,7 @@ async function check(vector: Vector): Promise<void> {
   const effective = vector.frontmatter === undefined
     ? configured
     : await withFrontmatter(vector, environment);
-  // The session's switch is stronger than the document (sandbox 3).
+  // The session's switch is stronger than the document.
   const settings = { ...effective, enabled: vector.runtime_override ?? effective.enabled };
   const sandbox = createSandbox({
     settings,

@@ -77,14 +77,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-Deno.test("8.1 rule 1: an empty command, also one of blanks or with a NUL, is an error", () =>
+Deno.test("an empty command, also one of blanks or with a NUL, is an error", () =>
   inScene(async (place) => {
     assert.match(await bashError(place, ""), /empty/);
     assert.match(await bashError(place, " \n"), /empty/);
     assert.match(await bashError(place, "echo \0"), /NUL/);
   }));
 
-Deno.test("8.1 rule 1: the timeout is the input's, else the default; at most max_timeout, and not zero", () =>
+Deno.test("the timeout is the input's, else the default; at most max_timeout, and not zero", () =>
   inScene(async (place) => {
     const short = { ...settings({}), tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.2 } };
     assert.match(await bashError(place, "sleep 60", short), /0\.2 seconds/);
@@ -97,12 +97,12 @@ Deno.test("8.1 rule 1: the timeout is the input's, else the default; at most max
     );
   }));
 
-Deno.test("8.1 rule 2: both streams share one pipe, so their order is kept", () =>
+Deno.test("both streams share one pipe, so their order is kept", () =>
   inScene(async (place) => {
     assert.equal(await bash(place, "echo 1; echo 2 >&2; echo 3; echo 4 >&2"), "1\n2\n3\n4");
   }));
 
-Deno.test("8.1 rule 2: the shell gets the command verbatim after one line", () =>
+Deno.test("the shell gets the command verbatim after one line", () =>
   inScene(async (place) => {
     let given: readonly string[] = [];
     const sandbox: Sandbox = {
@@ -118,12 +118,12 @@ Deno.test("8.1 rule 2: the shell gets the command verbatim after one line", () =
     assert.deepEqual(given.slice(1), ["-c", `read -r _ || exit 125; exec </dev/null; exec 2>&1\n${command}`]);
   }));
 
-Deno.test("8.1 rule 2: a syntax error of the command reaches the result", () =>
+Deno.test("a syntax error of the command reaches the result", () =>
   inScene(async (place) => {
     assert.match(await bashError(place, "if then"), /syntax error[^]*exit code 2/);
   }));
 
-Deno.test("8.1: shell, cwd and env come from tools.bash", () =>
+Deno.test("shell, cwd and env come from tools.bash", () =>
   inScene(async (place) => {
     await Deno.mkdir(place.path("sub"));
     const changes = settings({ shell: "sh", cwd: place.path("sub"), env: { EXTRA: "x y" } });
@@ -137,7 +137,7 @@ Deno.test("8.1: shell, cwd and env come from tools.bash", () =>
     assert.match(await bashError(place, "true", settings({ shell: "no-such-shell" })), /no-such-shell/);
   }));
 
-Deno.test("fault 35: a shell that lies in a writable folder is not used", () =>
+Deno.test("a shell that lies in a writable folder is not used", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path("bash"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
     const sandbox = openSandbox([place.folder]);
@@ -149,7 +149,7 @@ Deno.test("fault 35: a shell that lies in a writable folder is not used", () =>
     );
   }));
 
-Deno.test("8.1 rule 3: when nothing may be wrapped nothing runs, and the error begins with the sandbox", () =>
+Deno.test("when nothing may be wrapped nothing runs, and the error begins with the sandbox", () =>
   inScene(async (place) => {
     const sandbox: Sandbox = {
       ...openSandbox(),
@@ -170,12 +170,12 @@ Deno.test("8.1 rule 3: when nothing may be wrapped nothing runs, and the error b
     await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
   }));
 
-Deno.test("8.1 rule 4, fault 53: standard input is empty", () =>
+Deno.test("standard input is empty", () =>
   inScene(async (place) => {
     assert.equal(await bash(place, "cat; read line || echo end"), "end");
   }));
 
-Deno.test("8.1 rule 4, faults 29 and 52: there is no terminal, and programs are told not to ask", () =>
+Deno.test("there is no terminal, and programs are told not to ask", () =>
   inScene(async (place) => {
     assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
     assert.equal(
@@ -194,7 +194,7 @@ Deno.test("8.1 rule 4, faults 29 and 52: there is no terminal, and programs are 
     );
   }));
 
-Deno.test("8.1 rule 4, S7: the command does not see the keys of providers", () =>
+Deno.test("the command does not see the keys of providers", () =>
   inScene(async (place) => {
     const variables = {
       PATH: Deno.env.get("PATH") ?? "",
@@ -209,7 +209,7 @@ Deno.test("8.1 rule 4, S7: the command does not see the keys of providers", () =
     );
   }));
 
-Deno.test("8.1 rule 5, fault 50: a background child that holds the pipe does not hold the call, and ends with it", () =>
+Deno.test("a background child that holds the pipe does not hold the call, and ends with it", () =>
   inScene(async (place) => {
     for (
       const command of [
@@ -224,12 +224,12 @@ Deno.test("8.1 rule 5, fault 50: a background child that holds the pipe does not
     }
   }));
 
-Deno.test("8.1 rule 5: what is written before the shell ends is all there", () =>
+Deno.test("what is written before the shell ends is all there", () =>
   inScene(async (place) => {
     assert.equal(await bash(place, "seq 1 1500"), Array.from({ length: 1500 }, (_, n) => n + 1).join("\n"));
   }));
 
-Deno.test("8.1 rule 6: output over the limits is kept whole in a file that the notice names", () =>
+Deno.test("output over the limits is kept whole in a file that the notice names", () =>
   inScene(async (place) => {
     const shown = await bash(place, "seq 1 30000");
     const path = /The complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
@@ -239,7 +239,7 @@ Deno.test("8.1 rule 6: output over the limits is kept whole in a file that the n
     assert.match(shown, /^28001\n[^]*\n30000\n\n\[Lines 28001-30000 of 30000 are shown\./);
   }));
 
-Deno.test("8.1 rule 6: a tail that is counted in memory says the same as one that was held whole", () =>
+Deno.test("a tail that is counted in memory says the same as one that was held whole", () =>
   inScene(async (place) => {
     for (const lines of [2001, 9000, 40000]) {
       const shown = await bash(place, `seq -f %012g 1 ${lines}`);
@@ -247,14 +247,14 @@ Deno.test("8.1 rule 6: a tail that is counted in memory says the same as one tha
     }
   }));
 
-Deno.test("8.1 rule 6: the file is capped and the notice says so", () =>
+Deno.test("the file is capped and the notice says so", () =>
   inScene(async (place) => {
     const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
     const path = /The first 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
     assert.equal((await Deno.stat(path)).size, 1000);
   }));
 
-Deno.test("8.1 rule 6, fault 55: yes for two seconds ends in time with bounded memory and the tail", () =>
+Deno.test("yes for two seconds ends in time with bounded memory and the tail", () =>
   inScene(async (place) => {
     const before = Deno.memoryUsage().rss;
     const error = await bashError(place, "yes", settings({}, { max_file_size: 1024 * 1024 }), 2);
@@ -266,7 +266,7 @@ Deno.test("8.1 rule 6, fault 55: yes for two seconds ends in time with bounded m
     assert.ok(grown < 200e6, `memory grew by ${grown} bytes`);
   }));
 
-Deno.test("8.1 rule 6, fault 56: one giant line is cut by bytes", () =>
+Deno.test("one giant line is cut by bytes", () =>
   inScene(async (place) => {
     const shown = await bash(
       place,
@@ -279,18 +279,18 @@ Deno.test("8.1 rule 6, fault 56: one giant line is cut by bytes", () =>
     );
   }));
 
-Deno.test("8.1 rule 6: bytes that are no characters cannot hide the tail", () =>
+Deno.test("bytes that are no characters cannot hide the tail", () =>
   inScene(async (place) => {
     const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
     assert.match(shown, /^\ufffd+\n\n\[Only the last/);
   }));
 
-Deno.test("8.1 rule 7: blanks and line ends at the very end go, those at the beginning stay", () =>
+Deno.test("blanks and line ends at the very end go, those at the beginning stay", () =>
   inScene(async (place) => {
     assert.equal(await bash(place, "printf '\\n  a  \\nb \\t\\r\\n \\n'"), "\n  a  \nb");
   }));
 
-Deno.test("8.1 rule 7: a flood of blanks after the text does not push the text out, nor count as output", () =>
+Deno.test("a flood of blanks after the text does not push the text out, nor count as output", () =>
   inScene(async (place) => {
     assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
     assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
@@ -298,25 +298,25 @@ Deno.test("8.1 rule 7: a flood of blanks after the text does not push the text o
     assert.match(shown, /\nend\n\n\[Lines 298003-300002 of 300002 are shown\./);
   }));
 
-Deno.test("8.1 rule 7, fault 59: no output has words of its own", () =>
+Deno.test("no output has words of its own", () =>
   inScene(async (place) => {
     assert.equal(await bash(place, "true"), "(no output)");
     assert.equal(await bashError(place, "false"), "(no output)\n\nThe command ended with exit code 1.");
   }));
 
-Deno.test("8.1 rule 7, fault 58: bytes that are not UTF-8 become replacement characters", () =>
+Deno.test("bytes that are not UTF-8 become replacement characters", () =>
   inScene(async (place) => {
     assert.equal(await bash(place, "printf 'a\\377b\\n'"), "a\ufffdb");
   }));
 
-Deno.test("8.1 rule 8: a failure has the output, an empty line and the exit code or the signal", () =>
+Deno.test("a failure has the output, an empty line and the exit code or the signal", () =>
   inScene(async (place) => {
     assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command ended with exit code 42.");
     assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
     assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
   }));
 
-Deno.test("8.1 rule 9: a timeout ends the whole group and gives the text so far and the seconds", () =>
+Deno.test("a timeout ends the whole group and gives the text so far and the seconds", () =>
   inScene(async (place) => {
     // Its time is over when something came.
     await withWaitInHand(300, async (due) => {
@@ -329,7 +329,7 @@ Deno.test("8.1 rule 9: a timeout ends the whole group and gives the text so far 
     assert.match(await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1), /after 1 second\.$/);
   }));
 
-Deno.test("8.1 rule 9: what ignores the polite signal is killed", () =>
+Deno.test("what ignores the polite signal is killed", () =>
   inScene((place) =>
     withWaitInHand(300, async (due) => {
       const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
@@ -339,7 +339,7 @@ Deno.test("8.1 rule 9: what ignores the polite signal is killed", () =>
     })
   ));
 
-Deno.test("8.1 rule 9: D5: stopping a command ends its group, keeps its output, and the text says the person did it", () =>
+Deno.test("stopping a command ends its group, keeps its output, and the text says the person did it", () =>
   inScene(async (place) => {
     const controller = new AbortController();
     let pid = 0;
@@ -354,7 +354,7 @@ Deno.test("8.1 rule 9: D5: stopping a command ends its group, keeps its output, 
     assert.equal(isAlive(pid), false);
   }));
 
-Deno.test("8.1 rule 10: a sandbox that could not be set up is not told as the command's output", () =>
+Deno.test("a sandbox that could not be set up is not told as the command's output", () =>
   inScene(async (place) => {
     let reported = "";
     const sandbox = preparing({
@@ -421,7 +421,7 @@ Deno.test("a command that was ready when what it was wrapped by no longer held i
     assert.ok((await Deno.stat(`${place.folder}/.vscode`)).isDirectory, "it is the person's, and stays");
   }));
 
-Deno.test("8.1 rule 10: what was prepared is given back however the call ends", () =>
+Deno.test("what was prepared is given back however the call ends", () =>
   inScene(async (place) => {
     let disposed = 0;
     const dispose = (): Promise<void> => Promise.resolve(void disposed++);

@@ -4,7 +4,7 @@ import { builtinTools } from "../../tools/builtin/mod.ts";
 import { MOST_CHARACTERS, MOST_LEVELS } from "../../tools/builtin/calculator/expression.ts";
 import { inScene } from "./scene.ts";
 
-Deno.test("8.8: values are those of Lua, written with at most 14 digits", () =>
+Deno.test("values are those of Lua, written with at most 14 digits", () =>
   inScene(async (place) => {
     const rows: readonly (readonly [string, string])[] = [
       ["0.1+0.2", "0.3"],
@@ -82,7 +82,7 @@ Deno.test("8.8: values are those of Lua, written with at most 14 digits", () =>
     }
   }));
 
-Deno.test("8.8: what is empty, malformed or not known is an error that says where", () =>
+Deno.test("what is empty, malformed or not known is an error that says where", () =>
   inScene(async (place) => {
     const rows: readonly (readonly [string, RegExp])[] = [
       ["", /empty/],
@@ -117,7 +117,7 @@ Deno.test("8.8: what is empty, malformed or not known is an error that says wher
     }
   }));
 
-Deno.test("8.8: length and depth are bounded, and a chain at one level is not deep", () =>
+Deno.test("length and depth are bounded, and a chain at one level is not deep", () =>
   inScene(async (place) => {
     const deep = (count: number) => `${"(".repeat(count)}1${")".repeat(count)}`;
     const half = MOST_LEVELS / 2;
@@ -135,14 +135,14 @@ Deno.test("8.8: length and depth are bounded, and a chain at one level is not de
     assert.match(await place.error("calculator", { expression: "1".repeat(MOST_CHARACTERS + 1) }), /longer/);
   }));
 
-Deno.test("8.8: calculator_async answers the same after its delay", () =>
+Deno.test("calculator_async answers the same after its delay", () =>
   inScene(async (place) => {
     assert.equal(await place.output("calculator_async", { expression: "1+1", delay: 0 }), "2");
     assert.equal(await place.output("calculator_async", { expression: "1+1", delay: -5 }), "2");
     assert.match(await place.error("calculator_async", { expression: "1+", delay: 0 }), /missing/);
   }));
 
-Deno.test("8.8: a calculator_async that waits can be stopped", () =>
+Deno.test("a calculator_async that waits can be stopped", () =>
   inScene(async (place) => {
     const stop = new AbortController();
     const running = place.error("calculator_async", { expression: "1+1", delay: null }, {

@@ -86,7 +86,7 @@ Deno.test("4.5: getConfig is a deep copy of the tool's settings over its own def
     return Promise.resolve();
   }));
 
-Deno.test("S7: the environment for child processes has no provider credentials, and tools.NAME.env is added", () =>
+Deno.test("the environment for child processes has no provider credentials, and tools.NAME.env is added", () =>
   inScene((place) => {
     const variables = { PATH: "/bin", ANTHROPIC_API_KEY: "secret", SSH_AUTH_SOCK: "/s" };
     const { env } = place.context(bash, {

@@ -38,7 +38,7 @@ function edit(place: Scene, oldText: string, newText: string, changes: ContextCh
   return place.output("edit", { path: NAME, oldText, newText }, changes);
 }
 
-Deno.test("8.4: errors come in their order", async () => {
+Deno.test("errors come in their order", async () => {
   assert.match(await editError("x", { path: "" }), /path is empty/);
   assert.match(await editError("x", { oldText: "" }), /old text is empty/);
   assert.match(await editError("x", {}), /old text is empty/);
@@ -55,28 +55,28 @@ Deno.test("8.4: errors come in their order", async () => {
   assert.match(await editError("x", { oldText: "x", newText: "x" }), /changes nothing/);
 });
 
-Deno.test("8.4: one occurrence is replaced, an empty new text takes it out", async () => {
+Deno.test("one occurrence is replaced, an empty new text takes it out", async () => {
   assert.equal(await edited("one two three", "two", "2"), "one 2 three");
   assert.equal(await edited("one two three", "two ", ""), "one three");
   assert.equal(await edited("one", "one", "all of it"), "all of it");
 });
 
-Deno.test("8.4, fault 37: replacement patterns are text", async () => {
+Deno.test("replacement patterns are text", async () => {
   assert.equal(await edited('log("done");', '"done"', '"$& $$ $1 $` $\'"'), 'log("$& $$ $1 $` $\'");');
   assert.equal(await edited("a.c abc", "a.c", "x"), "x abc");
 });
 
-Deno.test("8.4, fault 38: a byte order mark stays, also when the passage is at the beginning", async () => {
+Deno.test("a byte order mark stays, also when the passage is at the beginning", async () => {
   assert.equal(await edited("\ufeffhello\n", "hello", "hello2"), "\ufeffhello2\n");
   assert.equal(await edited("\ufeffhello\n", "hello\n", "x"), "\ufeffx");
 });
 
-Deno.test("8.4: occurrences are counted with overlaps", async () => {
+Deno.test("occurrences are counted with overlaps", async () => {
   assert.match(await editError("aaa", { oldText: "aa", newText: "b" }), /found 2 times/);
   assert.match(await editError("aaaa", { oldText: "aa", newText: "b" }), /found 3 times/);
 });
 
-Deno.test("8.4, fault 41: all other bytes stay, also those that are not UTF-8", () =>
+Deno.test("all other bytes stay, also those that are not UTF-8", () =>
   inScene(async (place) => {
     const before = [0xff, 0x0d, 0x0a, 0x20, 0x20, 0x0a, 0x61, 0x62, 0xc3, 0x80, 0x9f, 0x09, 0x00, 0x0d];
     await Deno.writeFile(place.path(NAME), new Uint8Array(before));
@@ -86,7 +86,7 @@ Deno.test("8.4, fault 41: all other bytes stay, also those that are not UTF-8", 
     assert.deepEqual([...await Deno.readFile(place.path(NAME))], after);
   }));
 
-Deno.test("8.4: in a file of CR LF lines a passage written with LF is found and the result says so", () =>
+Deno.test("in a file of CR LF lines a passage written with LF is found and the result says so", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
     assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CR LF/);
@@ -94,12 +94,12 @@ Deno.test("8.4: in a file of CR LF lines a passage written with LF is found and 
     assert.doesNotMatch(await edit(place, "2b", "x"), /CR LF/);
   }));
 
-Deno.test("8.4: the conversion is not tried in a file of mixed line ends, nor for text with CR", async () => {
+Deno.test("the conversion is not tried in a file of mixed line ends, nor for text with CR", async () => {
   assert.match(await editError("a\r\nb\nc\r\n", { oldText: "a\nb", newText: "x" }), /not found/);
   assert.match(await editError("a\r\nb\r\n", { oldText: "a\rb\n", newText: "x" }), /not found/);
 });
 
-Deno.test("8.4: when the passage is not found the line that holds its first line is named", async () => {
+Deno.test("when the passage is not found the line that holds its first line is named", async () => {
   const error = await editError("one\n\tfoo(bar) {\ntwo\n", {
     oldText: "  foo(bar) {\n    body\n",
     newText: "x",
@@ -111,7 +111,7 @@ Deno.test("8.4: when the passage is not found the line that holds its first line
   assert.ok(long.length < 700);
 });
 
-Deno.test("T4: what looks the same and is not found is told with its line and the difference", async () => {
+Deno.test("what looks the same and is not found is told with its line and the difference", async () => {
   const rows: readonly (readonly [string, string, RegExp])[] = [
     ["a\r\nb\nc\r\n", "a\nb\nc", /line 1, with other line ends/],
     ["x\na\nb\n", "a\r\nb", /line 2, with other line ends/],
@@ -127,7 +127,7 @@ Deno.test("T4: what looks the same and is not found is told with its line and th
   assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /It stands/);
 });
 
-Deno.test("T4: a file that is named in another spelling, or through a link, is told with what is there", async () => {
+Deno.test("a file that is named in another spelling, or through a link, is told with what is there", async () => {
   await inScene(async (place) => {
     const input = { oldText: "x", newText: "y" };
     await Deno.mkdir(place.path("Sub"));
@@ -164,13 +164,13 @@ Deno.test("T4: a file that is named in another spelling, or through a link, is t
   });
 });
 
-Deno.test("8.4, fault 40: nothing is found by likeness", async () => {
+Deno.test("nothing is found by likeness", async () => {
   const before = "\u201cx\u201d \u2013 y  \nnext\n";
   assert.match(await editError(before, { oldText: '"x" - y', newText: "z" }), /not found/);
   assert.match(await editError("  a\n", { oldText: "a ", newText: "b" }), /not found/);
 });
 
-Deno.test("8.4: replaceAll exists only where the setting allows it, and replaces from the left without overlaps", () =>
+Deno.test("replaceAll exists only where the setting allows it, and replaces from the left without overlaps", () =>
   inScene(async (place) => {
     const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
     const input = { path: NAME, oldText: "aa", newText: "b", replaceAll: true };
@@ -184,7 +184,7 @@ Deno.test("8.4: replaceAll exists only where the setting allows it, and replaces
     );
   }));
 
-Deno.test("8.4, faults 43 and 44: links and modes stay", () =>
+Deno.test("links and modes stay", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path("real.txt"), "old");
     await Deno.chmod(place.path("real.txt"), 0o600);
@@ -195,7 +195,7 @@ Deno.test("8.4, faults 43 and 44: links and modes stay", () =>
     assert.equal((await Deno.stat(place.path("real.txt"))).mode! & 0o777, 0o600);
   }));
 
-Deno.test("8.4, fault 46: edits of one file at the same time all survive", () =>
+Deno.test("edits of one file at the same time all survive", () =>
   inScene(async (place) => {
     const names = Array.from({ length: 30 }, (_, n) => `<${n}>`);
     await Deno.writeTextFile(place.path(NAME), names.join("\n"));
@@ -203,7 +203,7 @@ Deno.test("8.4, fault 46: edits of one file at the same time all survive", () =>
     assert.equal(await Deno.readTextFile(place.path(NAME)), names.map((name) => `done ${name}`).join("\n"));
   }));
 
-Deno.test("8.4: the running document is refused", () =>
+Deno.test("the running document is refused", () =>
   inScene(async (place) => {
     const error = await place.error("edit", { path: "talk.chat", oldText: "hello", newText: "x" });
     assert.match(error, /document of this conversation/);

@@ -17,7 +17,7 @@ function lines(...expected: readonly string[]): string {
   return expected.join("\n");
 }
 
-Deno.test("8.6: a pattern without a slash is held against names at any depth, in the order of the paths' bytes", () =>
+Deno.test("a pattern without a slash is held against names at any depth, in the order of the paths' bytes", () =>
   inScene(async (place) => {
     await put(
       place,
@@ -40,7 +40,7 @@ Deno.test("8.6: a pattern without a slash is held against names at any depth, in
     assert.equal(await find(place, "nothing*"), "No files found.");
   }));
 
-Deno.test("8.6: a pattern with a slash is held against the path from where the search begins", () =>
+Deno.test("a pattern with a slash is held against the path from where the search begins", () =>
   inScene(async (place) => {
     await put(place, "src/a.ts", "src/in/b.ts", "src/in/deep/c.ts", "lib/src/d.ts", "e.ts");
     assert.equal(await find(place, "src/**/*.ts"), lines("src/a.ts", "src/in/b.ts", "src/in/deep/c.ts"));
@@ -52,7 +52,7 @@ Deno.test("8.6: a pattern with a slash is held against the path from where the s
     assert.equal(await find(place, "**/src/*"), lines("lib/src/d.ts", "src/a.ts"));
   }));
 
-Deno.test("8.6: paths are relative to the working folder, those outside of it begin as they were asked for", () =>
+Deno.test("paths are relative to the working folder, those outside of it begin as they were asked for", () =>
   inScene(async (place) => {
     await put(place, "sub/in/x", "other/x");
     const named = { find: { cwd: `${place.folder}/sub` } };
@@ -66,7 +66,7 @@ Deno.test("8.6: paths are relative to the working folder, those outside of it be
     assert.equal(await run(`${place.folder}/other/`), `${place.folder}/other/x`);
   }));
 
-Deno.test("8.6: excluded names are skipped as any part of a path, and the setting replaces them", () =>
+Deno.test("excluded names are skipped as any part of a path, and the setting replaces them", () =>
   inScene(async (place) => {
     await put(place, "node_modules/x", "a/dist/x", "a/x", "build", "vendor/x");
     assert.equal(await find(place, "x"), "a/x");
@@ -81,7 +81,7 @@ Deno.test("8.6: excluded names are skipped as any part of a path, and the settin
     );
   }));
 
-Deno.test("8.6: hidden files are found by a pattern with a dot at that place alone", () =>
+Deno.test("hidden files are found by a pattern with a dot at that place alone", () =>
   inScene(async (place) => {
     await put(
       place,
@@ -105,7 +105,7 @@ Deno.test("8.6: hidden files are found by a pattern with a dot at that place alo
     assert.equal(await find(place, "../*"), "No files found.");
   }));
 
-Deno.test("8.6: what .gitignore leaves out is not found in a repository, as git itself says", () =>
+Deno.test("what .gitignore leaves out is not found in a repository, as git itself says", () =>
   inScene(async (place) => {
     await put(place, "r/.git/info/", "r/in/deep/", "r/sub/own/.git/", "plain/");
     const files = [
@@ -169,7 +169,7 @@ Deno.test("fault of patterns: globs and .gitignore lines that try every way to s
     assert.equal(await find(place, "*", "r"), "No files found.");
   }));
 
-Deno.test("8.6: links are not followed, pipes are no files, and neither are folders", () =>
+Deno.test("links are not followed, pipes are no files, and neither are folders", () =>
   inScene(async (place) => {
     await put(place, "real/x");
     await Deno.symlink("real", place.path("link"));
@@ -180,7 +180,7 @@ Deno.test("8.6: links are not followed, pipes are no files, and neither are fold
     assert.equal(await find(place, "*", "link"), "link/x");
   }));
 
-Deno.test("8.6: over the limit come the first ones and a notice; what is cut is counted", () =>
+Deno.test("over the limit come the first ones and a notice; what is cut is counted", () =>
   inScene(async (place) => {
     await put(place, "d/c", "d/b", "d/a", "d/d");
     assert.equal(await find(place, "*", "d", 2), "d/a\nd/b\n\n[the first 2 files, limit reached]");
@@ -194,7 +194,7 @@ Deno.test("8.6: over the limit come the first ones and a notice; what is cut is 
     );
   }));
 
-Deno.test("8.6: each wrong input has its own sentence", () =>
+Deno.test("each wrong input has its own sentence", () =>
   inScene(async (place) => {
     await put(place, "file");
     const error = (pattern: string, path: string | null = null) =>
@@ -220,7 +220,7 @@ Deno.test("12.1: a hidden folder is not gone into, and its number is told", () =
     assert.equal((await place.run("find", input, { sandbox })).output, "open/x\n\n[1 folder not readable]");
   }));
 
-Deno.test("8.6: when the time is over, what was found is the partial output of an error", () =>
+Deno.test("when the time is over, what was found is the partial output of an error", () =>
   inScene(async (place) => {
     await put(place, "a/x");
     const error = await place.error("find", { pattern: "x", path: null, limit: null }, {

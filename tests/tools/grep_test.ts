@@ -30,7 +30,7 @@ async function put(place: Scene, files: Readonly<Record<string, string | Uint8Ar
   }
 }
 
-Deno.test("8.7: lines come as path:line:text, by path and then by line, and the last line counts them", () =>
+Deno.test("lines come as path:line:text, by path and then by line, and the last line counts them", () =>
   inScene(async (place) => {
     await put(place, { "b.ts": "one\ntwo\none", "a/x.ts": "none\n", "a-b": "one", "c.ts": "zero" });
     assert.equal(
@@ -48,7 +48,7 @@ Deno.test("8.7: lines come as path:line:text, by path and then by line, and the 
     assert.equal(await grep(place, "one", { path: place.path("a") }), "a/x.ts:1:none\n\n[1 match]");
   }));
 
-Deno.test("8.7: at the limit the search ends and says so; exactly as many is no limit", () =>
+Deno.test("at the limit the search ends and says so; exactly as many is no limit", () =>
   inScene(async (place) => {
     await put(place, { "d/a": "x\nx\n", "d/b": "x\n" });
     assert.equal(
@@ -65,7 +65,7 @@ Deno.test("8.7: at the limit the search ends and says so; exactly as many is no 
     );
   }));
 
-Deno.test("8.7: a pattern that looks like an option is a pattern, and nothing of it runs", () =>
+Deno.test("a pattern that looks like an option is a pattern, and nothing of it runs", () =>
   inScene(async (place) => {
     await put(place, { "pre": "#!/bin/sh\ntouch ran\n", "x": "--pre=./pre\n-e\n" });
     await Deno.chmod(place.path("pre"), 0o755);
@@ -78,7 +78,7 @@ Deno.test("8.7: a pattern that looks like an option is a pattern, and nothing of
     assert.throws(() => Deno.statSync(place.path("ran")), Deno.errors.NotFound);
   }));
 
-Deno.test("8.7: hidden, excluded and ignored files are searched only where path names them", () =>
+Deno.test("hidden, excluded and ignored files are searched only where path names them", () =>
   inScene(async (place) => {
     await put(place, {
       ...{
@@ -99,7 +99,7 @@ Deno.test("8.7: hidden, excluded and ignored files are searched only where path 
     assert.equal(await grep(place, "x", { path: "r", glob: ".env" }), "r/.env:1:x\n\n[1 match]");
   }));
 
-Deno.test("faults 56, 58: binary files are skipped, broken UTF-8, byte order marks, CR LF and giant lines are no obstacle", () =>
+Deno.test("binary files are skipped, broken UTF-8, byte order marks, CR LF and giant lines are no obstacle", () =>
   inScene(async (place) => {
     const bytes = (...parts: readonly (string | number)[]) =>
       new Uint8Array(
@@ -120,7 +120,7 @@ Deno.test("faults 56, 58: binary files are skipped, broken UTF-8, byte order mar
         ...[`d/giant:2:needle ${"y".repeat(13)}`, "d/giant:3:needle", "", "[5 matches]"],
       ],
     );
-    // A line of an answer is cut (tool-cycle 8).
+    // A line of an answer is cut.
     assert.ok(found.split("\n")[3]!.length < 600);
     assert.equal(
       await grep(place, "^needle \\w+$", { path: "d/bom" }),
@@ -152,7 +152,7 @@ Deno.test("expressions that try every way to split a line, and those that grow w
     assert.match(error, /^The pattern cannot be read: /);
   }));
 
-Deno.test("8.7: each wrong input has its own sentence", () =>
+Deno.test("each wrong input has its own sentence", () =>
   inScene(async (place) => {
     await put(place, { file: "x" });
     const error = (pattern: string, more: Asked = {}) =>
@@ -183,7 +183,7 @@ Deno.test("12.1: hidden files and folders give no line, and their number is told
     );
   }));
 
-Deno.test("8.7: when the time is over, the sentence says so; a stopped call says that it was stopped", () =>
+Deno.test("when the time is over, the sentence says so; a stopped call says that it was stopped", () =>
   inScene(async (place) => {
     await put(place, { "a/x": "x" });
     const input = { pattern: "x", path: null, glob: null, limit: null };

@@ -16,7 +16,7 @@ async function put(place: Scene, ...names: readonly string[]): Promise<void> {
   }
 }
 
-Deno.test("8.5: folders come first, then files, each without regard to case and then by bytes; hidden ones are there", () =>
+Deno.test("folders come first, then files, each without regard to case and then by bytes; hidden ones are there", () =>
   inScene(async (place) => {
     await put(place, "b.txt", "B.txt", "a.txt", "Z/", "m/", ".git/", ".env", "é", "\u{1f389}", "\uff01");
     assert.equal(
@@ -27,7 +27,7 @@ Deno.test("8.5: folders come first, then files, each without regard to case and 
     assert.equal(await ls(place, `${place.folder}/tree`), await ls(place, "./tree/"));
   }));
 
-Deno.test("8.5: an empty folder is only the footer, one entry is counted as one", () =>
+Deno.test("an empty folder is only the footer, one entry is counted as one", () =>
   inScene(async (place) => {
     await put(place, "sub/");
     assert.equal(await ls(place, "tree/sub"), "[0 entries]");
@@ -35,7 +35,7 @@ Deno.test("8.5: an empty folder is only the footer, one entry is counted as one"
     assert.equal(await ls(place, "tree", 1.9), "sub/\n\n[1 entry]");
   }));
 
-Deno.test("8.5: with a depth the paths begin at the folder, and the footer says how deep it went", () =>
+Deno.test("with a depth the paths begin at the folder, and the footer says how deep it went", () =>
   inScene(async (place) => {
     await put(place, "a/b/c/d", "z", "a/x");
     assert.equal(await ls(place, "tree", 2), "a/\na/b/\na/x\nz\n\n[4 entries, depth=2]");
@@ -43,7 +43,7 @@ Deno.test("8.5: with a depth the paths begin at the folder, and the footer says 
     for (const depth of [0, -3, 1]) assert.equal(await ls(place, "tree", depth), "a/\nz\n\n[2 entries]");
   }));
 
-Deno.test("8.5: what comes within the limit is decided by the order, and the footer tells how many there are", () =>
+Deno.test("what comes within the limit is decided by the order, and the footer tells how many there are", () =>
   inScene(async (place) => {
     await put(place, ...Array.from({ length: 30 }, (_, n) => `f${String(29 - n).padStart(2, "0")}`));
     assert.equal(await ls(place, "tree", null, 2), "f00\nf01\n\n[2 of 30 entries]");
@@ -55,7 +55,7 @@ Deno.test("8.5: what comes within the limit is decided by the order, and the foo
     assert.equal(await place.output("ls", input, { tools: { truncate: short } }), "[0 of 30 entries]");
   }));
 
-Deno.test("8.5: a link to a folder ends in a slash and is not followed, a link round in a ring neither", () =>
+Deno.test("a link to a folder ends in a slash and is not followed, a link round in a ring neither", () =>
   inScene(async (place) => {
     await put(place, "real/inside");
     for (
@@ -74,7 +74,7 @@ Deno.test("8.5: a link to a folder ends in a slash and is not followed, a link r
     assert.equal(await ls(place, "tree/to"), "inside\n\n[1 entry]");
   }));
 
-Deno.test("8.5: no path, a missing one and a file have their own sentences", () =>
+Deno.test("no path, a missing one and a file have their own sentences", () =>
   inScene(async (place) => {
     await put(place, "folder/file");
     const error = (path: string) => place.error("ls", { path, max_depth: null, limit: null });
@@ -100,7 +100,7 @@ Deno.test("a name that would break its line is shown as JSON", () =>
     assert.equal(await ls(place, "tree", 2), '"c\\td"/\n"a\\nb"\n"c\\td"/x\n\n[3 entries, depth=2]');
   }));
 
-Deno.test("S7: the system's own folders are neither listed nor gone into", () =>
+Deno.test("the system's own folders are neither listed nor gone into", () =>
   inScene(async (place) => {
     await put(place, "x");
     await Deno.symlink("/proc/self", place.path("tree/self"));

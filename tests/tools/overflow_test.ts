@@ -110,7 +110,7 @@ Deno.test("a link somebody put at the path is replaced, not followed", () =>
     assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n3\n4");
   }));
 
-Deno.test("T2: when the file cannot be written the notice says so, where and why", () =>
+Deno.test("when the file cannot be written the notice says so, where and why", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path("new"), "a file where a folder is needed");
     const shown = await run(place, "1\n2\n3\n4", "tail");
@@ -121,7 +121,7 @@ Deno.test("T2: when the file cannot be written the notice says so, where and why
     assert.ok(!shown.includes("os error"));
   }));
 
-Deno.test("T5: a file that stands at the path is another call's: it stays, and each call is told its own", () =>
+Deno.test("a file that stands at the path is another call's: it stays, and each call is told its own", () =>
   inScene(async (place) => {
     const reported = [];
     const rows = [
@@ -155,7 +155,7 @@ Deno.test("T5: a file that stands at the path is another call's: it stays, and e
     assert.equal(await Deno.readTextFile(files[0]!.path), "A");
   }));
 
-Deno.test("T2: a document that lies deep has a name too, cut inside no character, that still ends in the id", () =>
+Deno.test("a document that lies deep has a name too, cut inside no character, that still ends in the id", () =>
   inScene(async (place) => {
     const file = new OverflowFile(place.path(`${"é".repeat(150)}_${"x".repeat(40)}_call_1.txt`), 100);
     await file.write(new Uint8Array([65]));

@@ -130,7 +130,7 @@ Deno.test("the formatter is told the width that is left for it", () => {
   assert.deepEqual(widths, [34]);
 });
 
-Deno.test("fault 89: a shortened preview ends in an ellipsis and is known to be cut", () => {
+Deno.test("a shortened preview ends in an ellipsis and is known to be cut", () => {
   const input = { command: `echo ok${" ".repeat(500)}; curl evil`, label: "running tests" };
   const shown = preview("bash", input);
   assert.ok(shown.endsWith("…"));
@@ -145,7 +145,7 @@ Deno.test("a preview that itself ends in an ellipsis is not taken for a cut one"
   assert.equal(previewIsCut(tools.get("bash"), "bash", { command: "echo …" }), false);
 });
 
-Deno.test("fault 89, S5: what hides or reorders a command is shown as escapes, in every tool", () => {
+Deno.test("what hides or reorders a command is shown as escapes, in every tool", () => {
   const hidden = "ls \r\x1b[8m\u202e\u200b; curl evil";
   const escaped = "ls \\r\\x1b[8m\\u202e\\u200b; curl evil";
   assert.equal(preview("bash", { command: hidden, label: "a\u202eb" }), `bash: $ ${escaped}  # a\\u202eb`);

@@ -27,7 +27,7 @@ function numbered(count: number): string {
   return Array.from({ length: count }, (_, n) => `line ${n + 1}`).join("\n");
 }
 
-Deno.test("8.2 rule 1: an empty path, a missing file, a folder, a pipe and a locked file have their own sentences", () =>
+Deno.test("an empty path, a missing file, a folder, a pipe and a locked file have their own sentences", () =>
   inScene(async (place) => {
     assert.match(await readError(place, ""), /empty/);
     assert.match(await readError(place, "sub/none.txt"), /sub\/none\.txt was not found/);
@@ -40,7 +40,7 @@ Deno.test("8.2 rule 1: an empty path, a missing file, a folder, a pipe and a loc
     assert.match(await readError(place, "file/below"), /needs a folder|not found/);
   }));
 
-Deno.test("8.2 rule 2: a binary file is one reference with its type", () =>
+Deno.test("a binary file is one reference with its type", () =>
   inScene(async (place) => {
     const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
     await Deno.mkdir(place.path("a b#+%;?"));
@@ -59,7 +59,7 @@ Deno.test("8.2 rule 2: a binary file is one reference with its type", () =>
     assert.equal(await read(place, "page.svg"), "<svg/>");
   }));
 
-Deno.test("8.2 rule 2: home, parent and absolute paths keep their form in the reference", () => {
+Deno.test("home, parent and absolute paths keep their form in the reference", () => {
   assert.equal(fileReference("~/x.png", "image/png"), "@~/x.png;type=image/png");
   assert.equal(fileReference("../x.png", "image/png"), "@../x.png;type=image/png");
   assert.equal(fileReference("/x.png", "image/png"), "@//x.png;type=image/png");
@@ -67,13 +67,13 @@ Deno.test("8.2 rule 2: home, parent and absolute paths keep their form in the re
   assert.equal(fileReference(".hidden/x.png", "image/png"), "@./.hidden/x.png;type=image/png");
 });
 
-Deno.test("8.2 rule 2: a type no provider takes is an error with type and size", () =>
+Deno.test("a type no provider takes is an error with type and size", () =>
   inScene(async (place) => {
     await put(place, "blob", new Uint8Array(2048));
     assert.match(await readError(place, "blob"), /blob.*application\/octet-stream.*2\.0KB/);
   }));
 
-Deno.test("8.2 rule 2: textual types of their own, and unknown names without a NUL, are text", () =>
+Deno.test("textual types of their own, and unknown names without a NUL, are text", () =>
   inScene(async (place) => {
     for (
       const name of [
@@ -96,7 +96,7 @@ Deno.test("8.2 rule 2: textual types of their own, and unknown names without a N
     assert.equal((await read(place, "late-nul")).length, 9001);
   }));
 
-Deno.test("8.2 rule 3: the final line feed, carriage returns before line feeds and a byte order mark are not shown", () =>
+Deno.test("the final line feed, carriage returns before line feeds and a byte order mark are not shown", () =>
   inScene(async (place) => {
     await put(place, "a.txt", "\ufeffone\r\ntwo\rstill\r\n");
     assert.equal(await read(place, "a.txt"), "one\ntwo\rstill");
@@ -106,7 +106,7 @@ Deno.test("8.2 rule 3: the final line feed, carriage returns before line feeds a
     assert.equal(await read(place, "c.txt"), "a\ufffdb");
   }));
 
-Deno.test("8.2 rule 4: offset and limit are whole numbers from 1", () =>
+Deno.test("offset and limit are whole numbers from 1", () =>
   inScene(async (place) => {
     await put(place, "a.txt", "1\n2\n3\n");
     assert.equal(await read(place, "a.txt", 2.9), "2\n3");
@@ -119,13 +119,13 @@ Deno.test("8.2 rule 4: offset and limit are whole numbers from 1", () =>
     assert.match(await readError(place, "a.txt", 4), /Line 4 .*3 lines/);
   }));
 
-Deno.test("8.2 rule 4: an empty file is a success that says so", () =>
+Deno.test("an empty file is a success that says so", () =>
   inScene(async (place) => {
     await put(place, "a.txt", "");
     assert.equal(await read(place, "a.txt"), "[The file is empty.]");
   }));
 
-Deno.test("8.2 rule 5, fault 49: 20 010 lines give exactly the first page the description speaks of", () =>
+Deno.test("20 010 lines give exactly the first page the description speaks of", () =>
   inScene(async (place) => {
     await put(place, "a.txt", `${numbered(20_010)}\n`);
     assert.equal(
@@ -144,7 +144,7 @@ Deno.test("8.2 rule 5, fault 49: 20 010 lines give exactly the first page the de
     assert.match(`${tool?.description}`, /2000 lines or 50\.0KB/);
   }));
 
-Deno.test("8.2 rule 5: cut by bytes the notice names the limit", () =>
+Deno.test("cut by bytes the notice names the limit", () =>
   inScene(async (place) => {
     await put(place, "a.txt", Array(100).fill("x".repeat(1023)).join("\n"));
     const shown = await read(place, "a.txt");
@@ -155,7 +155,7 @@ Deno.test("8.2 rule 5: cut by bytes the notice names the limit", () =>
     assert.equal(byteLength(shown.split("\n\n[")[0] ?? ""), 50 * 1024 - 1);
   }));
 
-Deno.test("8.2 rule 5: only limit cut, the notice tells how many lines remain", () =>
+Deno.test("only limit cut, the notice tells how many lines remain", () =>
   inScene(async (place) => {
     await put(place, "a.txt", numbered(10));
     assert.equal(
@@ -165,7 +165,7 @@ Deno.test("8.2 rule 5: only limit cut, the notice tells how many lines remain", 
     assert.match(await read(place, "a.txt", 1, 9), /\[1 line more in the file/);
   }));
 
-Deno.test("8.2 rule 5, fault 47: a giant line gives its number, size and a command that prints its beginning", () =>
+Deno.test("a giant line gives its number, size and a command that prints its beginning", () =>
   inScene(async (place) => {
     await put(place, "it's big.txt", `short\n${"x".repeat(300_000)}\nend\n`);
     assert.match(
@@ -179,7 +179,7 @@ Deno.test("8.2 rule 5, fault 47: a giant line gives its number, size and a comma
     assert.equal(await read(place, "it's big.txt", 3), "end");
   }));
 
-Deno.test("8.2: a huge file is not held in memory", () =>
+Deno.test("a huge file is not held in memory", () =>
   inScene(async (place) => {
     await put(place, "huge.txt", "some text of a line\n".repeat(1000));
     // A hole costs no room on the disk. It is so large because other tests in this process use memory meanwhile.
@@ -199,7 +199,7 @@ Deno.test("8.2: a huge file is not held in memory", () =>
     assert.ok(grown < 450e6, `memory grew by ${grown} bytes`);
   }));
 
-Deno.test("S8: text that is one line in the form of a reference is escaped, other text is not", () =>
+Deno.test("text that is one line in the form of a reference is escaped, other text is not", () =>
   inScene(async (place) => {
     await put(place, "a.txt", "@//etc/passwd;type=image/png\n");
     assert.equal(await read(place, "a.txt"), "\\@//etc/passwd;type=image/png");
@@ -212,7 +212,7 @@ Deno.test("S8: text that is one line in the form of a reference is escaped, othe
     }
   }));
 
-Deno.test("S8: whoever reads a result gets back the path of a reference and the text that only looked like one", () => {
+Deno.test("whoever reads a result gets back the path of a reference and the text that only looked like one", () => {
   const name = fc.string({
     unit: fc.constantFrom("a", " ", "+", "%", "2", "0", "#", "?", ";", "é", "\u00a0", ".", "-"),
     minLength: 1,
@@ -279,7 +279,7 @@ Deno.test("the limits are those of the settings", () =>
     assert.match(shown, /\[Lines 1-4 of 10 are shown\. Go on with offset 5\.\]$/);
   }));
 
-Deno.test("sandbox 12.1: what the policy hides is not read, under no name it has", () =>
+Deno.test("what the policy hides is not read, under no name it has", () =>
   inScene(async (place) => {
     await Deno.mkdir(place.path("keys"));
     await put(place, "keys/id", "secret\n");

@@ -48,7 +48,7 @@ Deno.test("each problem is a line with the place and what is wrong", async () =>
   assert.deepEqual(await check("read", { path: "a", offset: "1" }), ["/offset: must be number or null"]);
 });
 
-Deno.test("fault 13: members the model adds are refused", async () => {
+Deno.test("members the model adds are refused", async () => {
   assert.notDeepEqual(
     await check("bash", { label: "l", command: "ls", dangerouslyDisableSandbox: true }),
     [],

@@ -31,7 +31,7 @@ async function leftovers(place: Scene, folder = ""): Promise<string[]> {
   return names;
 }
 
-Deno.test("8.3: an empty path and missing content are errors, empty content is fine", () =>
+Deno.test("an empty path and missing content are errors, empty content is fine", () =>
   inScene(async (place) => {
     assert.match(await writeError(place, "", "x"), /path is empty/);
     assert.match(await writeError(place, "a.txt", undefined), /content is missing/);
@@ -39,7 +39,7 @@ Deno.test("8.3: an empty path and missing content are errors, empty content is f
     assert.equal((await Deno.stat(place.path("a.txt"))).size, 0);
   }));
 
-Deno.test("8.3: exactly the bytes of the content, and the success names bytes and path", () =>
+Deno.test("exactly the bytes of the content, and the success names bytes and path", () =>
   inScene(async (place) => {
     const content = "é\r\nno end\n\n  x";
     assert.equal(await write(place, "sub/deep/a.txt", content), "Wrote 15 bytes to sub/deep/a.txt.");
@@ -48,20 +48,20 @@ Deno.test("8.3: exactly the bytes of the content, and the success names bytes an
     assert.deepEqual(await leftovers(place, "sub/deep"), []);
   }));
 
-Deno.test("8.3, fault 38: writing over a file with a byte order mark writes just the content", () =>
+Deno.test("writing over a file with a byte order mark writes just the content", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path("a.txt"), "\ufeffhello\n");
     await write(place, "a.txt", "new");
     assert.deepEqual([...await Deno.readFile(place.path("a.txt"))], [...new TextEncoder().encode("new")]);
   }));
 
-Deno.test("fault 73: a lone surrogate from JSON does not get into the file", () =>
+Deno.test("a lone surrogate from JSON does not get into the file", () =>
   inScene(async (place) => {
     await write(place, "a.txt", "\ud83d");
     assert.equal(await Deno.readTextFile(place.path("a.txt")), "\ufffd");
   }));
 
-Deno.test("8.3: a path that is not writable is refused by its own name, before anything is made", () =>
+Deno.test("a path that is not writable is refused by its own name, before anything is made", () =>
   inScene(async (place) => {
     const sandbox = openSandbox([place.path("in")]);
     assert.match(
@@ -72,7 +72,7 @@ Deno.test("8.3: a path that is not writable is refused by its own name, before a
     await write(place, "in/deep/a.txt", "x", { sandbox });
   }));
 
-Deno.test("8.3, S11: the real policy refuses protected paths and places outside", () =>
+Deno.test("the real policy refuses protected paths and places outside", () =>
   inScene(async (place) => {
     await Deno.mkdir(place.path(".git/hooks"), { recursive: true });
     await Deno.writeTextFile(place.path(".git/HEAD"), "ref: refs/heads/main\n");
@@ -92,7 +92,7 @@ Deno.test("8.3, S11: the real policy refuses protected paths and places outside"
     await write(place, "fine.txt", "x", { sandbox });
   }));
 
-Deno.test("8.3: the running document is refused under every name it has, with and without a sandbox", () =>
+Deno.test("the running document is refused under every name it has, with and without a sandbox", () =>
   inScene(async (place) => {
     await Deno.symlink("talk.chat", place.path("link.chat"));
     await Deno.link(place.document, place.path("hard.chat"));
@@ -109,7 +109,7 @@ Deno.test("8.3: the running document is refused under every name it has, with an
     assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
   }));
 
-Deno.test("8.3, fault 43: a link is followed and judged by its target", () =>
+Deno.test("a link is followed and judged by its target", () =>
   inScene(async (place) => {
     await Deno.mkdir(place.path("in"));
     await Deno.mkdir(place.path("out"));
@@ -126,7 +126,7 @@ Deno.test("8.3, fault 43: a link is followed and judged by its target", () =>
     assert.equal(await Deno.readTextFile(place.path("in/new.txt")), "made");
   }));
 
-Deno.test("8.3, fault 44: the mode stays, also special bits", () =>
+Deno.test("the mode stays, also special bits", () =>
   inScene(async (place) => {
     for (const mode of [0o600, 0o755, 0o640, 0o4755]) {
       await Deno.writeTextFile(place.path("a"), "old");
@@ -136,14 +136,14 @@ Deno.test("8.3, fault 44: the mode stays, also special bits", () =>
     }
   }));
 
-Deno.test("8.3: a new file has the mode the umask leaves", () =>
+Deno.test("a new file has the mode the umask leaves", () =>
   inScene(async (place) => {
     await write(place, "a", "x");
     assert.equal((await Deno.stat(place.path("a"))).mode! & 0o777, 0o666 & ~Deno.umask());
   }));
 
 Deno.test({
-  name: "8.3: the owner stays",
+  name: "the owner stays",
   ignore: Deno.uid() !== 0,
   fn: () =>
     inScene(async (place) => {
@@ -155,7 +155,7 @@ Deno.test({
     }),
 });
 
-Deno.test("8.3: hard links stay: both names have the new content", () =>
+Deno.test("hard links stay: both names have the new content", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path("a"), "a longer old content");
     await Deno.link(place.path("a"), place.path("b"));
@@ -164,7 +164,7 @@ Deno.test("8.3: hard links stay: both names have the new content", () =>
     assert.equal((await Deno.stat(place.path("a"))).nlink, 2);
   }));
 
-Deno.test("8.3: otherwise the file is replaced whole by a rename", () =>
+Deno.test("otherwise the file is replaced whole by a rename", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path("a"), "old");
     const reader = await Deno.open(place.path("a"));
@@ -207,7 +207,7 @@ Deno.test("sandbox 8 rule 3: a link that takes the place of the file is not foll
     assert.equal(await Deno.readTextFile(place.path("precious")), "mine");
   }));
 
-Deno.test("8.3: a folder or a file in the way, and a device, are errors", () =>
+Deno.test("a folder or a file in the way, and a device, are errors", () =>
   inScene(async (place) => {
     await Deno.mkdir(place.path("dir"));
     await Deno.writeTextFile(place.path("file"), "x");
@@ -220,7 +220,7 @@ Deno.test("8.3: a folder or a file in the way, and a device, are errors", () =>
   }));
 
 Deno.test({
-  name: "8.3: when there is no space the old content is intact, by rename and in place",
+  name: "when there is no space the old content is intact, by rename and in place",
   ignore: !await mayMount(),
   fn: () =>
     inScene(async (place) => {
@@ -238,7 +238,7 @@ Deno.test({
     }),
 });
 
-Deno.test("8.3, fault 46: writes to one path happen in the order of the calls", () =>
+Deno.test("writes to one path happen in the order of the calls", () =>
   inScene(async (place) => {
     await Deno.symlink("a", place.path("link"));
     const contents = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(1 + (19 - n) * 5000));
@@ -246,7 +246,7 @@ Deno.test("8.3, fault 46: writes to one path happen in the order of the calls", 
     assert.equal(await Deno.readTextFile(place.path("a")), contents.at(-1));
   }));
 
-Deno.test("8.3: a refused write does not hold up the next one", () =>
+Deno.test("a refused write does not hold up the next one", () =>
   inScene(async (place) => {
     const sandbox = openSandbox([]);
     const [first, second] = await Promise.all([

@@ -23,7 +23,7 @@ const tmpInside = {
 
 const writablePaths = inGroup("writable paths", [
   {
-    name: "S4: the folder for temporary files becomes a link to the home",
+    name: "writable entries: the folder for temporary files becomes a link to the home",
     plant: ({ root }) => Deno.mkdirSync(`${root}/tmp/x`),
     shell: () =>
       "rmdir $TMPDIR; rm -rf $TMPDIR; mv $TMPDIR $TMPDIR.2; ln -sfn $HOME $TMPDIR; ln -sfn $HOME $TMPDIR/",
@@ -32,14 +32,14 @@ const writablePaths = inGroup("writable paths", [
     ...tmpInside,
   },
   {
-    name: "S4: the same where that folder was missing",
+    name: "writable entries: the same where that folder was missing",
     shell: () => "ln -s $HOME $TMPDIR",
     nextRun: () => into("$HOME/.bashrc"),
     won: bashrcChanged,
     ...tmpInside,
   },
   {
-    name: "S4: a folder of the project that is listed, and the folders on the way to it",
+    name: "writable entries: a folder of the project that is listed, and the folders on the way to it",
     plant: ({ project }) => Deno.mkdirSync(`${project}/build/out`, { recursive: true }),
     shell: ({ root }) =>
       `rmdir build/out; mv build b; mkdir build; ln -s ${root}/outside build/out; rm -rf build; ln -s ${root} build`,
@@ -48,14 +48,15 @@ const writablePaths = inGroup("writable paths", [
     won: outsideChanged,
   },
   {
-    name: "S4: a listed folder that is missing, made as a link, with one more link in front of it",
+    name:
+      "writable entries: a listed folder that is missing, made as a link, with one more link in front of it",
     shell: ({ root }) => `ln -s ${root}/outside real; ln -s real out; ln -s ${root}/outside two`,
     nextRun: ({ root }) => into(`${root}/outside/file`),
     policy: () => ({ rw_paths: ["urn:flemma:cwd", "./out", "./two"] }),
     won: outsideChanged,
   },
   {
-    name: "S4: the cache below the project",
+    name: "writable entries: the cache below the project",
     shell: () => "rm -rf .cache; ln -s $HOME .cache",
     nextRun: () => into("$HOME/.bashrc"),
     policy: () => ({ rw_paths: ["urn:flemma:cwd", "${XDG_CACHE_HOME:-~/.cache}"] }),
@@ -63,7 +64,7 @@ const writablePaths = inGroup("writable paths", [
     won: bashrcChanged,
   },
   {
-    name: "S4: a listed file that becomes a link",
+    name: "writable entries: a listed file that becomes a link",
     plant: ({ project }) => Deno.writeTextFileSync(`${project}/log`, ""),
     shell: ({ root }) => `rm -f log; mv log l; ln -sf ${root}/outside/file log`,
     nextRun: ({ root }) => into(`${root}/outside/file`),
@@ -71,7 +72,7 @@ const writablePaths = inGroup("writable paths", [
     won: outsideChanged,
   },
   {
-    name: "S4: writing by the file tools through such a link",
+    name: "writable entries: writing by the file tools through such a link",
     shell: () => "ln -s $HOME out",
     calls: () => [["write", { path: "out/.bashrc", content: "PWNED" }]],
     policy: () => ({ rw_paths: ["urn:flemma:cwd", "./out"] }),
@@ -83,14 +84,14 @@ const ROOT_OF_PROGRAM = new URL("../../../", import.meta.url).pathname.replace(/
 
 const ownCode = inGroup("own code", [
   {
-    name: "S9: the sources of this program",
+    name: "own code: the sources of this program",
     shell: () =>
       `: >> ${ROOT_OF_PROGRAM}/cli.ts && echo PWNED; touch ${ROOT_OF_PROGRAM}/x-attack.ts && echo PWNED && rm ${ROOT_OF_PROGRAM}/x-attack.ts; true`,
     policy: () => ({ rw_paths: ["urn:flemma:cwd", ROOT_OF_PROGRAM] }),
     won: (_, { out }) => out.includes("PWNED") || there(`${ROOT_OF_PROGRAM}/x-attack.ts`),
   },
   {
-    name: "S9: the runtime",
+    name: "own code: the runtime",
     shell: () => {
       const runtime = Deno.execPath();
       return `touch -r ${runtime} ${runtime} && echo PWNED; ln ${runtime} ${runtime}-attack && echo PWNED && rm ${runtime}-attack; true`;
@@ -101,7 +102,7 @@ const ownCode = inGroup("own code", [
     won: (_, { out }) => out.includes("PWNED"),
   },
   {
-    name: "S9: modules and packages that Deno fetched for this program",
+    name: "own code: modules and packages that Deno fetched for this program",
     plant: ({ root }) => {
       for (const name of ["remote", "npm", "gen"]) {
         Deno.mkdirSync(`${root}/home/.cache/deno/${name}`, { recursive: true });
@@ -115,7 +116,7 @@ const ownCode = inGroup("own code", [
     policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/home/.cache`] }),
   },
   {
-    name: "S9: a cache of Deno that was not there yet",
+    name: "own code: a cache of Deno that was not there yet",
     plant: ({ root }) => Deno.mkdirSync(`${root}/home/.cache`),
     shell: () =>
       "mkdir -p ~/.cache/deno/npm; echo x > ~/.cache/deno/npm/PWNED; ln -s /tmp ~/.cache/deno/remote",
@@ -129,23 +130,23 @@ const trapped = ({ project }: { project: string }) => there(`${project}/.vscode`
 
 const closedFolders = inGroup("closed folders", [
   {
-    name: "S10: a trap in a folder that may not be written to",
+    name: "traps in closed folders: a trap in a folder that may not be written to",
     shell: () => `${TRAP}; chmod 555 .vscode`,
     won: trapped,
   },
   {
-    name: "S10: one that may not even be looked into",
+    name: "traps in closed folders: one that may not even be looked into",
     shell: () => `${TRAP}; chmod 0 .vscode`,
     won: trapped,
   },
   {
-    name: "S10: folders in it that may not be written to",
+    name: "traps in closed folders: folders in it that may not be written to",
     shell: () =>
       "mkdir -p .vscode/a/b; echo x > .vscode/tasks.json; echo x > .vscode/a/b/c; chmod -R a-w .vscode",
     won: trapped,
   },
   {
-    name: "S10: in a project that may not be written to",
+    name: "traps in closed folders: in a project that may not be written to",
     shell: () => `${TRAP}; chmod 555 .`,
     won: (scene) => {
       Deno.chmodSync(scene.project, 0o755);
@@ -153,7 +154,7 @@ const closedFolders = inGroup("closed folders", [
     },
   },
   {
-    name: "S10: in a project that may not be looked into",
+    name: "traps in closed folders: in a project that may not be looked into",
     shell: () => `${TRAP}; chmod 0 .`,
     won: (scene) => {
       Deno.chmodSync(scene.project, 0o755);
@@ -161,13 +162,13 @@ const closedFolders = inGroup("closed folders", [
     },
   },
   {
-    name: "S10: hooks of git in a folder that may not be written to",
+    name: "traps in closed folders: hooks of git in a folder that may not be written to",
     plant: ({ project }) => Deno.removeSync(`${project}/.git/hooks`, { recursive: true }),
     shell: () => "mkdir .git/hooks; echo x > .git/hooks/pre-commit; chmod 555 .git/hooks .git",
     won: ({ project }) => there(`${project}/.git/hooks`),
   },
   {
-    name: "S10: hooks of git in a folder that may not be looked into",
+    name: "traps in closed folders: hooks of git in a folder that may not be looked into",
     plant: ({ project }) => Deno.removeSync(`${project}/.git/hooks`, { recursive: true }),
     shell: () => "mkdir .git/hooks; echo x > .git/hooks/pre-commit; chmod 0 .git",
     won: ({ project }) => {
@@ -176,7 +177,7 @@ const closedFolders = inGroup("closed folders", [
     },
   },
   {
-    name: "S10: a link that was taken out of a folder which then may not be written to",
+    name: "traps in closed folders: a link that was taken out of a folder which then may not be written to",
     plant: ({ project }) => {
       Deno.mkdirSync(`${project}/dotfiles`);
       Deno.mkdirSync(`${project}/conf`);
@@ -193,7 +194,8 @@ const closedFolders = inGroup("closed folders", [
 /** What a command prepares so that the next one's sandbox cannot be set up, in the hope that it then runs without. */
 const setUp = inGroup("set-up", [
   {
-    name: "S5: a repository that becomes a link to the outside, and links to it from all sides",
+    name:
+      "links in a repository: a repository that becomes a link to the outside, and links to it from all sides",
     plant: ({ root }) => plant(root, "outside/.git/config"),
     shell: () =>
       "git init -q nr; mv nr gone; ln -s ../outside nr; ln -s nr two; mkdir r; ln -s ../../outside/.git r/.git; ln -s ../.. r/up",
@@ -203,7 +205,7 @@ const setUp = inGroup("set-up", [
       [...Deno.readDirSync(`${root}/outside/.git`)].length !== 1,
   },
   {
-    name: "S6: a hundred repositories and worktrees with names as long as they may be",
+    name: "many repositories: a hundred repositories and worktrees with names as long as they may be",
     shell: () =>
       "l=$(printf '%0200d' 0); for i in $(seq 100); do mkdir -p r$i/.git/hooks r$i/.git/objects r$i/.git/refs .git/worktrees/$l$i; echo 'ref: refs/heads/x' > r$i/.git/HEAD; : > .git/worktrees/$l$i/commondir; done",
     nextRun: () => `${into("../outside/file")}; echo x > r1/.git/hooks/pre-commit; echo on`,
@@ -211,7 +213,7 @@ const setUp = inGroup("set-up", [
       outsideChanged(scene) || out !== "on\n" || there(`${scene.project}/r1/.git/hooks/pre-commit`),
   },
   {
-    name: "S7: sockets in folders that nobody may look into, and files that stand where sockets stood",
+    name: "sockets: sockets in folders that nobody may look into, and files that stand where sockets stood",
     shell: ({ root }) =>
       `for n in 8 9; do mkdir ${root}/tmp/tmux-$n; python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' ${root}/tmp/tmux-$n/default; done; chmod 0 ${root}/tmp/tmux-8; rm ${root}/tmp/tmux-9/default; ln -s ${root}/outside/file ${root}/tmp/tmux-9/default; ln -s ${root}/tmp/tmux-8 ${root}/tmp/tmux-10; ln -s ${root}/outside ${root}/tmp/tmux-11`,
     nextRun: ({ root }) => `${into(`${root}/outside/file`)}; echo on`,
@@ -219,7 +221,7 @@ const setUp = inGroup("set-up", [
     policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/tmp`] }),
   },
   {
-    name: "S14: killing what started it, so that its traps are never put right",
+    name: "killing the program: killing what started it, so that its traps are never put right",
     shell: () => "mkdir .vscode; echo x > .vscode/tasks.json; kill -9 1 $PPID; kill -9 -1; kill -9 0",
     nextRun: () => "true",
     won: ({ project }) => there(`${project}/.vscode`),

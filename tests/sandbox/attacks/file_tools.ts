@@ -7,13 +7,13 @@ const leaked = (_: Scene, { out, err }: Ran) => /sk-secret|PATH=|HOME=/.test(out
 
 const system = inGroup("file tools", [
   {
-    name: "S1: the variables of this program, by a link that a command made",
+    name: "reading through a link: the variables of this program, by a link that a command made",
     shell: () => "ln -s /proc/self/environ env.txt",
     calls: () => [["read", { path: "env.txt" }]],
     won: leaked,
   },
   {
-    name: "S1: the same in a cloned repository, through a folder and a second link",
+    name: "reading through a link: the same in a cloned repository, through a folder and a second link",
     plant: ({ project }) => {
       Deno.symlinkSync("/proc", `${project}/p`);
       Deno.symlinkSync("p/self/environ", `${project}/e`);
@@ -28,14 +28,14 @@ const system = inGroup("file tools", [
     won: leaked,
   },
   {
-    name: "S1: the passage that an edit looks for and does not find",
+    name: "reading through a link: the passage that an edit looks for and does not find",
     shell: () => "ln -s /proc/self/environ env.txt",
     calls: () => [["edit", { path: "env.txt", oldText: "HOME=\nx", newText: "" }]],
     policy: () => ({ rw_paths: ["/"] }),
     won: leaked,
   },
   {
-    name: "S1: a switch of the kernel, with everything writable",
+    name: "reading through a link: a switch of the kernel, with everything writable",
     calls: () => [
       ["write", { path: "/proc/self/comm", content: "PWNED" }],
       ["write", { path: "/proc/self/coredump_filter", content: "0x7f" }],
@@ -45,19 +45,19 @@ const system = inGroup("file tools", [
     won: () => Deno.readTextFileSync("/proc/self/comm") === "PWNED\n",
   },
   {
-    name: "S1: the messages of the kernel, which never end",
+    name: "reading through a link: the messages of the kernel, which never end",
     shell: () => "ln -s /proc/kmsg k; ln -s /dev/kmsg d",
     calls: () => [["read", { path: "k" }], ["read", { path: "d" }], ["read", { path: "/proc/kmsg" }]],
     won: (_, { err }) => err.split("may not be read").length !== 4,
   },
   {
-    name: "S1: the folder of runtime files, which a command finds empty",
+    name: "reading through a link: the folder of runtime files, which a command finds empty",
     plant: ({ root }) => Deno.writeTextFileSync(`${root}/run/auth.json`, "PWNED"),
     calls: ({ root }) => [["read", { path: `${root}/run/auth.json` }]],
     won: (_, { out }) => out.includes("PWNED"),
   },
   {
-    name: "S1: a device by another name",
+    name: "reading through a link: a device by another name",
     shell: () => "ln -s /dev/zero z; ln -s /dev/stdin i; mkfifo f",
     calls: () => [["read", { path: "z" }], ["read", { path: "i" }], ["read", { path: "f" }]],
     won: (_, { out }) => out.trim() !== "",
@@ -110,7 +110,8 @@ const fifty = <T>(one: (index: number) => T): T[] => Array.from({ length: 50 }, 
 
 const races = inGroup("races", [
   {
-    name: "S2: a folder that changes places with a link to the outside, beside fifty writings",
+    name:
+      "writing while paths change: a folder that changes places with a link to the outside, beside fifty writings",
     plant: ({ root, project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.symlinkSync(`${root}/outside`, `${project}/lnk`);
@@ -121,7 +122,7 @@ const races = inGroup("races", [
     won: outsideChanged,
   },
   {
-    name: "S2: the same beside fifty edits and new folders",
+    name: "writing while paths change: the same beside fifty edits and new folders",
     plant: ({ root, project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.writeTextFileSync(`${project}/d/file`, "text of outside/file\n");
@@ -137,7 +138,8 @@ const races = inGroup("races", [
     won: outsideChanged,
   },
   {
-    name: "S2: a file that changes places with a link to the document and to the settings",
+    name:
+      "writing while paths change: a file that changes places with a link to the document and to the settings",
     plant: ({ project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.writeTextFileSync(`${project}/d/config.yaml`, "");
@@ -148,7 +150,8 @@ const races = inGroup("races", [
     won: changed("project/.flemma/config.yaml"),
   },
   {
-    name: "S3: a folder that changes places with a link to hidden keys, beside a hundred readings",
+    name:
+      "reading while paths change: a folder that changes places with a link to hidden keys, beside a hundred readings",
     plant: ({ root, project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.writeTextFileSync(`${project}/d/id`, "harmless");
@@ -159,7 +162,7 @@ const races = inGroup("races", [
     won: (_, { out }) => out.includes("text of home/"),
   },
   {
-    name: "S3: the same with the variables of this program",
+    name: "reading while paths change: the same with the variables of this program",
     plant: ({ project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.writeTextFileSync(`${project}/d/environ`, "harmless");

@@ -17,12 +17,12 @@ const project = inGroup("held files", [
     ".vimrc",
     ".lvimrc",
   ].map((path) => ({
-    name: `S19: ${path} where there was none`,
+    name: `watched files: ${path} where there was none`,
     shell: () => put(path),
     won: ({ root }: { root: string }) => there(`${root}/project/${path}`),
   })),
   {
-    name: "S19: settings of an editor that are there",
+    name: "watched files: settings of an editor that are there",
     plant: ({ project }) => {
       Deno.mkdirSync(`${project}/.zed`);
       Deno.writeTextFileSync(`${project}/.zed/tasks.json`, "text of zed\n");
@@ -36,7 +36,7 @@ const project = inGroup("held files", [
     won: ({ project }) => text(`${project}/.zed/tasks.json`) !== "text of zed\n",
   },
   {
-    name: "S19: the permission of direnv for a file below",
+    name: "watched files: the permission of direnv for a file below",
     plant: ({ root }) => Deno.mkdirSync(`${root}/home/.local/share`, { recursive: true }),
     shell: () =>
       "mkdir -p sub ~/.local/share/direnv/allow; echo 'touch PWNED' > sub/.envrc; echo x > ~/.local/share/direnv/allow/abc",
@@ -44,7 +44,7 @@ const project = inGroup("held files", [
     won: ({ root }) => there(`${root}/home/.local/share/direnv`),
   },
   {
-    name: "S19: the same by the file tools",
+    name: "watched files: the same by the file tools",
     plant: ({ root }) => Deno.mkdirSync(`${root}/home/.local/share`, { recursive: true }),
     calls: () => [["write", { path: "~/.local/share/direnv/allow/abc", content: "x" }], ["write", {
       path: ".envrc",
@@ -72,13 +72,13 @@ const home = inGroup("held files", [
       ".config/emacs/init.el",
     ],
   ].map((path) => ({
-    name: `S19: ~/${path}, with the home writable`,
+    name: `watched files: ~/${path}, with the home writable`,
     shell: () => `mkdir -p ~/"$(dirname ${path})"; echo PWNED > ~/${path}; ln -s /etc/passwd ~/${path}`,
     won: ({ root }: { root: string }) => there(`${root}/home/${path}`),
     ...HOME,
   })),
   {
-    name: "S19: a start file of an editor that is there, and the folder around it",
+    name: "watched files: a start file of an editor that is there, and the folder around it",
     plant: ({ root }) => {
       Deno.mkdirSync(`${root}/home/.config/kak`);
       Deno.writeTextFileSync(`${root}/home/.config/kak/kakrc`, "text of home/.config/kak/kakrc\n");

@@ -113,7 +113,7 @@ const gitTraps = inGroup(
       person: () => `cd sub && ${COMMIT}; git status`,
     },
     {
-      name: "S11: a new worktree with a configuration of its own",
+      name: "git: a new worktree with a configuration of its own",
       plant: configured("[extensions]\n\tworktreeConfig = true\n"),
       shell: (scene) =>
         `${
@@ -122,7 +122,7 @@ const gitTraps = inGroup(
       person: () => "cd wt && git status",
     },
     {
-      name: "S11: a new worktree whose common folder is another",
+      name: "git: a new worktree whose common folder is another",
       shell: (scene) =>
         `${
           program(scene)
@@ -185,7 +185,7 @@ const gitTraps = inGroup(
       person: () => COMMIT,
     },
     {
-      name: "S11: a monitor, a pager and an alias that the configuration names by a path in the tree",
+      name: "git: a monitor, a pager and an alias that the configuration names by a path in the tree",
       plant: configured('[core]\n\tfsmonitor = ./tools/watch\n[alias]\n\tci = "!./tools/ci -x"\n', {
         "tools/watch": "#!/bin/sh\n",
         "tools/ci": "#!/bin/sh\n",
@@ -194,14 +194,14 @@ const gitTraps = inGroup(
       person: () => "git status; git ci",
     },
     {
-      name: "S11: a filter that the configuration names by a path in the tree",
+      name: "git: a filter that the configuration names by a path in the tree",
       plant: configured('[filter "x"]\n\tclean = sh tools/clean.sh %f\n', { "tools/clean.sh": "cat\n" }),
       shell: (scene) =>
         `${over("tools/clean.sh")(scene)}; echo '*.txt filter=x' > .gitattributes; echo a > a.txt`,
       person: () => "git add a.txt",
     },
     {
-      name: "S11: a repository without a working folder, in a folder of the project",
+      name: "git: a repository without a working folder, in a folder of the project",
       shell: (scene) =>
         `${
           program(scene)
@@ -209,7 +209,7 @@ const gitTraps = inGroup(
       person: () => "cd docs && git status",
     },
     {
-      name: "S11: one that was there already",
+      name: "git: one that was there already",
       plant: ({ project }) =>
         void new Deno.Command("git", { args: ["init", "-q", "--bare", "store.git"], cwd: project })
           .outputSync(),
@@ -220,7 +220,7 @@ const gitTraps = inGroup(
       person: () => "cd store.git && git status",
     },
     {
-      name: "S11: a repository in a folder that git keeps as another one, deeper than any look",
+      name: "git: a repository in a folder that git keeps as another one, deeper than any look",
       plant: ({ project }) => {
         const folder = `${project}/v/w/x/y/z/lib`;
         Deno.mkdirSync(folder, { recursive: true });
@@ -233,7 +233,7 @@ const gitTraps = inGroup(
       person: () => "git status; cd v/w/x/y/z/lib && git status",
     },
     {
-      name: "S11: a repository made by one command and armed by the next",
+      name: "git: a repository made by one command and armed by the next",
       shell: (scene) => `${program(scene)}; git init -q sub; cd sub; ${COMMIT}`,
       then: (scene) => `git -C sub config core.fsmonitor ${scene.project}/evil; git add sub`,
     },

@@ -1,4 +1,4 @@
-// Writable entries that lead, by a link a command could have made, to where no entry points (S4).
+// Writable entries that lead, by a link a command could have made, to where no entry points.
 
 import assert from "node:assert/strict";
 import { strayLink } from "../../../sandbox/paths/stray_link.ts";
@@ -85,7 +85,7 @@ Deno.test("a way is astray when it ends outside and has a link inside: one row a
   assert.equal(astray("/home", "/wx/a"), null, "a neighbour whose name begins alike");
 });
 
-Deno.test("S4: entries that others cover are held in place, with the folders on the way", () =>
+Deno.test("entries that others cover are held in place, with the folders on the way", () =>
   inFolder(async (root) => {
     plant(root, "project/build/deep/out/", "project/log", "tmp/x/");
     const rw_paths = ["urn:flemma:cwd", "./build/deep/out", "./log", `${root}/tmp`, `${root}/tmp/x`];
@@ -115,14 +115,14 @@ Deno.test("S4: entries that others cover are held in place, with the folders on 
     }
   }));
 
-Deno.test("S4: an entry inside a protected folder makes nothing there writable", () =>
+Deno.test("an entry inside a protected folder makes nothing there writable", () =>
   inFolder(async (root) => {
     plant(root, "project/.vscode/out/");
     const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "./.vscode/out"] } });
     assert.notEqual((await runInside(sandbox, "touch .vscode/out/x")).code, 0);
   }));
 
-Deno.test("S4: complete output is kept behind no link that a command could have made", () =>
+Deno.test("complete output is kept behind no link that a command could have made", () =>
   inFolder(async (root) => {
     plant(root, "project/", "outside/", "project/out -> ../outside", "mine -> outside");
     const sandbox = projectSandbox(root);
@@ -145,7 +145,7 @@ Deno.test("S4: complete output is kept behind no link that a command could have 
     assert.equal(off.strayLink(through), null, "without a sandbox commands write there themselves");
   }));
 
-Deno.test("S4: a folder that is exchanged while its file is made gets no output", () =>
+Deno.test("a folder that is exchanged while its file is made gets no output", () =>
   inFolder(async (root) => {
     plant(root, "project/d/", "outside/");
     let looks = 0;

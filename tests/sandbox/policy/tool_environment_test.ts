@@ -1,4 +1,4 @@
-// Which variables reach a tool (S7).
+// Which variables reach a tool.
 
 import assert from "node:assert/strict";
 import { KNOWN_PROVIDERS } from "../../../providers/known.ts";

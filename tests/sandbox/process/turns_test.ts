@@ -1,4 +1,4 @@
-// Tools that work with files go while no command lives that could exchange these files (S2, S3).
+// Tools that work with files go while no command lives that could exchange these files.
 
 import assert from "node:assert/strict";
 import { Turns } from "../../../sandbox/process/turns.ts";

@@ -24,7 +24,7 @@ Deno.test("compiled code lies in the cache of deno run, or beside temporary file
   assert.equal(at(single, { TMPDIR: "/t" }).protect[0], "/t/deno-compile-flemma.cache");
 });
 
-Deno.test("S9: the runtime is own code, and with it what a checkout, a bundle or an address is made of", () => {
+Deno.test("the runtime is own code, and with it what a checkout, a bundle or an address is made of", () => {
   const cached = (...names: string[]) => names.map((name) => `/h/.cache/deno/${name}`);
   const compiled = cached("v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm");
   const fetched = cached("gen", "remote", "npm");
@@ -45,7 +45,7 @@ Deno.test("S9: the runtime is own code, and with it what a checkout, a bundle or
   ]);
 });
 
-Deno.test("S9: a bundle is its first file with the parts beside it, and an installed package all of it with what leads there", () => {
+Deno.test("a bundle is its first file with the parts beside it, and an installed package all of it with what leads there", () => {
   const own = (module: string, main: string) =>
     at({ module: `file://${module}`, main: `file://${main}` }).protect.slice(3, -1);
   assert.deepEqual(own("/opt/my%20x/flemma/commands.js", "/opt/my%20x/flemma.js"), [
@@ -73,7 +73,7 @@ Deno.test("S9: a bundle is its first file with the parts beside it, and an insta
   ]);
 });
 
-Deno.test("S9: commands get a Deno cache of their own only where the person's is protected", () => {
+Deno.test("commands get a Deno cache of their own only where the person's is protected", () => {
   const world = (variables: Record<string, string>) => ({ cwd: "/w", home: "/h", variables });
   assert.equal(denoFolderForCommands(at({}), world({})), "/h/.cache/flemma/deno");
   assert.equal(denoFolderForCommands(at({}), world({ XDG_CACHE_HOME: "/c" })), "/c/flemma/deno");
@@ -99,7 +99,7 @@ function installed(root: string): { running: RunningProgram; variables: Record<s
   };
 }
 
-Deno.test("S9: neither runtime nor program nor the links to them can be exchanged where their folders are writable", () =>
+Deno.test("neither runtime nor program nor the links to them can be exchanged where their folders are writable", () =>
   inFolder(async (root) => {
     const sandbox = projectSandbox(
       root,
@@ -132,7 +132,7 @@ Deno.test("S9: neither runtime nor program nor the links to them can be exchange
     for (const path of ["deno/2.9/deno", "flemma"]) assert.ok(listed.includes(`${share}/${path}`), path);
   }));
 
-Deno.test("S9: who works in the program's own folder is told why nothing there can be changed", () =>
+Deno.test("who works in the program's own folder is told why nothing there can be changed", () =>
   inFolder((root) => {
     plant(root, "project/");
     const running = {
@@ -146,7 +146,7 @@ Deno.test("S9: who works in the program's own folder is told why nothing there c
     assert.deepEqual(sandbox.notices().map(({ code }) => code), ["own-folder"]);
   }));
 
-Deno.test("S9: a Deno inside works in a cache of its own, unless the person passes theirs or it cannot be written", () =>
+Deno.test("a Deno inside works in a cache of its own, unless the person passes theirs or it cannot be written", () =>
   inFolder(async (root) => {
     plant(root, "project/a.js", "home/.cache/deno/");
     Deno.writeTextFileSync(`${root}/project/a.js`, "console.log(Deno.env.get('DENO_DIR'))");

@@ -1,4 +1,4 @@
-// Files that run when the person starts a tool: told when a command changes them, and never in its way (S19).
+// Files that run when the person starts a tool: told when a command changes them, and never in its way.
 
 import assert from "node:assert/strict";
 import { obeyedBy } from "../../../sandbox/protect/watched.ts";

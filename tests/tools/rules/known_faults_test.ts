@@ -18,26 +18,26 @@ async function approved(rules: Rules, commands: readonly string[]): Promise<stri
 
 const rule = (...command: string[]): Rules => [{ approve: "bash", command }];
 
-Deno.test("fault 1: a compound command is not judged as one string", async () => {
+Deno.test("a compound command is not judged as one string", async () => {
   const separators = ["; ", " && ", " || ", " | ", " |& ", " & ", "\n"];
   const commands = separators.map((between) => `git log -1${between}touch /tmp/pwned`);
   assert.deepEqual(await approved(rule("git log **"), commands), []);
   assert.deepEqual(await approved(rule("git log **"), ["git log -1"]), ["git log -1"]);
 });
 
-Deno.test("fault 2: a harmless head lends its approval to nothing behind it", async () => {
+Deno.test("a harmless head lends its approval to nothing behind it", async () => {
   const commands = ["cd /tmp && python3 s.py", "cd /tmp; python3 s.py", "cd /tmp\npython3 s.py"];
   assert.deepEqual(await approved(rule("cd **"), commands), []);
 });
 
-Deno.test("fault 4: the text that is judged is the text that runs, whatever characters it holds", async () => {
+Deno.test("the text that is judged is the text that runs, whatever characters it holds", async () => {
   const between = ["\n", "\r", "\r\n", "\0", "\u2028", "\u2029", "\u0085", "\v", "\f"];
   assert.deepEqual(await approved(rule("pwd", "pwd **"), between.map((c) => `pwd${c}touch made`)), []);
   // Half a character reaches the shell as another one.
   assert.deepEqual(await approved(rule("pwd **"), ["pwd \ud83d", "pwd \udc00x", "pwd 🎉"]), ["pwd 🎉"]);
 });
 
-Deno.test("fault 5: nothing that was recognised is no approval", async () => {
+Deno.test("nothing that was recognised is no approval", async () => {
   const nothing = ["git diff --", "-", "", " ", "\n", "# only a comment", "\t# x\n\n"];
   assert.deepEqual(await approved(rule("pwd"), nothing), []);
   const settings = "{ auto_approve: [], rules: [{ ask: '*' }] }";
@@ -47,14 +47,14 @@ Deno.test("fault 5: nothing that was recognised is no approval", async () => {
   );
 });
 
-Deno.test("fault 7: where a redirection leads is looked at", async () => {
+Deno.test("where a redirection leads is looked at", async () => {
   const commands = [">", ">>", ">|", "&>", "2>", "1>", "&>>", "<>"].map((to) => `env ${to} ../outside.txt`);
   const others = ["env | tee ../outside.txt", "env; cat > ../outside.txt << E\nx\nE"];
   assert.deepEqual(await approved(rule("env", "cat **"), [...commands, ...others]), []);
   assert.deepEqual(await approved(rule("env"), ["env", "env 2>/dev/null"]), ["env", "env 2>/dev/null"]);
 });
 
-Deno.test("fault 8: the strictest rule wins, whatever the order", async () => {
+Deno.test("the strictest rule wins, whatever the order", async () => {
   await inFolder(async (folder) => {
     const rules: Rules = [{ approve: "bash", command: "ls **" }, { deny: "bash", command: "ls /root **" }];
     for (const order of [rules, [...rules].reverse()]) {
@@ -64,7 +64,7 @@ Deno.test("fault 8: the strictest rule wins, whatever the order", async () => {
   });
 });
 
-Deno.test("fault 10: ordinary substitutions are not refused outright, and a refusal says what is in the way", async () => {
+Deno.test("ordinary substitutions are not refused outright, and a refusal says what is in the way", async () => {
   await inFolder(async (folder) => {
     assert.ok((await evaluateCommand("echo $(git log -1)", { folder })).approved);
     const { why } = await evaluateCommand("git log | tee x; echo", { folder });
@@ -72,7 +72,7 @@ Deno.test("fault 10: ordinary substitutions are not refused outright, and a refu
   });
 });
 
-Deno.test("fault 11: programs that run others stand on no list by themselves", async () => {
+Deno.test("programs that run others stand on no list by themselves", async () => {
   const commands = [
     "find . -exec touch /tmp/p {} +",
     "env touch /tmp/p",
@@ -92,7 +92,7 @@ Deno.test("fault 11: programs that run others stand on no list by themselves", a
   }
 });
 
-Deno.test("fault 86: a question of the person outranks the sandbox, and says which rule it was", async () => {
+Deno.test("a question of the person outranks the sandbox, and says which rule it was", async () => {
   const settings = "{ rules: [{ ask: bash, command: git push ** }] }";
   const block =
     `${FENCE}json\n{"flemma":{"tools":{"rules":[{"ask":"bash","command":"git pull **"}]}}}\n${FENCE}\n\n`;
