@@ -1,4 +1,4 @@
-// The agent room as hosts other than the command line see it: documents that are open, new ones, and what they speak of.
+// The public surface of the agent room for hosts: open documents, new documents, and their types.
 
 export type { FirstBlock, FrontmatterDiagnostic } from "../config/document/first_block.ts";
 export type { LoadedSettings, SettingsOverrides } from "../config/sources/find.ts";

@@ -1,4 +1,4 @@
-// Opens a document as a session: a file under its lock, or a text that lives elsewhere.
+// Opens a document as a `ChatSession`: a file under its lock, or a text in memory.
 
 import { type Environment, processEnvironment, systemFor } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
@@ -13,12 +13,12 @@ import { startSession } from "./session.ts";
 import type { ReadBefore } from "./runtime/types.ts";
 import type { ChatOptions, ChatSession, MemoryOptions, OpenOptions } from "./types.ts";
 
-/** Several documents of one process are given the same one. */
+/** To share among several documents of one process. */
 export { RequestLimiter } from "../providers/http/limiter.ts";
 
 /**
- * Opens a file, which is changed in place under its lock. Nothing is read beyond the document and its settings, and
- * nothing is probed, until a method needs it.
+ * Opens a file for changes in place, under its lock. Reads only the document and its settings, and probes nothing, until a
+ * method needs more.
  *
  * ```ts
  * import { openChat } from "flemma";
@@ -31,11 +31,12 @@ export { RequestLimiter } from "../providers/http/limiter.ts";
  * }
  * ```
  *
- * @param path the document, relative to the working folder; how messages call it
- * @param options what the host gives along
- * @returns the session. Fails with `document-missing`, `document-locked` and the other refusals of a document that
- * cannot be read or written, with `runtime-unsupported` outside of Deno, with `cancelled` when the signal ends the waiting for another run, or with what is wrong in
- * the settings. A first block that cannot be read is no failure but one of the session's `blockers`.
+ * @param path the document, relative to the working folder; messages use this path as its name
+ * @param options the options of the host
+ * @returns the open document. Fails with `document-missing`, `document-locked` and the other codes of a document that
+ * cannot be read or written, with `runtime-unsupported` outside of Deno, with `cancelled` when the signal ends the wait
+ * for another run, or with what is wrong in the settings. Unreadable frontmatter is not a failure: it is one of the
+ * `blockers`.
  */
 export async function openChat(path: string, options: OpenOptions = {}): Promise<Outcome<ChatSession>> {
   const system = systemFor("openChat");
@@ -58,7 +59,7 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
     }
   }
   const opened = { store, label: path, file: path, locked: !readOnly, close: () => store.close() };
-  // A link may lead to another project, and settings may change while another run is waited for.
+  // A link may lead to another project, and settings may change while waiting for another run.
   const sources = store.path === named && wait === 0 ? found?.sources : undefined;
   const session = await startSession(opened, { ...options, environment, readOnly }, { sources });
   if (!session.ok) return session;
@@ -66,18 +67,18 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   return session;
 }
 
-/** A document that was read to be looked at. */
+/** A document that was read only for viewing. */
 export interface ReadForSession {
   /** The real path; null when the text has none. */
   readonly path: string | null;
-  /** The absolute path it was named by, links kept. */
+  /** The absolute path as given, links kept. */
   readonly named: string | null;
-  /** The file as the person called it; null for a text that came from elsewhere. */
+  /** The file as the person named it; null for a text from elsewhere. */
   readonly file: string | null;
   readonly chat: Chat;
 }
 
-/** Opens a document as it was read, to look at it: nothing of it is written. */
+/** Opens a document for viewing, from what was already read; writes nothing. */
 export async function openRead(
   { path, named, file, chat }: ReadForSession,
   options: ChatOptions & { readonly environment: Environment },
@@ -90,7 +91,7 @@ export async function openRead(
 }
 
 /**
- * Opens a text that nobody else changes: filter mode, an editor's buffer, a test.
+ * Opens a text that nothing else changes: for a filter, an editor's buffer, a test.
  *
  * ```ts
  * import { chatInMemory } from "flemma";
@@ -99,9 +100,9 @@ export async function openRead(
  * if (opened.ok) console.log(opened.value.chat.turns.length); // 1
  * ```
  *
- * @param bytes the document; not looked at when a store is given
- * @param options what the host gives along
- * @returns the session. Fails with `document-binary` or `document-not-utf8`, or with what is wrong in the settings.
+ * @param bytes the document; ignored if a store is given
+ * @param options the options of the host
+ * @returns the open document. Fails with `document-binary` or `document-not-utf8`, or with what is wrong in the settings.
  */
 export async function chatInMemory(
   bytes: Uint8Array,

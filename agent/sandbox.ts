@@ -1,4 +1,4 @@
-// The sandbox that a document's tools run in: made in one place, so that no command forgets what it protects.
+// Creates the sandbox of a document's tools, in one place, so that no command forgets a protected path.
 
 import type { Environment } from "../base/environment.ts";
 import { runtimeFolder, stateFolder } from "../base/folders.ts";
@@ -8,14 +8,14 @@ import { createSandbox, type RunSandbox, type SandboxOptions } from "../sandbox/
 import { protectedSkillFolders } from "../tools/skills/protected_folders.ts";
 import type { SubjectSettings } from "./settings.ts";
 
-/** A document by the path it was named by and the real path that leads to; both null for the folder. */
+/** A document's real path, and the path it was named by; both null if only a folder is meant. */
 export interface DocumentPaths {
   readonly path: string | null;
   /** @default `path` */
   readonly named?: string | null;
 }
 
-/** The sandbox of a document (null: of the folder) under its settings. */
+/** Creates the sandbox of a document, or of the working folder if `path` is null. */
 export function sandboxOf(
   environment: Environment,
   { path, named = path }: DocumentPaths,
@@ -23,7 +23,7 @@ export function sandboxOf(
   more: Pick<SandboxOptions, "ignoreCache" | "around"> = {},
 ): RunSandbox {
   const documents = [path, named].filter((each) => each !== null);
-  // Whoever takes the lock away lets a second run in.
+  // A command that removes the lock would let a second run in.
   const locks = path !== null && settings.lock.place === "beside" ? [lockBeside(path)] : [];
   const { enabled, dirs } = settings.skills;
   const folder = path === null ? environment.cwd : parentOf(path);
@@ -36,10 +36,10 @@ export function sandboxOf(
   return createSandbox({ settings: settings.sandbox, environment, document: path, protect, ...more });
 }
 
-/** What stays read-only for tools even where its folder is writable: document, configuration, state. */
+/** The paths that stay read-only for tools even in a writable folder: document, configuration, state. */
 export function protectedPaths(input: {
   readonly environment: Environment;
-  /** Absolute paths of the document, links kept: whoever replaces a link replaces the document. */
+  /** Absolute paths of the document, links kept: replacing a link replaces the document. */
   readonly documents: readonly string[];
   readonly configFiles: readonly string[];
 }): string[] {

@@ -1,4 +1,4 @@
-// One document with everything its loop takes, as every host holds it.
+// The `ChatSession` of one open document, for every host.
 
 import { listed } from "../base/names.ts";
 import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
@@ -44,19 +44,22 @@ import type {
 import { openCalls } from "./views/calls.ts";
 import { explainCalls } from "./views/explain.ts";
 
-/** A document that is open, and how it is closed. */
+/** An open document. */
 export interface Opened {
   readonly store: DocumentStore;
-  /** How the person called it. */
+  /** The document's name in messages, as the person gave it. */
   readonly label: string;
-  /** The file, as commands that messages suggest name it; null for a text that came from elsewhere. */
+  /** The file, as suggested commands name it; null for a text from elsewhere. */
   readonly file: string | null;
-  /** Whether this session alone may change the document: then nobody else runs it. */
+  /** Whether this process holds the lock, so that no other process runs the document. */
   readonly locked: boolean;
   close(): Promise<void>;
 }
 
-/** Builds the session of an open document, which is the session's from then on: it closes it even when this fails. */
+/**
+ * Builds the `ChatSession` of an open document and takes ownership of it: closes the document even on
+ * failure.
+ */
 export async function startSession(
   opened: Opened,
   options: RuntimeOptions,
@@ -68,7 +71,7 @@ export async function startSession(
   return runtime;
 }
 
-/** The session behind `openChat` and `chatInMemory`. */
+/** Implements `openChat` and `chatInMemory`. */
 export class Session implements ChatSession {
   readonly #opened: Opened;
   readonly #options: RuntimeOptions;
@@ -119,7 +122,7 @@ export class Session implements ChatSession {
     return this.#runtime.blockers;
   }
 
-  /** Whether commands live that must not write the document: then its file is written in place. */
+  /** Whether commands run that must not write the document. Its file is then written in place. */
   get commandsLive(): boolean {
     return this.#runtime.guard.commandsLive || this.sandbox.activeCommands > 0;
   }
@@ -307,7 +310,7 @@ export class Session implements ChatSession {
     return this.#refusal() ?? await this.#opened.store.commit(edits);
   }
 
-  /** Cancels what runs, waits until it is quiet, and gives the document back. */
+  /** Cancels what runs, waits for its end, and releases the document. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#closing ??= this.#close();
   }
@@ -319,12 +322,10 @@ export class Session implements ChatSession {
     await this.#opened.close();
   }
 
-  /** Whose rules of this login are meant. */
   get #sessionRules() {
     return { environment: this.#options.environment, document: this.path };
   }
 
-  /** The one call that is meant, with the runtime that holds. */
   async #one(
     target: CallTarget,
   ): Promise<Outcome<{ readonly call: Call; readonly runtime: Runtime }>> {
@@ -344,13 +345,12 @@ export class Session implements ChatSession {
       : success({ call, runtime: runtime.value });
   }
 
-  /** What a request of the document as it is now is made from. */
   async #requestParts(): Promise<Outcome<RequestOptions>> {
     const runtime = await this.#current();
     return runtime.ok ? await requestParts(this.#opened.store, runtime.value, this.#options) : runtime;
   }
 
-  /** What the document comes to, and the path an agreement is bound to. */
+  /** Reads what the frontmatter asks agreement for, and the path the agreement belongs to. */
   async #authority(): Promise<Outcome<{ readonly path: string; readonly authority: Authority }>> {
     if (this.path === null) {
       return failure("usage", "An agreement belongs to the path of a document, and this text has none.");
@@ -365,7 +365,7 @@ export class Session implements ChatSession {
     return success({ path: this.path, authority });
   }
 
-  /** Why nothing may be changed by this session; null when it may. */
+  /** Why this `ChatSession` may change nothing; null if it may. */
   #refusal(): Problem | null {
     const { label } = this.#opened;
     if (this.#closing !== null) {
@@ -380,7 +380,7 @@ export class Session implements ChatSession {
     return { code: "read-only", message: `${label}: the document was opened for reading only.`, next };
   }
 
-  /** Does one thing that may take long; one that is done `alone` is refused while another is under way. */
+  /** Does work that may take long. With `alone`, refuses to start while other work runs. */
   async #act(work: (runtime: Runtime) => Promise<Stop>, { alone = false } = {}): Promise<Stop> {
     const runtime = await this.#changing();
     if (!runtime.ok) return stopped("failed", { problem: runtime.problem });
@@ -398,7 +398,7 @@ export class Session implements ChatSession {
     return stop;
   }
 
-  /** Lets a command of the person's tell of the end of a run, where they name one. */
+  /** Runs the person's hook command for the end of a run, if one is set. */
   async #tellHook(stop: Stop): Promise<void> {
     const { hooks } = this.settings;
     if (Object.values(hooks).every((command) => command === null)) return;
@@ -412,7 +412,7 @@ export class Session implements ChatSession {
     if (problem !== null) this.#options.emit?.({ event: "notice", ...problem });
   }
 
-  /** What a killed run left behind is ended first: it could be the very call that is about to run. */
+  /** First ends what a killed run left running: it could be the very call that is about to run. */
   async #recovered(runtime: Runtime): Promise<Runtime> {
     for (const problem of await runtime.sandbox.recover()) {
       this.#options.emit?.({ event: "notice", code: problem.code, message: inOneLine(problem) });
@@ -438,7 +438,10 @@ export class Session implements ChatSession {
     return problem === null ? success(ids) : { ok: false, problem };
   }
 
-  /** The runtime for something that changes the document, looked up last of all: whoever gets it begins at once. */
+  /**
+   * The runtime for work that changes the document. Checks for a refusal last, so that the caller can begin
+   * immediately.
+   */
   async #changing(): Promise<Outcome<Runtime>> {
     const before = this.#refusal();
     if (before !== null) return { ok: false, problem: before };
@@ -448,14 +451,14 @@ export class Session implements ChatSession {
     return after === null ? runtime : { ok: false, problem: after };
   }
 
-  /** Who approves a call by its preview must have seen all of it (S5). */
+  /** A person who approves a call by its preview must have seen all of it. */
   #unseen(id: string): Problem | null {
     const call = this.chat.call(id);
     if (call === undefined || !this.#runtime.previewIsCut(call)) return null;
     return cutPreview(call, handyName(this.chat, id), this.#opened.file);
   }
 
-  /** The runtime by the first block as it is now. While something is under way it stays what it is. */
+  /** The runtime for the current frontmatter; while work is under way, the runtime does not change. */
   #current(): Promise<Outcome<Runtime>> {
     return this.#currentRuntime.current(() => this.#work.isUnderWay);
   }
@@ -469,12 +472,11 @@ function isList(targets: CallTarget | readonly CallTarget[]): targets is readonl
   return Array.isArray(targets);
 }
 
-/** While nobody can tell what holds, every call waits for a person. */
+/** While the settings cannot be read, every call waits for a person. */
 function undecided({ message }: Problem): Promise<ApprovalDecision> {
   return Promise.resolve({ decision: "require_approval", source: "settings", detail: message });
 }
 
-/** What can be said of a document whose settings cannot be read. */
 function undiagnosed({ code, message }: Problem, chat: Chat): Diagnosis {
   return {
     diagnostics: [{ code, type: "config", severity: "error", message }, ...chat.diagnostics],

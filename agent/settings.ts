@@ -1,4 +1,4 @@
-// The settings one document runs under: every layer, with the document's first block evaluated on top.
+// The effective settings of one document: every layer, then the document's frontmatter.
 
 import type { Environment } from "../base/environment.ts";
 import { documentSettings } from "../config/frontmatter.ts";
@@ -19,49 +19,48 @@ import { visible } from "../base/visible.ts";
 import { processTools } from "../tools/registry.ts";
 import type { ChatOptions, OwnTools } from "./types.ts";
 
-/** What a host says that settings depend on. */
+/** The options of a host that affect settings. */
 export type SettingsHost = Pick<ChatOptions, "settings" | "tools" | "print"> & {
   readonly environment: Environment;
 };
 
-/** What of a document speaks about settings. */
+/** The parts of a document that affect settings. */
 export interface Blocks {
   readonly frontmatter: Frontmatter | null;
-  /** What stands before the first message beside the first block. */
+  /** The text before the first message, apart from the frontmatter. */
   readonly preamble: Preamble | null;
 }
 
-/** A document as far as its settings go. */
 export interface SettingsSubject extends Blocks {
   /** Absolute path, or null when unsaved. */
   readonly path: string | null;
 }
 
-/** What of a document speaks about settings; no document says nothing. */
+/** Finds the parts of a document that affect settings; both are null without a document. */
 export function blocksOf(chat: Pick<Chat, "frontmatter" | "preamble"> | null): Blocks {
   return { frontmatter: chat?.frontmatter ?? null, preamble: chat?.preamble ?? null };
 }
 
-/** Whether two versions of a document say the same about settings. */
+/** Whether two versions of a document have the same settings. */
 export function saySame(a: Blocks, b: Blocks): boolean {
   return a.frontmatter?.language === b.frontmatter?.language && a.frontmatter?.code === b.frontmatter?.code &&
     a.preamble?.text === b.preamble?.text;
 }
 
 export interface SubjectSettings extends DocumentSettings {
-  /** The settings without the document: what the person and the project said. */
+  /** The settings without the document's: those of the person and the project. */
   readonly loaded: Loaded;
   /**
-   * What sending needs of the first block: its findings, its variables, and the Lua session that ran it. The facts are
-   * what generated system prompts are made from; who only looks for faults goes without.
+   * Prepares the frontmatter for sending: its findings, its variables, and the Lua session that ran it.
+   * Generated system prompts are made from `facts`; diagnosing needs none.
    */
   evaluated(facts?: PersonalityFacts): Promise<EvaluatedFrontmatter>;
 }
 
 /**
- * Loads the settings and evaluates the first block once; everything in a run goes by this one result. Fails with what
- * is wrong in a settings file or option; what is wrong in the block are diagnostics, and an error among them means
- * that nothing may be judged or run (frontmatter-config 3.7).
+ * Loads the settings and evaluates the frontmatter once, for everything in a run. Fails with what is wrong in
+ * a settings file or option. Faults in the frontmatter are diagnostics; after an error among them nothing may
+ * be decided or run.
  */
 export async function subjectSettings(
   host: SettingsHost,
@@ -72,11 +71,11 @@ export async function subjectSettings(
   const loaded = await withoutDocument(host, path, sources);
   if (!loaded.ok) return loaded;
   const policy = new ReadPolicyOf(environment, path);
-  // The block itself reads under the person's policy, everything after it under the document's too.
+  // The frontmatter reads files under the person's policy; everything after it also under the document's.
   policy.follow(loaded.value.settings.sandbox);
   const start = () => startLua(host, path, loaded.value.settings, policy.isReadable);
   if (frontmatter !== null) await policy.ready();
-  // Only a Lua block needs the session before anything is sent.
+  // Only Lua frontmatter needs the Lua session before anything is sent.
   const lua = frontmatter === null ? null : await start();
   const reserved = frontmatter === null
     ? undefined
@@ -104,7 +103,7 @@ export async function subjectSettings(
   return success({ ...document, loaded: loaded.value, evaluated });
 }
 
-/** The settings without the document: what the person and the project say. */
+/** Loads the settings of the person and the project. */
 async function withoutDocument(
   host: SettingsHost,
   path: string | null,
@@ -119,8 +118,8 @@ async function withoutDocument(
 }
 
 /**
- * Where the lock of a document lies, which has to be known before it is opened, and the settings files that were read for
- * it. Only the person and a host can say it; what is wrong in the settings is told when they are loaded for the run.
+ * Finds the folder of a document's lock before the document is opened, and the settings files read for that.
+ * Only the person and a host can set it; mistakes in the settings are reported when the run loads them.
  */
 export async function lockPlaceOf(
   host: SettingsHost,
@@ -130,20 +129,20 @@ export async function lockPlaceOf(
   const found = findSources({ ...settings, environment, document: path });
   if (!found.ok) return { place: "state" };
   const sources = found.value;
-  // Loading settings costs more than looking for the word: nearly nobody writes it.
+  // Loading settings costs more than searching for the word, and hardly anybody uses the setting.
   const stated = sources.global?.text.includes("lock") === true || settings?.overrides?.lock !== undefined;
   const loaded = stated ? await withoutDocument(host, path, sources) : null;
   return { place: loaded?.ok ? loaded.value.settings.lock.place : "state", sources };
 }
 
-/** The names that settings may speak of: the built-in tools, those of this process and a host's own. */
+/** The tool names that settings may use: built-in tools, those of this process, those of the host. */
 function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog {
   const process = processTools.getAll({ includeDisabled: true });
   const tools = new Map<string, ToolFact>(BUILTIN_CATALOG.tools.map((tool) => [tool.name, tool]));
   for (const given of [...process, ...own]) {
     if (typeof given !== "object" || "resolve" in given) continue;
     const { name, enabled } = given;
-    // One that decides by the settings is asked when there are any.
+    // If settings decide whether it is enabled, that is asked once there are any.
     tools.set(name, { name, enabled: typeof enabled === "function" ? false : enabled });
   }
   const open = mayHaveMore || own.some((given) => typeof given !== "object" || "resolve" in given) ||
@@ -151,7 +150,9 @@ function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog
   return { ...BUILTIN_CATALOG, tools: [...tools.values()], open };
 }
 
-/** The document's settings without writable paths that would uncover what the person hides, and a warning for each. */
+/**
+ * Removes writable paths of the document that would uncover files the person hides, with a warning for each.
+ */
 async function keepHidden(
   stated: DocumentSettings,
   person: Settings,
@@ -177,11 +178,11 @@ async function keepHidden(
   };
 }
 
-/** What the sandbox policy hides is not taken in by a document either (sandbox 12.1). */
+/** Decides which files a document may include: none that the sandbox policy hides. */
 class ReadPolicyOf {
   readonly #environment: Environment;
   readonly #document: string | null;
-  /** The person's, then the document's: what either hides is hidden. */
+  /** The person's, then the document's: a file that either hides is hidden. */
   readonly #sandboxes: Sandbox[] = [];
   readonly #waiting: SandboxSettings[] = [];
 
@@ -190,12 +191,15 @@ class ReadPolicyOf {
     this.#document = document;
   }
 
-  /** Goes by these settings too, from the next `ready` on. */
+  /** Applies these settings too, from the next `ready` on. */
   follow(settings: SandboxSettings): void {
     if (settings.enabled) this.#waiting.push(settings);
   }
 
-  /** To be awaited before anything is read. The sandbox is loaded only here: most documents read no file. */
+  /**
+   * Must be awaited before anything is read. Loads the sandbox only here, because most documents read no
+   * file.
+   */
   async ready(): Promise<void> {
     if (this.#waiting.length === 0) return;
     const { createSandbox } = await import("../sandbox/mod.ts");
@@ -203,7 +207,7 @@ class ReadPolicyOf {
     this.#sandboxes.push(...this.#waiting.splice(0).map((settings) => createSandbox({ settings, ...place })));
   }
 
-  /** @throws Before `ready`: what is not known yet must not count as allowed. */
+  /** @throws Before `ready`: an unknown policy must not count as permission. */
   readonly isReadable: ReadPolicy = (path) => {
     if (this.#waiting.length > 0) throw new Error("the read policy was asked before it was ready");
     return this.#sandboxes.every((sandbox) => sandbox.isPathReadable(path));

@@ -1,4 +1,4 @@
-// The tools of one document: which there are, which are offered, how one is checked, judged and run.
+// The tools of one document: registers them, decides about their calls and runs them.
 
 import type { Environment } from "../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
@@ -36,22 +36,23 @@ import { waitForTool } from "./extensions/waiting.ts";
 import type { EndTools, SourcesSubject } from "./extensions/sources_subject.ts";
 import type { OwnResolver, OwnTool, OwnTools } from "./types.ts";
 
-/** The tools of a document, and how what was started for them is ended. */
+/** The tools of a document, and the functions that end what was started for them. */
 export interface RegisteredTools {
   readonly tools: ToolRegistry;
-  /** What is to be told of the definitions. */
+  /** Problems of the definitions, for the person. */
   readonly warnings: readonly Problem[];
-  /** Ends the processes of tools; they start anew when they are needed. */
+  /** Ends the processes of tools; they start again when needed. */
   readonly end: EndTools;
-  /** Servers of tools, which live as long as the document is open. */
+  /** The MCP servers, which live as long as the document is open. */
   readonly servers: ToolServers;
 }
 
 /**
- * The built-in tools, those of this process and a host's own, the latter with their schemas compiled, so that inputs are
- * checked without waiting; and the sources of more. Fails with `invalid-tool`, `invalid-tool-schema` or `tool-module`.
+ * Registers the built-in tools, those of this process and those of a host, and adds further sources. Compiles
+ * the schemas of a host's tools, so that checking an input needs no waiting. Fails with `invalid-tool`,
+ * `invalid-tool-schema` or `tool-module`.
  *
- * @param emit told what goes wrong with sources, and when the last has answered
+ * @param emit receives faults of sources, and when the last source has answered
  */
 export async function registerTools(
   subject: SourcesSubject,
@@ -92,7 +93,7 @@ export async function registerTools(
   return success({ tools, warnings, end, servers });
 }
 
-/** Whose tools are judged and run. */
+/** What deciding about calls and running them depends on. */
 export interface ToolsSubject {
   readonly tools: ToolRegistry;
   readonly settings: Settings;
@@ -100,23 +101,23 @@ export interface ToolsSubject {
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
-  /** What calls of the document last saw of files. */
+  /** The content of files when calls of the document last saw them. */
   readonly seen: SeenFiles;
-  /** Keeps what files held before calls of the document changed them. @default nothing is kept */
+  /** Saves the content of files before calls of the document change them. @default nothing is saved */
   readonly kept?: SavedFiles;
-  /** Servers of tools, which live as long as a command does. @default there are none */
+  /** The MCP servers, which live as long as a command does. @default none */
   readonly servers?: { release(): Promise<void> };
-  /** The rules over inputs; null when there are none. */
+  /** Evaluates rules over inputs; null if there are none. */
   readonly rules: RuleEvaluator | null;
-  /** Where paths of calls led when they were decided about; null where no rule looks at them. */
+  /** The real paths of calls at the time of their decision; null if no rule checks paths. */
   readonly paths: DecidedPaths | null;
-  /** Who does the built-in tools' work on files. @default this process */
+  /** Does the built-in tools' work on files. @default this process */
   readonly disk?: DiskAccess;
-  /** Who makes a call, as its tool may know. @default nobody says */
+  /** Identifies the caller of a call, for its tool. @default unknown */
   readonly caller?: (id: string) => Caller;
 }
 
-/** Who should have decided and could not, and what follows: behind a broken guard the sandbox approves nothing. */
+/** Says which resolver failed, and the consequence: after a failed resolver the sandbox approves nothing. */
 function faultSentence(resolver: string, why: string): string {
   const who = decidedBy(resolver);
   const whose = who === resolver ? `The resolver ${resolver}` : who[0]!.toUpperCase() + who.slice(1);
@@ -125,9 +126,10 @@ function faultSentence(resolver: string, why: string): string {
 }
 
 /**
- * Asks the approval chain of the settings and the host about one call. Fails with `resolver-name`.
+ * Creates the function that asks the approval chain of the settings and the host about one call. Fails with
+ * `resolver-name`.
  *
- * @param downgrades besides that of watched files
+ * @param downgrades in addition to that of watched files
  */
 export function createDecideCall(
   subject: ToolsSubject,
@@ -171,8 +173,8 @@ export function createDecideCall(
 }
 
 /**
- * What the settings without the document's own decide about one call; made when it is asked for the first time. Faults of
- * resolvers are told by who judges for the document.
+ * Decides about one call by the settings without the document's own; created on first use. Faults of
+ * resolvers are not reported here but by the document's own decision.
  */
 export function personOf(
   subject: ToolsSubject,
@@ -189,25 +191,25 @@ export function personOf(
       resolvers,
       () => {},
     );
-    // The names of the resolvers were good enough for the document's own judge.
+    // The document's own decision already accepted the names of the resolvers.
     if (!made.ok) throw new Error(made.problem.message);
     return await made.value(call);
   };
 }
 
-/** Resolvers may be objects of a class: their method is not copied and needs its object. */
+/** A resolver may be an instance of a class: its method is not copied and needs its object. */
 function bound(resolver: OwnResolver): OwnResolver {
   const { name, priority, description } = resolver;
   return { name, priority, description, resolve: resolver.resolve.bind(resolver) };
 }
 
-/** What a compiled program becomes where it is started as the helper of a run; ends with its input. */
+/** Runs a compiled program as the file helper of a run; ends with its input. */
 export async function serveFiles(): Promise<void> {
   const { serve } = await import("../tools/files/helper.ts");
   await serve();
 }
 
-/** Runs one call of a tool in its context. */
+/** Creates the function that runs one call of a tool. */
 export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
   return async (call, signal, onOutput) => {
     const definition = subject.tools.get(call.name);
@@ -229,10 +231,10 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     });
     const guarded = subject.paths?.guarded(id, definition) ?? definition;
     const run = () => runTool(guarded, completeInput(definition, call.input), context);
-    // A server without a call in work must not keep them waiting.
+    // A server without a running call must not keep file tools waiting.
     if (definition.files !== undefined) await subject.servers?.release();
     if (definition.command_input === undefined) return await run();
-    // What a command changes of files that are as this document saw them is a change of its own.
+    // A command's change to a file that was as the document last saw it counts as the document's own change.
     const before = await unchanged(seen);
     const result = await run();
     for (const path of await catchUp(seen, before)) onFileChanged(path);
