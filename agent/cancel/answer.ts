@@ -1,4 +1,4 @@
-// What a run does when somebody asks it to cancel something.
+// Carries out cancel requests of other processes in the run that they address.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Cancelled } from "../../cycle/mod.ts";
@@ -6,19 +6,19 @@ import { callAtLine, resolveTargets } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { CancelAnswer, CancelRequest } from "./request.ts";
 
-/** What goes on with a document, and the ways to end it. */
+/** The running work on a document, and the ways to cancel it. */
 export interface Cancellable {
   readonly chat: Chat;
-  /** The calls that run, in the order they were started. */
+  /** The running calls, in the order of their start. */
   readonly running: readonly Call[];
   readonly requesting: boolean;
-  /** Cancels what comes first: the request, the call that was started first, a press; null when there is nothing. */
+  /** Cancels the request, else the call that started first, else a step about to begin; null if there is nothing. */
   cancel(): Cancelled | null;
-  /** False when that call does not run. */
+  /** False if that call does not run. */
   cancelCall(id: string): boolean;
 }
 
-/** Does what a request asks for, and says what came of it. */
+/** Carries out a request and reports the result. */
 export function answerTo(request: CancelRequest, run: Cancellable): CancelAnswer {
   const done = carryOut(request, run);
   return {
@@ -58,7 +58,7 @@ function first(run: Cancellable): Done {
   return cancelled === null ? { problem: nothingRuns() } : { cancelled: [cancelled] };
 }
 
-/** A request is never alone with calls that are to be cancelled: what comes first is cancelled until nothing is left. */
+/** Cancels the request and every running call; if there are none, a step that is about to begin. */
 function all(run: Cancellable): Done {
   const cancelled: Cancelled[] = [];
   if (run.requesting) {
@@ -91,7 +91,6 @@ function notRunning(id: string, { running, requesting }: Cancellable): Problem {
   };
 }
 
-/** There is nothing to cancel. */
 export function nothingRuns(): Problem {
   return { code: "nothing-runs", message: "Nothing runs that could be cancelled." };
 }

@@ -1,4 +1,4 @@
-// Finds the runs of other processes, and asks them to cancel something.
+// Finds the runs of other processes and sends them cancel requests.
 
 import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, replaceSmallFile } from "../../base/files.ts";
@@ -14,20 +14,22 @@ import {
   RUN_FILE,
 } from "./request.ts";
 
-/** A run of this or another process. */
 export interface LiveRun extends RunInfo {
-  /** Where it listens. */
+  /** The folder in which it receives requests. */
   readonly folder: string;
 }
 
-/** Milliseconds that a run has to answer; it looks every 100. */
+/** Milliseconds to wait for an answer; a run checks for requests every 100. */
 const PATIENCE = 10_000;
 const CHECK_EVERY = 20;
 
-/** A run that was killed before it could say what it is leaves an empty file, a killed asker its answer; later it is nobody's. */
+/**
+ * Milliseconds after which leftovers are removed: the empty file of a run that was killed before it wrote it, and the
+ * answer to a process that was killed.
+ */
 const NAMELESS_MILLISECONDS = 60_000;
 
-/** The runs that go on, the oldest first. What killed ones left is taken away. */
+/** Lists the live runs, oldest first. Removes what killed runs left. */
 export async function liveRuns(environment: Environment): Promise<readonly LiveRun[]> {
   const root = runsFolder(environment);
   const runs: LiveRun[] = [];
@@ -48,19 +50,19 @@ export async function liveRuns(environment: Environment): Promise<readonly LiveR
   return runs.sort((a, b) => (a.since < b.since ? -1 : 1));
 }
 
-/** An answer whose asker went away. */
+/** Removes an answer that nobody has fetched. */
 async function removeOld(path: string): Promise<void> {
   const { mtime } = await Deno.lstat(path);
   if (Date.now() - (mtime?.getTime() ?? 0) > NAMELESS_MILLISECONDS) await removeIfThere(path);
 }
 
-/** Which run a folder belongs to. */
+/** Reads which run a folder belongs to; `unknown` if it is just being created or is not a run. */
 async function runIn(folder: string): Promise<RunInfo | "over" | "unknown"> {
   try {
     using file = await Deno.open(`${folder}/${RUN_FILE}`, { read: true, write: true });
     const alive = !await file.tryLock(true);
     if (alive) return infoIn(await Deno.readTextFile(`${folder}/${RUN_FILE}`)) ?? "unknown";
-    // Looked at while it is made, before it is locked.
+    // A new file is empty and not locked for a moment.
     const { size, mtime } = await file.stat();
     return size > 0 || Date.now() - (mtime?.getTime() ?? 0) > NAMELESS_MILLISECONDS ? "over" : "unknown";
   } catch (thrown) {
@@ -87,8 +89,8 @@ function isInfo(value: unknown): value is RunInfo {
 }
 
 /**
- * Asks a run. `over`: it ended before it answered. `silent`: it goes on and does not answer, for instance because its
- * process is stopped; what was asked is taken back, so that it does not happen later.
+ * Sends a request to a run. `over`: the run ended before it answered. `silent`: it is alive but does not answer, for
+ * instance because its process is suspended; the request is withdrawn, so that it does not take effect later.
  */
 export async function ask(
   { folder }: LiveRun,
@@ -109,13 +111,13 @@ export async function ask(
       await new Promise((done) => setTimeout(done, CHECK_EVERY));
     }
   } catch (thrown) {
-    // The folder went before the question was there.
+    // The folder was removed before the request was written.
     if (thrown instanceof Deno.errors.NotFound) return "over";
     throw thrown;
   }
 }
 
-/** Settles when a run is over; false when it is not after so many milliseconds. */
+/** Waits for the end of a run; false if it has not ended after `patience` milliseconds. */
 export async function ends({ folder }: LiveRun, patience: number): Promise<boolean> {
   const until = performance.now() + patience;
   while (!await isOver(folder)) {
@@ -146,7 +148,7 @@ async function answerAt(path: string): Promise<CancelAnswer | null> {
   }
 }
 
-/** Takes a question back; an answer where it was taken up at this very moment. */
+/** Withdraws a request; if the run took it at this moment, gives the answer. */
 async function takeBack(asked: string, answered: string): Promise<CancelAnswer | null> {
   try {
     await Deno.remove(asked);

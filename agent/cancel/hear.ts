@@ -1,4 +1,4 @@
-// A run that hears what other processes want cancelled, and tells whoever watches it.
+// Receives cancel requests of other processes for a run, and reports them to the person who watches it.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
@@ -11,11 +11,11 @@ export interface HearParts {
   /** Real path of the document. */
   readonly path: string;
   readonly run: Cancellable;
-  /** Told what another process cancelled, or why none can. */
+  /** Receives what another process cancelled, or why none can. */
   tell(notice: Problem): void;
 }
 
-/** Begins to listen; gives a function that ends it. A run that cannot be asked goes on all the same. */
+/** Starts listening; returns a function that stops it. A run that cannot listen continues anyway. */
 export async function hear({ environment, path, run, tell }: HearParts): Promise<() => Promise<void>> {
   const deaf = (thrown: unknown) =>
     tell({
@@ -43,7 +43,7 @@ export async function hear({ environment, path, run, tell }: HearParts): Promise
   }
 }
 
-/** What was cancelled, as part of a sentence. */
+/** Names what was cancelled, as part of a sentence. */
 export function cancelledWords(cancelled: Cancelled): string {
   switch (cancelled.what) {
     case "request":

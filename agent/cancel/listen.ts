@@ -1,5 +1,5 @@
-// Lets other processes ask a run to cancel something, while it goes on: it tells of itself in the state folder, and looks
-// there for what is asked. Commands in the sandbox cannot write there, so that no tool can end another.
+// Lets other processes ask a run to cancel something: announces the run in the state folder and checks that folder
+// for requests. Sandboxed commands cannot write there, so no tool can cancel another.
 
 import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, replaceSmallFile, writeAll } from "../../base/files.ts";
@@ -16,21 +16,21 @@ import {
   RUN_FILE,
 } from "./request.ts";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const CHECK_EVERY = 100;
 
-/** The folder with a folder for each run. */
+/** Contains one folder per run. */
 export function runsFolder(environment: Environment): string {
   return `${stateFolder(environment)}/running`;
 }
 
-/** Which run a folder belongs to, as its file has it. */
+/** Describes a run in its file. */
 export interface RunInfo {
   /** Real path of the document. */
   readonly path: string;
   readonly pid: number;
   readonly host: string;
-  /** When the run began, ISO 8601. */
+  /** Start of the run, ISO 8601. */
   readonly since: string;
 }
 
@@ -38,25 +38,25 @@ export interface ListenParts {
   readonly environment: Environment;
   /** Real path of the document. */
   readonly path: string;
-  /** Does what is asked. */
+  /** Carries out a request. */
   answer(asked: AskedBy): CancelAnswer;
-  /** Told once why nobody can be heard any more. */
+  /** Called once, with the reason why requests can no longer be received. */
   deaf(thrown: unknown): void;
 }
 
-/** Begins to listen; gives a function that ends it. */
+/** Starts listening; returns a function that stops it. */
 export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
   let place: Awaited<ReturnType<typeof tell>> | null = await tell(parts);
   let checking = Promise.resolve();
   let rest: () => void;
   const checkOnce = async () => {
     if (place === null || await check(place.folder, parts)) return;
-    // Somebody removed the state, as one may; who asks later finds this run again.
+    // The person may remove the state folder at any time; announce the run again for later requests.
     place.file.close();
     place = null;
     place = await tell(parts);
   };
-  // One look after the other: under load they would pile up.
+  // One check at a time: under load they would pile up.
   const later = () => {
     rest = after(CHECK_EVERY, () => checking = checkOnce().then(later, parts.deaf));
   };
@@ -71,12 +71,12 @@ export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
   };
 }
 
-/** Says in the state folder that this run goes on. */
+/** Announces this run in the state folder. */
 async function tell({ environment, path }: ListenParts) {
   const folder = `${runsFolder(environment)}/${crypto.randomUUID()}`;
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = Deno.openSync(`${folder}/${RUN_FILE}`, { createNew: true, write: true, mode: 0o600 });
-  // Locked before it says anything: whoever finds it silent knows that the run is about to begin.
+  // Locked before it has content: whoever finds it locked and empty knows that the run is about to begin.
   await file.lock(true);
   const info: RunInfo = { path, pid: Deno.pid, host: Deno.hostname(), since: new Date().toISOString() };
   await writeAll(file, new TextEncoder().encode(JSON.stringify(info)));
@@ -84,8 +84,8 @@ async function tell({ environment, path }: ListenParts) {
 }
 
 /**
- * Answers each question once: whoever takes it away first has it, its asker or its run. False where the folder is gone.
- * Answers do not lie in the folder, which goes with the run: the last one is often what ends it.
+ * Answers each request once: whoever removes its file first owns it, the asker or the run. False if the folder is
+ * gone. Answers lie outside this folder, because it is removed with the run, and the last request often ends the run.
  */
 async function check(folder: string, { answer }: ListenParts): Promise<boolean> {
   const names = await namesIn(folder);
@@ -102,7 +102,7 @@ async function check(folder: string, { answer }: ListenParts): Promise<boolean> 
         durable: false,
       });
     } catch (thrown) {
-      // The asker gave up.
+      // The asker withdrew it.
       if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
     }
   }
@@ -118,15 +118,15 @@ async function namesIn(folder: string): Promise<readonly string[] | null> {
   }
 }
 
-/** Where the answer to a question is put that lies in the folder of a run. */
+/** The file for the answer to a request in a run's folder. */
 export function answerPath(folder: string, question: string): string {
   return `${parentOf(folder)}/${question}${ANSWERED}`;
 }
 
-/** Ends the name of a folder that is being taken away. */
+/** Suffix of a folder that is being removed. */
 export const GONE = ".gone";
 
-/** Takes the folder of a run away: out of sight first, so that nobody puts anything into it meanwhile. */
+/** Removes the folder of a run: renames it first, so that nobody adds a file meanwhile. */
 export async function forget(folder: string): Promise<void> {
   const gone = `${folder}${GONE}`;
   try {
@@ -134,7 +134,7 @@ export async function forget(folder: string): Promise<void> {
     for await (const { name } of Deno.readDir(gone)) await removeIfThere(`${gone}/${name}`);
     Deno.removeSync(gone);
   } catch (thrown) {
-    // Somebody else did, who found that the run had ended.
+    // Another process already removed it, because the run had ended.
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
   }
 }

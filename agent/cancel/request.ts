@@ -1,58 +1,56 @@
-// What is asked of a run of another process, what it answers, and how both stand in files.
+// Requests to a run of another process, its answers, and their format in files.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Cancelled } from "../../cycle/mod.ts";
 
-/** What is asked of a run. */
+/** A cancel request. */
 export type CancelRequest =
-  /** What one Ctrl-C would end first: the request, else the call that was started first. */
+  /** What one Ctrl-C would cancel first: the request, else the call that started first. */
   | { readonly kind: "one" }
   /** Everything. */
   | { readonly kind: "all" }
-  /** The call of that name: its id, its number, the beginning or the end of its id. */
+  /** One call, by its id, its number, or the beginning or end of its id. */
   | { readonly kind: "call"; readonly text: string }
-  /** The call at or nearest to a line, 1-based; where that one does not run, as `one`. */
+  /** The call at or nearest to a line, 1-based; if that call does not run, same as `one`. */
   | { readonly kind: "line"; readonly line: number }
-  /** Nothing is cancelled, only told what runs. */
+  /** Cancels nothing; only lists what runs. */
   | { readonly kind: "list" };
 
-/** A request with the number of the process that asks. */
+/** A request with the process id of its sender. */
 export interface AskedBy {
   readonly request: CancelRequest;
   readonly pid: number;
 }
 
-/** A call that runs. */
 export interface RunningCall {
   readonly id: string;
   readonly tool: string;
 }
 
-/** What a run answers. */
+/** The answer of a run. */
 export interface CancelAnswer {
-  /** What was cancelled. */
   readonly cancelled: readonly Cancelled[];
   /** The calls that still run. */
   readonly running: readonly RunningCall[];
-  /** Whether a request still runs. */
+  /** Whether a request to the provider still runs. */
   readonly requesting: boolean;
-  /** Why nothing was cancelled; null where something was, or where nothing was to be. */
+  /** Why nothing was cancelled; null if something was, or if only a list was requested. */
   readonly problem: Problem | null;
 }
 
-/** Endings of the names of the files in the folder of a run. */
+/** File name suffixes in the folder of a run. */
 export const ASKED = ".ask";
 export const ANSWERED = ".answer";
 
-/** The file that says which run a folder belongs to, locked while it goes on. */
+/** The file that describes the run of a folder; locked while the run is alive. */
 export const RUN_FILE = "run";
 
 export function encode(value: AskedBy | CancelAnswer): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value));
 }
 
-/** Reads what somebody asked; null for what is none. */
+/** Reads a request; null for anything else. */
 export function decodeRequest(text: string): AskedBy | null {
   const value = decode(text);
   if (!isObject(value) || !isObject(value.request) || typeof value.pid !== "number") return null;
@@ -67,7 +65,7 @@ function requestOf(value: Record<string, unknown>): CancelRequest | null {
   return kind === "line" && typeof line === "number" ? { kind, line } : null;
 }
 
-/** Reads an answer; null for one that is not whole. */
+/** Reads an answer; null for an incomplete one. */
 export function decodeAnswer(text: string): CancelAnswer | null {
   const value = decode(text);
   return isAnswer(value) ? value : null;

@@ -1,4 +1,5 @@
-// The document in which a long conversation goes on: a summary in place of its beginning, or shorter results. Pure.
+// Shortens a long conversation: a new document with a summary of its beginning, or the same document with shorter
+// results. Pure.
 
 import { concat } from "../../base/bytes.ts";
 import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
@@ -10,7 +11,7 @@ import type { Cut } from "./cut.ts";
 import { literalTags } from "./question.ts";
 import { quoted } from "./quoted.ts";
 
-/** What the model is asked for. */
+/** The prompt for the summary. */
 const REQUEST =
   "Stop here and sum up this conversation, so that somebody can go on with it who has not read what stands " +
   "above. Write down: what the person wants, in their own words where these matter; what was decided and why; the state " +
@@ -18,10 +19,10 @@ const REQUEST =
   "paths, commands, numbers and messages of errors exactly. Call no tool. Answer with the summary alone.";
 
 /**
- * The conversation up to the cut with one more message that asks for a summary: the request for it begins as the last one
- * did, so that the provider has it at hand.
+ * The conversation up to the cut, with a message that asks for a summary. Its request begins like the last one, so
+ * that the provider has the beginning cached.
  *
- * @param instructions what else the person wants of the summary; empty for nothing
+ * @param instructions further wishes of the person for the summary; empty for none
  */
 export function askingForSummary(chat: Chat, cut: Cut, instructions: string): Uint8Array {
   const before = parse(chat.bytes.slice(0, cut.kept));
@@ -30,10 +31,10 @@ export function askingForSummary(chat: Chat, cut: Cut, instructions: string): Ui
 }
 
 /**
- * The new document: what the old one begins with, the summary, the kept turns byte for byte. What the model thought in them
- * is left out, as it belongs to what is gone.
+ * The new document: the head of the old one, the summary, the kept turns byte for byte. Thinking in the kept turns is
+ * dropped, because it belongs to turns that are gone.
  *
- * @param name how the old document is called
+ * @param name the name of the old document
  */
 export function compacted(chat: Chat, cut: Cut, summary: string, name: string): Uint8Array {
   const head = chat.slice(0, cut.head);
@@ -48,13 +49,12 @@ export function compacted(chat: Chat, cut: Cut, summary: string, name: string): 
   return bytesOf(head, inLinesOf(chat, summaryText), ...question, tail);
 }
 
-/** Which turns of which document a summary stands for. */
 function sourceLine(name: string, summed: readonly Turn[]): string {
   const lines = `lines ${summed[0]!.place.start} to ${summed.at(-1)!.place.end}`;
   return `This conversation goes on from ${name}. Its first ${summed.length} messages (${lines}) are summed up here:`;
 }
 
-/** What brings a text to a line of its own with a blank one before it. */
+/** The line ends that complete the last line and add a blank one. */
 function ending(bytes: Uint8Array): string {
   if (bytes.at(-1) !== LF) return "\n\n";
   return bytes.at(-2) === LF ? "" : "\n";
@@ -62,7 +62,7 @@ function ending(bytes: Uint8Array): string {
 
 const LF = 0x0a;
 
-/** A message of the person without the results in it, whose calls are summed up. */
+/** A message of the person without its results, whose calls are in the summary. */
 function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
   const edits = results.map(({ place: { from, end } }): Edit => ({
     from: from - place.from,
@@ -72,7 +72,7 @@ function wordsOf(chat: Chat, { place, results }: Turn): Uint8Array {
   return applyEdits(chat.slice(place.from, place.to), edits);
 }
 
-/** The kept turns, without the blocks of thinking in them and one blank line behind each. */
+/** The kept turns without thinking blocks; the blank line after each of them goes too. */
 function withoutThinking(chat: Chat, cut: Cut): Uint8Array {
   const bytes = chat.slice(cut.kept, chat.byteLength);
   const edits = cut.turns.flatMap((turn) => turn.segments).filter(({ kind }) => kind === "thinking")
@@ -94,14 +94,13 @@ function lineBegin(chat: Chat, line: number): number {
   return line > chat.lineCount ? chat.byteLength : chat.lineStart(line);
 }
 
-/** A result that is too long, with all of it. */
+/** A result to shorten. */
 export interface Pruned {
   readonly result: Result;
-  /** The tool that it is of. */
   readonly tool: string;
 }
 
-/** The results before the kept turns whose text is longer than so many bytes. */
+/** The final results in the summarized turns whose text is longer than `bytes` and can be shortened. */
 export function longResults(chat: Chat, cut: Cut, bytes: number): readonly Pruned[] {
   return cut.summed.flatMap(({ results }) => results)
     .filter((result) =>
@@ -110,7 +109,7 @@ export function longResults(chat: Chat, cut: Cut, bytes: number): readonly Prune
     .map((result) => ({ result, tool: chat.call(result.id)?.name ?? "result" }));
 }
 
-/** The document with shorter results; `place` says where all of a result can be read. */
+/** Shortens the results; `place` says where the complete result can be read. */
 export function withShortResults(
   chat: Chat,
   results: readonly Pruned[],
@@ -129,11 +128,11 @@ export function withShortResults(
   );
 }
 
-/** Lines of a long result that stay at its beginning and at its end, and characters of each of them. */
+/** Lines kept at the beginning and at the end of a long result, and characters kept of each line. */
 const LINES = 10;
 const CHARACTERS = 200;
 
-/** The first and the last lines of a text that is longer than so many bytes; null for one that stays as it is. */
+/** The first and last lines of a text longer than `bytes`; null if it stays unchanged. */
 function shortened(text: string, bytes: number): readonly [string, string] | null {
   if (new TextEncoder().encode(text).length <= bytes) return null;
   const lines = text.split("\n");
@@ -148,7 +147,6 @@ function bytesOf(...parts: readonly (Uint8Array | string)[]): Uint8Array {
   return concat(parts.map((part) => typeof part === "string" ? new TextEncoder().encode(part) : part));
 }
 
-/** A text of ours with the line ends of the document. */
 function inLinesOf({ eol }: Chat, text: string): string {
   return eol === "\n" ? text : text.replaceAll(/\r?\n/g, eol);
 }

@@ -1,4 +1,4 @@
-// How much of the window of the model that is asked next a document takes.
+// How much of the model's context window a document takes.
 
 import type { Settings } from "../../config/settings.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
@@ -7,11 +7,12 @@ import { currentModel } from "../../providers/models/choice.ts";
 import { findModel } from "../../providers/models/find.ts";
 
 /**
- * How full the window was by the end of the last request; before the first one by the length of the text.
+ * Measures the context window after the last request; before the first request, estimates it from the length of the
+ * text.
  *
- * @param settings those of the document
+ * @param settings the document's settings
  * @param bytes length of the document
- * @param records what its requests used, oldest first
+ * @param records usage of its requests, oldest first
  */
 export function contextFill(settings: Settings, bytes: number, records: readonly UsageRecord[]): Fill {
   const model = currentModel(settings);

@@ -1,36 +1,34 @@
-// Where a long conversation can be parted: never between a call and its result.
+// Splits a long conversation, never between a call and its result.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Chat, Turn } from "../../parser/types.ts";
 
-/** A conversation in three: what it begins with, what is summed up, what is kept. */
+/** A conversation in three parts: the head, the turns to summarize, the turns to keep. */
 export interface Cut {
-  /** Everything up to here stays as it is: first block, system message. Bytes. */
+  /** Bytes before this offset stay unchanged: frontmatter and system message. */
   readonly head: number;
-  /** From here on turns are kept. Bytes. */
+  /** Offset in bytes from which turns are kept. */
   readonly kept: number;
-  /** The turns that are summed up. */
   readonly summed: readonly Turn[];
-  /** The turns that are kept. */
   readonly turns: readonly Turn[];
-  /** The person's message that is worked on where the conversation is parted; it is kept too. Null where none is. */
+  /** The person's message that the first kept reply answers, if the cut separates them; it is kept too. Else null. */
   readonly asked: Turn | null;
 }
 
 /**
- * Parts a conversation so that the last `keep` messages of the person and everything since are kept. Where that is all of
- * it, the last `keep` replies are kept instead, and the message they answer.
+ * Splits a conversation so that the last `keep` messages of the person and everything after are kept. If that is the
+ * whole conversation, keeps the last `keep` replies instead, and the message they answer.
  *
  * @param chat a document whose calls all have final results
- * @param keep how many, from 0 on
- * @returns the cut. Fails with `nothing-to-compact` where nothing would be summed up.
+ * @param keep number of messages, at least 0
+ * @returns the cut. Fails with `nothing-to-compact` if nothing would be summarized.
  */
 export function cutOf(chat: Chat, keep: number): Outcome<Cut> {
   const cut = cutOrNull(chat, keep);
   return cut !== null ? success(cut) : failure(
     "nothing-to-compact",
     "There is nothing before what is kept, so there is nothing to sum up.",
-    // Of a question alone there is nothing to sum up either.
+    // A question alone is not worth a summary either.
     keepLess(chat, keep, ({ summed }) => summed.some(({ role }) => role === "Assistant")),
   );
 }
@@ -52,7 +50,10 @@ function cutOrNull(chat: Chat, keep: number): Cut | null {
   return null;
 }
 
-/** What to do where a cut does not help: the most messages below `keep` with which one does, or nothing. */
+/**
+ * The remedy for a cut that is not useful: the largest `--keep` below `keep` with a useful one, or to go on
+ * unchanged.
+ */
 export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean): string {
   const most = Math.min(keep, chat.turns.length) - 1;
   for (let less = most; less >= 0; less--) {
@@ -62,7 +63,7 @@ export function keepLess(chat: Chat, keep: number, helps: (cut: Cut) => boolean)
   return "Go on in the document itself.";
 }
 
-/** Whether a message of the person says something beside results. */
+/** Whether a message of the person has content other than results. */
 export function hasWords(turn: Turn): boolean {
   return turn.role === "You" &&
     turn.segments.some((segment) =>
@@ -70,14 +71,14 @@ export function hasWords(turn: Turn): boolean {
     );
 }
 
-/** The empty message that waits for the person at the end, or the end. */
+/** The index of the empty message at the end that waits for the person; without one, the number of turns. */
 function trailing(chat: Chat): number {
   const last = chat.turns.at(-1);
   const isEmpty = last?.role === "You" && !hasWords(last) && last.results.length === 0;
   return isEmpty ? last.index : chat.turns.length;
 }
 
-/** The last place at or before a turn at which no result is parted from its call. */
+/** The last index at or before `index` at which no result is separated from its call. */
 function lowered(chat: Chat, index: number): number {
   for (let at = index;; at--) {
     const parts = chat.turns.slice(at).some(({ results }) =>

@@ -1,4 +1,4 @@
-// A document that goes on from another one: its name, where its paths lead, whose word counts in it, and how it is made.
+// Makes a document from another one: its name, its relative paths, and the file itself.
 
 import type { Environment } from "../../base/environment.ts";
 import { isThere, makeFile } from "../../base/files.ts";
@@ -9,9 +9,9 @@ import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
 import { parse } from "../../parser/mod.ts";
 import { referencesFrom } from "./question.ts";
 
-/** `notes.chat` → `notes.2.chat` → `notes.3.chat`: the first such name that is free. */
+/** `notes.chat` → `notes.2.chat` → `notes.3.chat`: the first free name. */
 export function nextCompacted(environment: Environment, path: string): string {
-  // A longer number is a year or a day, and no count of ours.
+  // A number of four or more digits is a year or a date, not our counter.
   const [, stem = "", number = "1", end = ""] = /^(.*?)(?:\.(\d{1,3}))?(\.[^.]+)?$/s.exec(lastName(path)) ??
     [];
   return firstFree(environment, path, Number(number) + 1, (at) => `${stem}.${at}${end}`);
@@ -41,7 +41,7 @@ function lastName(path: string): string {
 }
 
 /**
- * The text of a document for another folder: references to files that began in the old folder lead where they did.
+ * Adapts a document's text to another folder: relative references to files keep their targets.
  *
  * @param from real path of the old document
  * @param to absolute path of the new one
@@ -61,11 +61,11 @@ export function movedText(bytes: Uint8Array, from: string, to: string): Uint8Arr
 }
 
 /**
- * Makes the document, all of it or nothing. What stands there already is left alone.
+ * Creates the document completely or not at all; never replaces an existing file.
  *
- * @param label how the person calls the new document
+ * @param label the new document's name in messages
  * @param path its absolute path
- * @returns nothing. Fails with `usage` where there is such a file, with `folder-missing`, or with `document-unwritable`.
+ * @returns nothing. Fails with `usage` if the file exists, with `folder-missing`, or with `document-unwritable`.
  */
 export async function makeDocument(label: string, path: string, bytes: Uint8Array): Promise<Outcome<void>> {
   try {

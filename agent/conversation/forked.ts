@@ -1,4 +1,4 @@
-// A conversation up to one of its turns, as a document that goes another way from there. Pure.
+// Forks a conversation: copies it up to the end of one turn into a new document. Pure.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
@@ -7,25 +7,27 @@ import { parse } from "../../parser/mod.ts";
 import type { Chat, Result, Turn } from "../../parser/types.ts";
 import { hasWords } from "./cut.ts";
 
-/** Where a conversation forks: behind the turn at a line, behind the person's message of that number, or where it rests. */
+/**
+ * Where to fork: after the turn at a line, after the person's message with a number (from 1), or after the last
+ * complete reply.
+ */
 export type Fork =
   | { readonly kind: "line"; readonly line: number }
   | { readonly kind: "turn"; readonly turn: number }
   | { readonly kind: "last" };
 
-/** What a fork holds. */
 export interface Forked {
   readonly bytes: Uint8Array;
-  /** The last line of the old document that it holds. */
+  /** The last line of the old document that the fork contains. */
   readonly line: number;
 }
 
 /**
- * The document up to the end of a turn, ready for what the person says next. Calls without a final result are cut off with
- * the rest of their turn, and so is what stands for them below.
+ * Copies the document up to the end of a turn, ready for the person's next message. Drops each call without a final
+ * result with the rest of its turn, and the blocks of unfinished results below.
  *
- * @param fork where; by default behind the last reply that nothing of is missing
- * @returns the new document. Fails with `no-such-turn`, whose message tells which there are.
+ * @param fork where; for `last` without a complete reply, after the last turn
+ * @returns the new document. Fails with `no-such-turn`; the problem says which turns exist.
  */
 export function forked(chat: Chat, fork: Fork): Outcome<Forked> {
   const last = turnOf(chat, fork);
@@ -68,12 +70,15 @@ function turnOf(chat: Chat, fork: Fork): Outcome<Turn> {
   return success(replied ?? chat.turns.at(-1)!);
 }
 
-/** Whether nothing of a reply is missing: it has no calls, and was not cut off. */
+/** Whether a reply is complete: it has no calls and was not cut off. */
 function isWhole(turn: Turn): boolean {
   return turn.calls.length === 0 && !turn.segments.some(({ kind }) => kind === "aborted");
 }
 
-/** Takes out calls without a final result, each with the rest of its turn, and the blocks that stand for results to come. */
+/**
+ * Edits that remove calls without a final result, each with the rest of its turn, and the blocks of unfinished
+ * results.
+ */
 function unfinished(part: Chat): Edit[] {
   const isFinal = (result: Result | undefined) =>
     result !== undefined && (result.status === null || result.status === "error");

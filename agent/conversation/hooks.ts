@@ -1,4 +1,4 @@
-// Commands of the person's own that tell of runs. Whatever they do, the run stays as it was.
+// Runs the person's hook commands after runs. A failed hook does not change the result of the run.
 
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -7,10 +7,10 @@ import type { HookSettings } from "../../config/settings.ts";
 import type { Stop, StopReason } from "../../cycle/types.ts";
 import { type Running, spawn } from "../../sandbox/mod.ts";
 
-/** Seconds that a hook may take. */
+/** Seconds after which a hook is stopped. */
 const SECONDS = 10;
 
-/** Which hook tells of a run that ended so; null for one that the person ended, or that goes on by itself. */
+/** The hook for each stop reason; null if the person stopped the run or it continues automatically. */
 const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
   "done": "on_done",
   "cut": "on_pending",
@@ -23,7 +23,7 @@ const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
   "context-full": "on_pending",
   "budget": "on_pending",
   "yield": "on_pending",
-  // Nothing was done, so there is nothing to tell.
+  // Nothing was done, so there is nothing to report.
   "answered": null,
   "throttled": null,
   "stepped": null,
@@ -34,7 +34,6 @@ const HOOKS: Readonly<Record<StopReason, keyof HookSettings | null>> = {
   "cancelled": null,
 };
 
-/** A run that is over, and whom to tell. */
 export interface HookCall {
   readonly hooks: HookSettings;
   readonly environment: Environment;
@@ -44,10 +43,11 @@ export interface HookCall {
 }
 
 /**
- * Runs the hook for a run that ended, to its end or for ten seconds. It has the person's environment, the path of the
- * document (`-` for an unsaved one) as its last argument, and a line of JSON on standard input; what it prints is dropped.
+ * Runs the hook for the end of a run, for at most ten seconds. The hook gets the person's environment, the path of
+ * the document (`-` if unsaved) as its last argument, and a line of JSON on standard input; its standard output is
+ * dropped.
  *
- * @returns what went wrong with it; null when there is none for such a run, or it did well
+ * @returns what went wrong; null if no hook is set for this end, or the hook succeeded
  */
 export async function runHook({ hooks, environment, document, stop }: HookCall): Promise<Problem | null> {
   const name = HOOKS[stop.reason];
@@ -70,7 +70,7 @@ function wordsOf(command: string | readonly string[], path: string): readonly st
   return typeof command === "string" ? ["/bin/sh", "-c", command, "sh", path] : [...command, path];
 }
 
-/** Why a hook did not do well, as the end of a sentence; null when it did. */
+/** Why a hook failed, as the end of a sentence; null if it succeeded. */
 async function outcomeOf(running: Running): Promise<string | null> {
   const errorLine = firstLine(running.stderr);
   running.stdout.pipeTo(new WritableStream()).catch(() => {});
@@ -83,7 +83,7 @@ async function outcomeOf(running: Running): Promise<string | null> {
     return `it was ended after ${SECONDS} seconds`;
   }
   if (status.code === 0) return null;
-  // What it left in the background may hold the stream open.
+  // A background process of the hook may keep the stream open.
   const line = await Promise.race([
     errorLine.line,
     new Promise<string>((done) => setTimeout(() => done(""), 100)),
@@ -93,7 +93,7 @@ async function outcomeOf(running: Running): Promise<string | null> {
     : `${line.slice(0, 200)} (it ended with ${status.code})`;
 }
 
-/** The first line of a stream, which is read to its end. */
+/** Reads a stream to its end and gives its first line early. */
 function firstLine(stream: ReadableStream<Uint8Array>): { readonly line: Promise<string> } {
   let text = "";
   const line = new Promise<string>((done) => {

@@ -1,9 +1,9 @@
-// What the model said last, as it said it.
+// The model's last message as plain text.
 
 import { unescapeTurn } from "../../parser/edits/escape.ts";
 import type { Chat } from "../../parser/types.ts";
 
-/** The text of the model's last message, without what it thought and called; empty where there is none. */
+/** The text of the model's last message, without thinking and calls; empty if there is none. */
 export function lastReply(chat: Chat): string {
   const turn = chat.turns.findLast(({ role }) => role === "Assistant");
   if (turn === undefined) return "";

@@ -1,4 +1,4 @@
-// Makes a document and notes that the person agreed to what stands in it by asking for it (S15).
+// Creates a document and records that the person agrees to its content, because they asked for it.
 
 import { makeFile } from "../../base/files.ts";
 import { type Environment, processEnvironment, systemFor } from "../../base/environment.ts";
@@ -11,16 +11,15 @@ import { agree, NO_AUTHORITY } from "../trust/agreement.ts";
 import type { NewChatContent } from "../types.ts";
 
 /**
- * Makes a new document at `path` with an empty question, or with the texts given. The texts stay texts: one that would
- * be read as a message, a call or a result of its own is refused, since whoever hands over a person's words must not
- * hand over calls with them. Templates and references in them work as in every document.
+ * Makes a new document at `path` with an empty question, or with the given texts. The texts stay texts: one that
+ * would be read as a message, a call or a result is refused, because a caller who passes on a person's words must not
+ * pass on calls with them. Templates and references in them work as in every document.
  *
- * @param path where to make it, relative to the working folder; how messages call it
- * @param content what it begins with; both texts may be left out
+ * @param path where to make it, relative to the working folder; messages use this path as its name
+ * @param content its first content; both texts may be omitted
  * @param options the environment, by default the one of this process
- * @returns the real path of the document. Fails with `document-exists` and leaves what is there alone, with
- * `folder-missing`, `text-is-structure`, `document-unwritable`, or with `not-noted` when the agreement to it cannot be
- * kept.
+ * @returns the real path of the document. Fails with `document-exists` without changing the existing file, with
+ * `folder-missing`, `text-is-structure`, `document-unwritable`, or with `not-noted` if the agreement cannot be saved.
  */
 export async function newChat(
   path: string,
@@ -70,7 +69,7 @@ export async function newChat(
       );
     }
     if (thrown instanceof Deno.errors.NotFound) {
-      // A name without a slash stands in the working folder, which is there.
+      // A name without a slash belongs to the working folder, which exists.
       const folder = path.slice(0, Math.max(1, path.lastIndexOf("/")));
       return failure(
         "folder-missing",
@@ -82,7 +81,7 @@ export async function newChat(
   }
 }
 
-/** What a text is besides text, as the end of "the text …"; null when it is nothing else. */
+/** What makes a text more than text, as the end of "the text …"; null if it is only text. */
 function structureIn(chat: Chat, roles: readonly string[]): string | null {
   if (chat.turns.length < roles.length) return "opens a fence that hides what follows";
   const stray = chat.turns.find(({ role }, index) => role !== roles[index]);
@@ -92,7 +91,7 @@ function structureIn(chat: Chat, roles: readonly string[]): string | null {
   return null;
 }
 
-/** The real path that a file not made yet will have. */
+/** The real path that a file will have, once created. */
 async function futurePath(path: string): Promise<string> {
   const slash = path.lastIndexOf("/");
   const folder = await Deno.realPath(path.slice(0, slash) || "/");

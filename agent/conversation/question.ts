@@ -1,4 +1,4 @@
-// What a person asks as the text of a message: their words, text from a pipe, paths as seen from another folder.
+// The text of a person's message: their words, piped text, and paths relative to another folder.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
@@ -8,29 +8,30 @@ import type { Chat } from "../../parser/types.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 import { quoted } from "./quoted.ts";
 
-/** The word behind the fence of text that came from a pipe. */
+/** The info string of the fence around piped text. */
 const PIPED = "stdin";
 
 /**
- * The words of a question, of which references are followed and tags are text; below them what was piped in, all of it
- * text. Where the document runs no tags (`tags`), both go without what keeps them from being run.
+ * Joins the words of a question and the piped text below them. In the words, references work and template tags are
+ * plain text; in the piped text, everything is plain text. If the document evaluates no tags (`tags: false`), none
+ * are escaped.
  */
 export function questionOf(words: string, piped: string, { tags = true } = {}): string {
   const block = piped === "" ? [] : [quoted(piped, PIPED, { tags }).trimEnd()];
   return [...words === "" ? [] : [tags ? literalTags(words) : words], ...block].join("\n\n");
 }
 
-/** A text of which no tag is run. */
+/** Escapes template tags, so that none is evaluated. */
 export function literalTags(text: string): string {
   return text.replace(/\{[{%]/g, "{% raw %}$&{% endraw %}");
 }
 
-/** Whether a text names files that a message would take in. */
+/** Whether a text names files that the message would include. */
 export function hasReferences(text: string): boolean {
   return fileReferences(text).length > 0;
 }
 
-/** The words with every reference that begins in the folder of its document beginning in `folder` (absolute) instead. */
+/** The words with every reference that begins in the document's folder rewritten to begin in `folder` (absolute). */
 export function referencesFrom(folder: string, words: string): string {
   let text = "";
   let reached = 0;
@@ -43,14 +44,13 @@ export function referencesFrom(folder: string, words: string): string {
   return text + words.slice(reached);
 }
 
-/** A path as references spell it. */
 function encoded(path: string): string {
   return path.split("/").map((name) => encodeURIComponent(name)).join("/");
 }
 
 /**
- * The edit that asks something next: in the person's last message where it was not answered yet, else in a new one. Fails
- * with `text-is-structure` for a text that would be more than text there.
+ * The edit that asks the next question: in the person's last message if it is unanswered, else in a new message.
+ * Fails with `text-is-structure` for a text that would be more than text there.
  */
 export function askNext(chat: Chat, text: string): Outcome<Edit> {
   const edit = addLine(chat, text);

@@ -1,16 +1,15 @@
-// Text of somebody else in a message of the person's: a fenced block in which nothing is read but text.
+// Quotes foreign text in a person's message as a fenced block in which everything stays text.
 
 import { fenceFor } from "../../parser/edits/result_block.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 
 /**
- * The lines of a block that holds a text as it is, wherever it came from. The fence keeps what looks like a message from
- * being one; where templates, references or headers of results would be read, `{% raw %}` keeps them text. A model is
- * shown exactly the text between the two lines of the fence.
+ * Quotes a text from anywhere as a block. The fence keeps anything like a message from being one; `{% raw %}` keeps
+ * templates, references and headers of results plain text. A model sees exactly the text between the two fence lines.
  *
- * @param text what is quoted; without a line end at its end it gets one
- * @param name the word behind the opening fence
- * @param options `tags: false` for a document that runs no tags, where `{% raw %}` would be text itself
+ * @param text the text to quote; a missing line end is added
+ * @param name the info string of the opening fence
+ * @param options `tags: false` for a document that evaluates no tags, where `{% raw %}` would itself be text
  */
 export function quoted(text: string, name: string, { tags = true } = {}): string {
   const fence = fenceFor(text);
@@ -20,13 +19,13 @@ export function quoted(text: string, name: string, { tags = true } = {}): string
   return plain ? block : `{% raw %}\n${block}{% endraw %}\n`;
 }
 
-/** Leaves raw text and goes back to it: vanishes, and what it parts is not read together. */
+/** Leaves raw text and returns to it: it vanishes, and the two parts it separates are not read as one. */
 const SEAM = "{% endraw %}{% raw %}";
 
-/** The beginning of a line that is read as the header of a result, in fences too. */
+/** The beginning of a line that is read as the header of a result, even in fences. */
 const HEADER = /^(?=\*\*Tool )/gm;
 
-/** Whether a message would read something of a text: a tag, the path of a file, a result. */
+/** Whether a message would interpret part of a text: a tag, a file reference, a result. */
 function mayBeRead(text: string): boolean {
   return /\{[{%]|^\*\*Tool /m.test(text) || fileReferences(text).length > 0;
 }

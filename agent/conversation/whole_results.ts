@@ -1,4 +1,4 @@
-// Whole results of tools in files, where a document holds only a part of them.
+// Saves complete tool results to files when the document keeps only a part of them.
 
 import type { Environment } from "../../base/environment.ts";
 import { makeFile } from "../../base/files.ts";
@@ -7,10 +7,10 @@ import { overflowPath } from "../../tools/overflow/file.ts";
 import type { Pruned } from "./compacted.ts";
 
 /**
- * Writes each result into a file of its own, none over another one. The names are those that long output of tools gets.
+ * Writes each result to a new file, named like the files for long output of tools.
  *
- * @param place the setting `tools.truncate.output_path_format`, and the document the files are named after
- * @returns where each result is. Fails with `overflow-unwritable`.
+ * @param place the setting `tools.truncate.output_path_format`, and the document that the files are named after
+ * @returns the path of each result's file. Fails with `overflow-unwritable`.
  */
 export async function keepWholeResults(
   results: readonly Pruned[],
@@ -36,7 +36,7 @@ export async function keepWholeResults(
   return success(kept);
 }
 
-/** Writes a new file, under another name where there is one already. */
+/** Writes a new file; if the name is taken, under another name. */
 async function writeBeside(path: string, bytes: Uint8Array): Promise<string> {
   for (let at = 1;; at++) {
     const name = at === 1 ? path : path.replace(/(\.[^./]*)?$/, (end) => `-${at}${end}`);
