@@ -1,4 +1,4 @@
-// The servers of tools of a document: their tools made known to the model, and the servers ended with the session.
+// Registers the tools of a document's MCP servers, and ends the servers with the `ChatSession`.
 
 import program from "../../deno.json" with { type: "json" };
 import { parentOf } from "../../base/paths.ts";
@@ -10,18 +10,17 @@ import type { Server } from "../../tools/mcp/server.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 import type { SourcesSubject } from "./sources_subject.ts";
 
-/** The servers while a session lives. */
+/** The MCP servers of an open document. */
 export interface ToolServers {
-  /** Takes over the lists of servers that said they have other tools now; between requests. */
+  /** Takes over new tool lists that servers announced; called between requests. */
   update(): Promise<void>;
-  /** Asks every server anew, also those whose tools are known; gives what went wrong. */
+  /** Asks every server for its tools, also those with cached lists; returns what went wrong. */
   refresh(): Promise<readonly Problem[]>;
-  /** Ends what has nothing to do, before somebody needs files that no command may change meanwhile. */
+  /** Ends idle servers, before somebody needs files that no command may change meanwhile. */
   release(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** There are no servers. */
 export const NO_SERVERS: ToolServers = {
   update: () => Promise.resolve(),
   refresh: () => Promise.resolve([]),
@@ -30,10 +29,9 @@ export const NO_SERVERS: ToolServers = {
 };
 
 /**
- * Registers the tools that servers are known to have, and each server that nobody asked yet as a source of tools. Nothing
- * is started.
+ * Registers the cached tools of servers, and every server without a cached list as a tool source. Starts no server.
  *
- * @param tell told what is not as it should be
+ * @param tell receives problems
  */
 export async function openServers(
   tools: ToolRegistry,
@@ -74,7 +72,7 @@ export async function openServers(
     servers.push(server);
     const known = await server.known();
     if (known !== null) own.take(server, known);
-    // It ends its waiting itself; this only has to be longer.
+    // The server has its own timeout; this one only has to be longer.
     else {own.expect(
         server,
         Math.max(FIRST_START, settings.start_timeout ?? 0) + (settings.timeout ?? 0) + 10,
@@ -83,7 +81,6 @@ export async function openServers(
   return toolServers(servers, own, tell);
 }
 
-/** The servers as a session has them. */
 function toolServers(
   servers: readonly Server[],
   own: Own,
@@ -116,12 +113,12 @@ function toolServers(
   };
 }
 
-/** A server as a source of tools: its name in messages, and the tools it may have. */
+/** A server as a tool source: its name in messages, and the names its tools may have. */
 function serverSource(name: string) {
   return { name: `the server ${name}`, mayHave: (tool: string) => tool.startsWith(`${name}:`) };
 }
 
-/** Why a server is not asked, as the end of a sentence, with what is to be told; null when it is. */
+/** Why a server is not asked, as the end of a sentence, with a problem to report; null if it is asked. */
 function unusable(
   name: string,
   { enabled, command, url }: McpServer,
@@ -138,7 +135,7 @@ function unusable(
   };
 }
 
-/** The tools that stand in the registry for each server. */
+/** The registered tools of each server. */
 class Own {
   readonly #names = new Map<Server, readonly string[]>();
   readonly #tools: ToolRegistry;
@@ -149,7 +146,7 @@ class Own {
     this.#tell = tell;
   }
 
-  /** Has a server asked that nobody asked yet, when its tools are needed; the registry waits so many seconds. */
+  /** Asks a server for its tools when they are first needed; the registry waits `timeout` seconds. */
   expect(server: Server, timeout: number): void {
     this.#tools.registerFrom("server", {
       ...serverSource(server.name),
@@ -162,7 +159,7 @@ class Own {
     });
   }
 
-  /** Puts the tools of a server in place of those it had. */
+  /** Replaces the registered tools of a server. */
   take(server: Server, definitions: readonly ToolDefinition[]): void {
     for (const name of this.#names.get(server) ?? []) this.#tools.unregister(name);
     this.#names.set(server, definitions.map(({ name }) => name));

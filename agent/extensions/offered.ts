@@ -1,4 +1,5 @@
-// Which tools a request offers, which may attach files, and which names of a list belong to no tool.
+// Selects the tools that a request offers and those that may attach files, and finds unknown names in the list of
+// tools.
 
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -8,8 +9,8 @@ import { FILE_RESULT_CAPABILITY, type ToolDefinition } from "../../tools/definit
 import type { ToolRegistry } from "../../tools/registry.ts";
 
 /**
- * The tools a request offers: exactly those of a list that a layer assigned, disabled ones among them; else those that
- * are enabled, with what layers added and without what they took out.
+ * The tools a request offers: exactly those of a list that a layer assigned, even disabled ones; without such a list,
+ * the enabled ones, plus those that layers added, minus those they removed.
  */
 export function offeredTools(tools: ToolRegistry, settings: Settings): ToolDefinition[] {
   const { offered, left_out, named } = settings.tools;
@@ -22,7 +23,9 @@ export function offeredTools(tools: ToolRegistry, settings: Settings): ToolDefin
   });
 }
 
-/** Names of the tools whose result may be a reference to a file: only the program and its host may say so. */
+/**
+ * Names of the tools whose result may be a reference to a file: only built-in tools and a host's may declare that.
+ */
 export function fileResultTools(tools: ToolRegistry): string[] {
   return tools.getAll({ includeDisabled: true })
     .filter(({ origin, capabilities }) =>
@@ -31,10 +34,10 @@ export function fileResultTools(tools: ToolRegistry): string[] {
 }
 
 /**
- * A finding for each name in the list of tools that nobody has, now that all sources have answered. A tool of this
- * program that is not registered here (`skill` where there is no skill) is simply not offered.
+ * A finding for each name in the list of tools that no tool has, after all sources have answered. A built-in tool
+ * that is not registered here (`skill` without any skill) is not a finding: it is just not offered.
  *
- * @param block the first block, to whose lines the findings point where it is there
+ * @param block the frontmatter, if any; the findings point to its lines
  */
 export function unknownTools(
   tools: ToolRegistry,

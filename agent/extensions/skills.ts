@@ -1,4 +1,5 @@
-// The skills of a document: found where it and the person keep them, and made known to the model by one tool.
+// The skills of a document: finds them in the document's and the person's folders, and offers them to the model by
+// one tool.
 
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
@@ -12,7 +13,7 @@ import { skillPlaces } from "../../tools/skills/places.ts";
 import type { SkillFinding } from "../../tools/skills/skill.ts";
 import type { ToolRegistry } from "../../tools/registry.ts";
 
-/** Whose skills are meant. */
+/** Identifies a document whose skills to find. */
 export interface SkillsSubject {
   readonly environment: Environment;
   readonly settings: Pick<Settings, "skills">;
@@ -20,15 +21,15 @@ export interface SkillsSubject {
   readonly document: string | null;
 }
 
-/** All skills there are for a document, whatever becomes of them. Fails when what is trusted cannot be read. */
+/** Finds all skills for a document, whatever their state. Fails if the list of trusted skills cannot be read. */
 export async function skillsOf(subject: SkillsSubject): Promise<Outcome<readonly InspectedSkill[]>> {
-  // Most people have none: then nothing that reads them is loaded.
+  // Most people have no skills; then the code that reads them is not loaded.
   if (!mayHaveSkills(subject)) return success([]);
   const { findSkills } = await import("../../tools/skills/find.ts");
   return await findSkills(choiceOf(subject));
 }
 
-/** Whether there is a place where skills could lie. */
+/** Whether any folder for skills may exist. */
 export function mayHaveSkills(subject: SkillsSubject): boolean {
   return subject.settings.skills.enabled &&
     skillPlaces(choiceOf(subject)).some(({ path }) => mayBeThere(path));
@@ -38,19 +39,24 @@ function choiceOf({ environment, document, settings: { skills } }: SkillsSubject
   return { ...skills, environment, folder: document === null ? environment.cwd : parentOf(document) };
 }
 
-/** A skill with everything that is wrong with it. */
+/** A skill with all its faults. */
 export interface CheckedSkill {
   readonly file: string;
   readonly findings: readonly SkillFinding[];
 }
 
-/** The skills at a path (a folder of skills, one skill, or its `SKILL.md`), checked as those who write them want it. */
+/**
+ * Checks the skills at a path (a folder of skills, one skill, or its `SKILL.md`) as strictly as their authors need.
+ */
 export async function checkSkillsAt(path: string): Promise<readonly CheckedSkill[]> {
   const { skillsIn } = await import("../../tools/skills/find.ts");
   return await checked(await skillsIn(path));
 }
 
-/** All skills of a document, checked; with those that an earlier place hides. Fails as `skillsOf`. */
+/**
+ * Checks all skills of a document, including those hidden by one of the same name in an earlier folder. Fails like
+ * `skillsOf`.
+ */
 export async function checkSkillsOf(subject: SkillsSubject): Promise<Outcome<readonly CheckedSkill[]>> {
   const found = await skillsOf(subject);
   return found.ok ? success(await checked(found.value)) : found;
@@ -73,7 +79,7 @@ async function checked(skills: readonly (FoundSkill & Partial<InspectedSkill>)[]
   return all;
 }
 
-/** Registers the tool that loads skills, where there are any; answers with what the person has to know. */
+/** Registers the tool that loads skills, if there are any; returns notices for the person. */
 export async function registerSkills(
   tools: ToolRegistry,
   subject: SkillsSubject,
@@ -83,7 +89,7 @@ export async function registerSkills(
   if (found.value.length > 0) {
     const { offeredSkills, skillTool } = await import("../../tools/skills/tool.ts");
     const tool = skillTool(offeredSkills(found.value), subject.environment);
-    // A host's own tool of that name stays what the host made it.
+    // A host's own tool of that name is not replaced.
     if (tool !== null && !tools.has(tool.name)) {
       const registered = tools.registerFrom("built-in", tool);
       if (!registered.ok) return registered;
@@ -92,7 +98,7 @@ export async function registerSkills(
   return success([...untrusted(found.value), ...unknownNames(found.value, subject.settings)]);
 }
 
-/** Skills that came with the project and that nobody agreed to, told once for each folder that holds them. */
+/** Skills of the project that the person has not agreed to: one problem for each folder that holds them. */
 function untrusted(found: readonly InspectedSkill[]): Problem[] {
   const folders = Map.groupBy(
     found.filter(({ state }) => state === "untrusted"),
@@ -109,7 +115,6 @@ function untrusted(found: readonly InspectedSkill[]): Problem[] {
   });
 }
 
-/** Names that settings list and no skill has. */
 export function unknownNames(
   found: readonly InspectedSkill[],
   { skills: { enabled, names } }: Pick<Settings, "skills">,
@@ -130,7 +135,7 @@ function mayBeThere(path: string): boolean {
   try {
     return isThere(path);
   } catch {
-    // Out of reach: reading it tells why.
+    // Inaccessible: reading it reports why.
     return true;
   }
 }

@@ -1,4 +1,4 @@
-// Where the tools of a document come from beside this program, by its settings. Each is loaded only where it is configured.
+// Adds the tool sources that a document's settings name. Loads each only if it is configured.
 
 import type { Problem } from "../../base/problem.ts";
 import { type ToolFolders, toolFolders } from "../../config/sources/tool_folders.ts";
@@ -6,10 +6,10 @@ import type { ToolRegistry } from "../../tools/registry.ts";
 import type { EndTools, SourcesSubject } from "./sources_subject.ts";
 
 /**
- * Adds the sources that the settings name to a registry. Nothing is asked yet.
+ * Adds the sources that the settings name to a registry. Asks none of them yet.
  *
- * @param builtin the registry with the built-in tools, from which a person may take some away
- * @param warn told what is not as it should be
+ * @param builtin the registry with the built-in tools, from which a person may remove some
+ * @param warn receives problems
  */
 export async function addSources(
   tools: ToolRegistry,

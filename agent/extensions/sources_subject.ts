@@ -1,20 +1,19 @@
-// Whose tools are looked for, and how what was started for them ends.
+// Identifies a document whose tools to find, and how to end what was started for them.
 
 import type { Environment } from "../../base/environment.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 
-/** Whose sources are meant. */
 export interface SourcesSubject {
   readonly settings: Settings;
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
-  /** The wall that what is started stands behind; left out, nothing is started: there are no tool files. */
+  /** The sandbox for started programs; without one nothing is started, and there are no tool files. */
   readonly sandbox?: Sandbox;
-  /** Whether files that nobody named are looked for. @default true */
+  /** Whether to search for tool files that nobody named. @default true */
   readonly searchesFiles?: boolean;
-  /** How servers over HTTP are asked. @default by the variables of the environment */
+  /** Asks MCP servers over HTTP. @default a fetch that follows the environment variables */
   readonly fetch?: typeof fetch;
 }
 

@@ -1,4 +1,5 @@
-// The tool files of a document: the folders that count, the project's only once a person agreed to it, and their hosts.
+// The tool files of a document: finds the folders that count, the project's only after a person agreed to it, and
+// starts their hosts.
 
 import { configFolder } from "../../base/folders.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -13,7 +14,6 @@ import { fileSource } from "../../tools/vellum/source.ts";
 import { storageFolder } from "../../tools/vellum/storage.ts";
 import type { EndTools, SourcesSubject } from "./sources_subject.ts";
 
-/** What files are added to, and for whom. */
 export interface FilesSubject {
   readonly tools: ToolRegistry;
   readonly builtin: ToolRegistry;
@@ -22,7 +22,7 @@ export interface FilesSubject {
   readonly warn: (problem: Problem) => void;
 }
 
-/** Adds the source of tool files; gives what ends their hosts. */
+/** Adds the source of tool files; returns a function that ends their hosts. */
 export async function addFiles({ tools, builtin, subject, found, warn }: FilesSubject): Promise<EndTools> {
   const { environment, sandbox, settings: { tools: settings } } = subject;
   const base = { folder: environment.cwd, home: environment.home };
@@ -48,7 +48,7 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
     }),
   });
   const discovered = await discoverFiles(folders);
-  // What a person takes away, or has a file stand in for, is gone before any call of it can run.
+  // A tool that the person removed, or replaced by a file, is gone before any call of it can run.
   const replaced = discovered.files.map(({ base: name }) => name).filter((name) =>
     settings.override.includes(name)
   );
@@ -69,7 +69,7 @@ export async function addFiles({ tools, builtin, subject, found, warn }: FilesSu
   return () => hosts.close();
 }
 
-/** Whether the person agreed to the project's files as they are; if not, calls of their tools wait. */
+/** Whether the person agreed to the project's files in their current version; if not, calls of their tools wait. */
 async function mayUse(
   folder: string,
   { tools, subject, warn }: Pick<FilesSubject, "tools" | "subject" | "warn">,

@@ -1,4 +1,5 @@
-// Agreeing to skills that come with a project: what each would tell the model, and what it brings along.
+// Trust in a project's skills: shows the text of each for the model, and the files it includes, and records the
+// agreement.
 
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
@@ -11,12 +12,12 @@ import { PROJECT_FOLDERS } from "../../tools/skills/places.ts";
 import { SKILL_FILE } from "../../tools/skills/skill.ts";
 import type { Trustable, TrustOffer } from "./trustable.ts";
 
-/** Whether skills are what a person means by the folder: it is one, or its own folders are. */
+/** Whether a folder may hold skills: it is a skill, or its name is `skills`. */
 export function mayHoldSkills(folder: string): boolean {
   return isThere(`${folder}/${SKILL_FILE}`) || /(^|\/)skills$/.test(folder);
 }
 
-/** The skills of a folder that is one or holds them. Where all of it is broken, this fails with the first mistake. */
+/** The skills of a folder that is one or holds them. If all of it is broken, fails with the first mistake. */
 export async function trustableSkills(
   environment: Environment,
   folder: string,
@@ -35,7 +36,7 @@ export async function trustableSkills(
     : success({ trustables, leftOut: problems.map(({ message, next }) => `${message} ${next}`) });
 }
 
-/** The skills of a project, where it has any. */
+/** The skills of a project, if it has any. */
 export async function projectSkills(environment: Environment, root: string): Promise<TrustOffer> {
   const trustables: Trustable[] = [];
   const leftOut: string[] = [];

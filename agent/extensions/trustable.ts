@@ -7,16 +7,16 @@ export interface Trustable {
   readonly path: string;
   /** What it would do, in words. */
   readonly lines: readonly string[];
-  /** What it would do when there are no lines, as the end of a sentence about it. */
+  /** What to say if there are no lines, as the end of a sentence about it. */
   readonly nothing: string;
   isAgreed(): Promise<Outcome<boolean>>;
-  /** Records the agreement; answers with further lines to tell. */
+  /** Records the agreement; returns further lines to show. */
   agree(): Promise<Outcome<readonly string[]>>;
-  /** What is told then. */
+  /** What to say after the agreement. */
   readonly agreed: string;
 }
 
-/** What a path stands for: what can be agreed to, and what is left out of it and why. */
+/** What can be agreed to at a path, and what is left out and why. */
 export interface TrustOffer {
   readonly trustables: readonly Trustable[];
   /** Full sentences. */

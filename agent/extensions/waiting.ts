@@ -1,4 +1,4 @@
-// Waits for sources of tools, and says so when that takes long.
+// Waits for tool sources, and says so when that takes long.
 
 import { after } from "../../base/system/timer.ts";
 import type { Emit } from "../../cycle/types.ts";
@@ -11,17 +11,17 @@ const PATIENCE = 1000;
 /**
  * Waits until every source has answered.
  *
- * @param signal ends the waiting
+ * @param signal ends the wait
  */
 export async function waitForTools(tools: ToolRegistry, emit: Emit, signal?: AbortSignal): Promise<void> {
   if (!tools.isReady()) await telling(tools.whenReady(signal), tools, emit);
 }
 
 /**
- * Waits until no source can bring or replace a tool any more.
+ * Waits until no source can add or replace a tool any more.
  *
- * @param asked `code` for a call that is only looked at: nothing else is started for it
- * @param signal ends the waiting
+ * @param asked `code` for a call that is only shown: starts nothing else for it
+ * @param signal ends the wait
  */
 export async function waitForTool(
   name: string,

@@ -1,4 +1,4 @@
-// What to do about a call whose preview leaves something of it out.
+// Tells how to approve a call whose preview omits part of it.
 
 import type { Problem } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -7,8 +7,8 @@ import type { Call } from "../../parser/types.ts";
 /**
  * Why such a call is not approved together with others.
  *
- * @param name how a hand can type its id
- * @param file the document as commands name it; null for a text that came from elsewhere
+ * @param name its id in a form that a person can type
+ * @param file the document as commands name it; null for a text from elsewhere
  */
 export function cutPreview({ id, place }: Call, name: string, file: string | null): Problem {
   const named = `(line ${place.start}), then name it: flemma approve ${

@@ -1,6 +1,6 @@
-// Who decides about a call, in the words people use for it: resolvers are known by URNs, which nobody should have to read.
+// Names who decided about a call in words for people, because resolvers are identified by URNs.
 
-/** What follows "approved by", "denied by" or "will run". */
+/** Completes "approved by", "denied by" or "will run". */
 const WORDS: Readonly<Record<string, string>> = {
   "config": "your settings",
   "frontmatter": "the first block",
@@ -15,9 +15,9 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * A resolver of this program by what it stands for, any other by its name.
+ * Names a built-in resolver by its meaning, any other by its name.
  *
- * @param byRule whether it went by a rule
+ * @param byRule whether a rule decided
  */
 export function decidedBy(source: string, byRule = false): string {
   if (byRule) return "a rule";

@@ -1,4 +1,4 @@
-// A call as the person who decides about it sees it: complete, and with control characters made visible.
+// Shows a call to the person who decides about it: complete, and with control characters made visible.
 
 import { sha256 } from "../../base/hash.ts";
 import { folderOfDocument } from "../../base/paths.ts";
@@ -12,50 +12,48 @@ import { checkInput } from "../../tools/validate.ts";
 import type { ExplainedCall, ShownCall, ShownPart } from "../types.ts";
 import type { FileChangeShown, WrittenFiles } from "./written_files.ts";
 
-/** What the calls of a document are shown from, beside the document. */
+/** What showing the calls of a document depends on, apart from the document. */
 export interface ShowSources {
   readonly files: WrittenFiles;
-  /** Whose tools and settings hold for them. */
   readonly subject: RuleSubject;
   readonly sandbox: RunSandbox;
 }
 
-/** What one of them is shown from. */
+/** What showing one call depends on. */
 interface CallSources extends Omit<ShowSources, "sandbox"> {
   readonly call: Call;
   readonly number: number;
   readonly explained: ExplainedCall;
-  /** The sandbox now. */
+  /** The current sandbox. */
   readonly sandbox: SandboxNow;
-  /** What the block of the call says; null where there is none, or where it holds a result. */
+  /** The status in the call's block; null if it has no block, or the block holds a result. */
   readonly status: Status | null;
-  /** The text in the block; empty where there is none. */
+  /** The text in the block; empty if there is none. */
   readonly body: string;
 }
 
-/** What is known of a call before it is shown. */
 interface Known extends CallSources {
   readonly definition: RegisteredTool | undefined;
-  /** What it would do to a file. */
+  /** Its change to a file. */
   readonly change: FileChangeShown | null;
-  /** Why its input does not fit the tool. */
+  /** Why its input does not match the tool's schema. */
   readonly problems: readonly string[];
 }
 
-/** Whether a sandbox works, and which, or why none does, as the end of a sentence. */
+/** Whether the sandbox works, and its kind or the reason why not, as the end of a sentence. */
 interface SandboxNow {
   readonly works: boolean;
   readonly text: string;
 }
 
-/** Shows calls of a document of which it is known why they are decided as they are; in the same order. */
+/** Shows calls whose explanations are known; in the same order. */
 export async function shownCalls(
   chat: Chat,
   explained: readonly ExplainedCall[],
   { sandbox, ...sources }: ShowSources,
 ): Promise<readonly ShownCall[]> {
   const numbers = callNumbers(chat);
-  // The same for all of them: asking for each would examine the folders of the machine each time.
+  // Once for all calls: asking for each would examine the folders of the machine each time.
   const now = await sandboxNow(sandbox);
   const shown: ShownCall[] = [];
   for (const each of explained) {
@@ -85,7 +83,7 @@ async function shownCall(sources: CallSources): Promise<ShownCall> {
     ...placeOf(definition, sandbox),
     explained,
   };
-  // Where it stands may change without its meaning; what its block says is part of it.
+  // The call's line may change without changing its meaning; the text in its block is part of it.
   const hashed = [shown, call.name, call.inputText, status, body];
   const { input, place: { start: line } } = call;
   return { ...shown, input, number, line, digest: await sha256(JSON.stringify(hashed)) };
@@ -97,13 +95,12 @@ function folderOf({ definition, subject }: Known): string {
   return document === null ? environment.cwd : folderOfDocument(document);
 }
 
-/** Members that a diff shows the whole of. */
+/** Members that a diff shows completely. */
 const IN_DIFF: ReadonlySet<string> = new Set(["content", "oldText", "newText"]);
 
-/** In this order: what a call does before what it says of itself. */
+/** In this order: what a call does before the model's name for it. */
 const ORDER: readonly ShownPart["kind"][] = ["command", "path", "member", "diff", "label"];
 
-/** The parts of a call. */
 function partsOf({ call, definition, change }: Known): ShownPart[] {
   const { command_input, path_input } = definition ?? {};
   const kinds = new Map<string, ShownPart["kind"]>([["label", "label"]]);
@@ -118,7 +115,7 @@ function partsOf({ call, definition, change }: Known): ShownPart[] {
       text: inLines(value),
     }));
   if (diff !== null) parts.push({ kind: "diff", name: "diff", text: visible(diff, { lines: true }) });
-  // What cannot be read as an input stands there as it was written.
+  // An input that cannot be parsed is shown as it was written.
   if (call.flaw !== null) {
     parts.push({ kind: "member", name: "input", text: visible(call.inputText, { lines: true }) });
   }
@@ -151,7 +148,7 @@ function warningsOf({ call, definition, subject, change, problems, body }: Known
   return warnings;
 }
 
-/** Why a tool is not there: no source has it, or one that may have it has not answered. */
+/** Why a tool is missing: no source has it, or one that may have it has not answered. */
 function missingTool(name: string, { tools }: Known["subject"]): string {
   const source = tools.unaskedSource(name);
   if (source !== null) return `Its tool may come from ${visible(source)}, which is not there.`;
@@ -175,7 +172,7 @@ function fileWarnings(
   ];
 }
 
-/** Whether something in an input is shown otherwise than it is. */
+/** Whether part of an input is shown differently from what it is. */
 function hides(input: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(input).some(([name, value]) =>
     visible(name) !== name || inLines(value) !== plain(value)

@@ -1,18 +1,18 @@
-// Two texts as a unified diff, for a person who looks at a change.
+// Writes two texts as a unified diff for a person.
 
 import { difference, type Hunk } from "../../cycle/storage/lines.ts";
 
-/** Lines around a change. */
+/** Context lines around a change. */
 const AROUND = 3;
 
 /**
- * A unified diff, as `diff -u` writes it but for the times.
+ * Writes a unified diff like `diff -u`, without the times.
  *
- * @param path the name in its head
+ * @param path the file name in its header
  * @param before the lines with their ends; null for a new file
  * @param after the lines with their ends
- * @param most how many lines of the diff are shown at most; of the others the number is told
- * @returns null where both are the same
+ * @param most number of diff lines to show; the number of omitted lines follows them
+ * @returns null if both are the same
  */
 export function unified(
   path: string,
@@ -21,7 +21,7 @@ export function unified(
   most = Infinity,
 ): string | null {
   const old = before ?? [];
-  // What is too different is shown as what it is: one text for another.
+  // Texts that differ too much are shown as one replaced by the other.
   const hunks = difference(old, after, (line) => line) ?? [{ from: 0, to: old.length, at: 0, lines: after }];
   if (hunks.length === 0) return null;
   const out = [`--- ${before === null ? "/dev/null" : path}\n`, `+++ ${path}\n`];
@@ -31,7 +31,7 @@ export function unified(
   return shown.join("");
 }
 
-/** Hunks whose surroundings touch stand in one passage. */
+/** Groups hunks whose context lines overlap or touch. */
 function grouped(hunks: readonly Hunk[]): Hunk[][] {
   const groups: Hunk[][] = [];
   for (const hunk of hunks) {
@@ -62,7 +62,7 @@ function passage(group: readonly Hunk[], old: readonly string[], after: readonly
   return lines;
 }
 
-/** Lines as the head of a passage counts them: the first and how many; of none the line before. */
+/** The line range of a hunk header: the first line and the number of lines; with none, the line before. */
 function range(from: number, to: number): string {
   const count = to - from;
   return `${count === 0 ? from : from + 1}${count === 1 ? "" : `,${count}`}`;

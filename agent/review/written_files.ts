@@ -1,4 +1,4 @@
-// What a call that writes a file would do to it, read at that moment for the person who decides about the call.
+// Shows what a call would do to a file, read at that moment for the person who decides about the call.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -14,12 +14,11 @@ import { realPath } from "../../base/disk/real_path.ts";
 import { isAsSeen } from "../../tools/builtin/seen_files.ts";
 import type { Rewrite, SeenFiles, ToolDefinition } from "../../tools/definition.ts";
 
-/** Larger files are not compared. */
+/** Files with more bytes are not compared. */
 const MOST_BYTES = 1024 * 1024;
-/** Lines of a diff that are shown. */
+/** Default number of diff lines to show. */
 const MOST_LINES = 400;
 
-/** What is needed to find the file of a call. */
 export interface WrittenFilesOptions {
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
@@ -29,19 +28,19 @@ export interface WrittenFilesOptions {
   tool(name: string): ToolDefinition | undefined;
 }
 
-/** What a call would do to a file, for a person who decides about it. */
+/** What a call would do to a file, for the person who decides about it. */
 export interface FileChangeShown {
   /** Real path of the file. */
   readonly real: string;
-  /** The change as a unified diff; null where nothing can be compared, or nothing would change. */
+  /** The change as a unified diff; null if it cannot be compared or nothing would change. */
   readonly diff: string | null;
-  /** Whether the file is what the document's calls last saw of it; null when they never did. True for no file. */
+  /** Whether the file is as the document's calls last saw it; null if they never saw it. True if there is no file. */
   readonly asSeen: boolean | null;
-  /** Why there is no change to be shown, as a sentence. */
+  /** Why no change can be shown, as a sentence. */
   readonly obstacle: string | null;
 }
 
-/** Files as calls of one document would change them. */
+/** Shows files as calls of one document would change them. */
 export class WrittenFiles {
   readonly #options: WrittenFilesOptions;
 
@@ -49,18 +48,18 @@ export class WrittenFiles {
     this.#options = options;
   }
 
-  /** What a preview says beyond the call: that it replaces a file which no call of this document ever saw; null if not. */
+  /** The note for a call that replaces a file which no call of this document has seen; null for other calls. */
   note(call: Pick<Call, "name" | "input">): string | null {
     const real = this.#target(call);
     if (real === null || this.#options.seen.get(real) !== null || !isFile(real)) return null;
-    // What a call makes without knowing the file replaces all of it.
+    // A call that produces a text without knowing the file replaces all of it.
     return this.#rewrite(call, null).after === null ? null : "replaces an unread file";
   }
 
   /**
-   * The change as a unified diff; null for other calls, and where the file cannot be compared.
+   * The change as a unified diff; null for other calls, and if the file cannot be compared.
    *
-   * @param mostLines where the diff is cut
+   * @param mostLines number of diff lines to show
    */
   diff(call: Pick<Call, "name" | "input">, mostLines: number = MOST_LINES): string | null {
     const real = this.#target(call);
@@ -73,7 +72,7 @@ export class WrittenFiles {
     return unified(shown, before === null ? null : splitLines(before), splitLines(after), mostLines);
   }
 
-  /** The whole change, and what a person should know of the file before it is made; null for other calls. */
+  /** The complete change, and facts about the file that the person should know first; null for other calls. */
   async change(call: Pick<Call, "name" | "input">): Promise<FileChangeShown | null> {
     const real = this.#target(call);
     if (real === null) return null;
@@ -85,7 +84,7 @@ export class WrittenFiles {
     };
   }
 
-  /** The file before and after; null for other calls, and where the file cannot be compared. */
+  /** The file before and after; null for other calls, and if the file cannot be compared. */
   texts(call: Pick<Call, "name" | "input">): FileTexts | null {
     const real = this.#target(call);
     if (real === null) return null;
@@ -97,7 +96,7 @@ export class WrittenFiles {
     return { path: real, before: before === null ? null : text(before), after: text(after) };
   }
 
-  /** Why there is no change to be shown, as a sentence; null where there is one. */
+  /** Why no change can be shown, as a sentence; null if one can. */
   #obstacle(call: Pick<Call, "name" | "input">, real: string): string | null {
     const before = this.#read(real);
     if (before !== undefined) return this.#rewrite(call, before).obstacle;
@@ -108,7 +107,7 @@ export class WrittenFiles {
     return this.#options.tool(name)?.rewrites?.(input, before) ?? { after: null, obstacle: null };
   }
 
-  /** The real path of the file that a call of ours would write; null for other calls. */
+  /** The real path of the file that a call of a file-writing tool would write; null for other calls. */
   #target({ name, input }: Pick<Call, "name" | "input">): string | null {
     const { environment, document, tool } = this.#options;
     const definition = tool(name);
@@ -118,7 +117,7 @@ export class WrittenFiles {
     return realPath(resolvePath(path, { folder, home: environment.home }), environment.cwd);
   }
 
-  /** The bytes of the file, null when there is none, undefined when it may not or cannot be read as text. */
+  /** The bytes of the file; null if there is none; undefined if it may not be read, or is not readable as text. */
   #read(real: string): Uint8Array | null | undefined {
     if (isSystemPath(real) || !this.#options.sandbox.isPathReadable(real)) return undefined;
     try {

@@ -1,4 +1,4 @@
-// The rule that approves calls like one from now on, where nothing stands above it that would ask all the same.
+// Proposes the rule that approves similar calls from now on, unless a question or denial overrides such rules.
 
 import { failure, type Outcome } from "../../base/problem.ts";
 import type { WrittenRule } from "../../config/rules/read_rule.ts";
@@ -10,15 +10,15 @@ import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import { decidedBy } from "../review/decided_by.ts";
 import { downgradesCall, type UntrustedDocument } from "../trust/untrusted.ts";
 
-/** What a document's calls are judged by. */
+/** What decides about a document's calls. */
 export interface RuleContext {
   readonly ruled: RuleSubject;
   readonly decide: Decide;
-  /** Why policy may not approve what the document asks for; null when it may. */
+  /** Why policy may not approve the document's calls; null if it may. */
   readonly untrustedDocument: UntrustedDocument | null;
 }
 
-/** Makes the narrowest rule that approves a call, or looks whether one that was written does. */
+/** Proposes the narrowest rule that approves a call, or checks whether a written one approves it. */
 export async function ruleFor(
   call: Call,
   { ruled, decide, untrustedDocument }: RuleContext,
@@ -33,7 +33,7 @@ export async function ruleFor(
   return written === undefined ? await proposeRule(call, parts) : await checkedRule(written, call, parts);
 }
 
-/** Who leaves a call to rules that approve: nobody, or whoever is asked after them. */
+/** The sources that decide only after approving rules, or if nothing else did. */
 const BELOW_RULES: ReadonlySet<string> = new Set([
   "default",
   "urn:flemma:approval:risk",
@@ -41,7 +41,7 @@ const BELOW_RULES: ReadonlySet<string> = new Set([
   "urn:flemma:approval:catch-all",
 ]);
 
-/** Why no rule that approves would change a verdict; null where one would. */
+/** Why no approving rule would change a decision; null if one would. */
 function aboveRules({ decision, source, rule }: ApprovalDecision): string | null {
   if (decision === "approve" || BELOW_RULES.has(source)) return null;
   const who = decidedBy(source, rule !== undefined);

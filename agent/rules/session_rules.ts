@@ -1,4 +1,4 @@
-// The rules that hold for one document in this login: what "always" writes, and how it is taken back (approval 14.15).
+// The rules of one document that last until logout: adds the rule for the answer "always", and removes it again.
 
 import type { Environment } from "../../base/environment.ts";
 import { failed, failure, type Outcome, success } from "../../base/problem.ts";
@@ -15,14 +15,13 @@ import type { ProposedRule } from "../../tools/approval/rules/propose.ts";
 
 const KEY: readonly string[] = ["tools", "rules"];
 
-/** Where the rules of a login are kept: the place, and the document they are for. */
 export interface SessionRulesOptions {
   readonly environment: Environment;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
 }
 
-/** The rules of this login for one document, in the order in which they were added. */
+/** The rules of this session for one document, in the order in which they were added. */
 export async function sessionRules(
   { environment, document }: SessionRulesOptions,
 ): Promise<Outcome<readonly ProposedRule[]>> {
@@ -41,7 +40,7 @@ export async function sessionRules(
   );
 }
 
-/** Adds a rule for the document until logout. Fails for a text without a path, and with what is wrong with the rule. */
+/** Adds a rule for the document until logout. Fails for a text without a path, and with what is wrong in the rule. */
 export async function addSessionRule(
   { environment, document }: SessionRulesOptions,
   rule: WrittenRule,
@@ -62,7 +61,7 @@ export async function addSessionRule(
   return await addToSession(environment, document, [appended(rule)], new Date());
 }
 
-/** Takes such a rule back; false when there is none like it. */
+/** Removes a rule of the session; false if there is none like it. */
 export async function removeSessionRule(
   { environment, document }: SessionRulesOptions,
   rule: WrittenRule,

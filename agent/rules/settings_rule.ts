@@ -1,4 +1,4 @@
-// A rule for good: into the person's own settings file, and out of it again (approval 14.15).
+// Adds a permanent rule to the person's settings file, and removes it again.
 
 import type { Environment } from "../../base/environment.ts";
 import { configFolder } from "../../base/folders.ts";
@@ -12,21 +12,21 @@ import { stampOf } from "../../cycle/storage/read.ts";
 import { contentOf } from "../../cycle/storage/disk/content.ts";
 import { replaceFile } from "../../cycle/storage/disk/write.ts";
 
-/** A rule that would stand in the person's settings. */
+/** A rule to add to the person's settings. */
 export interface SettingsRule {
   /** The settings file. */
   readonly path: string;
-  /** The line it would stand in, 1-based. */
+  /** The line of the rule, 1-based. */
   readonly line: number;
-  /** That line. */
+  /** The text of that line. */
   readonly text: string;
-  /** Writes it, unless the file has changed meanwhile. */
+  /** Writes it, unless the file has changed since it was read. */
   write(): Promise<Problem | null>;
-  /** Takes it back, unless the file has changed since. */
+  /** Removes it, unless the file has changed since. */
   undo(): Promise<Problem | null>;
 }
 
-/** Where and how a rule would stand in the person's settings. Nothing is written yet. */
+/** Prepares a rule for the person's settings: file, line and text. Writes nothing yet. */
 export async function settingsRule(
   host: { readonly environment: Environment; readonly settings?: SettingsOverrides },
   rule: WrittenRule,
@@ -55,7 +55,7 @@ export async function settingsRule(
   });
 }
 
-/** Exchanges the text of the file, if it still is what it was; null stands for no file. */
+/** Replaces the text of the file if it is still `before`; null means no file. */
 async function exchange(path: string, before: string | null, after: string | null): Promise<Problem | null> {
   const encoder = new TextEncoder();
   try {
@@ -65,7 +65,7 @@ async function exchange(path: string, before: string | null, after: string | nul
       return null;
     }
     const real = await Deno.realPath(path);
-    // Reading takes a byte order mark away; it stays in the file.
+    // Reading drops a byte order mark; the file keeps it.
     const mark = hasMark(await Deno.readFile(real)) ? "\ufeff" : "";
     const bytes = encoder.encode(`${mark}${before}`);
     const known = { content: contentOf(bytes), stamp: stampOf(await Deno.stat(real)) };

@@ -1,4 +1,4 @@
-// Builds the approval decision of a document: the chain, and the downgrades of what it approves.
+// Builds the approval decision of a document: the resolver chain, and the downgrades of its approvals.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -14,7 +14,7 @@ import { assessTrust } from "../trust/untrusted.ts";
 import { callDoubts, unfinishedDoubts } from "../trust/unconfirmed.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
-/** Asks the chain and downgrades what it approves. Fails like `createDecideCall`. */
+/** Asks the chain and downgrades its approvals. Fails like `createDecideCall`. */
 export async function createApproval(
   { tools, subject, store, blocks, journal, guard }: Composed & {
     readonly tools: ToolsSubject;

@@ -1,4 +1,4 @@
-// Puts the rooms together for one document as its first block is now: sandbox, tools, approval, provider, cycle.
+// Builds the runtime of a document for its current frontmatter: sandbox, tools, approval, provider, cycle.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/mod.ts";
@@ -22,7 +22,7 @@ import { requesting } from "./requests.ts";
 import { tellAll, tooling } from "./tools.ts";
 import type { Composed, ReadBefore, Runtime, RuntimeOptions } from "./types.ts";
 
-/** Builds the runtime of a document. Nothing runs and nothing is probed yet. */
+/** Builds the runtime of a document. Runs and probes nothing yet. */
 export async function compose(
   store: DocumentStore,
   options: RuntimeOptions,
@@ -90,7 +90,7 @@ export async function compose(
   });
 }
 
-/** How calls are shown, with what they would make of files. */
+/** Builds the previews of calls and of their changes to files. */
 function previewing(
   { tools, ...subject }: ToolsSubject,
 ): Pick<Runtime, "written" | "preview" | "previewIsCut"> {
@@ -104,7 +104,7 @@ function previewing(
   };
 }
 
-/** Decides, and keeps of each call that waits why it does, to be told with it. */
+/** Decides, and saves for each call that waits the reasons, for the event that reports it. */
 function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<string, CallReasons>): Decide {
   return async (call) => {
     const decided = await decide(call, { explain: "waiting" });
@@ -113,7 +113,7 @@ function keepingReasons(decide: Decide, { rules }: ToolsSubject, reasons: Map<st
   };
 }
 
-/** The cycle of the document, which stops as soon as its first block is another one. */
+/** Builds the cycle of the document, which stops as soon as the frontmatter changes. */
 function cycleOf(
   { store, blocks, subject: { settings }, tools, journal, approvalOf, written, preview, send, blockers }:
     & Composed
@@ -141,7 +141,7 @@ function cycleOf(
     diff: (call: Call) => written.diff(call),
     prefill: async () => {
       if (!settings.prefill) return false;
-      // A provider that nobody knows is told of when it comes to sending.
+      // An unknown provider is reported when the request is sent.
       const provider = await providerOf({ provider: options.provider, settings });
       return provider.ok && provider.value.takesPrefill(settings);
     },
@@ -152,7 +152,7 @@ function cycleOf(
   });
 }
 
-/** Stops a run whose first block was changed beneath it: what it allows and forbids is not known any more. */
+/** Stops a run whose frontmatter changed: its permissions and restrictions are no longer known. */
 function changedBlock({ chat: { frontmatter } }: DocumentStore): Diagnostic {
   return {
     code: "frontmatter_changed",

@@ -1,4 +1,5 @@
-// The runtime that a session goes by: made anew when the first block says something else, or a person changed what holds.
+// The current runtime of a `ChatSession`: rebuilt when the frontmatter changes, or when a person changed rules or
+// trust.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import type { DocumentStore } from "../../cycle/types.ts";
@@ -10,9 +11,8 @@ export class CurrentRuntime {
   readonly #store: DocumentStore;
   readonly #options: RuntimeOptions;
   #value: Runtime;
-  /** The runtime being brought up to date. */
   #composing: Promise<Outcome<Runtime>> | null = null;
-  /** It is to be made anew although the first block is the same. */
+  /** Whether to rebuild it although the frontmatter is the same. */
   #stale = false;
 
   constructor(store: DocumentStore, options: RuntimeOptions, value: Runtime) {
@@ -21,20 +21,20 @@ export class CurrentRuntime {
     this.#value = value;
   }
 
-  /** The last one that could be made. */
+  /** The last runtime that could be built. */
   get value(): Runtime {
     return this.#value;
   }
 
-  /** Has it made anew when it is asked for next. */
+  /** Rebuilds it on the next request. */
   markStale(): void {
     this.#stale = true;
   }
 
   /**
-   * The one by the first block as it is now; fails with what is wrong there or in the settings.
+   * The runtime for the current frontmatter; fails with what is wrong there or in the settings.
    *
-   * @param isFixed whether something goes by the one that is there: then it stays
+   * @param isFixed whether work uses the present runtime: then it stays
    */
   current(isFixed: () => boolean): Promise<Outcome<Runtime>> {
     return this.#composing ??= this.#compose(isFixed).finally(() => this.#composing = null);

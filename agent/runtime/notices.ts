@@ -1,4 +1,4 @@
-// Brings the notices of the sandbox to whoever looks on, before the event of the tool they are about.
+// Emits the notices of the sandbox before the event of the tool that caused them.
 
 import { inOneLine, type Problem } from "../../base/problem.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
@@ -13,9 +13,9 @@ const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
 ]);
 
 /**
- * Passes events on, and before each that concerns tools the new notices of the sandbox; before the end of a tool also which
- * watched files commands have changed, which `remember` is told too. A call that waits is told with its reasons. `tellNews`
- * tells what came to light since the last tool ended.
+ * Forwards events. Before each event about tools, emits the new notices of the sandbox; before the end of a tool,
+ * also the watched files that commands have changed, and passes these to `remember`. Adds the reasons to the event of
+ * a call that waits. `tellNews` emits what was found since the last tool ended.
  */
 export function noticing(
   emit: Emit,
@@ -43,7 +43,7 @@ export function noticing(
   };
   return {
     emit(event) {
-      // A run in which no tool comes up has nothing to do with the sandbox.
+      // In a run without tool events there is nothing to report about the sandbox.
       if (SANDBOX_EVENTS.has(event.event)) tellNotices();
       if (event.event === "tool:finished") {
         last = event.id;

@@ -1,4 +1,4 @@
-// What a request of a document is made from, for whoever looks at it or has its tokens counted without sending it.
+// Collects the parts of a request, for showing it or counting its tokens without sending it.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -11,10 +11,10 @@ import { withLearned } from "../../providers/models/learned.ts";
 import type { OfferedTool, Provider } from "../../providers/types.ts";
 import { providerOf } from "./sender.ts";
 
-/** What a session knows that a request needs. */
+/** What building a request depends on. */
 export interface RequestSources {
   readonly subject: { readonly settings: Settings };
-  /** Waits for every source of tools; gives what then keeps a request from being made. */
+  /** Waits for every tool source; returns the findings that then prevent a request. */
   toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
   offered(): readonly OfferedTool[];
   templatedTools(): readonly string[];
@@ -22,7 +22,7 @@ export interface RequestSources {
   readonly journal: Journal;
 }
 
-/** Gathers them for the document as it is now. */
+/** Collects them for the current document. */
 export async function requestParts(
   store: Pick<DocumentStore, "chat" | "path">,
   { subject: { settings }, toolsReady, offered, templatedTools, evaluated, journal }: RequestSources,

@@ -1,4 +1,4 @@
-// What the requests of a document are made from, and who makes them once every source of tools has answered.
+// Builds and sends the requests of a document, after every tool source has answered.
 
 import { RunLimits } from "../../cycle/send/limits.ts";
 import { openUsageLog } from "../../cycle/usage/log.ts";
@@ -12,7 +12,7 @@ import { sender } from "./sender.ts";
 import type { ToolsSubject } from "../tools.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
-/** The offer of tools, what else requests need, and the function that makes them. */
+/** Creates the list of offered tools, the other parts of requests, and the function that sends them. */
 export function requesting(
   { tools, servers, subject, store, blocks, journal }: Composed & {
     readonly tools: ToolsSubject["tools"];
@@ -61,7 +61,7 @@ export function requesting(
   return { offered, templatedTools, unknownTools: unknown, toolsReady, evaluated, limits, send };
 }
 
-/** The day where the person is, as `2026-11-28`. */
+/** The date in the person's time zone, as `2026-11-28`. */
 function localDay(date: Date): string {
   const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0"));
   return `${date.getFullYear()}-${month}-${day}`;

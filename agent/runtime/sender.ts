@@ -1,4 +1,4 @@
-// Sends to the provider of a run; what that needs is loaded when it comes to it.
+// Sends requests to the provider; loads the code for that only when it is needed.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import type { SendOptions } from "../../cycle/send/options.ts";
@@ -7,12 +7,12 @@ import type { Provider } from "../../providers/types.ts";
 import { withLearned } from "../../providers/models/learned.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 
-/** What a sender is made of; the provider is found when it is first needed. */
+/** Options of a sender; the provider is looked up on first use. */
 export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
   readonly provider?: Provider;
 };
 
-/** The function that sends. One for the whole run: it says each warning once. */
+/** Creates the function that sends. One for the whole run, so that each warning is given once. */
 export function sender(options: SenderOptions, evaluated: () => Promise<EvaluatedFrontmatter>): Send {
   let made: Promise<Outcome<Send>> | null = null;
   const make = async (): Promise<Outcome<Send>> => {
@@ -32,7 +32,7 @@ export function sender(options: SenderOptions, evaluated: () => Promise<Evaluate
   };
 }
 
-/** The provider that was handed in, else the one that the settings name. */
+/** The provider that the host passed, else the one that the settings name. */
 export async function providerOf(
   { provider, settings }: Pick<SenderOptions, "provider" | "settings">,
 ): Promise<Outcome<Provider>> {

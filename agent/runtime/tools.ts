@@ -1,4 +1,4 @@
-// The tools of one document, and all that their calls are judged and run with.
+// Collects the tools of one document, and everything for deciding about their calls and running them.
 
 import { sha256 } from "../../base/hash.ts";
 import { folderOfDocument, resolvePath } from "../../base/paths.ts";
@@ -16,14 +16,13 @@ import { SavedFiles } from "../undo/saved_files.ts";
 import { type RegisteredTools, registerTools, type ToolsSubject } from "../tools.ts";
 import type { Composed, RuntimeOptions } from "./types.ts";
 
-/** The tools, whose they are, and how what was started for them is ended. */
 export interface Tooling extends Pick<RegisteredTools, "servers" | "end"> {
   readonly tools: ToolsSubject;
-  /** Whose rules over inputs hold. */
+  /** What the rules over inputs depend on. */
   readonly ruled: RuleSubject;
 }
 
-/** Registers tools and skills, and tells what is to be told of them. Fails like `registerTools` and `registerSkills`. */
+/** Registers tools and skills, and emits their problems. Fails like `registerTools` and `registerSkills`. */
 export async function tooling(
   { subject: { settings, loaded }, store: { path }, journal, sandbox }: Composed & {
     readonly sandbox: RunSandbox;
@@ -74,14 +73,14 @@ export async function tooling(
   });
 }
 
-/** Tells each problem as a notice, with what to do next. */
+/** Emits each problem as a notice, with its remedy. */
 export function tellAll(problems: readonly Problem[], tell: Emit): void {
   for (const problem of problems) {
     tell({ event: "notice", code: problem.code, message: inOneLine(problem) });
   }
 }
 
-/** What tools know a document by: the same in every run, and nothing that tells where it lies. */
+/** An id of the document for tools: the same in every run, without revealing its path. */
 async function conversationOf(path: string | null): Promise<string> {
   return path === null ? crypto.randomUUID() : await sha256(path);
 }

@@ -1,4 +1,4 @@
-// What holds for a document while its first block stays the same.
+// Everything built for a document from its current frontmatter.
 
 import type { Environment } from "../../base/environment.ts";
 import type { Sources } from "../../config/sources/find.ts";
@@ -19,76 +19,75 @@ import type { DocumentGuard } from "../trust/guard.ts";
 import type { UntrustedDocument } from "../trust/untrusted.ts";
 import type { ChatOptions } from "../types.ts";
 
-/** What holds for a document until its first block changes. */
+/** Everything built for a document; valid until its frontmatter changes. */
 export interface Runtime {
-  /** What of the document all this is made from. */
+  /** The parts of the document that it was built from. */
   readonly blocks: Blocks;
   readonly subject: SubjectSettings;
   readonly sandbox: RunSandbox;
   readonly journal: Journal;
-  /** Servers of tools. */
   readonly servers: ToolServers;
-  /** What commands did to watched files. */
+  /** Changes of commands to watched files. */
   readonly changes: FileChanges;
   readonly cycle: Cycle;
-  /** What the requests of a run may use. */
+  /** The remaining limits of a run. */
   readonly limits: RunLimits;
-  /** Ends the processes of tools, and tells what came of them; they start anew when they are needed. */
+  /** Ends the processes of tools, and reports their end; they start again when needed. */
   endTools(): Promise<void>;
-  /** Hears sources of tools no more: what is still waited for keeps nothing alive. */
+  /** Stops waiting for tool sources, so that none of them keeps the process alive. */
   forgetTools(): void;
   /** Findings that keep the cycle and every request from starting. */
   readonly blockers: SubjectSettings["diagnostics"];
-  /** The tool of a name, once the code that settings name is loaded. */
+  /** Looks up a tool, after loading the code that the settings name. */
   tool(name: string): Promise<RegisteredTool | undefined>;
-  /** The tools a request offers, by name, of those that are there now. */
+  /** The tools a request offers, by name, of those available now. */
   offered(): readonly ToolDefinition[];
   /** Names of the tools whose result may be a reference to a file. */
   templatedTools(): readonly string[];
-  /** What sending needs of the first block. */
+  /** Prepares the frontmatter for sending. */
   evaluated(): Promise<EvaluatedFrontmatter>;
   /**
-   * Waits until every source of tools has answered; gives what then keeps a request from being made.
+   * Waits until every tool source has answered; returns the findings that then prevent a request.
    *
-   * @param signal ends the waiting
+   * @param signal ends the wait
    */
   toolsReady(signal?: AbortSignal): Promise<readonly Diagnostic[]>;
-  /** What is known to be wrong with the list of tools, without asking any source. */
+  /** Known mistakes in the list of tools, found without asking any source. */
   unknownTools(): readonly Diagnostic[];
   decide: Decide;
-  /** The rules over inputs; null when there are none. */
+  /** Evaluates rules over inputs; null if there are none. */
   readonly rules: RuleEvaluator | null;
-  /** Whose rules they are. */
+  /** What these rules depend on. */
   readonly ruled: RuleSubject;
-  /** Files as calls would change them. */
+  /** Shows files as calls would change them. */
   readonly written: WrittenFiles;
-  /** Why policy may not approve what the document asks for; null when it may. */
+  /** Why policy may not approve the document's calls; null if it may. */
   readonly untrustedDocument: UntrustedDocument | null;
-  /** Why policy does not decide about calls of this document, or what of it counts only once it is confirmed. */
+  /** Why policy does not decide about calls of this document, or which of its text counts only after confirmation. */
   readonly doubts: readonly string[];
   readonly guard: DocumentGuard;
-  /** Ends what was started for calls and kept for the next one; another call starts it anew. */
+  /** Ends what was started for calls and kept for the next one; another call starts it again. */
   rest(): Promise<void>;
-  /** One line that shows a call. */
+  /** The preview of a call in one line. */
   preview(call: Call): string;
-  /** Whether the preview leaves something of the call out. */
+  /** Whether the preview omits part of the call. */
   previewIsCut(call: Call): boolean;
 }
 
-/** The options of a host, with the environment settled. */
+/** The options of a host, with the environment filled in. */
 export type RuntimeOptions = ChatOptions & {
   readonly environment: Environment;
   readonly readOnly: boolean;
 };
 
-/** What was read for a document before its session opens, so that it is not read again. */
+/** What was already read for a document before it is opened, so that it is not read again. */
 export interface ReadBefore {
   readonly sources?: Sources;
-  /** The settings, loaded for the same path and first block. */
+  /** The settings, loaded for the same path and frontmatter. */
   readonly subject?: SubjectSettings;
 }
 
-/** What a runtime is composed from. */
+/** The inputs of a runtime. */
 export interface Composed {
   readonly store: DocumentStore;
   readonly blocks: Blocks;

@@ -1,4 +1,4 @@
-// What is under way in a session, and the ways to end it: from here, and from other processes while it lasts.
+// Tracks the running work on an open document, and lets this and other processes cancel it.
 
 import type { Problem } from "../../base/problem.ts";
 import { busySending, busyStarting } from "../../cycle/plan/refusals.ts";
@@ -11,10 +11,10 @@ export class Work {
   readonly #options: RuntimeOptions;
   readonly #runtime: () => Runtime;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** Hears what other processes want cancelled; null while nothing is under way that can be. */
+  /** Stops listening for cancel requests; null while no work is running that could be cancelled. */
   #listening: Promise<() => Promise<void>> | null = null;
 
-  /** @param runtime the one that holds when it is asked for */
+  /** @param runtime gives the current runtime */
   constructor(store: DocumentStore, options: RuntimeOptions, runtime: () => Runtime) {
     this.#store = store;
     this.#options = options;
@@ -25,13 +25,16 @@ export class Work {
     return this.#underWay.size > 0;
   }
 
-  /** Why nothing may begin now; `alone` wants nothing else beside it. The cycle keeps its own works apart from each other. */
+  /**
+   * Why no work may start now; `alone` allows no other work at the same time. The cycle itself separates its own
+   * steps.
+   */
   obstacle(alone: boolean): Problem | null {
     if (this.#runtime().cycle.requesting) return busySending();
     return alone && this.isUnderWay ? busyStarting() : null;
   }
 
-  /** Keeps work in sight of closing. */
+  /** Tracks work, so that closing can wait for it. */
   async during<T>(work: Promise<T>): Promise<T> {
     this.#underWay.add(work);
     try {
@@ -42,14 +45,14 @@ export class Work {
     }
   }
 
-  /** Cancels everything, and waits until it has ended. */
+  /** Cancels everything, and waits for its end. */
   async cancelAll(): Promise<void> {
     if (this.isUnderWay) this.#runtime().cycle.cancelAll();
-    // How each of them ended is told to whoever asked for it.
+    // Each caller learns the result of its own work.
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Lets other processes cancel what is under way; nothing waits for it. */
+  /** Lets other processes cancel the running work. Does not wait until it listens. */
   listen(): void {
     const { environment, emit } = this.#options;
     const { path } = this.#store;
@@ -66,7 +69,6 @@ export class Work {
     await (await listening)?.();
   }
 
-  /** What goes on, and the ways to end it. */
   get #cancellable(): Cancellable {
     const cycle = () => this.#runtime().cycle;
     const chat = () => this.#store.chat;
