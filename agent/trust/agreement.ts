@@ -1,4 +1,4 @@
-// A person's agreement to what the first block of one document comes to, bound to the document's real path (S15).
+// A person's agreement to the authority that one document's frontmatter claims, bound to the document's real path.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, success } from "../../base/problem.ts";
@@ -9,14 +9,14 @@ import type { SubjectSettings } from "../settings.ts";
 
 type Logs = Pick<SubjectSettings, "logs">;
 
-/** What the first block of a document comes to, as far as a person has to agree to it. */
+/** Reads the authority that the frontmatter claims and that needs a person's agreement. */
 export async function authorityIn({ logs }: Logs, frontmatter: Frontmatter | null): Promise<Authority> {
   if (!speaks({ logs })) return NO_AUTHORITY;
   const { authorityOf } = await import("../../config/document/authority.ts");
   return authorityOf(logs, frontmatter?.code ?? null);
 }
 
-/** What the first block of a document says beside parameters. */
+/** Reads what the frontmatter says apart from parameters. */
 export async function readStatedAuthority(
   { logs }: Logs,
   frontmatter: Frontmatter | null,
@@ -26,18 +26,18 @@ export async function readStatedAuthority(
   return findStatedAuthority(logs, frontmatter?.code ?? null);
 }
 
-/** Whether a first block says anything. Most documents have none, and then nothing that reads settings is loaded. */
+/** Whether the frontmatter sets anything. Most documents have none; then no code that reads settings is loaded. */
 function speaks({ logs }: Logs): boolean {
   return logs.some(({ layer }) => layer === "M");
 }
 
-/** What a document without a first block comes to, and what it says; as `authorityOf` and `findStatedAuthority` have it. */
+/** The values for a document without frontmatter, equal to the results of `authorityOf` and `findStatedAuthority`. */
 export const NO_AUTHORITY: Authority = { text: '{"values":[]}', lines: [] };
 const NOTHING_STATED: StatedAuthority = { text: "", narrows: true };
 
 /**
- * Whether the person agreed to exactly this for the document at the real path; an unsaved document has none. Fails when
- * the list of agreements cannot be read.
+ * Whether the person agreed to exactly this for the document at the real path; false for an unsaved one. Fails if the
+ * list of agreements cannot be read.
  */
 export async function isAgreed(
   environment: Environment,
@@ -47,7 +47,7 @@ export async function isAgreed(
   return path === null ? success(false) : await isTrusted(environment, path, text, []);
 }
 
-/** Records the agreement; another one for this path ends. */
+/** Records the agreement; it replaces any other one for this path. */
 export async function agree(
   environment: Environment,
   path: string,

@@ -1,4 +1,4 @@
-// The downgrades of a document's approvals: an untrusted document, tampered approvals, replies whose end nobody saw.
+// The downgrades of a document's approvals: untrusted documents, tampered approvals, unfinished replies.
 
 import type { Tools } from "../../cycle/plan/plan_inputs.ts";
 import type { Approval, Emit, Journal } from "../../cycle/types.ts";
@@ -8,10 +8,10 @@ import type { DocumentGuard } from "./guard.ts";
 import { concerns, type UntrustedDocument } from "./untrusted.ts";
 
 /**
- * Policy approves nothing that an untrusted document asks for; the person is told why, once. Of recorded approvals only
- * the person's own count, and those of this run: others may be for a sandbox that is gone.
+ * Policy approves no affected call of an untrusted document; the person is told why, once. Of recorded approvals,
+ * only the person's own count, and those of this run: others may have been made for a sandbox that no longer exists.
  *
- * @param person what the person's own settings alone decide
+ * @param person decides by the person's own settings alone
  */
 export function untrusted(
   untrustedDocument: UntrustedDocument,
@@ -32,14 +32,14 @@ export function untrusted(
       if (onlyItsOwn && (asks || (await person(call)).decision === "approve")) return null;
       if (!isReported) emit({ event: "notice", code: "document-not-trusted", message: sentence });
       isReported = true;
-      // Bound: the document could bring the word `approved` along. It counts only for the text that was asked about.
+      // Bound: the document could contain the word `approved`. It counts only for the text that was asked about.
       return { detail, bound: true, keepsSource: asks };
     },
     doubts: (id) => !onlyItsOwn && journal.approval(id)?.by !== "person" && !journal.isFromThisRun(id),
   };
 }
 
-/** An approval that a command could have written counts once a person confirmed it. */
+/** An approval that a command could have written counts only after a person confirmed it. */
 export function unconfirmed(guard: Pick<DocumentGuard, "tampered">): ApprovalDowngrade {
   const isCallTampered = (id: string) =>
     guard.tampered !== null && hashOf(guard.tampered.calls, id) !== undefined;
@@ -53,7 +53,7 @@ export function unconfirmed(guard: Pick<DocumentGuard, "tampered">): ApprovalDow
   };
 }
 
-/** Policy approves no call of a reply in the middle of which the program was killed: more was to follow. */
+/** Policy approves no call of a reply that was cut off because the program was killed: more was to follow. */
 export function unfinished(replies: Pick<Journal, "unfinished">, emit: Emit): ApprovalDowngrade {
   const reported = new Set<string>();
   return {
@@ -71,10 +71,10 @@ export function unfinished(replies: Pick<Journal, "unfinished">, emit: Emit): Ap
   };
 }
 
-/** Stands for a recorded approval that does not count: no call has that hash. */
+/** Replaces a recorded approval that does not count: no call has this hash. */
 const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be judged anew" };
 
-/** The recorded approvals as far as no downgrade doubts them. */
+/** The recorded approvals, without those that a downgrade doubts. */
 export function countingApprovals(
   journal: Pick<Journal, "approval">,
   downgrades: readonly ApprovalDowngrade[],

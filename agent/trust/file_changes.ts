@@ -1,4 +1,4 @@
-// Which watched files the last run of a document changed, remembered outside of it so that `flemma status` can say so.
+// Remembers in the state folder which watched files a document's last run changed, for `flemma status`.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, replaceSmallFile } from "../../base/files.ts";
@@ -9,7 +9,7 @@ import { documentKey } from "../../cycle/storage/state_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { FileChange } from "../../sandbox/mod.ts";
 
-/** Remembers what one run changed, in place of what the run before did. */
+/** Saves the changes of one run, in place of those of the run before. */
 export class FileChanges {
   readonly #environment: Environment;
   readonly #path: string | null;
@@ -17,21 +17,20 @@ export class FileChanges {
   #all: readonly FileChange[] = [];
   #writing: Promise<void> = Promise.resolve();
 
-  /** @param path Of the document; null when it is unsaved, and then nothing is remembered. */
+  /** @param path of the document; null when it is unsaved, and then nothing is saved */
   constructor(environment: Environment, path: string | null, emit: Emit) {
     this.#environment = environment;
     this.#path = path;
     this.#emit = emit;
   }
 
-  /** Takes note; `done` waits for it. */
+  /** Adds changes; `done` waits until they are saved. */
   add(changes: readonly FileChange[]): void {
     this.#all = [...this.#all, ...changes];
     const all = this.#all;
     this.#writing = this.#writing.then(() => this.#write(all));
   }
 
-  /** Resolves when everything is remembered. */
   done(): Promise<void> {
     return this.#writing;
   }
@@ -49,7 +48,7 @@ export class FileChanges {
   }
 }
 
-/** What the last run that changed watched files changed. */
+/** The changes of the last run that changed watched files. */
 export async function fileChangesOf(environment: Environment, path: string): Promise<FileChange[]> {
   let text: string;
   try {

@@ -1,4 +1,5 @@
-// Watches a document while commands live that must not write it, and remembers what nobody vouches for (S17).
+// Tamper check of a document: watches it while commands run that must not write it, and remembers what they could
+// have written.
 
 import { isMissing } from "../../base/files.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
@@ -29,41 +30,44 @@ import {
 export interface GuardOptions {
   readonly environment: Environment;
   readonly store: DocumentStore;
-  /** The journal of the document, and of the name it was opened by where that is another path. */
+  /** The journals of the document, and of the name it was opened by if that is a different path. */
   readonly journal: Journal;
   readonly nameJournal: Journal | null;
-  /** What the first block of a version says; it is evaluated for that. */
+  /** What the frontmatter of a version says; evaluates it. */
   readonly authority: (chat: Chat) => Promise<Pick<Leaves, "block" | "narrows">>;
   /** Whether commands can write one of these paths. */
   readonly inReach: (paths: readonly string[]) => boolean;
   readonly emit: Emit;
-  /** Only looks: nothing is recorded, and no command will live. */
+  /** Only reads: records nothing, and runs no command. */
   readonly readOnly: boolean;
 }
 
-/** One for each document that is open. */
+/** One per open document. */
 export class DocumentGuard implements CommandsWatch {
   readonly #options: GuardOptions;
   #begun: Promise<Problem | null> | null = null;
   #tamperCheck: TamperCheck | null = null;
-  /** Of a guard that only looks. */
+  /** The tampered parts that a read-only guard found. */
   #seen: TamperedParts | null = null;
 
   constructor(options: GuardOptions) {
     this.#options = options;
   }
 
-  /** Whether commands live, or are about to. While they do, the file must be written in place. */
+  /** Whether commands are running or about to. While they are, the file must be written in place. */
   get commandsLive(): boolean {
     return this.#begun !== null;
   }
 
-  /** What a command could have written, and nobody confirmed. */
+  /** What a command could have written and nobody has confirmed. */
   get tampered(): TamperedParts | null {
     return this.#options.readOnly ? this.#seen : this.#options.journal.tampered();
   }
 
-  /** Settles what an earlier run left: commands that lived when it ended, and a name that leads elsewhere now. */
+  /**
+   * Handles leftovers of an earlier run: commands that were running when it ended, and a name that now leads to
+   * another document.
+   */
   async open(): Promise<Problem | null> {
     const { journal, nameJournal, store } = this.#options;
     const left = [journal.tamperCheck(), nameJournal?.tamperCheck() ?? null].filter((each) => each !== null);
@@ -77,21 +81,21 @@ export class DocumentGuard implements CommandsWatch {
       const why = breachSince(tamperCheck, { path: store.path, file });
       if (why === null) continue;
       tampered = together(tampered, findTampered(tamperCheck, await this.#leaves(store.chat), why));
-      // An editor may have handed over a piece of the document only, or an older text than what a command wrote.
+      // An editor may have passed only part of the document, or a text older than what a command wrote.
       tampered = together(tampered, await this.#found(store.path, tamperCheck, why));
     }
     this.#seen = tampered;
     return this.#options.readOnly ? null : await this.#keep(tampered, true);
   }
 
-  /** Whether the first block, of which this is what it says, could be a command's. */
+  /** Whether a command could have written the frontmatter that says this. */
   isBlockTampered(authority: Pick<Leaves, "block">): boolean {
     return isBlockTampered(authority, this.tampered);
   }
 
   /**
-   * The person says that the document is as they want it. Also a report may say so; what it found open may be of a run
-   * that is alive, so that is watched on, from the document as it is now.
+   * Records the person's word that the document is as they want it; a report may say so too. A tamper check found
+   * open may belong to a live run, so it stays open, restarted from the current document.
    */
   async confirm(): Promise<Problem | null> {
     const { journal, nameJournal, store } = this.#options;
@@ -124,7 +128,7 @@ export class DocumentGuard implements CommandsWatch {
     const { path, named = path } = store;
     if (path === null || named === null) return null;
     const file = identityOf(path);
-    // Most documents of a person who keeps them apart from their projects are out of reach, whatever an editor does.
+    // Most people keep documents apart from their projects, where no command can write them, whatever an editor does.
     if ((file?.links ?? 1) <= 1 && !this.#options.inReach([path, named])) return null;
     const leaves = await this.#leaves(store.chat);
     const tamperCheck: TamperCheck = {
@@ -151,7 +155,7 @@ export class DocumentGuard implements CommandsWatch {
     try {
       problem = await this.#end();
     } catch (thrown) {
-      // What was recorded before the commands began stays, and whoever opens the document next looks.
+      // The record made before the commands started stays, so the next one to open the document checks it.
       problem = unkept(thrown);
     }
     if (problem !== null) emit({ event: "notice", code: problem.code, message: problem.message });
@@ -162,16 +166,16 @@ export class DocumentGuard implements CommandsWatch {
   async #end(): Promise<Problem | null> {
     const { store: { path }, environment, journal } = this.#options;
     if (path === null || this.#tamperCheck === null) return null;
-    // With what this program approved meanwhile.
+    // Includes what this program approved meanwhile.
     const tamperCheck = journal.tamperCheck() ?? this.#tamperCheck;
     const why = breachSince(tamperCheck, { path, file: identityOf(path) });
     const tampered = why === null ? null : await this.#found(path, tamperCheck, why);
-    // A name that leads elsewhere now stays recorded: whoever opens it finds what is there.
+    // A name that now leads elsewhere stays recorded: whoever opens it checks the document there.
     const leads = await knownPath(environment, tamperCheck.name);
     return await this.#keep(together(journal.tampered(), tampered), leads === path);
   }
 
-  /** What stands in the file now that was not vouched for. */
+  /** What the file now contains that nobody vouched for. */
   async #found(path: string, tamperCheck: TamperCheck, why: string): Promise<TamperedParts | null> {
     let bytes: Uint8Array;
     try {

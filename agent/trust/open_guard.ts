@@ -1,4 +1,4 @@
-// Makes the guard over a document, with everything settled that earlier runs left (S17).
+// Opens the tamper check of a document, after handling what earlier runs left.
 
 import { isInside } from "../../base/paths.ts";
 import { type Outcome, success } from "../../base/problem.ts";
@@ -18,10 +18,10 @@ import { DocumentGuard } from "./guard.ts";
 import type { UntrustedDocument } from "./untrusted.ts";
 import { unconfirmedBlock } from "./unconfirmed.ts";
 
-/** Who opens the document, and whether only to look. */
+/** The options of whoever opens the document. */
 export type GuardHost = SettingsHost & { readonly emit?: Emit; readonly readOnly: boolean };
 
-/** The journal of a document and its guard. Fails when the journal cannot be used. */
+/** The journal of a document and its guard. Fails if the journal cannot be used. */
 export async function guardOf(
   store: DocumentStore,
   host: GuardHost,
@@ -61,7 +61,7 @@ export async function guardOf(
   return problem === null ? success({ journal: journal.value, guard }) : { ok: false, problem };
 }
 
-/** What a first block that a command could have written does to calls; null for every other block. */
+/** The downgrade for frontmatter that a command could have written; null for any other. */
 export async function tamperedBlock(
   guard: DocumentGuard,
   subject: SubjectSettings,
@@ -72,7 +72,7 @@ export async function tamperedBlock(
   return guard.isBlockTampered(await authority(subject, blocks)) ? unconfirmedBlock(tampered, path) : null;
 }
 
-/** What a first block says; one with mistakes says something that no other one does. */
+/** What the frontmatter says; with errors, a text that no valid frontmatter can equal. */
 async function authority(
   subject: SubjectSettings,
   { frontmatter }: Blocks,

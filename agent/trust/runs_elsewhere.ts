@@ -1,4 +1,5 @@
-// What a run that died on another machine may have begun, noted here: its own journal is out of reach.
+// Records the calls that a run on another machine may have started before it died, because its journal is out of
+// reach.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
@@ -6,10 +7,10 @@ import { openJournal } from "../../cycle/storage/journal.ts";
 import type { DocumentStore } from "../../cycle/types.ts";
 
 /**
- * Notes each call as started that stands approved and has no result: a call gets that status before it starts, so nobody
- * here can tell whether it did. The person is asked about it then, as about one that this machine began.
+ * Records every approved call without a result as started. A call gets the status `approved` before it starts, so
+ * nothing here shows whether it did. The person is then asked about it, as about a call that this machine started.
  *
- * @returns what is in the way; null when all are noted
+ * @returns the problem that prevents recording; null on success
  */
 export async function noteLeftElsewhere(
   { path, chat }: DocumentStore,

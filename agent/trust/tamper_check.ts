@@ -1,22 +1,22 @@
-// What a command could have written into a document, and so is not the person's word until confirmed (S17). Pure.
+// Finds the parts of a document that a command could have written, which need a person's confirmation. Pure.
 
 import type { FileIdentity, TamperCheck, TamperedParts } from "../../cycle/types.ts";
 
-/** A document as far as anything in it gives leave to run. */
+/** The parts of a document that permit something to run. */
 export interface Leaves {
   /** Hash of each call whose empty block says `approved`, by id. */
   readonly approved: Readonly<Record<string, string>>;
-  /** What the first block says, as text that is the same for the same settings. */
+  /** The text of what the frontmatter says; equal for equal settings. */
   readonly block: string;
-  /** Whether the block only takes away. */
+  /** Whether the frontmatter only restricts. */
   readonly narrows: boolean;
 }
 
 /**
- * How a document came within the reach of the commands that lived since `then`, as the end of a sentence; null when they
- * could not write it.
+ * How commands that ran since `then` could have written the document, as the end of a sentence; null if they could
+ * not.
  *
- * @param now the real path of the document that the name leads to now, and its file
+ * @param now the real path that the document's name leads to now, and its file
  */
 export function breachSince(
   then: TamperCheck,
@@ -26,7 +26,7 @@ export function breachSince(
   if (!sameFile(then.file, now.file)) {
     return "the file was replaced while a command ran, as an editor does that saves by renaming";
   }
-  // Only the names that the program knows are protected.
+  // Only the names that this program knows are protected.
   const linked = (then.file?.links ?? 0) > 1 || (now.file?.links ?? 0) > 1;
   return linked ? "the file has another name (a hard link), by which a command could write it" : null;
 }
@@ -37,8 +37,8 @@ function sameFile(a: FileIdentity | null, b: FileIdentity | null): boolean {
 }
 
 /**
- * What of the document as it is now was not there before the commands began; null when all of it was. A block that only
- * takes away, where none said anything, needs no word.
+ * The parts of the current document that were not there before the commands started; null if all were. Frontmatter
+ * that only restricts, in a document that had none, needs no confirmation.
  */
 export function findTampered(then: TamperCheck, now: Leaves, why: string): TamperedParts | null {
   const calls = Object.entries(now.approved).filter(([id, hash]) => hashOf(then.approved, id) !== hash);
@@ -47,20 +47,20 @@ export function findTampered(then: TamperCheck, now: Leaves, why: string): Tampe
   return { why, calls: Object.fromEntries(calls), block: fine ? null : now.block };
 }
 
-/** Both: what was suspected before stays so. */
+/** Combines two findings: what was tampered before stays so. */
 export function together(before: TamperedParts | null, more: TamperedParts | null): TamperedParts | null {
   if (before === null || more === null) return more ?? before;
   return { why: more.why, calls: { ...before.calls, ...more.calls }, block: more.block ?? before.block };
 }
 
-/** What can be vouched for before a command begins: everything that is not suspected. */
+/** What counts as vouched for before a command starts: everything that is not tampered. */
 export function withoutTampered(
   now: Leaves,
   tampered: TamperedParts | null,
 ): Pick<TamperCheck, "approved" | "block"> {
   const calls = Object.entries(now.approved)
     .filter(([id, hash]) => tampered === null || hashOf(tampered.calls, id) !== hash);
-  // No block says this, so each one stays suspected.
+  // No frontmatter says this, so every one stays tampered.
   const block = isBlockTampered(now, tampered) ? "suspected" : now.block;
   return { approved: Object.fromEntries(calls), block };
 }
@@ -69,7 +69,7 @@ export function isBlockTampered(now: Pick<Leaves, "block">, tampered: TamperedPa
   return tampered !== null && tampered.block !== null && tampered.block === now.block;
 }
 
-/** The hash of a call; ids come from a model and may be names that every object has. */
+/** The hash of a call. Ids come from a model, and may be names of members that every object inherits. */
 export function hashOf(hashes: Readonly<Record<string, string>>, id: string): string | undefined {
   return Object.hasOwn(hashes, id) ? hashes[id] : undefined;
 }

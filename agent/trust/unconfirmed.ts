@@ -1,4 +1,4 @@
-// The sentences about what counts only once a person confirms it: tampered approvals, a tampered first block, unfinished replies.
+// The messages about unconfirmed parts of a document: tampered approvals, tampered frontmatter, unfinished replies.
 
 import { listed } from "../../base/names.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -6,7 +6,7 @@ import type { TamperedParts } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { UntrustedDocument } from "./untrusted.ts";
 
-/** What is told of calls without a result in such a reply. */
+/** The messages about calls without a result in unfinished replies. */
 export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, path: string): string[] {
   const ids = chat.calls.map(({ id }) => id).filter((id) =>
     unfinished.has(id) && chat.result(id) === undefined
@@ -19,7 +19,7 @@ export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, pa
   ];
 }
 
-/** What a first block that a command could have written does to the calls of its document. */
+/** The downgrade of a document whose frontmatter a command could have written. */
 export function unconfirmedBlock({ why }: TamperedParts, path: string): UntrustedDocument {
   return {
     detail: "a command could have written the first block",
@@ -31,7 +31,7 @@ export function unconfirmedBlock({ why }: TamperedParts, path: string): Untruste
   };
 }
 
-/** What is told of approvals that a command could have written. */
+/** The messages about approvals that a command could have written. */
 export function callDoubts(tampered: TamperedParts | null, path: string): string[] {
   const ids = Object.keys(tampered?.calls ?? {});
   if (tampered === null || ids.length === 0) return [];

@@ -1,4 +1,4 @@
-// A document does not leave the sandbox by itself (S15): what its first block loosens counts once the person agreed.
+// Decides whether a document is trusted: what its frontmatter loosens counts only after the person agreed.
 
 import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -14,29 +14,29 @@ export interface TrustQuestion {
   readonly environment: Environment;
   /** Real path, or null when unsaved. */
   readonly path: string | null;
-  /** What the first block comes to. */
+  /** The authority that the frontmatter claims. */
   readonly authority: Authority;
   /** The settings without the document's own. */
   readonly person: Settings;
-  /** The settings with them. */
+  /** The settings including the document's own. */
   readonly document: Settings;
-  /** The sandbox that the document's calls run in. */
+  /** The sandbox of the document's calls. */
   readonly sandbox: Pick<Sandbox, "available">;
 }
 
-/** Which approvals by policy wait for a person, and why. */
+/** Which automatic approvals wait for a person, and why. */
 export interface UntrustedDocument {
-  /** Why, as short as a verdict has it. */
+  /** The reason in short, for an approval decision. */
   readonly detail: string;
-  /** What the person is told, with how to let the document decide. */
+  /** The message for the person, including how to trust the document. */
   readonly sentence: string;
-  /** Tools that only read are concerned too. */
+  /** Whether tools that only read are affected too. */
   readonly all: boolean;
-  /** Only what the person's own settings would not approve. */
+  /** Whether only calls are affected that the person's own settings would not approve. */
   readonly onlyItsOwn: boolean;
 }
 
-/** Why policy may not approve what this document asks for; null when it may. */
+/** Why policy may not approve the document's calls; null if it may. */
 export async function assessTrust(question: TrustQuestion): Promise<UntrustedDocument | null> {
   const found = await loosening(question);
   if (found === null) return null;
@@ -44,13 +44,13 @@ export async function assessTrust(question: TrustQuestion): Promise<UntrustedDoc
   const agreed = await isAgreed(environment, path, authority);
   if (agreed.ok && agreed.value) return null;
   const { reason, ...calls } = found;
-  // A list of agreements that cannot be read holds none.
+  // If the list of agreements cannot be read, nothing counts as agreed.
   const next = agreed.ok ? howToAgree(path) : `${agreed.problem.message} ${agreed.problem.next ?? ""}`.trim();
   const sentence = `This document ${reason}, so its calls wait for you. ${next}`;
   return { ...calls, detail: `the document ${reason}`, sentence };
 }
 
-/** What a block loosens, as the end of the sentence "This document …", and which calls are concerned. */
+/** What the frontmatter loosens, as the end of the sentence "This document …", and which calls are affected. */
 type Loosening = Omit<UntrustedDocument, "detail" | "sentence"> & { readonly reason: string };
 
 async function loosening(question: TrustQuestion): Promise<Loosening | null> {
@@ -63,19 +63,19 @@ async function loosening(question: TrustQuestion): Promise<Loosening | null> {
   }
   const reason = reachesFurther(person.sandbox, document.sandbox, { environment, document: path });
   if (reason !== null) {
-    // Reading harms nobody but where the person hides files, and the document takes the sandbox that hides them away.
+    // Reading is harmless, unless the person hides files and the document removes the sandbox that hides them.
     const hides = person.sandbox.enabled && (person.sandbox.policy.deny_read ?? []).length > 0;
     return { reason, all: hides, onlyItsOwn: false };
   }
   const speaks = document.tools.document !== null || document.sandbox.enabled !== person.sandbox.enabled;
   if (!speaks) return null;
   if (person.sandbox.enabled && (await sandbox.available()).ok) return null;
-  // Nothing of the person's stands around a call, so whoever approves it lets it do anything.
+  // No sandbox of the person's confines a call, so approving it lets it do anything.
   const why = person.sandbox.enabled ? "no sandbox works here" : "your sandbox is off";
   return { reason: `decides itself what runs without asking, and ${why}`, all: false, onlyItsOwn: true };
 }
 
-/** Whether no rule that approves would let a call of such a document run: it would be turned into a question too. */
+/** Whether an approving rule would not let a call of such a document run, because its approval is downgraded too. */
 export function downgradesCall(
   assessTrust: UntrustedDocument | null,
   call: Pick<Call, "name">,
@@ -84,7 +84,7 @@ export function downgradesCall(
   return assessTrust !== null && !assessTrust.onlyItsOwn && concerns(assessTrust, call, tools);
 }
 
-/** Whether approvals of a call are concerned: of one that changes nothing only where tools that read are, too. */
+/** Whether approvals of a call are affected: a call that changes nothing only if tools that read are affected too. */
 export function concerns(
   { all }: UntrustedDocument,
   { name }: Pick<Call, "name">,
@@ -93,7 +93,7 @@ export function concerns(
   return all || effectsOf(tools, name) === "writes";
 }
 
-/** How a person lets the document decide, as a sentence. */
+/** How a person trusts the document, as a sentence. */
 function howToAgree(path: string | null): string {
   if (path === null) return "Save it, or name its path with --name, to agree to that.";
   return exists(path)
@@ -105,7 +105,7 @@ function exists(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;
   } catch {
-    // Whatever keeps it from being seen keeps it from being read too.
+    // Whatever prevents examining it prevents reading it too.
     return false;
   }
 }

@@ -1,7 +1,7 @@
-// What files held before tools changed them, kept in the state folder so that a person can have it back (long-work 9).
+// Saves what files held before tools changed them, in the state folder, so that a person can restore it.
 //
-// A change is one file: a line of JSON, then the bytes before and the bytes after. What was there before is on disk before
-// the change is made, so a crash loses nothing; what is there after it joins it when the change is over.
+// Each change is one file: a line of JSON, then the bytes before and the bytes after. The bytes before are on disk
+// before the change is made, so a crash loses nothing; the bytes after are added when the change is complete.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, removeIfThere, replaceSmallFile } from "../../base/files.ts";
@@ -16,7 +16,7 @@ import { documentKey, timestamp } from "../../cycle/storage/state_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { ReplacedFile } from "../../tools/definition.ts";
 
-/** What a file held: nothing else is needed to tell whether it still does. */
+/** Identifies the content of a file. */
 export interface Content {
   /** SHA-256, hexadecimal. */
   readonly hash: string;
@@ -24,7 +24,7 @@ export interface Content {
   readonly size: number;
 }
 
-/** One change that is kept. */
+/** A saved change. */
 export interface SavedFile {
   /** Where it is kept. */
   readonly file: string;
@@ -35,34 +35,34 @@ export interface SavedFile {
   readonly path: string;
   /** The path as the model wrote it. */
   readonly shownAs: string;
-  /** When, as an ISO date. */
+  /** Time of the change, ISO 8601. */
   readonly at: string;
-  /** Null for a file that the tool made. */
+  /** Null for a file that the tool created. */
   readonly before: Content | null;
-  /** Null where the run ended before the change was over. */
+  /** Null if the run ended before the change was complete. */
   readonly after: Content | null;
-  /** Folders that were made with it, outermost first. */
+  /** Folders that were created with it, outermost first. */
   readonly made: readonly string[];
-  /** Whether it was put back. */
+  /** Whether the change was undone. */
   readonly undone: boolean;
-  /** Whether the document says so; an undo that was killed may not have come to that. */
+  /** Whether the document says so; an undo that was killed may not have written it. */
   readonly reported: boolean;
 }
 
-/** Who changes a file. */
+/** The call that changes a file. */
 export interface Changer {
   readonly id: string;
   readonly name: string;
 }
 
-/** Name endings of a change that is in force, of one that was put back, and of one of which the document says that as well. */
+/** Name suffixes: of an effective change, of an undone one, and of an undone one that the document reports. */
 const KEPT = ".change";
 const PUT_BACK = ".put-back";
 const UNDONE = ".undone";
 
 const MEGABYTE = 1_000_000;
 
-/** Keeps the changes of one document. */
+/** Saves the changes of one document. */
 export class SavedFiles {
   readonly #environment: Environment;
   readonly #document: string | null;
@@ -71,8 +71,8 @@ export class SavedFiles {
   #reported = false;
 
   /**
-   * @param document its real path; null when it is unsaved, and then nothing is kept
-   * @param megabytes what may be kept of all documents together
+   * @param document its real path; null when it is unsaved, and then nothing is saved
+   * @param megabytes limit for the saved changes of all documents together
    */
   constructor(environment: Environment, document: string | null, megabytes: number, emit: Emit) {
     this.#environment = environment;
@@ -82,8 +82,8 @@ export class SavedFiles {
   }
 
   /**
-   * Keeps what a file holds. Resolves when that is durable, with what is to be done once the file was changed; that it could
-   * not be kept is told and stops nothing.
+   * Saves what a file holds. Resolves when that is durable, with a function to call after the file was changed. A
+   * failure is reported, but does not prevent the change.
    */
   async keep(by: Changer, file: ReplacedFile): Promise<() => Promise<void>> {
     const nothing = () => Promise.resolve();
@@ -104,7 +104,7 @@ export class SavedFiles {
     }
   }
 
-  /** What joins it when the change is over; a change that never came about is not kept. */
+  /** Adds the bytes after the change; drops a change that did not happen. */
   async #finish(root: string, place: string, change: Begun): Promise<void> {
     try {
       const after = await this.#read(change.file);
@@ -120,13 +120,13 @@ export class SavedFiles {
     }
   }
 
-  /** Writes a change whole, in place of what stands there, once there is room for it. */
+  /** Writes or replaces a saved change, after making room for it. */
   async #put(root: string, place: string, bytes: Uint8Array): Promise<void> {
     await makeRoom(root, this.#limit - bytes.length, place);
     await replaceSmallFile(place, bytes, { durable: true });
   }
 
-  /** What a file holds; null when it is not there, undefined for what is not kept. */
+  /** What a file holds; null if it does not exist, undefined if it is not saved. */
   async #read({ path, shownAs }: ReplacedFile): Promise<Uint8Array | null | undefined> {
     let found: Uint8Array | string;
     try {
@@ -147,7 +147,7 @@ export class SavedFiles {
     return undefined;
   }
 
-  /** Once in a run: the reason is most often the same for every file. */
+  /** Once in a run, because the reason is usually the same for every file. */
   #tell(message: string): void {
     if (this.#reported) return;
     this.#reported = true;
@@ -155,7 +155,7 @@ export class SavedFiles {
   }
 }
 
-/** What is kept of a document, oldest first. */
+/** Lists the saved changes of a document, oldest first. */
 export async function listSavedFiles(environment: Environment, document: string): Promise<SavedFile[]> {
   const folder = `${rootOf(environment)}/${await documentKey(document)}`;
   const names = (await namesIn(folder)).filter((name) =>
@@ -172,7 +172,7 @@ export async function listSavedFiles(environment: Environment, document: string)
   return changes;
 }
 
-/** What the file held before and after a change that is kept. */
+/** What the file held before and after a saved change. */
 export async function contentOf(
   change: SavedFile,
 ): Promise<{ readonly before: Uint8Array | null; readonly after: Uint8Array | null }> {
@@ -184,12 +184,12 @@ export async function contentOf(
   return { before, after };
 }
 
-/** Notes that a change was put back; what was there until then stays kept with it. */
+/** Marks a change as undone; its saved content stays. */
 export async function markUndone({ file }: SavedFile): Promise<void> {
   await Deno.rename(file, withEnd(file, PUT_BACK));
 }
 
-/** Notes that the document says so of a change that was put back. */
+/** Marks an undone change as reported in the document. */
 export async function markReported({ file }: SavedFile): Promise<void> {
   await Deno.rename(withEnd(file, PUT_BACK), withEnd(file, UNDONE));
 }
@@ -198,7 +198,6 @@ function withEnd(file: string, end: string): string {
   return `${file.slice(0, file.lastIndexOf("."))}${end}`;
 }
 
-/** What bytes are, as far as it is compared. */
 export async function describe(bytes: Uint8Array): Promise<Content> {
   return { hash: await sha256(bytes as Uint8Array<ArrayBuffer>), size: bytes.length };
 }
@@ -233,7 +232,7 @@ async function encode({ by, file, before, made }: Begun, after: Uint8Array | nul
   return concat([line, ...[before, after].filter((bytes) => bytes !== null)]);
 }
 
-/** The folders of a path that are not there yet, outermost first. */
+/** The missing folders of a path, outermost first. */
 function missingFolders(path: string): string[] {
   const missing: string[] = [];
   for (let folder = parentOf(path); folder !== "/"; folder = parentOf(folder)) {
@@ -248,10 +247,10 @@ function missingFolders(path: string): string[] {
   return missing;
 }
 
-/** Bytes in which the line of a change is looked for; paths are the only long thing in it. */
+/** Bytes in which the JSON line must end; only the paths in it are long. */
 const HEAD = 64 * 1024;
 
-/** The line of a change; null for what is no such file, or is gone. */
+/** Reads the JSON line of a change; null if there is no such file, or it is not a saved change. */
 async function headOf(file: string): Promise<Omit<SavedFile, "file" | "undone" | "reported"> | null> {
   try {
     using open = await Deno.open(file);
@@ -281,7 +280,9 @@ function isContent(value: unknown): value is Content {
   return isObject(value) && typeof value.hash === "string" && typeof value.size === "number";
 }
 
-/** Removes the oldest of what is kept, of whatever document but `except`, until no more than so many bytes are left. */
+/**
+ * Removes the oldest saved changes of any document, except the file `except`, until at most `bytes` bytes are left.
+ */
 async function makeRoom(root: string, bytes: number, except: string): Promise<void> {
   const files: { readonly path: string; readonly name: string; readonly size: number }[] = [];
   for (const folder of await namesIn(root)) {

@@ -1,4 +1,4 @@
-// Puts back what tools did to files, where nobody else changed them since.
+// Undoes changes of tools to files that nobody else changed since.
 
 import type { Environment } from "../../base/environment.ts";
 import { sameBytes } from "../../base/bytes.ts";
@@ -21,32 +21,32 @@ import {
 } from "./saved_files.ts";
 import { changedLines, planUndo } from "./undo_plan.ts";
 
-/** One change with what became of it, or would. */
+/** One change, and what was done or would be done. */
 export interface Undone {
   readonly change: SavedFile;
   /**
-   * `put-back`: the file holds again what it held before; `already`: it did; `kept`: nothing was done, `why` says for what
-   * reason.
+   * `put-back`: the file again holds what it held before; `already`: it already did; `kept`: nothing was done, for
+   * the reason in `why`.
    */
   readonly outcome: "put-back" | "already" | "kept";
-  /** A full sentence without a full stop at its end; empty unless the outcome is `kept`. */
+  /** A full sentence without its period; empty unless the outcome is `kept`. */
   readonly why: string;
 }
 
-/** What is to be put back. */
+/** Which changes to undo. */
 export interface UndoRequest {
   readonly environment: Environment;
   /** Real path of the document. */
   readonly document: string;
-  /** Whether a change is meant. */
+  /** Whether to undo this change. */
   meant(change: SavedFile): boolean;
-  /** Only say what would be done. */
+  /** Only report what would be done. */
   readonly dryRun: boolean;
-  /** Called right before each change is put back, for tests. */
+  /** Called right before each change is undone, for tests. */
   readonly between?: () => Promise<void>;
 }
 
-/** Puts the changes that are meant back, the newest first. */
+/** Undoes the selected changes, newest first. */
 export async function undoChanges(request: UndoRequest): Promise<Undone[]> {
   const kept = (await listSavedFiles(request.environment, request.document)).filter(({ undone }) => !undone);
   const meant = new Set(kept.filter(request.meant));
@@ -82,7 +82,6 @@ export async function undoChanges(request: UndoRequest): Promise<Undone[]> {
   return outcomes;
 }
 
-/** What the files of changes hold now. */
 async function holdingOf(changes: readonly SavedFile[]): Promise<Map<string, Content | null>> {
   const holding = new Map<string, Content | null>();
   for (const { path } of changes) {
@@ -93,14 +92,14 @@ async function holdingOf(changes: readonly SavedFile[]): Promise<Map<string, Con
   return holding;
 }
 
-/** The bytes at the very path of a change; null for everything that is no regular file there. */
+/** The bytes at the exact path of a change; null for anything but a regular file. */
 function bytesOf(path: string): Uint8Array | null {
-  // A link on the way leads to another file than the one that was changed.
+  // A symbolic link on the way leads to a file other than the one that was changed.
   if (realPath(path, "/") !== path) return null;
   try {
     return snapshotOrNone(path, path)?.bytes ?? null;
   } catch {
-    // A folder, a device, or out of reach: in any case not what the tool left there.
+    // A folder, a device, or inaccessible: in any case not what the tool left there.
     return null;
   }
 }
@@ -110,7 +109,7 @@ async function whyChanged(change: SavedFile): Promise<string> {
   return changedLines((await contentOf(change)).after ?? new Uint8Array(), now);
 }
 
-/** Puts one change back under the lock of its file; null when it is done, else why not. */
+/** Undoes one change under the lock of its file; null on success, else the reason for the failure. */
 async function putBack(change: SavedFile, { environment, between }: UndoRequest): Promise<string | null> {
   const { path, before } = change;
   const content = await contentOf(change);
@@ -142,25 +141,28 @@ async function putBack(change: SavedFile, { environment, between }: UndoRequest)
   return null;
 }
 
-/** The same of a file that holds it already, be it that an undo was killed: what that left is cleared away with the lock. */
+/**
+ * Completes the undo of a file that already holds its old content, for instance after a killed undo: taking the lock
+ * also clears what that left.
+ */
 async function notedAgain(change: SavedFile, environment: Environment): Promise<void> {
   const lock = await lockForWriting(change.path, environment, new AbortController().signal);
   lock.release();
   await noted(change);
 }
 
-/** What is left to do once a file holds what it held before. */
+/** Finishes after a file again holds its old content. */
 async function noted(change: SavedFile): Promise<void> {
   if (change.before === null) await removeEmpty(change.made);
   await markUndone(change);
 }
 
-/** Removes a file that still is what it was; one that somebody saved meanwhile goes back to its place. */
+/** Removes a file if it is unchanged; a version that somebody saved meanwhile is moved back. */
 async function takeAway(path: string, since: Snapshot, lock: WriteLock): Promise<void> {
   const aside = temporaryIn(parentOf(path));
   await Deno.rename(path, aside);
   if (sameBytes(await Deno.readFile(aside), since.bytes)) {
-    // From here on nothing of anybody's is in it.
+    // From here on the file holds nobody's work.
     lock.note(aside);
     await removeIfThere(aside);
     return;
@@ -169,13 +171,13 @@ async function takeAway(path: string, since: Snapshot, lock: WriteLock): Promise
   throw new Error(`it was changed meanwhile; what was saved there is now ${aside}`);
 }
 
-/** Removes folders that were made with a file, the innermost first, as far as nothing else is in them. */
+/** Removes folders created with a file, innermost first, as long as they are empty. */
 async function removeEmpty(folders: readonly string[]): Promise<void> {
   for (const folder of folders.toReversed()) {
     try {
       await Deno.remove(folder);
     } catch {
-      // Something of somebody's is in it, or it is gone.
+      // It is not empty, or it is gone.
       return;
     }
   }

@@ -1,33 +1,32 @@
-// What putting changes back comes to, by what files hold now. Pure: nothing is read here and nothing written.
+// Plans which changes can be undone, from what files hold now. Pure: reads and writes nothing.
 
 import { difference, splitLines } from "../../cycle/storage/lines.ts";
 import type { Content, SavedFile } from "./saved_files.ts";
 
-/** What becomes of one change. */
+/** What happens to one change. */
 export type Fate =
-  /** The file holds what the tool left there: what was there before comes back. */
+  /** The file holds what the tool left there: its old content is restored. */
   | { readonly kind: "put-back" }
-  /** The file already holds what was there before. */
+  /** The file already holds its old content. */
   | { readonly kind: "already" }
-  /** A later change of this document stands on top of it. */
+  /** A later change of this document follows it. */
   | { readonly kind: "covered"; readonly by: SavedFile }
-  /** Somebody else changed the file since, or took it away. */
+  /** Somebody else changed or removed the file since. */
   | { readonly kind: "changed" }
   /** The run ended before it was known what the tool left there. */
   | { readonly kind: "unknown" };
 
-/** One change with what becomes of it. */
 export interface UndoStep {
   readonly change: SavedFile;
   readonly fate: Fate;
 }
 
 /**
- * Goes through changes from the newest to the oldest, each by what the file holds once the newer ones are put back.
+ * Goes through changes from newest to oldest, each with what the file holds after the newer ones are undone.
  *
- * @param kept all that is in force of the document, oldest first
- * @param meant those that are to be put back
- * @param now what each file holds; null where there is none
+ * @param kept all effective changes of the document, oldest first
+ * @param meant the changes to undo
+ * @param now what each file holds; null if it does not exist
  */
 export function planUndo(
   kept: readonly SavedFile[],
@@ -41,7 +40,7 @@ export function planUndo(
     const { path, before, after } = change;
     const present = holds.get(path) ?? null;
     if (!meant.has(change)) {
-      // What never came about covers nothing.
+      // A change that did not happen covers nothing.
       if (!sameContent(present, before)) remaining.set(path, change);
       continue;
     }
@@ -64,11 +63,11 @@ function sameContent(a: Content | null, b: Content | null): boolean {
   return a?.hash === b?.hash && a?.size === b?.size;
 }
 
-/** Most ranges that are named one by one. */
+/** Maximum number of line ranges that are listed. */
 const MOST_RANGES = 8;
 
 /**
- * The lines of a file that are not what the tool left there, as the end of a sentence.
+ * The changed lines of a file, compared with what the tool left there, as the end of a sentence.
  *
  * @param left what the tool left there
  * @param now what the file holds; null when it is gone

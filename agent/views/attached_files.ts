@@ -1,4 +1,4 @@
-// The files that messages attach, as they are now, and those that results have, read the way they are read for a request.
+// Reads the files that messages attach, as they are now, and the files of results, in the same way as for a request.
 
 import { folderOfDocument } from "../../base/paths.ts";
 import { attach } from "../../prompt/attach.ts";
@@ -9,21 +9,21 @@ import type { Chat } from "../../parser/types.ts";
 import { readAttachment, type SavedAttachment } from "../../prompt/attachments.ts";
 import type { ChatSession } from "../types.ts";
 
-/** A file that a message attaches, or that a tool gave back. */
+/** A file that a message attaches or a tool returned. */
 export interface AttachedFile {
-  /** As the message has it; of what a tool gave back the beginning of its digest, with the id of the call. */
+  /** The path in the message; for a file of a tool, the beginning of its digest and the id of the call. */
   readonly path: string;
   readonly content:
     | { readonly kind: "text"; readonly text: string }
     /** `data` in base64. */
     | { readonly kind: "image"; readonly mimeType: string; readonly data: string }
-    /** It cannot be shown: why, as the end of a sentence. */
+    /** It cannot be shown; the reason, as the end of a sentence. */
     | { readonly kind: "none"; readonly reason: string };
 }
 
 /**
- * The files of System and You messages, each once, in document order, then those of results. The policy says which of the first
- * may be read.
+ * Lists the files of System and You messages, each once, in document order, then those of results. The sandbox policy
+ * decides which files of messages may be read.
  */
 export async function attachedFiles(
   { chat, path, sandbox }: Pick<ChatSession, "chat" | "path" | "sandbox">,

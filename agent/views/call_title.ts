@@ -1,11 +1,11 @@
-// A call in one line that leaves nothing out, for hosts that have the room.
+// A call in one line that omits nothing, for hosts with enough room.
 
 import type { Settings } from "../../config/settings.ts";
 import type { Call } from "../../parser/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { previewCall } from "../../tools/preview.ts";
 
-/** The whole preview of a call, safe to show. */
+/** The complete preview of a call, safe to show. */
 export function callTitle({ name, input }: Pick<Call, "name" | "input">, { tools }: Settings): string {
   return previewCall(builtinTools(tools).find((each) => each.name === name), name, input, Infinity);
 }

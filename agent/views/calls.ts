@@ -1,4 +1,4 @@
-// The calls of a document without a final result, as whoever decides about them has to see them.
+// The calls of a document without a final result, for the person who decides about them.
 
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { callNumbers } from "../../cycle/plan/targets.ts";
@@ -6,16 +6,16 @@ import type { Call, Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { OpenCall } from "../types.ts";
 
-/** Who is asked about a call. */
+/** What listing calls depends on. */
 export interface CallSources {
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
   preview(call: Call): string;
   previewIsCut(call: Call): boolean;
-  /** Whether a call runs now, here or in another process. */
+  /** Whether a call is running now, in this or another process. */
   isRunning(id: string): boolean;
 }
 
-/** The open calls in document order. */
+/** Lists the open calls in document order. */
 export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenCall[]> {
   const found: OpenCall[] = [];
   const numbers = callNumbers(chat);

@@ -1,4 +1,4 @@
-// How the tools of one document are confined, and what policy says of each of them, without any call.
+// How the tools of a document are confined, and the policy for each tool, without any call.
 
 import type { Environment } from "../../base/environment.ts";
 import { originOf } from "../../config/layers/explain.ts";
@@ -10,18 +10,17 @@ import { rulesOf } from "../../tools/approval/rules_of.ts";
 import { sandboxOf } from "../sandbox.ts";
 import type { SubjectSettings } from "../settings.ts";
 
-/** What the sandbox of a document is, and what it approves. */
+/** The sandbox of a document, and what it approves. */
 export interface Confinement {
   readonly status: SandboxStatus;
-  /** The layer that says whether the sandbox is on. */
+  /** The settings layer that switches the sandbox on or off. */
   readonly enabledBy: string;
-  /** Why the sandbox does not approve `bash` by itself; null when it does. */
+  /** Why the sandbox does not approve `bash` automatically; null if it does. */
   readonly obstacle: string | null;
-  /** Names of variables of this moment that tools do not get. */
+  /** Names of current environment variables that tools do not get. */
   readonly withheld: readonly string[];
 }
 
-/** Whose confinement is asked for. */
 export interface ConfinedSubject {
   readonly environment: Environment;
   /** Absolute path of the document, or null for the folder. */
@@ -31,12 +30,12 @@ export interface ConfinedSubject {
   readonly subject: SubjectSettings;
 }
 
-/** Probes the sandbox and asks what it approves. */
+/** Probes the sandbox and finds what it approves. */
 export async function confinement(
   { environment, path, named, subject }: ConfinedSubject,
 ): Promise<Confinement> {
   const { settings, loaded: { catalog }, logs } = subject;
-  // Who asks this wants to know what is so now.
+  // Without the cache, because the question is about the present state.
   const sandbox = sandboxOf(environment, { path, named }, subject, { ignoreCache: true });
   const tools = builtinTools(settings.tools);
   const obstacle = await sandboxObstacle("bash", settings.tools, sandbox, {
@@ -56,13 +55,13 @@ export async function confinement(
   };
 }
 
-/** What policy says of a tool when a call without any input is asked about. */
+/** A tool, and the policy's decision for a call without any input. */
 export interface ToolRow {
   readonly name: string;
   readonly decided: ApprovalDecision;
 }
 
-/** Every tool with what policy says of it, by name. */
+/** Lists every tool with the policy's decision, by name. */
 export async function toolRows({ environment, path, named, subject }: ConfinedSubject): Promise<ToolRow[]> {
   const tools = new ToolRegistry();
   tools.registerFrom("built-in", builtinTools(subject.settings.tools));

@@ -1,4 +1,5 @@
-// Everything that is wrong with a document: its text, its first block, its templates and the files they name.
+// Finds everything that is wrong with a document: in its text, its frontmatter, its templates and the files they
+// name.
 
 import type { Environment } from "../../base/environment.ts";
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
@@ -9,7 +10,7 @@ import { evaluate } from "../../prompt/evaluate.ts";
 import type { SubjectSettings } from "../settings.ts";
 import type { Diagnosis } from "../types.ts";
 
-/** Evaluates the document as a request would, and keeps what that finds. Nothing is sent and nothing written. */
+/** Evaluates the document like a request, and collects the findings. Sends and writes nothing. */
 export async function diagnose(
   { path, chat }: { readonly path: string | null; readonly chat: Chat },
   environment: Environment,
@@ -29,7 +30,7 @@ export async function diagnose(
   return { diagnostics, blocked: prompt.blocked || unknownTools.length > 0 || conflicts.length > 0 };
 }
 
-/** That the model spoke last, which no request could follow. */
+/** A finding if the model spoke last, because no request can follow. */
 function lastWord(chat: Chat): Diagnostic[] {
   if (!lastWordIsModels(chat)) return [];
   const near = markerMeantLast(chat);
@@ -48,7 +49,7 @@ function byPlace(a: Place, b: Place): number {
   return lineOf(a) - lineOf(b) || (a.startCol ?? 0) - (b.startCol ?? 0);
 }
 
-/** Where a finding is; one about the whole first block may know the very line. */
+/** A finding about the whole frontmatter may know the exact line. */
 type Place = Diagnostic & { readonly line?: number };
 
 function lineOf({ line, start }: Place): number {

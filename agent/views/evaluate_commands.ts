@@ -1,4 +1,4 @@
-// What policy says of commands and paths that stand in no document: the settings in force, and rules to try.
+// Evaluates the policy for commands and paths outside of any document, under the current settings and trial rules.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -12,20 +12,23 @@ import { createDecideCall, registerTools } from "../tools.ts";
 import type { ExplainedCall } from "../types.ts";
 import { explainCall } from "./explain.ts";
 
-/** What is tried. */
+/** What to evaluate with. */
 export interface CommandTrial {
   readonly host: SettingsHost;
   readonly environment: Environment;
   /** The tool that would be called. */
   readonly tool: string;
-  /** Rules on top of the settings: the short form, or a table. */
+  /** Rules on top of the settings: the short form, or a JSON object. */
   readonly rules: readonly string[];
 }
 
-/** Judges one text after the other as the command, or the path, of a call. */
+/** Evaluates one text after another as the command, or the path, of a call. */
 export type EvaluateText = (text: string) => Promise<ExplainedCall>;
 
-/** Gets ready to judge. Fails with what is wrong in the settings or the rules, or with a tool that takes neither. */
+/**
+ * Prepares an evaluation. Fails with what is wrong in the settings or the rules, or if the tool takes neither a
+ * command nor a path.
+ */
 export async function createCommandEvaluator(
   { host, environment, tool, rules: tried }: CommandTrial,
 ): Promise<Outcome<EvaluateText>> {
@@ -72,7 +75,7 @@ export async function createCommandEvaluator(
   );
 }
 
-/** A rule on the command line: `bash(git log **)`, `deny bash(git push **)`, or a table as JSON. */
+/** Parses a rule of the command line: `bash(git log **)`, `deny bash(git push **)`, or a JSON object. */
 function ruleOf(text: string): Outcome<Rule> {
   const [, word = "approve", short = text] = /^(approve|ask|deny)\s+(.*)$/s.exec(text) ?? [];
   const read = text.trimStart().startsWith("{")

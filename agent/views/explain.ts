@@ -1,4 +1,5 @@
-// Why a call is decided as it is: what each resolver said, what rules made of its parts, where the rule stands.
+// Explains why a call is decided as it is: the answer of each resolver, the effect of rules on its parts, where the
+// rule is.
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
@@ -8,7 +9,7 @@ import type { Call, Chat } from "../../parser/types.ts";
 import { type Decide, reasonsOf, type RuleEvaluator } from "../../tools/approval/mod.ts";
 import type { ExplainedCall } from "../types.ts";
 
-/** Who is asked about a call, and by what. */
+/** What an explanation depends on. */
 export interface ExplainSources {
   readonly decide: Decide;
   readonly rules: RuleEvaluator | null;
@@ -16,7 +17,7 @@ export interface ExplainSources {
   preview(call: Call): string;
 }
 
-/** Explains the calls that are named; without any, those that are open. Fails like `approve` for a name of none. */
+/** Explains the named calls; without names, the open ones. Fails like `approve` if a name matches no call. */
 export async function explainCalls(
   chat: Chat,
   targets: readonly TargetSpec[],
@@ -39,7 +40,7 @@ function isOpen(chat: Chat, id: string): boolean {
   return result === undefined || (result.status !== null && result.status !== "error");
 }
 
-/** Explains one call, which need not stand in a document. */
+/** Explains one call, which need not be in a document. */
 export async function explainCall(
   call: Pick<Call, "id" | "name" | "input">,
   { decide, rules, settings, preview }: Omit<ExplainSources, "preview"> & { preview(call: Call): string },

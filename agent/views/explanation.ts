@@ -1,20 +1,19 @@
-// Why calls are decided as they are, as text for people and as JSON.
+// Writes explanations of approval decisions, as text for people and as JSON.
 
 import type { ExplainedCall } from "../types.ts";
 import { decidedBy } from "../review/decided_by.ts";
 
-/** What JSON has of the reasons of a decision, beside the call and the decision. */
+/** The reasons of a decision as JSON, without the call and the decision. */
 export function reasonJson({ rule, chain, commands, path, profile, detail }: ExplainedCall) {
   return { detail, rule, chain, commands, path, profile };
 }
 
-/** An explanation as JSON has it. */
 export function explanationJson(call: ExplainedCall) {
   const { id, tool, decision, source } = call;
   return { id, tool, decision, source, ...reasonJson(call) };
 }
 
-/** An explanation as lines, the call first. */
+/** An explanation as lines, beginning with the call. */
 export function explanationLines(call: ExplainedCall): string[] {
   const { id, preview, decision, source, detail, rule, chain, path } = call;
   const stated = source === "default"
@@ -39,7 +38,7 @@ export function explanationLines(call: ExplainedCall): string[] {
   return lines;
 }
 
-/** A resolver's name without what only programs need. */
+/** A resolver's name without the prefix of built-in ones. */
 export function nameOf(source: string): string {
   return source.replace(/^urn:flemma:approval:/, "");
 }

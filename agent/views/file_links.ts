@@ -1,4 +1,4 @@
-// Where a document names files: those that messages attach, and those that results have; for hosts that can open them.
+// Finds where a document names files, in messages and in headers of results, for hosts that can open them.
 
 import type { Environment } from "../../base/environment.ts";
 import { attachmentsFolder } from "../../base/folders.ts";
@@ -6,19 +6,19 @@ import { isSha256 } from "../../base/hash.ts";
 import type { Chat, Result } from "../../parser/types.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 
-/** A file as a message names it, and where, in bytes. */
+/** A file named in a document, with its place in bytes. */
 export interface FileLink {
   /** As it stands there: relative to the document, to home, or absolute. */
   readonly path: string;
   readonly place: { readonly from: number; readonly to: number };
 }
 
-/** The references of System and You messages, then what headers of results name, each in document order. */
+/** Lists the references of System and You messages, then the files in headers of results, each in document order. */
 export function fileLinks(chat: Chat, environment: Environment): FileLink[] {
   return [...references(chat), ...chat.results.flatMap((result) => attachments(chat, result, environment))];
 }
 
-/** Files that the header of a result names; what is no name of a kept file leads nowhere. */
+/** Files in the header of a result; a name that is not the digest of a saved file has no link. */
 function attachments(chat: Chat, { attachments, header }: Result, environment: Environment): FileLink[] {
   const line = chat.lineText(header.start);
   return [...new Set(attachments)].filter(isSha256).map((name) => {

@@ -1,4 +1,4 @@
-// The models of a provider as the program knows them, with what the provider itself and the settings say.
+// Lists the models of a provider: those the program knows, with data of the provider's own list and of the settings.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -17,9 +17,9 @@ import { keepLearned, learnedModels, withLearned } from "../../providers/models/
 /** One model in a list. */
 export interface ModelRow {
   readonly name: string;
-  /** `unknown`: the provider lists it, and the program knows nothing more of it. */
+  /** `unknown`: the provider lists it, and the program knows nothing more about it. */
   readonly state: Model["state"] | "unknown";
-  /** Whether it is the one that is asked without a setting, or by these settings. */
+  /** Whether the current settings select it, or it is selected without a setting. */
   readonly marks: readonly ("in force" | "default" | "$best" | "$cheap")[];
   /** Tokens. */
   readonly context: number | null;
@@ -28,18 +28,18 @@ export interface ModelRow {
   /** Dollars per million tokens today, for a short prompt. */
   readonly prices: Prices | null;
   readonly ends: string | null;
-  /** False for a model that the provider's own list does not have; null where that list was never read. */
+  /** False if the provider's own list omits it; null if that list was never read. */
   readonly listed: boolean | null;
 }
 
 export interface ModelList {
   readonly provider: string;
-  /** The day on which the provider's own list was read; null for never. */
+  /** The day when the provider's own list was read; null for never. */
   readonly read: string | null;
   readonly models: readonly ModelRow[];
 }
 
-/** The models of a provider; those that are gone are left out. */
+/** Lists the models of a provider, without those that were shut down. */
 export async function modelList(
   { environment, settings, provider, now = new Date() }: ModelQuestion,
 ): Promise<ModelList> {
@@ -79,7 +79,7 @@ export async function modelList(
   };
 }
 
-/** The model that is asked, of which nobody knows anything, or that its provider has ended. */
+/** The row of a selected model that is unknown, or that its provider has shut down. */
 function unknownRow(name: string, listed: boolean | null): ModelRow {
   return {
     name,
@@ -96,7 +96,7 @@ function unknownRow(name: string, listed: boolean | null): ModelRow {
 export interface ModelQuestion {
   readonly environment: Environment;
   readonly settings: Settings;
-  /** As settings name it. */
+  /** The name in the settings. */
   readonly provider: string;
   /** Makes the request. @default `fetch` of the runtime */
   readonly fetch?: typeof fetch;
@@ -104,10 +104,10 @@ export interface ModelQuestion {
   readonly now?: Date;
 }
 
-/** Seconds in which a list must have come. */
+/** Seconds after which the request for a list is stopped. */
 const LIST_SECONDS = 30;
 
-/** Asks a provider for its own list, and keeps it. Answers with how many models it has. */
+/** Asks a provider for its own list and caches it. Returns the number of its models. */
 export async function refreshModels(question: ModelQuestion): Promise<Outcome<number>> {
   const { environment, settings, provider: name, now = new Date() } = question;
   const provider = await getProvider(name, settings);
@@ -166,7 +166,7 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
   return success(Object.keys(models).length);
 }
 
-/** What a list says beyond the program's own table, which knows more of how its models think. */
+/** What a list adds to the program's own table, which knows more about thinking. */
 function newsOf(provider: string, models: Listed): Listed {
   return Object.fromEntries(
     Object.entries(models).map(([name, { thinking, ...limits }]) => [
@@ -180,7 +180,7 @@ function decoded(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Whoever reads it says that it is no list.
+    // The caller reports that it is not a list.
     return null;
   }
 }

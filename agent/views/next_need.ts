@@ -1,23 +1,23 @@
-// What a document needs next, read off its text alone: what works now, whatever was done before.
+// Finds what a document needs next, from its text alone, whatever was done before.
 
 import { lastWordIsModels, nothingToSend, summarizeOpenCalls } from "../../cycle/plan/open_calls.ts";
 import { handyNames } from "../../cycle/plan/targets.ts";
 import type { Chat } from "../../parser/types.ts";
 
-/** What leads on from a document as it stands. */
+/** What can be done next with a document. */
 export type NextNeed =
-  /** An advance does all there is to do. */
+  /** An advance does everything that is left. */
   | { readonly kind: "advance" }
-  /** The person decides about pending calls; `names` are what a hand can type for them. */
+  /** The person decides about pending calls; `names` are ids in a form that a person can type. */
   | { readonly kind: "decide"; readonly names: readonly string[] }
   /** The person looks at approved blocks that hold text. */
   | { readonly kind: "look"; readonly ids: readonly string[] }
-  /** The person writes in the message that is there for it. */
+  /** The person writes into the existing empty message. */
   | { readonly kind: "write" }
-  /** The person writes a message, or lets the model go on where it spoke last. */
+  /** The person writes a message, or lets the model continue after it spoke last. */
   | { readonly kind: "go-on" };
 
-/** What leads on from the document. What an advance can do comes before what the person has to. */
+/** Finds what to do next. What an advance can do comes before what the person must do. */
 export function nextNeed(chat: Chat): NextNeed {
   const { open, approved, pending, protected: guarded, resolvable } = summarizeOpenCalls(chat);
   if (open.length + approved.length + resolvable.length > 0) return { kind: "advance" };
@@ -29,7 +29,7 @@ export function nextNeed(chat: Chat): NextNeed {
   return { kind: lastWordIsModels(chat) ? "go-on" : "advance" };
 }
 
-/** Whether calls of the document have no final result yet, whoever is needed for them. */
+/** Whether calls of the document have no final result yet, whoever must act on them. */
 export function callsWait(chat: Chat): boolean {
   const { open, approved, pending, protected: guarded, resolvable } = summarizeOpenCalls(chat);
   return open.length + approved.length + pending.length + guarded.length + resolvable.length > 0;

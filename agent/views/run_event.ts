@@ -1,17 +1,18 @@
-// What a program is told that follows a run from outside: each line of `--json` and `--events` is one of these values.
+// The events for programs that follow a run from outside: each line of `--json` and `--events` is one of these
+// values.
 
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import type { LineChange } from "../../parser/edits/line_change.ts";
 
-/** The run is over: the last event of every stream, or of each document where there are several. */
+/** The run is over: the last event of every stream, or of each document if there are several. */
 export interface StoppedEvent {
-  /** Its name. */
+  /** The name of the event. */
   readonly event: "stopped";
-  /** Why it came to rest. */
+  /** Why the run stopped. */
   readonly reason: Stop["reason"];
-  /** The calls the reason is about, in document order. */
+  /** The calls that the reason is about, in document order. */
   readonly ids: readonly string[];
-  /** Where a person should go on, 1-based; null when no line stands out. */
+  /** Where a person should continue, 1-based; null if no line stands out. */
   readonly line: number | null;
   /** The exit code. */
   readonly exit: number;
@@ -19,17 +20,17 @@ export interface StoppedEvent {
   readonly problem?: Stop["problem"];
 }
 
-/** A line that is printed for a person as well. */
+/** A line that is also printed for a person. */
 export interface MessageEvent {
-  /** Its name. */
+  /** The name of the event. */
   readonly event: "message";
-  /** Whether `--quiet` would leave it out (`note`), or not. */
+  /** Whether `--quiet` omits it (`note`) or not (`error`). */
   readonly level: "note" | "error";
   /** The line, safe to show. */
   readonly text: string;
 }
 
-/** The text of a filter changed: all of them in order make what comes out of what went in (`--edits`). */
+/** The text of a filter changed: all these edits, applied in order to the input, produce the output (`--edits`). */
 export type EditEvent = { readonly event: "edit" } & LineChange;
 
 /**
@@ -44,6 +45,6 @@ export type EditEvent = { readonly event: "edit" } & LineChange;
  * ```
  */
 export type RunEvent = (CycleEvent | StoppedEvent | MessageEvent | EditEvent) & {
-  /** The document it is about, as it was named, where a command works on several. */
+  /** The document that the event is about, as it was named, if a command works on several. */
   readonly document?: string;
 };

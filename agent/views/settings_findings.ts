@@ -1,5 +1,5 @@
-// What can be known to be wrong with settings without running anything: names of programs and folders that are not
-// there, hosts that are none, a model and a provider that do not belong together.
+// Finds faults in settings without running anything: missing programs and folders, invalid hosts, a model and a
+// provider that do not match.
 
 import type { Environment } from "../../base/environment.ts";
 import { inOneLine, type Outcome } from "../../base/problem.ts";
@@ -11,18 +11,18 @@ import { knownProvider, providerNames, providersOfModel } from "../../providers/
 import { expandPath, type PathContext, resolvePolicy } from "../../sandbox/mod.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 
-/** One thing that is wrong with the value of a key. */
+/** A fault in the value of a key. */
 export interface SettingsFinding {
   readonly key: string;
-  /** The item of a list that is meant. */
+  /** The affected item of a list. */
   readonly item?: unknown;
-  /** A full sentence without its full stop. */
+  /** A full sentence without its period. */
   readonly message: string;
-  /** An error keeps what it is about from working at all. */
+  /** An error keeps the feature from working at all. */
   readonly severity: "error" | "warning";
 }
 
-/** Looks at settings as they hold for a document, or for a folder when `document` is null. */
+/** Checks the settings of a document, or of the folder if `document` is null. */
 export function settingsFindings(
   settings: Settings,
   { environment, document }: PathContext,
@@ -43,7 +43,7 @@ function modelFindings(settings: Settings): SettingsFinding[] {
     const message = `there is no provider ${provider}; there is ${providerNames(settings).join(", ")}`;
     found.push({ key: "provider", severity: "warning", message });
   }
-  // A server of the person's own may serve, and name, models of any maker.
+  // The person's own server may offer models of any provider.
   if (provider === "openai_chat" || providers[provider]?.kind) return found;
   const makers = providersOfModel(model ?? "");
   if (makers.length > 0 && !makers.includes(provider)) {
@@ -57,7 +57,7 @@ function modelFindings(settings: Settings): SettingsFinding[] {
   return dear === null ? found : [...found, { key: "model", severity: "warning", message: dear }];
 }
 
-/** A sentence about a model that costs more than the person wants to pay without a word; null for any other. */
+/** A sentence about a model that costs more than `ui.pricing.high_cost_threshold`; null for any other. */
 export function dearModel(settings: Settings, day: Day): string | null {
   const { provider, model, ui } = settings;
   const known = model === null ? null : findModel(provider, model, settings);
@@ -66,7 +66,6 @@ export function dearModel(settings: Settings, day: Day): string | null {
   return `the model ${model} costs $${prices.input} in and $${prices.output} out per million tokens`;
 }
 
-/** What the sandbox refuses to work with. */
 function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFinding[] {
   if (!sandbox.enabled) return [];
   const policy = resolvePolicy(sandbox, context);
@@ -74,7 +73,7 @@ function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFi
   return [{ key: "sandbox.policy", severity: "error", message: inOneLine(policy.problem) }];
 }
 
-/** Entries of lists of paths that lead to nothing. */
+/** Entries in lists of paths that lead nowhere. */
 function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): SettingsFinding[] {
   const inspect = (key: string, entry: string, effect: string): SettingsFinding[] => {
     const expansion = expandPath(entry, context);
@@ -108,7 +107,7 @@ function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): 
   ];
 }
 
-/** Words that stand for lists begin with a small letter behind the dollar sign; variables are written large. */
+/** Names of lists begin with a lower case letter after the dollar sign, names of variables with a capital. */
 function isPath(entry: string): boolean {
   return !/^\$[a-z]/.test(entry);
 }
@@ -145,7 +144,7 @@ function isFolder(path: string, { cwd }: Environment): boolean {
   return statOf(path, cwd)?.isDirectory === true;
 }
 
-/** Null for what cannot be looked at either: then the sandbox cannot use it. */
+/** Null if it cannot be examined either, because then the sandbox cannot use it. */
 function statOf(path: string, cwd: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path.startsWith("/") ? path : `${cwd}/${path}`);

@@ -1,4 +1,5 @@
-// The status of a document in which no call is open, without a session: nothing that decides about calls is loaded for it.
+// The status of a document without open calls, without opening a `ChatSession`: no code that decides about calls is
+// loaded.
 
 import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
@@ -11,10 +12,10 @@ import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { mayHaveSkills } from "../extensions/skills.ts";
 import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } from "../settings.ts";
 
-/** What a session would say of such a document. */
+/** The status that a `ChatSession` would give for such a document. */
 export interface SettledStatus {
   readonly blockers: readonly Diagnostic[];
-  /** What the next advance would do. */
+  /** The steps of the next advance. */
   readonly steps: readonly Step[];
 }
 
@@ -22,16 +23,16 @@ export interface SettledStatus {
 export interface ReadChat {
   /** The real path; null when the text has none. */
   readonly path: string | null;
-  /** The absolute path it was named by, links kept. */
+  /** The absolute path as given, links kept. */
   readonly named: string | null;
   readonly chat: Chat;
 }
 
 /**
- * Finds the status of a document. It is null where a session has to tell: a call without a final result, a first block,
- * tools or skills that do not come with the program, commands that lived when a run ended, and whatever is wrong.
+ * Finds the status of a document. It is null if only a `ChatSession` can tell: with a call without a final result,
+ * frontmatter, tools or skills from outside the program, commands that were running when a run ended, or any problem.
  *
- * @returns also the settings, where they were loaded, so that the session does not load them again
+ * @returns also the settings, if they were loaded, so that they are not loaded again
  */
 export async function settledStatus(
   host: SettingsHost,
@@ -74,7 +75,7 @@ function isSettled(chat: Chat): boolean {
   });
 }
 
-/** Whether settings bring in what only a session loads, and what may be wrong with that. */
+/** Whether the settings add something that only a `ChatSession` loads, and that may have faults. */
 function bringsMore({ tools, mcp, trust, prefill }: Settings): boolean {
   return tools.modules.length > 0 || tools.dirs.length > 0 ||
     Object.keys(mcp.servers).length > 0 || trust.documents === "ask" || prefill;
@@ -82,5 +83,5 @@ function bringsMore({ tools, mcp, trust, prefill }: Settings): boolean {
 
 const NOTHING_RUNS: ReadonlySet<string> = new Set();
 
-/** Nobody asks for the tools of calls that are done. */
+/** Nobody looks up the tools of completed calls. */
 const NO_TOOLS: Tools = { get: () => undefined, has: () => false, closestMatch: () => null };

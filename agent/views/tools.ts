@@ -1,4 +1,5 @@
-// The tools of a document under its settings: what they are, where they come from, who decides about them.
+// The tools of a document under its settings: what they are, where they come from, and the approval decision for
+// each.
 
 import type { JsonSchema, ToolDefinition, ToolOrigin } from "../../tools/definition.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -18,7 +19,7 @@ import { waitForTools } from "../extensions/waiting.ts";
 import { createDecideCall, registerTools } from "../tools.ts";
 import type { OwnTool } from "../types.ts";
 
-/** One tool as people ask about it. */
+/** One tool, described for people. */
 export interface ToolView {
   readonly name: string;
   /** Who registered it. */
@@ -32,21 +33,21 @@ export interface ToolView {
   readonly offered: boolean;
   /** Whether it can run. */
   readonly executable: boolean;
-  /** What policy says of a call without any input. */
+  /** The policy's decision for a call without any input. */
   readonly decision: ApprovalDecision["decision"];
-  /** Which resolver said so. */
+  /** The resolver that decided. */
   readonly decidedBy: string;
-  /** Whether rules look at the input, so that a call may be decided otherwise. */
+  /** Whether rules look at the input, so that a call may be decided differently. */
   readonly byInput: boolean;
-  /** The preview of a call whose input is the names of its members. */
+  /** The preview of a call whose input consists of the names of its members. */
   readonly preview: string;
-  /** Its settings with its own defaults; null when it has none. */
+  /** Its settings with its own defaults; null if it has none. */
   readonly settings: Readonly<Record<string, unknown>> | null;
-  /** Names of variables of this moment that its commands do not get; null for tools that run none. */
+  /** Names of current environment variables that its commands do not get; null for tools that run no commands. */
   readonly withheld: readonly string[] | null;
 }
 
-/** Whose tools are asked for. */
+/** Identifies the document whose tools to list. */
 export interface ToolsQuestion {
   readonly environment: Environment;
   /** Absolute path of the document, or null for the folder. */
@@ -56,13 +57,13 @@ export interface ToolsQuestion {
   readonly subject: SubjectSettings;
   /** A host's own tools. */
   readonly own?: readonly OwnTool[];
-  /** Whether servers are asked anew whose tools are known. @default false */
+  /** Whether to ask MCP servers again whose tools are cached. @default false */
   readonly refresh?: boolean;
-  /** Told what does not tell its tools, and what is wrong with some of them. */
+  /** Receives sources that do not answer, and faults of tools. */
   readonly tell?: (problem: Problem) => void;
 }
 
-/** All tools by the bytes of their names. Fails with what is wrong with a tool or a resolver. */
+/** Lists all tools by the bytes of their names. Fails with what is wrong with a tool or a resolver. */
 export async function toolViews(
   question: ToolsQuestion,
 ): Promise<Outcome<readonly ToolView[]>> {
@@ -135,7 +136,7 @@ async function viewsOf(
   return success(views);
 }
 
-/** Cells that no sample needs. */
+/** Width of a preview in cells, wide enough for every sample. */
 const SAMPLE_WIDTH = 1000;
 
 function readsInput({ rule }: PlacedRule, name: string): boolean {
@@ -143,7 +144,7 @@ function readsInput({ rule }: PlacedRule, name: string): boolean {
     [rule.command, rule.path, rule.within, rule.input].some((condition) => condition !== undefined);
 }
 
-/** An input whose texts are the names of their members, without what may be left out. */
+/** A sample input: each text is the name of its member in capitals; optional members are null. */
 function sampleOf({ input_schema: { properties } }: ToolDefinition): Record<string, unknown> {
   if (typeof properties !== "object" || properties === null) return {};
   const sample: Record<string, unknown> = {};
