@@ -1,4 +1,4 @@
-// The sandbox as other programs use it (sandbox section 9): one object for a process, with documents as arguments.
+// The sandbox API for other programs: one object per process, with documents as arguments.
 
 import type { Environment } from "../base/environment.ts";
 import { inOneLine, type Outcome, success } from "../base/problem.ts";
@@ -8,88 +8,92 @@ import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { createSandbox, type RunSandbox } from "./sandbox.ts";
 import type { Backend, Policy, Prepared } from "./types.ts";
 
-/** Where documents, their settings and the world come from. */
+/** Options of `createSandboxApi`: how to find settings and paths of documents. */
 export interface SandboxApiOptions<Document> {
-  /** The settings in force for a document; for null those without a document. The session switch is put on top. */
+  /** The current settings of a document; for null, those without a document. `setEnabled` overrides them. */
   settings(document: Document | null): SandboxSettings;
-  /** The document's absolute path, or null when it is unsaved. */
+  /** The absolute path of a document, or null if it is unsaved. */
   path(document: Document): string | null;
-  /** Directory, home and variables. */
+  /** Working directory, home folder and environment variables. */
   readonly environment: Environment;
   /** The backends to choose from. */
   readonly registry: BackendRegistry;
-  /** Further paths nobody inside may change. */
+  /** Additional paths that nothing inside the sandbox may change. */
   protect?(document: Document | null): readonly string[];
 }
 
-/** `{ok: true}`, or why not. */
+/** Success, or an error message. */
 export type Result = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
-/** A command to run instead of the one that was given, or why nothing may run. */
+/** A command to run in place of the given one, or why nothing may run. */
 export type Wrapped =
   | {
     readonly ok: true;
-    /** The command itself when the sandbox is off, or when `auto` finds no backend. */
+    /** Equals the given command if the sandbox is off, or if `auto` finds no backend. */
     readonly argv: readonly string[];
     readonly wrapped: boolean;
-    /** As in `Prepared`: after the command, whether the backend failed before it could start. */
+    /** Call after the command: whether the backend failed before the command could start. See `Prepared`. */
     readonly setupFailure: Prepared["setupFailure"];
-    /** As in `Prepared`: to be called once when the command is over. */
+    /** Call once when the command is over. See `Prepared`. */
     readonly dispose: Prepared["dispose"];
   }
   | { readonly ok: false; readonly error: string };
 
-/** Which backend works here. */
+/** Result of looking for a working backend. */
 export interface Detected {
   /** Name of the first backend that works, or null. */
   readonly name: string | null;
-  /** Why none does, or null. */
+  /** Why no backend works, or null. */
   readonly diagnostic: string | null;
 }
 
-/** The functions of section 9. Each makes the sandbox of its document anew, so settings may change in between. */
+/** Sandbox functions for a host. Each call creates the sandbox of its document, so settings may change in between. */
 export interface SandboxApi<Document> {
-  /** The settings in force, the switch of this process on top. */
+  /** The current settings of a document, with the override of `setEnabled` applied. */
   resolveConfig(document?: Document | null): SandboxSettings;
-  /** Whether commands are wrapped. */
+  /** Whether the sandbox wraps commands. */
   isEnabled(document?: Document | null): boolean;
-  /** Throws an `Error` for a policy that cannot be resolved, such as one with an unknown URN. */
+  /**
+   * Resolves the policy of a document.
+   *
+   * @throws {Error} if the policy cannot be resolved, for instance because of an unknown URN
+   */
   getPolicy(document: Document | null): Policy;
-  /** The command as it has to be run. */
+  /** Returns the command to run in place of `inner`, or an error if nothing may run. */
   wrapCommand(inner: readonly string[], document: Document | null): Promise<Wrapped>;
   /** Whether tools may write to an absolute path. */
   isPathWritable(path: string, document: Document | null): boolean;
   /** Whether tools may read an absolute path. */
   isPathReadable(path: string, document: Document | null): boolean;
-  /** Ok when the sandbox is off; else whether the backend of the settings works. */
+  /** Whether the configured backend works. Succeeds if the sandbox is off. */
   validateBackend(document?: Document | null): Promise<Result>;
-  /** Ignores whether the sandbox is on, and which backend is set. */
+  /** Finds the first working backend. Ignores whether the sandbox is on and which backend is set. */
   detectAvailableBackend(document?: Document | null): Promise<Detected>;
-  /** Adds a backend; the same name again replaces it. */
+  /** Adds a backend, or replaces the one of the same name. */
   register(name: string, backend: Backend): void;
-  /** Takes a backend away; false when there was none. */
+  /** Removes a backend. Returns false if there was none. */
   unregister(name: string): boolean;
-  /** The backend of that name; null when there is none. */
+  /** The backend of that name, or null. */
   get(name: string): BackendEntry | null;
   /** Whether there is a backend of that name. */
   has(name: string): boolean;
-  /** All backends in the order in which they are tried. */
+  /** All backends in the order they are tried. */
   getAll(): BackendEntry[];
   /** Number of backends. */
   count(): number;
-  /** Takes all backends away. */
+  /** Removes all backends. */
   clear(): void;
-  /** Registers the built-in backends that are missing and forgets what was detected. */
+  /** Registers the missing built-in backends and forgets which backend was detected. */
   setup(): void;
-  /** Switches the sandbox for this process, above every setting. */
+  /** Turns the sandbox on or off for this process. Overrides every setting. */
   setEnabled(enabled: boolean): void;
-  /** Takes the switch of this process back. */
+  /** Clears the override of `setEnabled`. */
   resetEnabled(): void;
-  /** The switch of this process; null when it is not set. */
+  /** The override of `setEnabled`, or null if it is not set. */
   getOverride(): boolean | null;
 }
 
-/** The same under the names of the plugin. */
+/** The same functions under the names of the plugin. */
 export interface SandboxApiAliases<Document> {
   /** See `resolveConfig`. */
   resolve_config: SandboxApi<Document>["resolveConfig"];
@@ -117,7 +121,12 @@ export interface SandboxApiAliases<Document> {
   get_override: SandboxApi<Document>["getOverride"];
 }
 
-/** Makes the object. Its functions can be taken out and called alone. */
+/**
+ * Creates the sandbox API of a process. Its functions can be detached and called alone.
+ *
+ * @param options how to find settings and paths of documents, and the backends to choose from
+ * @returns the functions under their own names and under the names of the plugin
+ */
 export function createSandboxApi<Document>(
   options: SandboxApiOptions<Document>,
 ): SandboxApi<Document> & SandboxApiAliases<Document> {
@@ -179,7 +188,6 @@ export function createSandboxApi<Document>(
   return { ...api, ...aliasesOf(api) };
 }
 
-/** The functions that are about backends, whatever the document. */
 function backendsOf(
   registry: BackendRegistry,
 ): Pick<

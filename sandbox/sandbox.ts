@@ -1,4 +1,4 @@
-// The sandbox of one run: what tools and reports ask of it, answered by its parts.
+// The sandbox of one run: answers what tools and reports ask, through its parts.
 
 import { expandHome, isInside } from "../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../base/problem.ts";
@@ -44,12 +44,17 @@ import type {
 
 export type { CommandsWatch, SandboxOptions } from "./run/options.ts";
 
-/** Makes the sandbox of a run. Touches nothing; what does not work is told by the answers (S11, S13). */
+/**
+ * Creates the sandbox of a run. It touches nothing; errors appear in the results of its methods.
+ *
+ * @param options settings, document, and paths to protect
+ * @returns the sandbox; its policy is fixed on first use
+ */
 export function createSandbox(options: SandboxOptions): RunSandbox {
   return new RunSandbox(options);
 }
 
-/** A sandbox that can also describe itself, for status and for who writes protected files. */
+/** A `Sandbox` that also describes itself, for status and for code that writes protected files. */
 export class RunSandbox implements Sandbox {
   /** Whether commands are wrapped at all. */
   readonly enabled: boolean;
@@ -65,7 +70,7 @@ export class RunSandbox implements Sandbox {
   #refused: Problem | null = null;
   #recovery: Promise<Problem[]> | undefined;
 
-  /** Looks at nothing yet: a report on a document without calls never needs it. */
+  /** Reads nothing yet: a report on a document without calls does not need it. */
   constructor(options: SandboxOptions) {
     this.#options = options;
     this.#context = new RunContext(options, this.#notices);
@@ -82,7 +87,7 @@ export class RunSandbox implements Sandbox {
     this.mode = this.#backend.mode;
   }
 
-  /** The machine underneath. */
+  /** The machine the sandbox runs on. */
   get host(): Host {
     return this.#context.host;
   }
@@ -92,8 +97,8 @@ export class RunSandbox implements Sandbox {
   }
 
   /**
-   * The policy with the origin of each path; fails as `resolvePolicy` does. What is protected is looked up when it is first
-   * asked for: most only want to know what can be written to.
+   * The policy with the origin of each path. Fails as `resolvePolicy` does.
+   * `protect` is computed on first access, because most callers only ask for writable paths.
    */
   policy(): Outcome<ResolvedPolicy> {
     if (!this.#policy.ok) return this.#policy;
@@ -107,23 +112,25 @@ export class RunSandbox implements Sandbox {
     });
   }
 
-  /** What is there of what was protected at the start. */
+  /** Paths protected since the start that exist now. */
   #protectedNow(): string[] {
     const snapshot = new FsSnapshot();
     return this.#context.atStart().protection.real.filter((path) => snapshot.has(path));
   }
 
   /**
-   * Name of the backend that approval may rest on. Fails with `sandbox-disabled`, `unknown-urn`,
-   * `unknown-backend`, `backend-unavailable`, or with `sandbox-privileged-root`: the superuser with privileges is
-   * confined by nothing, though commands are wrapped (sandbox 7.2, approval section 6).
+   * Name of the backend that approval may rely on.
+   *
+   * Fails with `sandbox-disabled`, `unknown-urn`, `unknown-backend`, `backend-unavailable`, or
+   * `sandbox-privileged-root`:
+   * nothing confines a superuser who keeps privileges, although commands are wrapped.
    */
   async available(): Promise<Outcome<string>> {
     if (!this.enabled) return failure("sandbox-disabled", "The sandbox is switched off.");
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
     if (!found.ok) {
-      // A call that waits because of it must not wait without a reason.
+      // A call that waits for this reason must show it.
       this.#notices.add([found.problem]);
       return found;
     }
@@ -138,8 +145,8 @@ export class RunSandbox implements Sandbox {
   }
 
   /**
-   * The backend commands are wrapped by, present and probed under this policy. Found once, and again when a
-   * backend was registered or removed meanwhile, or when the answer was for the moment only.
+   * The backend that wraps commands, present and probed under this policy. Found once, and again if backends were
+   * registered or removed since, or if the failure may be temporary.
    */
   backend(): Promise<Outcome<BackendEntry>> {
     return this.#backend.find();
@@ -164,14 +171,15 @@ export class RunSandbox implements Sandbox {
       this.#notices.add([runningBare(found.problem)]);
       return success(bare(inner, waits, this.host.environment));
     }
-    // A command that another run left behind may still be at what this one is about to look at.
+    // A leftover command of another run may still change what the preparation is about to inspect.
     this.#notices.add(await this.recover());
     return await this.#commands.prepare(found.value, this.#policy.value, inner, waits);
   }
 
   /**
-   * Ends what a run that was killed left running, and puts right what its commands did, whatever document they were of.
-   * Answers with what was done, the first time only; needs neither policy nor backend.
+   * Ends commands left by a killed run and repairs what they did, in any document. Needs neither policy nor backend.
+   *
+   * @returns what was done; empty after the first call
    */
   async recover(): Promise<readonly Problem[]> {
     const first = this.#recovery === undefined;
@@ -180,7 +188,7 @@ export class RunSandbox implements Sandbox {
     return first ? reported : [];
   }
 
-  /** What `recover` would end, in sentences. Changes nothing. */
+  /** Sentences about what `recover` would end. Changes nothing. */
   leftRunning(): string[] {
     return leftRunning(this.#options.environment);
   }
@@ -204,14 +212,14 @@ export class RunSandbox implements Sandbox {
     if (real === null || isSystemPath(real)) return false;
     if (!this.enabled) return true;
     if (!this.#policy.ok) return false;
-    // A command finds an empty folder there (12.4); keys of registries and key rings lie in it.
+    // Commands find an empty folder here; the real one holds registry keys and key rings.
     const { environment } = this.host;
     if (isReplaced(real, environment, this.#policy.value, snapshot)) return false;
     return isVisible(real, this.#policy.value);
   }
 
   betweenCommands<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T> {
-    // Without a sandbox a command does whatever it wants to by itself.
+    // Without a sandbox, commands are unrestricted, so waiting would protect nothing.
     return this.enabled ? this.#context.turns.files(access, turn, work) : work();
   }
 
@@ -222,12 +230,12 @@ export class RunSandbox implements Sandbox {
     return this.#workers.get(argv, env, () => this.#workerSandbox(argv));
   }
 
-  /** Ends the companion; whoever asks again gets another one. */
+  /** Ends the sandbox worker. The next `startWorker` starts another one. */
   async endWorker(): Promise<void> {
     await this.#workers.end();
   }
 
-  /** The wall that the companion of this run would have now. */
+  /** The sandbox the worker would get now. */
   #workerSandbox(argv: readonly string[]): Promise<Outcome<WorkerSandbox>> {
     const kept = keepDescriptors();
     if (!kept.ok) return Promise.resolve(kept);
@@ -266,11 +274,11 @@ export class RunSandbox implements Sandbox {
   addedVariables(): Readonly<Record<string, string>> {
     if (!this.enabled) return {};
     const folder = denoFolderForCommands(this.#context.ownCode, this.host.environment);
-    // Where the cache is not writable anyway, what the person has fetched can at least be read.
+    // If the cache is read-only anyway, commands can at least read what the person has fetched.
     return folder === null || !this.#isWritableToCommands(folder) ? {} : { DENO_DIR: folder };
   }
 
-  /** As `isPathWritable`, but by the look that the commands which live or are ready are wrapped by, if there are any. */
+  /** Like `isPathWritable`, but uses the snapshot that wraps the live or prepared commands, if there are any. */
   #isWritableToCommands(path: string): boolean {
     const { snapshot } = this.#commands;
     if (snapshot === null) return this.isPathWritable(path);
@@ -285,13 +293,13 @@ export class RunSandbox implements Sandbox {
     return this.#policy.ok ? socketVariablesOf(this.host.environment, this.#policy.value) : [];
   }
 
-  /** All notices so far in the order they arose, each one once; a caller that polls shows what is new at the end. */
+  /** All notices so far, in order, each once. A caller that polls finds new ones at the end. */
   notices(): readonly Problem[] {
     this.#context.fix();
     return this.#notices.all();
   }
 
-  /** Watched files that commands have changed so far, in the order it was found out. */
+  /** Watched files that commands have changed so far, in the order of discovery. */
   fileChanges(): readonly FileChange[] {
     return this.#commands.fileChanges();
   }
@@ -302,7 +310,7 @@ export class RunSandbox implements Sandbox {
     return real === null ? null : obeyedBy(real, realPath(home, cwd) ?? home);
   }
 
-  /** Real paths that are protected now, and whether they exist (only those are mounted read-only). */
+  /** Real paths that are protected now, and whether they exist (only existing ones are mounted read-only). */
   protectedPaths(): { path: string; asked: boolean; exists: boolean }[] {
     const { cwd } = this.host.environment;
     const snapshot = new FsSnapshot();
@@ -312,7 +320,7 @@ export class RunSandbox implements Sandbox {
       .map((path) => ({ path, asked: asked.has(path), exists: snapshot.has(path) }));
   }
 
-  /** Real paths of what this program itself runs from, as far as it is there. */
+  /** Existing real paths of the files this program runs from. */
   ownCode(): string[] {
     const snapshot = new FsSnapshot();
     const paths = this.#context.ownCode.protect.map((path) => ({ path }));
@@ -327,20 +335,21 @@ export class RunSandbox implements Sandbox {
     return findSockets(this.host.environment, this.#policy.value);
   }
 
-  /** Why the last command that may not run bare did not run at all; null when there was none. */
+  /** Why the last refused command did not run; null if none was refused. */
   get refused(): Problem | null {
     return this.#refused;
   }
 
-  /** What a backend that works does and does not do beyond the policy, in sentences. */
+  /** Sentences about what a working backend does and does not do beyond the policy. */
   hardeningOf(entry: BackendEntry): readonly string[] {
     if (!this.#policy.ok) return [];
     return entry.hardening?.(this.#policy.value, this.#backend.configOf(entry), this.host) ?? [];
   }
 
   /**
-   * Wrapped commands that were prepared and not yet disposed of. While it is not 0, protected files must be
-   * written in place: a rename over a mounted file takes its protection away (sandbox 12.5).
+   * Number of wrapped commands that are prepared and not yet disposed of. While it is not 0, write protected files in
+   * place:
+   * a rename over a mounted file removes its protection.
    */
   get activeCommands(): number {
     return this.#commands.count;

@@ -1,4 +1,4 @@
-// What the sandbox is at this moment, as one value and as text for a person (sandbox section 10).
+// The current state of the sandbox, as a value and as text for a person.
 
 import { canBeSeen } from "../base/files.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
@@ -9,56 +9,60 @@ import type { RunSandbox } from "./sandbox.ts";
 
 /** How tools are confined. */
 export interface SandboxStatus {
-  /** Whether the settings want a sandbox. */
+  /** Whether the settings turn the sandbox on. */
   readonly enabled: boolean;
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
-  /** What becomes of a command now: with a backend, without one, or without a policy. */
+  /** What happens to a command now: it runs with a backend, without one, or not at all. */
   readonly commands: "confined" | "unconfined" | "refused";
   /** The backend that wraps commands, or null. */
   readonly backend: string | null;
-  /** What the backend says of itself. */
+  /** The backend's description of itself. */
   readonly description: string | null;
   /** Version of the program behind the backend. */
   readonly version: string | null;
-  /** Whether an empty command ran under this policy, and the result confines something. */
+  /** Whether a no-op command ran under this policy, and the backend confines something. */
   readonly available: boolean;
-  /** Why not, when `available` is false. */
+  /** Why the sandbox is not available, if `available` is false. */
   readonly error: Problem | null;
-  /** How far commands reach over the network. */
+  /** What commands can reach over the network. */
   readonly network: "allowed" | "blocked" | "list";
   /** The listed hosts; empty unless `network` is `list`. */
   readonly hosts: readonly string[];
   /** Whether commands may gain rights. */
   readonly privileged: boolean;
-  /** The writable paths, their entries, and whether they are there. */
+  /** The writable paths, the settings entries they come from, and whether they exist. */
   readonly writable: readonly { readonly path: string; readonly entry: string; readonly exists: boolean }[];
-  /** Entries without effect. */
+  /** Settings entries that have no effect. */
   readonly dropped: readonly DroppedEntry[];
-  /** Real paths that stay read-only inside writable ones; missing ones are watched, not mounted. */
+  /** Real paths that stay read-only inside writable ones. Missing ones are watched, not mounted. */
   readonly protected: readonly { readonly path: string; readonly exists: boolean }[];
-  /** What this program itself runs from, protected too where commands could write to it. */
+  /** Files this program runs from, also protected if commands could write to them. */
   readonly program: readonly string[];
   /** Real paths that cannot be read. */
   readonly hidden: readonly { readonly path: string; readonly exists: boolean }[];
-  /** Sockets of the host: covered ones and ones that stay. */
+  /** Sockets of the host, masked and reachable ones. */
   readonly sockets: {
-    /** Sockets, and folders of them, that commands cannot reach. */
+    /** Sockets and folders of sockets that commands cannot reach. */
     readonly masked: readonly string[];
     /** Sockets that stay reachable because the policy lists them. */
     readonly kept: readonly string[];
-    /** Whether local sockets are refused altogether. */
+    /** Whether all local sockets are refused. */
     readonly blocked: boolean;
   };
   /** The limits that are set. */
   readonly limits: ResourceLimits;
-  /** What is in force beyond the policy, and what is not, in sentences. */
+  /** Sentences about what applies beyond the policy, and what does not. */
   readonly hardening: readonly string[];
-  /** Things to tell a person. */
+  /** Notices for the person. */
   readonly notices: readonly Problem[];
 }
 
-/** Describes a sandbox; runs the probe when it is enabled. */
+/**
+ * Describes a sandbox. Probes the backend if the sandbox is enabled.
+ *
+ * @returns the state of the sandbox at this moment
+ */
 export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus> {
   const answer = await sandbox.available();
   const backend = sandbox.enabled ? await sandbox.backend() : null;
@@ -97,26 +101,27 @@ export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus>
     hardening: entry === null
       ? []
       : hardening(sandbox, sandbox.hardeningOf(entry), resolved?.allow_privileged),
-    // The reason of an answer stands above already.
+    // `error` already states the reason.
     notices: sandbox.notices().filter(({ message }) => answer.ok || message !== answer.problem.message),
   };
 }
 
-/** The same question as a command's: wrapped, bare, or not at all (sandbox section 5). */
+/** Decides as `prepare` does: wrapped, without a sandbox, or not at all. */
 function fateOf(sandbox: RunSandbox, backend: Outcome<BackendEntry> | null): SandboxStatus["commands"] {
   if (backend === null) return "unconfined";
   if (backend.ok) return backend.value.confines === false ? "unconfined" : "confined";
   return sandbox.mode === "auto" && backend.problem.code === "backend-unavailable" ? "unconfined" : "refused";
 }
 
-/** 0 when the sandbox is usable or switched off on purpose, 1 when it is wanted and does not work (cli section 7). */
+/** Exit code: 0 if the sandbox works or is switched off on purpose, 1 if it is enabled but does not work. */
 export function statusExitCode(status: SandboxStatus): 0 | 1 {
   return status.enabled && !status.available ? 1 : 0;
 }
 
 /**
- * The status as lines of plain text, the verdict first. What holds for commands stands only where they are confined; of
- * the rest the program's own tools keep what a disabled sandbox does not lift.
+ * Renders the status as plain text, availability first. Rows about commands appear only if commands are confined. The
+ * other
+ * rows then describe what the program's own tools enforce, even with the sandbox off.
  */
 export function renderStatus(status: SandboxStatus): string {
   const lines = [describeAvailability(status)];
@@ -161,7 +166,7 @@ function writableLines({ writable, dropped }: SandboxStatus): string[] {
   ];
 }
 
-/** Sockets and limits, which only a backend keeps. */
+/** Sockets and limits, which only a backend enforces. */
 function confinementLines({ sockets: { masked, kept, blocked }, limits }: SandboxStatus): string[] {
   const set = Object.entries(limits).map(([name, value]) => `${name} ${value}`);
   return [

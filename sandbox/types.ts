@@ -1,144 +1,150 @@
-// What the sandbox promises to the rooms above it: a resolved policy, a wrapped command, an answer about a path.
+// Public types of the sandbox: policy, backends, prepared commands, and the `Sandbox` that tools work with.
 
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { ResourceLimits } from "../config/settings/sandbox.ts";
 
-/** Real paths that decide whether what lies below them is seen under a policy. */
+/**
+ * The part of a policy that decides what a path shows: its content, nothing, or an empty folder. All paths are real.
+ */
 export interface PathView {
-  /** Hidden (12.1); the longest of these and `shown` decides. */
+  /** Hidden paths. The longest match among these and `shown` decides. */
   readonly hidden: readonly string[];
-  /** Writable paths, and what was hidden and shown again. */
+  /** Writable paths, and paths that are hidden and then shown again. */
   readonly shown: readonly string[];
-  /** Folders of runtime sockets, which empty ones take the place of (12.4). */
+  /** Folders of runtime sockets. Commands see an empty folder in their place. */
   readonly replaced: readonly string[];
-  /** What in those was given back by name. */
+  /** Paths inside those folders that the policy keeps by name. */
   readonly kept: readonly string[];
 }
 
-/** A finished policy: every path absolute, real and de-duplicated (sandbox section 4). */
+/** A finished policy: every path is absolute, real and listed once. */
 export interface Policy {
-  /** Real paths that can be written to. */
+  /** Real paths that commands can write to. */
   readonly rw_paths: readonly string[];
-  /** Whether the network is open; false as well while only listed hosts are (`network_allow`). */
+  /** Whether commands have full network access. Also false if only the hosts of `network_allow` are reachable. */
   readonly network: boolean;
-  /** Whether commands may gain rights by setuid programs. */
+  /** Whether commands may gain rights through setuid programs. */
   readonly allow_privileged: boolean;
-  /** Real paths that stay read-only inside writable folders (S11). */
+  /** Real paths that stay read-only inside writable folders. */
   readonly protect: readonly string[];
-  /** The hosts that can be reached through the proxy while `network` is false (12.2). */
+  /** Hosts that are reachable through the proxy while `network` is false. */
   readonly network_allow?: readonly string[];
-  /** Real paths that cannot be read; the longest of these and `rw_paths` wins (12.1). */
+  /** Real paths that cannot be read. The longest match among these and `rw_paths` decides. */
   readonly deny_read?: readonly string[];
-  /** Real paths of sockets that stay reachable (12.4). */
+  /** Real paths of sockets that stay reachable. */
   readonly sockets?: readonly string[];
-  /** Whether no socket of the host can be reached by path. */
+  /** Whether commands cannot reach any socket of the host by its path. */
   readonly block_unix_sockets?: boolean;
-  /** What one command may use. */
+  /** Resource limits of one command. */
   readonly limits?: ResourceLimits;
 }
 
-/** A path that is hidden, and what stands there: an empty file or an empty folder takes its place. */
+/** A hidden path. An empty file or an empty folder is mounted over it. */
 export interface HiddenPath {
   /** Real path. */
   readonly path: string;
-  /** Whether a folder stands there. */
+  /** Whether the path is a folder. */
   readonly folder: boolean;
 }
 
-/** A policy as it can be mounted at this moment: every path in it exists. */
+/** A policy that can be mounted now: every path in it exists. */
 export interface MountablePolicy extends Required<Policy> {
-  /** Writable paths below other writable ones: nothing may take their place, and empty folders around them open again. */
+  /**
+   * Writable paths inside other writable paths. They cannot be replaced, and are mounted again if an empty folder
+   * covers them.
+   */
   readonly inner: readonly string[];
-  /** What is hidden. */
+  /** Hidden paths that exist. */
   readonly hidden: readonly HiddenPath[];
-  /** Links on the way to protected paths. */
+  /** Symbolic links on the way to protected paths. */
   readonly links: readonly string[];
-  /** Sockets that are covered. */
+  /** Sockets that are masked. */
   readonly masked: readonly string[];
-  /** Folders of runtime sockets that empty ones take the place of. */
+  /** Folders of runtime sockets. An empty folder is mounted over each. */
   readonly runtime: readonly string[];
   /**
-   * Whether something that is not this program's own may exchange what is mounted while it is mounted: a command of another
-   * run, or another user. Then what came of it is looked at from inside.
+   * Whether another process could replace a path while it is being mounted: a command of another run, or another
+   * user.
+   * If so, a script inside the sandbox checks the mounts before the command begins.
    */
   readonly unsteady: boolean;
 }
 
-/** Free settings of one backend, `sandbox.backends.NAME`. */
+/** Settings of one backend, from `sandbox.backends.NAME`. Each backend defines its own keys. */
 export type BackendConfig = Readonly<Record<string, unknown>>;
 
 /** The machine and the run a backend works for. */
 export interface Host {
-  /** Directory, home and variables of the run. */
+  /** Working directory, home folder and environment variables of the run. */
   readonly environment: Environment;
   /** Whether commands run as the superuser. */
   readonly root: boolean;
-  /** Whether this machine looks like a container; only remedies depend on it. */
+  /** Whether this machine looks like a container. Only remedies in messages depend on it. */
   readonly container: boolean;
-  /** Finds a program once: an absolute path that nothing inside the sandbox can replace (S13). */
+  /** Finds a program, once per name. Returns an absolute path that no command inside the sandbox can replace. */
   program(name: string): Outcome<string>;
-  /** Tells the person something; each thing once. */
+  /** Reports a problem to the person. The same problem is reported once. */
   notice(problem: Problem): void;
 }
 
-/** Turns a policy and a command into another command. Same rules as approval resolvers for names and order. */
+/** Wraps a command according to a policy. Names and order follow the same rules as approval resolvers. */
 export interface Backend {
   /**
-   * Presence only; whether it works is found out by the probe. A failure says that this backend is not here at all:
-   * then commands may run bare under `auto`. One that throws is not known, and stops them.
+   * Whether the backend is present. Whether it works is for the probe to find out. A failure means that it is absent;
+   * `auto` may then run commands without a sandbox. If this throws, the result is unknown and no command runs.
    */
   available(config: BackendConfig, host: Host): Outcome<void> | Promise<Outcome<void>>;
-  /** Pure: the argument list of sandbox 7.1 and nothing else. */
+  /** Returns the argument list for a policy and a command. Pure: it touches nothing and depends on nothing else. */
   wrap(policy: Policy, config: BackendConfig, inner: readonly string[]): Outcome<string[]>;
-  /** What a real run needs beyond `wrap`; absent, the list of `wrap` is run as it is. */
+  /** Prepares what a real run needs beyond `wrap`. If absent, the list of `wrap` is run unchanged. */
   prepare?(
     policy: MountablePolicy,
     config: BackendConfig,
     inner: readonly string[],
     host: Host,
   ): Promise<Outcome<BackendPreparation>>;
-  /** Runs an empty command under exactly this policy (S13). Absent: `/bin/sh -c :` is wrapped and run. */
+  /** Runs a no-op command under exactly this policy. If absent, flemma wraps and runs `/bin/sh -c :`. */
   probe?(policy: Policy, config: BackendConfig): Promise<Outcome<void>>;
   /**
-   * After a failed probe: the settings to probe with once more, which then hold for the run; null when there is
-   * nothing left to try (12.6).
+   * Returns reduced settings to probe with after a failed probe. If they work, the run uses them.
+   * Null if there is nothing left to try.
    */
   retry?(config: BackendConfig, problem: Problem): BackendConfig | null;
-  /** What its commands are, or are not, protected by under these settings, in sentences for status. */
+  /** Sentences for status: what protects commands under these settings, and what does not. */
   hardening?(policy: Policy, config: BackendConfig, host: Host): readonly string[];
-  /** Version of the program behind it, for status. */
+  /** Version of the program behind the backend, for status. Null if unknown. */
   version?(config: BackendConfig, host: Host): Promise<string | null>;
-  /** Who is tried first; higher goes before lower. @default 50 */
+  /** Backends with a higher priority are tried first. @default 50 */
   readonly priority?: number;
   /** One sentence for status. */
   readonly description?: string;
   /**
-   * Whether it stands around commands by itself. One that does not is passed over where a better one failed for a
-   * reason that may pass.
+   * Whether the backend itself confines commands. One that does not is skipped if a backend before it failed for a
+   * reason that may be temporary.
    * @default true
    */
   readonly confines?: boolean;
 }
 
-/** A failure of the backend itself, before the command could start. */
+/** The backend failed before the command could start. */
 export interface SetupFailure extends Problem {
-  /** Always the same. */
+  /** Always the same code. */
   readonly code: "sandbox-setup-failed";
-  /** The cause alone, as the end of a sentence, where the backend knows it. */
+  /** The cause alone, worded as the end of a sentence. Absent if unknown. */
   readonly cause?: string;
-  /** A word for what failed, where a backend may know another way: `proc` or `seccomp`. */
+  /** The refused part, if the backend may work without it: `proc` or `seccomp`. */
   readonly part?: string;
-  /** Everything the backend said. */
+  /** Everything the backend wrote to standard error. */
   readonly stderr: string;
-  /** One short sentence for a tool result: nothing ran, and trying again will not help. */
+  /** One short sentence for a tool result: nothing ran, and a retry will not help. */
   readonly forModel: string;
 }
 
-/** What a command that is prepared does by itself. */
+/** Options for preparing a command. */
 export interface PrepareOptions {
   /**
-   * Whether the command itself reads a line of standard input before anything else, and ends where there is none.
+   * Whether the command itself reads a line of standard input first, and exits if there is none.
    * @default false
    */
   readonly waits?: boolean;
@@ -146,173 +152,185 @@ export interface PrepareOptions {
 
 /** How a process ended. */
 export interface ExitStatus {
-  /** Its exit code, or 128 and the number of the signal that ended it. */
+  /** The exit code, or 128 plus the number of the signal that ended the process. */
   readonly code: number;
-  /** The signal that ended it, or null. */
+  /** Name of the signal that ended the process, or null. */
   readonly signal: string | null;
 }
 
-/** What a process is started with. */
+/** Options for starting a process. */
 export interface SpawnOptions {
   /** Absolute working directory. */
   readonly cwd: string;
-  /** The complete environment of the child; nothing is inherited beside it. */
+  /** The complete environment of the child process. It inherits nothing else. */
   readonly env: Readonly<Record<string, string>>;
-  /** Bytes for standard input, or what is read from as long as the process lives; absent means `/dev/null`. */
+  /** Bytes for standard input, or a stream that is read while the process lives. If absent, it is `/dev/null`. */
   readonly stdin?: Uint8Array | ReadableStream<Uint8Array>;
-  /** Whether standard input stays open, for `Running.input`. Without a gate only. @default false */
+  /** Whether standard input stays open for `Running.input`. Only possible without a gate. @default false */
   readonly keepInput?: boolean;
 }
 
-/** A child process that leads a session and process group of its own. */
+/** A child process that leads its own session and process group. */
 export interface Running {
-  /** Also the id of the process group and of the session. */
+  /** Process id; also the id of its process group and session. */
   readonly pid: number;
-  /** Its standard input, where that was to stay open. */
+  /** Standard input of the process. Present if `keepInput` was set. */
   readonly input?: WritableStream<Uint8Array>;
-  /** What it writes to standard output. */
+  /** Standard output of the process. */
   readonly stdout: ReadableStream<Uint8Array>;
-  /** What it writes to standard error. */
+  /** Standard error of the process. */
   readonly stderr: ReadableStream<Uint8Array>;
-  /** Settles when the leader ends; others of its group may live on until `kill`. Never rejects. */
+  /** Settles when the leader ends. Other processes of its group may live until `kill`. Never rejects. */
   readonly status: Promise<ExitStatus>;
   /**
-   * Ends the whole group: SIGTERM, and SIGKILL for what is left 2 s later. Also ends what a leader that is gone
-   * already left behind. Resolves when the group is gone or the final signal was sent. May be called repeatedly.
+   * Ends the whole group: SIGTERM first, SIGKILL for what is left after 2 seconds. Also ends processes that outlive
+   * the leader.
+   * Resolves when the group is gone or SIGKILL was sent. May be called repeatedly.
    */
   kill(): Promise<void>;
 }
 
-/** How a wrapped command is told apart from its own set-up (sandbox 6.3). */
+/** A command that is ready to start. It can tell a failed set-up of the sandbox from a failed command. */
 export interface Prepared {
-  /** The argument list to spawn; the inner one when nothing wraps it. */
+  /** The argument list to run. Equals the inner command if no backend wraps it. */
   readonly argv: readonly string[];
-  /** Whether a backend stands around the command. */
+  /** Whether a backend wraps the command. */
   readonly wrapped: boolean;
   /**
-   * Starts it, once. It waits until it is written down who started it, so that the next run can end it and put right what
-   * it did, should this program be killed; should it be killed before, the command never runs.
+   * Starts the command; call once. The command waits until its start is recorded, so that a later run can end it and
+   * repair
+   * what it did if this program is killed. If this program is killed before that, the command never runs.
    */
   start(options: SpawnOptions): Outcome<Running>;
-  /** Writes down that the list is about to be started by somebody else than `start`. */
+  /** Records that the caller, not `start`, is about to run the argument list. */
   handOut(): Outcome<void>;
   /**
-   * After the command ended: the set-up failure of the backend, or null when the command itself ran.
-   * `stderr` is what the backend wrote before the command took over; `signal` is what ended the process, if
-   * anything did. A process that was killed, by its timeout for instance, is no set-up failure.
+   * Returns the set-up failure of the backend after the command ended, or null if the command itself ran.
+   * A process that was killed, for instance by a timeout, is not a set-up failure.
+   *
+   * @param stderr what the backend wrote before the command took over
+   * @param signal name of the signal that ended the process, if any
    */
   setupFailure(stderr: string, signal?: string | null): Promise<SetupFailure | null>;
   /**
-   * After the command ended: what its result has to say beyond its output, or null. Absent means there is never anything.
+   * Returns what the result must say in addition to its output, or null. Call after the command ended. If absent,
+   * there is
+   * never anything to add.
    */
   note?(output: string): string | null;
-  /** Removes whatever preparing left behind. Call once, always. */
+  /** Removes everything that preparing created. Always call once. */
   dispose(): Promise<void>;
 }
 
-/** What a backend answers; `fingerprint` is the argument list without names that differ from run to run. */
+/** A command as a backend prepares it. */
 export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start" | "handOut"> {
-  /** The argument list without names that differ from run to run. */
+  /** The argument list without names that differ between runs. */
   readonly fingerprint: readonly string[];
   /**
-   * The same, but the command begins when a line feed has come on standard input, and not at all when that ends before;
-   * what follows on standard input is the command's. By the gate's kind: nothing follows, or something does.
+   * Like `argv`, but the command begins only after a line feed on standard input, and never if the input ends before.
+   * With `piped`, the rest of the input belongs to the command; with `empty`, nothing follows.
    */
   readonly gated?: (kind: "empty" | "piped") => readonly string[];
-  /** What its processes carry in their environment, by which they are found when whoever started them is gone. */
+  /** Value that the processes carry in their environment, to find them after this program is gone. */
   readonly mark?: string;
   /**
-   * Whether the command, started as this process, would end by now should this program be killed. Absent where that is not to
-   * be had, or true from the first moment.
+   * Whether the command, started as process `outside`, would end if this program were killed now. Absent if that
+   * cannot be
+   * known, or if it holds from the first moment.
    */
   readonly isTied?: (outside: number) => boolean;
 }
 
 /**
- * A process of this program's own, behind the wall that commands have: the same mounts, system calls and rights, without their
- * limits.
+ * A helper process of flemma in the sandbox of commands: same mounts, system calls and rights, without their limits.
  */
 export interface SandboxWorker {
-  /** Whether a backend stands around it. */
+  /** Whether a backend wraps the process. */
   readonly wrapped: boolean;
-  /** To its standard input; once that is closed it ends by itself. */
+  /** Writes to its standard input. The process exits after this is closed. */
   readonly input: WritableStreamDefaultWriter<Uint8Array>;
-  /** Its standard output. */
+  /** Standard output of the process. */
   readonly output: ReadableStream<Uint8Array>;
-  /** Settles when it is gone: with the failure of the backend, or with null when the process itself ran. Never rejects. */
+  /**
+   * Settles when the process is gone: the failure of the backend, or null if the process itself ran. Never rejects.
+   */
   readonly ended: Promise<SetupFailure | null>;
-  /** Ends it. */
+  /** Ends the process. */
   kill(): Promise<void>;
 }
 
-/** What a tool does with files in this program itself. */
+/** What a file tool does within this program. */
 export type FileAccess = "read" | "write";
 
-/** The turn of such a tool, between commands. */
+/** A file tool that waits for commands to end. */
 export interface FileTurn {
-  /** Real paths of what is written, asked anew after each wait. */
+  /** Real paths that the tool writes. Called again after each wait. */
   paths(): readonly string[];
   /**
-   * Whether the work is done by a companion, or on folders that are held: then no command can lead it elsewhere, and only those
-   * of this run are waited for, for what the files hold.
+   * Whether a sandbox worker does the work, or the folders are held open. Commands cannot redirect such work, so it
+   * waits
+   * only for commands of this run, because they may change the content of the files.
    *
    * @default false
    */
   readonly runsApart?: boolean;
-  /** Ends the waiting. */
+  /** Aborts the wait. */
   readonly signal: AbortSignal;
-  /** Told that it has to wait for a command, and whose that is. */
+  /** Called when the tool has to wait for a command, with whose command that is. */
   waiting(whose: "this run" | "another run"): void;
 }
 
-/** The sandbox of one run of one document; its policy is fixed when it is made. */
+/** The sandbox of one run of one document. Its policy is fixed at creation. */
 export interface Sandbox {
   /** Whether commands are wrapped at all. */
   readonly enabled: boolean;
-  /** The policy; a failure when it cannot be worked out. */
+  /** The policy, or the reason why it cannot be resolved. */
   policy(): Outcome<Policy>;
-  /** The probed answer, computed once: the backend's name, or why there is none. */
+  /** Name of the working backend, or why there is none. Probed once. */
   available(): Promise<Outcome<string>>;
-  /** Wraps a command; `ok: false` means nothing may run. */
+  /** Wraps a command. If this fails, nothing may run. */
   prepare(inner: readonly string[], options?: PrepareOptions): Promise<Outcome<Prepared>>;
-  /** Whether tools may write to this absolute path (sandbox section 8). Does not depend on a backend. */
+  /** Whether tools may write to this absolute path. Independent of the backend. */
   isPathWritable(path: string): boolean;
-  /** Whether tools may read this absolute path (12.1). Does not depend on a backend. */
+  /** Whether tools may read this absolute path. Independent of the backend. */
   isPathReadable(path: string): boolean;
   /**
-   * What would obey the file at a path when the person starts it: such a file is written only after a question. Null for
-   * every other file; absent means there are none.
+   * The program that obeys the file at a path when the person starts it. flemma asks before it writes such a file.
+   * Null for every other file. If absent, there are no such files.
    */
   watchedBy?(path: string): string | null;
   /**
-   * Does the work of a tool with files while no command lives that could exchange them. Rejects with the signal's reason when
-   * it aborts before. Absent means at once.
+   * Runs `work` of a file tool while no command lives that could replace the files. If absent, it runs immediately.
+   *
+   * @throws the reason of the signal, if it aborts during the wait
    */
   betweenCommands?<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T>;
   /**
-   * The companion of the run, started by the first who asks and anew where it is gone or its wall would be another one by now.
-   * Where this machine has no sandbox to give, nothing stands around it. Absent means that there never is one.
+   * Returns the sandbox worker of the run. Starts it on first use, and again if it ended or its sandbox would be
+   * different now.
+   * Runs it without a sandbox if this machine has none. If absent, there is never a worker.
    *
-   * @param argv always the same
+   * @param argv command of the worker, always the same
    */
   startWorker?(
     argv: readonly string[],
     env: Readonly<Record<string, string>>,
   ): Promise<Outcome<SandboxWorker>>;
-  /** What is seen of the file system, as data for a companion to judge by. Absent means everything. */
+  /** What is visible of the file system, as data for a worker. If absent, everything is. */
   pathView?(): PathView;
   /**
-   * The link on the way to a path that a command could have made and that leads to where no command may write; null when
-   * there is none. Who writes there for a tool must not follow it. Absent means there never is one.
+   * The symbolic link on the way to a path that a command could have made and that leads outside the writable paths,
+   * or
+   * null. A tool must not write through it. If absent, there is never one.
    */
   strayLink?(path: string): string | null;
   /**
-   * Variables that stay in the environment of tools although they name sockets: the policy keeps those sockets
-   * (12.4). Absent means none.
+   * Environment variables that tools keep although they name sockets, because the policy keeps those sockets. If
+   * absent, none.
    */
   socketVariables?(): readonly string[];
-  /** Variables that commands get besides, unless `tools.env.pass` names the person's own. Absent means none. */
+  /** Additional environment variables of commands, unless `tools.env.pass` names the person's own. If absent, none. */
   addedVariables?(): Readonly<Record<string, string>>;
-  /** Notices for the person: skipped paths, running bare, and the like; each given once. */
+  /** Notices for the person, such as skipped paths or commands without a sandbox. Each appears once. */
   notices(): readonly Problem[];
 }
