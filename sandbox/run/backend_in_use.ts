@@ -1,4 +1,4 @@
-// The backend of a run: found when it is first needed, judged by runs of the empty command, and asked to wrap.
+// The backend of a run: found on first use, diagnosed with no-op commands, then used to wrap.
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { backends } from "../backends/builtin.ts";
@@ -15,7 +15,6 @@ import type { RunContext } from "./context.ts";
 import type { PolicySnapshots } from "./policy_snapshots.ts";
 import type { SandboxOptions } from "./options.ts";
 
-/** Finds the backend of a run and keeps it. */
 export class BackendInUse {
   /** `auto`, `required`, or the name of a backend. */
   readonly mode: string;
@@ -23,7 +22,7 @@ export class BackendInUse {
   readonly #snapshots: PolicySnapshots;
   readonly #registry: BackendRegistry;
   readonly #ignoreCache: boolean;
-  /** Settings of backends that had to be probed with others than the person's. */
+  /** Reduced settings of backends that did not work with the person's settings. */
   readonly #retried = new Map<string, BackendConfig>();
   #detected: { generation: number; answer: Promise<Outcome<BackendEntry>> } | undefined;
 
@@ -40,8 +39,8 @@ export class BackendInUse {
   }
 
   /**
-   * The backend commands are wrapped by, present and probed under this policy. Found once, and again when a
-   * backend was registered or removed meanwhile, or when the answer was for the moment only.
+   * The backend that wraps commands, present and probed under this policy. Found once, and again if backends were
+   * registered or removed since, or if the failure may be temporary.
    */
   find(): Promise<Outcome<BackendEntry>> {
     const { generation } = this.#registry;
@@ -49,7 +48,7 @@ export class BackendInUse {
       const answer = detect(this.#registry, this.mode, (entry) => this.#diagnose(entry));
       const detected = this.#detected = { generation, answer };
       answer.then((found) => {
-        // A failure that may pass is not kept: the next call is judged by the next moment.
+        // A failure that may be temporary is not kept; the next call tries again.
         const passing = !found.ok && found.problem.code === "backend-setup";
         if (passing && this.#detected === detected) this.#detected = undefined;
       });
@@ -57,14 +56,17 @@ export class BackendInUse {
     return this.#detected!.answer;
   }
 
-  /** Told that a command could not be set up; it is looked, judged and probed anew. */
+  /**
+   * Call after the set-up of a command failed: discards snapshot, backend and recorded probe, so that all are
+   * renewed.
+   */
   async failed({ fingerprint }: BackendPreparation, command: readonly string[]): Promise<void> {
     this.#snapshots.forget();
     this.#detected = undefined;
     await forgetProbe(fingerprint, command, this.#context.host);
   }
 
-  /** How a backend wraps a command under a policy; fails with what it says, or with `backend-failed` when it throws. */
+  /** Wraps a command under a policy. Fails as the backend does, or with `backend-failed` if it throws. */
   async wrap(
     entry: BackendEntry,
     resolved: ResolvedPolicy,
@@ -81,12 +83,12 @@ export class BackendInUse {
     }
   }
 
-  /** The settings of a backend: the person's, or those it was found to work with. */
+  /** The settings of a backend: the person's, or the reduced ones it works with. */
   configOf({ name }: BackendEntry): BackendConfig {
     return this.#retried.get(name) ?? this.#context.settings.backends[name] ?? {};
   }
 
-  /** Presence, then runs of the empty command: under this policy, and where that fails under the empty one. */
+  /** Checks presence, then runs the no-op command under this policy, and if that fails under the empty one. */
   async #diagnose(entry: BackendEntry): Promise<Diagnosis> {
     const { policy, host } = this.#context;
     if (!policy.ok) return { kind: "unknown", problem: policy.problem };
@@ -106,7 +108,7 @@ export class BackendInUse {
       real: async (config) => {
         const { policy } = this.#snapshots.lastHolding(true) ?? this.#snapshots.take(resolved);
         const answer = await this.#try(entry, resolved, policy, config);
-        // What stood there a moment ago may be what failed.
+        // The files in the snapshot may have caused the failure.
         if (!answer.ok) this.#snapshots.forget();
         return answer;
       },
@@ -120,7 +122,6 @@ export class BackendInUse {
     return diagnosis;
   }
 
-  /** Runs the empty command. */
   async #try(
     entry: BackendEntry,
     resolved: ResolvedPolicy,
@@ -132,7 +133,7 @@ export class BackendInUse {
     return await probe(preparation.value, this.#context.host, { again: this.#ignoreCache });
   }
 
-  /** The program behind a backend that tells its own set-up apart; null for others, about which nothing is kept. */
+  /** The program of a backend that can report its own set-up; null for others, whose failures are not cached. */
   async #programOf(
     entry: BackendEntry,
     empty: MountablePolicy,
@@ -147,7 +148,7 @@ export class BackendInUse {
   }
 }
 
-/** The preparation of a backend that only knows how to wrap, and so cannot tell its failures from the command's. */
+/** The preparation for a backend that only has `wrap`. It cannot tell its own failures from those of the command. */
 function silent(argv: readonly string[]): BackendPreparation {
   return {
     argv,

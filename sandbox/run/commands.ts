@@ -1,4 +1,5 @@
-// The commands of a run that live: wrapped by one look for all, begun while it holds, and cleaned up after when all are over.
+// The live commands of a run: wrapped by one shared snapshot, started while it holds, cleaned up after the last one
+// ends.
 
 import { stateFolder } from "../../base/folders.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -25,16 +26,15 @@ import type { Notices } from "./notices.ts";
 import type { CommandsWatch } from "./options.ts";
 
 /**
- * The commands that live at the same time. They are wrapped by one look, which is seen to hold before the first of them
- * begins; a command that waits for its start gets ready meanwhile.
+ * Commands that live at the same time. One snapshot wraps them all; it is verified before the first one begins.
+ * A command that waits for its start is prepared in the meantime.
  */
 interface Batch {
   readonly snapshot: PolicySnapshot;
-  /** Once outdated none of them may begin, and those that are prepared later are a batch of their own. */
+  /** When outdated, none of its commands may begin. Commands prepared later form another batch. */
   state: "fresh" | "unchecked" | "begun" | "outdated";
 }
 
-/** What the commands of a run share. */
 export interface CommandParts {
   readonly context: RunContext;
   readonly snapshots: PolicySnapshots;
@@ -43,14 +43,14 @@ export interface CommandParts {
   readonly around: CommandsWatch | undefined;
 }
 
-/** Makes commands ready, and sees to what they leave. */
+/** Prepares commands, and repairs what they leave behind. */
 export class LiveCommands {
   readonly #parts: CommandParts;
   readonly #fileChanges: FileChange[] = [];
-  /** Of the commands that live now, or lived last. */
+  /** The batch of the commands that live now, or lived last. */
   #batch: Batch | undefined;
   #settling: Promise<void> | undefined;
-  /** Whether the last command's set-up failed: a second time in a row is told. */
+  /** Whether the set-up of the last command failed. A second failure in a row is reported. */
   #failedBefore = false;
   #active = 0;
 
@@ -58,22 +58,22 @@ export class LiveCommands {
     this.#parts = parts;
   }
 
-  /** Those that were prepared and not yet disposed of. */
+  /** Number of commands that are prepared and not yet disposed of. */
   get count(): number {
     return this.#active;
   }
 
-  /** The look by which those that live are wrapped; null when none lives. */
+  /** The snapshot that wraps the live commands; null if none lives. */
   get snapshot(): PolicySnapshot | null {
     return this.#active > 0 ? this.#batch!.snapshot : null;
   }
 
-  /** Watched files that commands have changed so far, in the order it was found out. */
+  /** Watched files that commands have changed so far, in the order of discovery. */
   fileChanges(): readonly FileChange[] {
     return [...this.#fileChanges];
   }
 
-  /** Makes a command ready, once it is its turn and what earlier ones left is put right. */
+  /** Prepares a command, after waiting for its turn and for repairs after earlier commands. */
   async prepare(
     entry: BackendEntry,
     resolved: ResolvedPolicy,
@@ -95,38 +95,41 @@ export class LiveCommands {
     return wrapped;
   }
 
-  /** Waits until what earlier commands left is put right. */
+  /** Waits until repairs after earlier commands are done. */
   async settled(): Promise<void> {
     while (this.#settling !== undefined) await this.#settling;
   }
 
-  /** Waits until it is, and somebody watches; why nobody does, or null. */
+  /** Waits for repairs and for the watch to begin. Returns why it did not begin, or null. */
   async #whenWatched(): Promise<Problem | null> {
     while (true) {
       await this.settled();
       const problem = await this.#parts.around?.begin() ?? null;
-      // Meanwhile the last of the others may have ended, and the watch with it.
+      // While waiting, the last other command may have ended, and the watch with it.
       if (problem !== null || this.#settling === undefined) return problem;
     }
   }
 
   /**
-   * The policy for one more command. What stands in the file system while another command lives may be that one's bait,
-   * such as a folder that turns into a link before it is mounted. So the look that was made while none lived holds for
-   * all of them: what it found cannot be moved by any, and what appeared since is judged when all are over. Whether a
-   * look that is not new holds is seen at once, or, for a command that waits, when it is ready to begin.
+   * The policy for one more command. While another command lives, files may be its bait, such as a folder that turns
+   * into
+   * a link before it is mounted. So the snapshot taken while no command lived is used for all of them: no command can
+   * move
+   * what it found, and what appeared since is checked when all have ended. Whether an older snapshot still holds is
+   * checked
+   * immediately, or, for a command that waits, when it is ready to begin.
    */
   #begin(resolved: ResolvedPolicy, waits: boolean): { policy: MountablePolicy; batch: Batch } {
     const { context, snapshots, notices } = this.#parts;
     if (this.#active === 0 || this.#batch?.state === "outdated") {
-      // Made before the protected paths are looked at, so that they are among those that exist; and only for a command
+      // Created before protected paths are inspected, so that these folders count as existing. Only for a command
       // that runs, never for a report.
       makeRuntimeFolder(context.host.environment);
       notices.add(makeAskedFolders(resolved));
-      // One that was made for the probe stems from before these folders were made.
+      // A snapshot taken for the probe is older than these folders.
       const used = this.#batch?.snapshot === snapshots.last;
       const last = snapshots.lastHolding(!used);
-      // The document is written after each call, and mounted as it stands by now.
+      // flemma writes the document after each call; its current version is mounted.
       if (used) last?.before.sealed.accept(context.ownPlaces);
       this.#batch = {
         snapshot: last ?? snapshots.take(resolved),
@@ -143,7 +146,10 @@ export class LiveCommands {
     return { policy: unsteady === now.unsteady ? now : { ...now, unsteady }, batch };
   }
 
-  /** Whether a command of this batch may begin. Before the first one it is noted what they could change. */
+  /**
+   * Whether a command of this batch may begin. Before the first one, records the state of everything commands could
+   * change.
+   */
   #mayBegin(batch: Batch, stats = new StatCache()): boolean {
     if (batch.state === "unchecked" && !batch.snapshot.before.sealed.holds(stats)) {
       batch.state = "outdated";
@@ -158,7 +164,7 @@ export class LiveCommands {
     return true;
   }
 
-  /** Puts right what commands left behind, once none lives that could interfere. Others wait for it. */
+  /** Repairs leftovers once no command lives that could interfere. New commands wait for it. */
   async #end(): Promise<void> {
     try {
       await this.#settle();
@@ -170,7 +176,7 @@ export class LiveCommands {
   async #settle(): Promise<void> {
     if (--this.#active > 0) return;
     const { snapshot: { before }, state } = this.#batch!;
-    // Where none began, what is other than before is nothing that a command did.
+    // If no command began, no command caused any difference.
     const settled = state === "begun" ? this.#putRight(before) : Promise.resolve();
     this.#settling = settled.then(() => this.#parts.around?.end()).finally(() => this.#settling = undefined);
     await this.#settling;
@@ -187,9 +193,9 @@ export class LiveCommands {
       found = scan.scan(stats = now);
       return watchesGit ? repositories.changed(found, new FsSnapshot(stats)) : [];
     });
-    // The next command need not get ready by a look that is known not to hold.
+    // The next command must not use a snapshot that is known to be outdated.
     if (reported !== null) snapshots.forget();
-    // Where something was moved away the look before that no longer holds.
+    // After files were moved away, the earlier scan no longer holds.
     if (found === undefined || (reported?.length ?? 0) > 0) found = scan.scan(stats = new StatCache());
     this.#fileChanges.push(...watched.changed(found.wanted, stats));
     notices.add([...reported ?? [], ...(watchesGit ? repositories.todos(new FsSnapshot(stats)) : [])]);
@@ -247,7 +253,7 @@ export class LiveCommands {
       setupFailure: async (stderr, signal) => {
         const problem = await preparation.setupFailure(stderr, signal);
         if (problem !== null) {
-          // The tool result holds the short sentence; cause and remedy are for the person, once it failed twice.
+          // The tool result has the short sentence. The person gets cause and remedy after a second failure.
           if (this.#failedBefore) notices.add([problem]);
           await backend.failed(preparation, inner);
         }
@@ -258,12 +264,12 @@ export class LiveCommands {
         if (disposed) return;
         disposed = true;
         try {
-          // It may be making its files at this moment.
+          // The process may be creating its files at this moment.
           await neverBegan;
           await preparation.dispose();
         } finally {
           await this.#end();
-          // Only now: what it did has been put right.
+          // Forget it only now, after its effects are repaired.
           if (recorded !== undefined) forget(recorded);
         }
       },
@@ -271,7 +277,7 @@ export class LiveCommands {
   }
 }
 
-/** Told where what a command was wrapped by no longer held when it was ready; another attempt looks anew. */
+/** Reported if the snapshot of a command no longer held when it was ready. Another attempt takes a new one. */
 const OUTDATED: Problem = {
   code: "sandbox-outdated",
   message: "What the sandbox protects was changed by somebody else while the command was about to start.",

@@ -1,4 +1,4 @@
-// What holds for a whole run: policy, places and host from the first need on, and what is protected in them.
+// The fixed context of a run: policy, host and own files from first use on, and the paths protected among them.
 
 import { configFolder } from "../../base/folders.ts";
 import { expandHome, isInside, parentOf } from "../../base/paths.ts";
@@ -21,21 +21,20 @@ import type { Host } from "../types.ts";
 import type { Notices } from "./notices.ts";
 import type { SandboxOptions } from "./options.ts";
 
-/** What holds from the first need of a sandbox on. */
+/** What is fixed from the first use of the sandbox on. */
 interface Fixed {
   readonly policy: Outcome<ResolvedPolicy>;
   readonly host: Host;
-  /** Document, settings, state, as they were named. */
+  /** Document, settings and state paths, as they were named. */
   readonly asked: readonly string[];
-  /** What this program, or the person's editor, may make while a command runs. */
+  /** Paths that this program, or the person's editor, may create while a command runs. */
   readonly ownPlaces: readonly string[];
   readonly workingFolders: readonly string[];
-  /** What this program itself runs from. */
   readonly ownCode: OwnCode;
   readonly turns: Turns;
 }
 
-/** What is fixed for a run, and who looks after what commands do to it. */
+/** What is fixed before the first command, and the watchers of what commands change. */
 export interface Start {
   readonly repositories: RepositoriesOfRun;
   readonly scan: TreeScan;
@@ -44,7 +43,7 @@ export interface Start {
   protection: Protection;
 }
 
-/** The ground of one run. Looks at nothing yet: a report on a document without calls never needs it. */
+/** The context of one run. Reads nothing yet: a report on a document without calls does not need it. */
 export class RunContext {
   /** Whether commands are wrapped at all. */
   readonly enabled: boolean;
@@ -61,7 +60,7 @@ export class RunContext {
     this.enabled = this.settings.enabled;
   }
 
-  /** Fixes policy and places as they are now, unless they are; nothing is probed yet. */
+  /** Fixes policy and paths as they are now, on the first call. Probes nothing. */
   fix(): Fixed {
     if (this.#fixed !== undefined) return this.#fixed;
     const { environment, document, protect } = this.#options;
@@ -73,7 +72,7 @@ export class RunContext {
     const fixed = this.#fixed = {
       policy,
       host: hostOf(environment, writable, note),
-      // Settings and tool files, and what this program believes about the sandbox, must stay out of reach too.
+      // Settings, tool files and cached answers about the sandbox must stay out of reach too.
       asked: [...protect, configFolder(environment), ...runtimeFolders(environment)],
       ownPlaces: [...runtimeFolders(environment), ...code.mayAppear, ...(document === null ? [] : [document])]
         .map((path) => realPath(path, environment.cwd, snapshot))
@@ -93,7 +92,6 @@ export class RunContext {
     return fixed;
   }
 
-  /** The machine underneath. */
   get host(): Host {
     return this.fix().host;
   }
@@ -115,9 +113,9 @@ export class RunContext {
   }
 
   /**
-   * What is fixed for the run, found when it first matters, which is before any command.
+   * What is fixed for the run, determined on first use, which is before any command.
    *
-   * @param stats what is known already of the moment at which it is asked
+   * @param stats stat results that are already known
    */
   atStart(stats = new StatCache()): Start {
     if (this.#start !== undefined) return this.#start;
@@ -134,7 +132,8 @@ export class RunContext {
     );
     const protection = { real: [], links: [] };
     this.#start = { repositories, scan, watched, tracked: new TrackedGuard(folders, snapshot), protection };
-    // What counts only by its present kind, `.git`, is not among them: a repository may be made during the run.
+    // Paths protected only by their present kind, such as `.git`, are excluded: a repository may be created during
+    // the run.
     const lasting = this.protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
     this.#start.protection = traceProtected(lasting, this.host.environment.cwd, snapshot);
     return this.#start;
@@ -156,13 +155,13 @@ export class RunContext {
     }, snapshot);
   }
 
-  /** Whether a real path is protected, or was at the start. */
+  /** Whether a real path is protected now, or was at the start. */
   isProtected(real: string, snapshot: FsSnapshot): boolean {
     const now = traceProtected(this.protectedNow(snapshot), this.host.environment.cwd, snapshot).real;
     return [...this.atStart().protection.real, ...now].some((path) => isInside(real, path));
   }
 
-  /** Where a path leads that somebody named; null when that cannot be told. */
+  /** The real path of a path that someone named; null if it cannot be determined. */
   realPath(path: string, snapshot: FsSnapshot): string | null {
     const { cwd, home } = this.host.environment;
     return realPath(expandHome(path, home), cwd, snapshot);

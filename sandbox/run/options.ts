@@ -1,4 +1,4 @@
-// What the sandbox of a run is made of.
+// Options for creating the sandbox of a run.
 
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -6,33 +6,33 @@ import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import type { BackendRegistry } from "../backends/registry.ts";
 import type { RunningProgram } from "../protect/own_code.ts";
 
-/** What a sandbox is made of. */
+/** Options of `createSandbox`. */
 export interface SandboxOptions {
-  /** What is allowed inside. */
+  /** The sandbox settings: what commands are allowed to do. */
   readonly settings: SandboxSettings;
-  /** Directory, home and variables. */
+  /** Working directory, home folder and environment variables. */
   readonly environment: Environment;
-  /** Path of the document, or null when it is unsaved. */
+  /** Path of the document, or null if it is unsaved. */
   readonly document: string | null;
-  /** Paths nobody inside may change: document, settings, state. They need not exist. */
+  /** Paths that nothing inside the sandbox may change: document, settings, state. They need not exist. */
   readonly protect: readonly string[];
   /** The backends to choose from. @default the registry of this process */
   readonly registry?: BackendRegistry;
-  /** Told before the first command begins to live, and when the last one is over and what it left was put right. */
+  /** Called before the first command starts, and after the last one ended and its leftovers are repaired. */
   readonly around?: CommandsWatch;
   /**
-   * Whether what earlier runs found out about the backends is left aside: for who asks because something is wrong.
+   * Whether to ignore cached results about the backends, for diagnosing a problem.
    * @default false
    */
   readonly ignoreCache?: boolean;
-  /** What is protected as the program's own code. @default the program that runs now */
+  /** The program whose own code is protected. @default the running program */
   readonly running?: RunningProgram;
 }
 
-/** Whoever has to know when commands live. */
+/** Callbacks around the time in which commands live. */
 export interface CommandsWatch {
-  /** Before a command; may be called again while commands live. A problem keeps the command from starting. */
+  /** Called before a command, also while others live. A returned problem keeps the command from starting. */
   begin(): Promise<Problem | null>;
-  /** When the last one is over. */
+  /** Called after the last command ended. */
   end(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The policy as it can be mounted by a look at what is there, used again while that look holds.
+// Snapshots of the file system that turn a policy into mounts; the last one is reused while it holds.
 
 import { isInside } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -13,22 +13,24 @@ import type { MountablePolicy } from "../types.ts";
 import type { RunContext } from "./context.ts";
 import type { Notices } from "./notices.ts";
 
-/** Paths of repositories that are not worked in, up to which each is mounted; a mount costs a millisecond. */
+/**
+ * Limit on protected paths in repositories outside the working folders that are mounted. Each mount costs a
+ * millisecond.
+ */
 const MOST_APART = 12;
 
-/** The policy as it can be mounted, and what to compare with afterwards. */
+/** A mountable policy, and the state to compare with after commands. */
 export interface PolicySnapshot {
   readonly policy: MountablePolicy;
-  /** Existing protected paths of repositories that are not worked in. */
+  /** Existing protected paths of repositories outside the working folders. */
   readonly apart: readonly string[];
-  /** Whether those are compared and not mounted. */
+  /** Whether those are compared after a command, not mounted. */
   readonly compares: boolean;
   /** Real paths that are protected, existing or not. */
   readonly real: readonly string[];
   readonly before: Before;
 }
 
-/** Looks for a run, and keeps the last one. */
 export class PolicySnapshots {
   readonly #context: RunContext;
   readonly #notices: Notices;
@@ -39,19 +41,20 @@ export class PolicySnapshots {
     this.#notices = notices;
   }
 
-  /** The last one, whether it still holds or not. */
+  /** The last snapshot, whether or not it still holds. */
   get last(): PolicySnapshot | undefined {
     return this.#last;
   }
 
-  /** Forgets the last one: it is known not to hold, or was what failed. */
+  /** Discards the last snapshot, because it no longer holds or caused a failure. */
   forget(): void {
     this.#last = undefined;
   }
 
   /**
-   * What was last found, if it can still be: most commands follow one another without a change near anything that matters.
-   * Null when it cannot. Whether it is still so is seen now, or has to be later.
+   * The last snapshot, if it can still hold; otherwise null. Usually nothing relevant changes between commands.
+   *
+   * @param checked whether to verify now that it holds; otherwise the caller verifies later
    */
   lastHolding(checked: boolean): PolicySnapshot | null {
     const last = this.#last;
@@ -59,22 +62,22 @@ export class PolicySnapshots {
     return !checked || last.before.sealed.holds() ? last : null;
   }
 
-  /** The policy for a command that starts now, and what has to be looked at when it has ended. */
+  /** The policy for a command that starts now, and the state to compare with when it has ended. */
   take(resolved: ResolvedPolicy): PolicySnapshot {
     const snapshot = new FsSnapshot();
     const start = this.#context.atStart(snapshot.stats).protection;
     const { environment } = this.#context.host;
     const paths = this.#context.protectedNow(snapshot);
     const now = traceProtected(paths, environment.cwd, snapshot);
-    // A link to something hidden is put back like one to something protected: without it the next run would not hide
-    // what it led to.
+    // A link to a hidden path is restored like a link to a protected one. Without it, the next run would not
+    // hide the target.
     const { links } = traceProtected(
       resolved.hiddenAsked.map((path) => ({ path })),
       environment.cwd,
       snapshot,
     );
     const protection = {
-      // What is reached through a link by now counts where that leads.
+      // Includes the current targets of links.
       real: [
         ...new Set([...start.real.filter((path) => realPath(path, "/", snapshot) === path), ...now.real]),
       ],
@@ -99,7 +102,7 @@ export class PolicySnapshots {
     };
   }
 
-  /** Whether a command of another process lives that can write around these paths, or that they can write around. */
+  /** Whether a command of another process lives whose writable paths overlap with these. */
   othersReach(paths: readonly string[]): boolean {
     return othersAlive(this.#context.host.environment).some(({ writable }) =>
       paths.some((path) => writable.some((root) => isInside(path, root) || isInside(root, path)))
@@ -107,16 +110,17 @@ export class PolicySnapshots {
   }
 
   /**
-   * Whether these paths, of repositories that are not worked in, are compared after a command instead of mounted before
-   * it: because each mount costs more than the one before it, or because another run's command can reach them, which
-   * could put a link where the mount is about to be made.
+   * Whether these paths, in repositories outside the working folders, are compared after a command, not mounted
+   * before it.
+   * Two reasons: each mount costs more than the one before it; and another run's command could put a link where the
+   * mount is
+   * about to be made.
    */
   #compares(apart: readonly string[]): boolean {
     return apart.length > MOST_APART || (apart.length > 0 && this.othersReach(apart));
   }
 }
 
-/** Links of one path once. */
 function withoutTwins(links: Protection["links"]): Protection["links"] {
   return [...new Map(links.map((link) => [link.path, link])).values()];
 }

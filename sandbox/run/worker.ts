@@ -1,31 +1,31 @@
-// A process of this program's own behind the wall of commands: started once, kept as long as its wall would be the same.
+// The sandbox worker of a run: started once, kept as long as its sandbox would be the same.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import { spawn } from "../process/spawn.ts";
 import type { BackendPreparation, SandboxWorker, SetupFailure } from "../types.ts";
 
-/** The wall that a command would have now. */
+/** The sandbox that a command would get now. */
 export interface WorkerSandbox {
-  /** Stands for what is mounted: another one where anything of it was made, removed or exchanged since. */
+  /** Identity of the mounts: a different object if any mounted path was created, removed or replaced since. */
   readonly mounts: object;
   /**
-   * What this program writes by itself, as it stands by now. It is mounted too, and a mount is lost by a rename; but only
-   * commands that live can make use of that.
+   * Current identity of the files this program writes. They are mounted too, and a rename loses the mount. Only
+   * live commands can exploit that.
    */
   readonly own: string;
-  /** Whether commands live that could make use of what was lost. */
+  /** Whether commands live that could exploit a lost mount. */
   readonly commandsLive: boolean;
-  /** Puts the wall around the process; null where there is none to put. */
+  /** Wraps the process; null if there is no sandbox. */
   wrap(): Promise<Outcome<BackendPreparation | null>>;
-  /** Told that a wall could not be put up. */
+  /** Called if the set-up of the sandbox failed. */
   failed(failure: SetupFailure, preparation: BackendPreparation): Promise<void>;
 }
 
-/** Bytes of its other output that are kept. */
+/** Bytes of standard error that are kept. */
 const STDERR_BYTES = 16 * 1024;
 
-/** Milliseconds in which one whose input was closed ends by itself. */
+/** Milliseconds a worker has to exit after its input is closed. */
 const GRACE = 500;
 
 interface RunningWorker {
@@ -34,13 +34,13 @@ interface RunningWorker {
   gone: boolean;
 }
 
-/** Holds the companion of one run. */
+/** Owns the sandbox worker of one run. */
 export class WorkerKeeper {
   #running: RunningWorker | null = null;
-  /** Those who ask have their turns. */
+  /** Queue: requests run one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** The companion behind the wall as it is now. Fails with what keeps it from starting. */
+  /** The worker in the current sandbox. Fails with the reason why it cannot start. */
   get(
     argv: readonly string[],
     env: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ export class WorkerKeeper {
     return turn;
   }
 
-  /** Ends it; whoever asks again gets another one. */
+  /** Ends the worker. The next request starts another one. */
   end(): Promise<void> {
     const turn = this.#last.then(() => this.#end());
     this.#last = turn;
@@ -77,7 +77,7 @@ export class WorkerKeeper {
     const { input, ended, kill } = running.worker;
     let inTime = (): void => {};
     const late = new Promise<void>((done) => inTime = after(GRACE, done));
-    // One that is gone has no input any more.
+    // Closing the input of a worker that is gone fails.
     await input.close().catch(() => {});
     await Promise.race([ended, late]);
     inTime();
@@ -97,7 +97,7 @@ async function start(
   const wrapped = await sandbox.wrap();
   if (!wrapped.ok) return wrapped;
   const preparation = wrapped.value;
-  // It reads what it is to do from its input and ends with it, so that there is nothing a killed run could leave behind.
+  // The worker reads its tasks from its input and exits when that closes, so a killed run leaves nothing behind.
   const started = spawn(preparation?.argv ?? argv, { cwd: "/", env, keepInput: true });
   if (!started.ok || started.value.input === undefined) {
     await preparation?.dispose();

@@ -1,4 +1,4 @@
-// The wall that the companion of a run would have now: that of a command, without its limits and its network.
+// The sandbox that the worker of a run would get now: that of a command, without its limits and network rules.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
@@ -7,14 +7,13 @@ import { makeAskedFolders, withoutVanished } from "../protect/mountable.ts";
 import type { CommandParts, LiveCommands } from "./commands.ts";
 import type { WorkerSandbox } from "./worker.ts";
 
-/** What the wall is made from. */
 export interface WorkerSandboxParts extends Omit<CommandParts, "around"> {
   readonly commands: LiveCommands;
-  /** Ends and puts right what earlier runs left, and tells it. */
+  /** Ends and repairs what earlier runs left, and reports it. */
   recover(): Promise<void>;
 }
 
-/** A look that was made before counts as long as it holds, so that the mounts stay the same while nothing changes near them. */
+/** Reuses an earlier snapshot while it holds, so that the mounts stay the same if nothing near them changes. */
 export async function createWorkerSandbox(
   { context, snapshots, backend, commands, notices, recover }: WorkerSandboxParts,
   resolved: ResolvedPolicy,
@@ -22,7 +21,7 @@ export async function createWorkerSandbox(
 ): Promise<Outcome<WorkerSandbox>> {
   const found = await backend.find();
   if (!found.ok) {
-    // Where there is no wall to put up, what the program itself holds back is all there is, whatever the mode.
+    // Without any backend, only the checks of the program itself remain, in every mode.
     if (found.problem.code === "backend-unavailable" || found.problem.code === "unknown-backend") {
       return success(UNSANDBOXED_WORKER);
     }
@@ -35,13 +34,13 @@ export async function createWorkerSandbox(
   if (live === null) {
     makeRuntimeFolder(context.host.environment);
     notices.add(makeAskedFolders(resolved));
-    // What this program writes by itself changes nothing.
+    // Files that this program writes do not outdate the snapshot.
     snapshots.last?.before.sealed.accept(context.ownPlaces);
   }
   const snapshot = live ?? snapshots.lastHolding(true) ?? snapshots.take(resolved);
   const policy = live === null ? snapshot.policy : withoutVanished(snapshot.policy);
   const unsteady = policy.unsteady || snapshots.othersReach(policy.rw_paths);
-  // Limits are for commands, and it talks to nobody.
+  // Limits and network rules are for commands. The worker uses no network.
   const free = { limits: {}, network: true, network_allow: [] };
   return success({
     mounts: snapshot,
@@ -55,7 +54,7 @@ export async function createWorkerSandbox(
   });
 }
 
-/** Where nothing stands around a process. */
+/** For machines without a sandbox. */
 export const UNSANDBOXED_WORKER: WorkerSandbox = {
   mounts: {},
   own: "",
@@ -64,7 +63,7 @@ export const UNSANDBOXED_WORKER: WorkerSandbox = {
   failed: () => Promise.resolve(),
 };
 
-/** Which file stands at a path. */
+/** Identity of the file at a path. */
 function stampOf(path: string): string {
   try {
     const { dev, ino } = Deno.lstatSync(path);
