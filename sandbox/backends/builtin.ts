@@ -1,4 +1,4 @@
-// The backends this program ships, and the registry a program starts with.
+// The built-in backends, and the default registry.
 
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { runBriefly } from "../process/run_helper.ts";
@@ -11,10 +11,10 @@ import { seatbelt } from "./seatbelt.ts";
 import { ARCHITECTURES } from "./seccomp.ts";
 import type { Backend, BackendConfig, Host, Policy } from "../types.ts";
 
-/** Milliseconds a program may take to tell its version. */
+/** Time limit for asking a program for its version, in milliseconds. */
 const VERSION_LIMIT = 2000;
 
-/** Why bubblewrap is not here at all. */
+/** Problem codes that mean that bubblewrap is absent. */
 const ABSENT: ReadonlySet<string> = new Set(["program-not-found", "other-system"]);
 
 /** Bubblewrap, on Linux. */
@@ -23,7 +23,7 @@ export const bwrap: Backend = {
   description: "Bubblewrap: read-only file system with writable exceptions, in namespaces of its own",
   available: (config, host) => {
     const found = bwrapProgram(config, host);
-    // One that is there and may not be used, such as one that a command planted, is no reason to go without.
+    // A program that exists but must not be used, for instance planted by a command, does not count as absent.
     return found.ok || !ABSENT.has(found.problem.code) ? success(undefined) : found;
   },
   wrap: wrapBwrap,
@@ -33,7 +33,7 @@ export const bwrap: Backend = {
   version: bwrapVersion,
 };
 
-/** In the order in which they are named; priority decides which is tried first. */
+/** Order does not matter; priority decides which is tried first. */
 const BUILT_IN: Readonly<Record<string, Backend>> = { bwrap, seatbelt, container };
 
 /** Registers the built-in backends that are missing. */
@@ -58,7 +58,7 @@ function bwrapProgram(config: BackendConfig, host: Host): Outcome<string> {
   return { ok: false, problem: { ...found.problem, next: INSTALL_BUBBLEWRAP } };
 }
 
-/** Where a part was refused that the rest does not stand on, the list without it (sandbox 12.6). */
+/** If an optional part was refused, returns the settings without it; otherwise null. */
 function bwrapRetry(config: BackendConfig, problem: Problem): BackendConfig | null {
   const part = "part" in problem && typeof problem.part === "string" ? problem.part : null;
   return (part === "proc" || part === "seccomp") && config[part] !== false
@@ -86,7 +86,7 @@ function bwrapHardening(policy: Policy, config: BackendConfig, host: Host): stri
   ];
 }
 
-/** What `bwrap --version` prints, without the name of the program; null when it prints nothing. */
+/** Output of `bwrap --version` without the name of the program; null if it is empty. */
 async function bwrapVersion(config: BackendConfig, host: Host): Promise<string | null> {
   const found = bwrapProgram(config, host);
   if (!found.ok) return null;

@@ -1,22 +1,22 @@
-// The argument list of bubblewrap, as a pure function of policy, settings and command (sandbox 7.1).
+// The argument list of bubblewrap, as a pure function of policy, settings and command.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { BackendConfig, Policy } from "../types.ts";
 
-/** Settings of this backend, read out of `sandbox.backends.bwrap`. */
+/** Settings of this backend, read from `sandbox.backends.bwrap`. */
 export interface BwrapSettings {
-  /** A name to be looked up in `PATH`, or a path. */
+  /** A name to look up in `PATH`, or a path. */
   readonly path: string;
   readonly extra_args: readonly string[];
-  /** Whether the sandbox gets a /proc of its own; false only after that was refused (sandbox 12.6). */
+  /** Whether the sandbox gets its own /proc. False only after that was refused. */
   readonly proc: boolean;
-  /** Whether system calls are filtered; false only after that was refused. */
+  /** Whether system calls are filtered. False only after that was refused. */
   readonly seccomp: boolean;
 }
 
-/** What a real run puts into the list besides policy and command (sandbox 7.2). */
+/** Arguments of a real run in addition to policy and command. */
 export interface Additions {
-  /** Mounts that follow the writable paths directly, so that they lie on top of them. */
+  /** Mounts directly after the writable paths, so that they cover them. */
   readonly mounts: readonly string[];
   /** Options that follow `--new-session`. */
   readonly options: readonly string[];
@@ -24,7 +24,7 @@ export interface Additions {
 
 const NOTHING: Additions = { mounts: [], options: [] };
 
-/** Reads the settings of the backend; fails with `backend-misconfigured`. */
+/** Reads the settings of the backend. Fails with `backend-misconfigured`. */
 export function bwrapSettings(config: BackendConfig): Outcome<BwrapSettings> {
   const { path = "bwrap", extra_args = [], proc = true, seccomp = true } = config;
   if (typeof path !== "string" || path === "") {
@@ -36,7 +36,7 @@ export function bwrapSettings(config: BackendConfig): Outcome<BwrapSettings> {
   return success({ path, extra_args, proc: proc !== false, seccomp: seccomp !== false });
 }
 
-/** The list of sandbox 7.1, with `additions` at their places. The order is a promise. */
+/** The argument list, with `additions` at their places. Callers rely on the order. */
 export function bwrapArguments(
   policy: Policy,
   settings: BwrapSettings,
@@ -56,13 +56,12 @@ export function bwrapArguments(
     ...["--die-with-parent", "--new-session"],
     ...additions.options,
     ...settings.extra_args,
-    // A command that begins with a dash would be read as options of bubblewrap.
+    // bubblewrap would read a command that begins with a dash as options.
     ...(inner[0]?.startsWith("-") ? ["--"] : []),
     ...inner,
   ];
 }
 
-/** `Backend.wrap` of bubblewrap. */
 export function wrapBwrap(
   policy: Policy,
   config: BackendConfig,

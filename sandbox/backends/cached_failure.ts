@@ -1,11 +1,11 @@
-// The verdict that no sandbox can work here, kept until the machine is another one (safety S16).
+// Cache for the result that no sandbox can work here, valid until the machine changes.
 
 import type { Problem } from "../../base/problem.ts";
 import { makeRuntimeFolder, runtimeFolders } from "../process/runtime_folders.ts";
 import type { Host, SetupFailure } from "../types.ts";
 import { type Machine, readMachine } from "./machine.ts";
 
-/** What the verdict rests on: boot, user, program and settings of the kernel. */
+/** What the result depends on: boot, user, program and kernel settings. */
 interface MachineState {
   readonly boot: string;
   readonly user: number | null;
@@ -16,10 +16,10 @@ interface MachineState {
   readonly machine: Machine;
 }
 
-/** The path of the program behind a backend; null where there is none to tell by, then nothing is kept. */
+/** Returns the path of the program behind a backend. Null if there is none to identify; then nothing is cached. */
 export type ProgramOf = () => Promise<string | null>;
 
-/** The verdict about a backend, or null when there is none that holds now. */
+/** The cached failure of a backend; null if there is none that is valid now. */
 export async function readCachedFailure(
   backend: string,
   programOf: ProgramOf,
@@ -37,7 +37,7 @@ export async function readCachedFailure(
   return null;
 }
 
-/** Keeps the verdict; where that cannot be done it is found again next time. */
+/** Caches a failure. If that is not possible, the next run finds it again. */
 export async function saveFailure(
   backend: string,
   programOf: ProgramOf,
@@ -59,7 +59,7 @@ export async function saveFailure(
   }
 }
 
-/** Takes the verdict back: somebody looked anew, and it works. */
+/** Removes the cached failure, after a new attempt succeeded. */
 export async function forgetFailure(backend: string, host: Host): Promise<void> {
   for (const folder of runtimeFolders(host.environment)) {
     try {
@@ -70,7 +70,7 @@ export async function forgetFailure(backend: string, host: Host): Promise<void> 
   }
 }
 
-/** The file's text if this user alone can have written it: somebody else's word must not take the wall away. */
+/** The text of the file, if only this user can have written it: no other user may disable the sandbox this way. */
 function ownText(file: string): string | null {
   try {
     const { isFile, uid, mode } = Deno.lstatSync(file);

@@ -1,18 +1,18 @@
-// A group of processes with a limit on their number, for the superuser, whom the usual limit does not bind (12.3).
+// A control group that limits the number of processes, because the usual limit does not bind the superuser.
 
 import { after } from "../../base/system/timer.ts";
 import type { PrivateFiles } from "../process/private_files.ts";
 
 export interface ProcessGroup {
-  /** The file a process writes its own number to, to become a member with all it starts. */
+  /** The file a process writes its id to, to join the group with all its children. */
   readonly members: string;
   remove(): Promise<void>;
 }
 
-/** The hierarchy that counts processes: of the first kind a folder of its own, of the second the only one. */
+/** Where processes are counted: cgroup v1 has a separate hierarchy, v2 a single one. */
 const HIERARCHIES: readonly string[] = ["/sys/fs/cgroup/pids", "/sys/fs/cgroup"];
 
-/** Makes a group of at most `processes`; null where this system does not let us. */
+/** Creates a group of at most `processes`; null if the system does not allow it. */
 export function makeProcessGroup(processes: number, files: PrivateFiles): ProcessGroup | null {
   const name = files.fresh("flemma").split("/").at(-1);
   for (const hierarchy of HIERARCHIES) {
@@ -33,13 +33,13 @@ export function makeProcessGroup(processes: number, files: PrivateFiles): Proces
   return null;
 }
 
-/** Milliseconds before a group that is still busy is tried again; doubles up to the last. */
+/** First and longest wait before a busy group is removed, in milliseconds. The wait doubles each time. */
 const FIRST_TRY = 1;
 const LAST_TRY = 256;
 
 /**
- * A group whose last process has just ended is busy until the kernel has let go of it, so it is tried again for half a
- * second. What is left even then is empty, and a later run takes it away.
+ * Removes a group. It stays busy until the kernel releases its last process, so removal is retried for half a
+ * second. A group that is left is empty, and a later run removes it.
  */
 export async function removeGroup(folder: string): Promise<void> {
   for (let wait = FIRST_TRY;; wait *= 2) {
@@ -53,10 +53,10 @@ export async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-/** Milliseconds after which a group that is empty is no longer one that a process is about to join. */
+/** Age in milliseconds after which no process is about to join an empty group. */
 const OLD = 60_000;
 
-/** Removes empty groups that runs which were killed left behind; one that is in use cannot be removed. */
+/** Removes empty groups that killed runs left behind. Groups in use cannot be removed. */
 export function removeLeftGroups(hierarchy: string): void {
   for (const { name } of Deno.readDirSync(hierarchy)) {
     if (!name.startsWith("flemma-")) continue;

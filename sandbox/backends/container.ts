@@ -1,9 +1,9 @@
-// The container around this program as the only barrier: by the person's word, never by itself (sandbox 12.6).
+// The container around this program as the only sandbox: only if the person says so, never automatically.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Backend, BackendConfig, Host } from "../types.ts";
 
-/** Commands run as they are; what confines them stands around this whole program. */
+/** Runs commands unchanged; the container around the whole program confines them. */
 export const container: Backend = {
   priority: 10,
   confines: false,

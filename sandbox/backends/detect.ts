@@ -1,4 +1,4 @@
-// Which backend serves a run: the named one, or the first that works (sandbox section 5 and 6.2).
+// Selects the backend of a run: the named one, or the first that works.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Diagnosis } from "./diagnose.ts";
@@ -6,11 +6,12 @@ import type { SetupFailure } from "../types.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
 /**
- * Asks the backends that `mode` allows; `judge` answers for one of them, presence and probe. One that throws is not
- * known. Where a backend failed for a reason that may pass, only another that confines by itself takes its place.
+ * Tries the backends that `mode` allows, with `diagnose` for each. If that throws, the result is unknown. After a
+ * failure
+ * that may be temporary, only a backend that itself confines commands is used.
  *
- * Fails with `unknown-backend`; with `backend-unavailable` and the reason of every backend that was asked when none can
- * work on this machine; with `backend-setup` when one of them might: then nothing may run bare (safety S16).
+ * Fails with `unknown-backend`; with `backend-unavailable` and all reasons if none can work on this machine; with
+ * `backend-setup` if one of them might: then no command may run without a sandbox.
  */
 export async function detect(
   registry: BackendRegistry,
@@ -30,7 +31,7 @@ export async function detect(
   return await firstWorking([named], diagnose);
 }
 
-/** Reasons that say nothing about this machine, where another backend has a better one. */
+/** Reasons that are not reported if another backend has a better one: they say nothing about this machine. */
 const UNREPORTED: ReadonlySet<string> = new Set(["other-system", "container-not-trusted"]);
 
 async function firstWorking(
@@ -56,7 +57,7 @@ async function firstWorking(
   return failure("backend-unavailable", `No sandbox works here: ${why}`, next);
 }
 
-/** Why one backend does not serve: of a set-up that failed the cause alone, because no command was meant to run. */
+/** Why a backend does not work. For a failed set-up only the cause, because no command was meant to run. */
 function whyOf(problem: Problem & Pick<SetupFailure, "cause">): string {
   return problem.cause ?? problem.message;
 }

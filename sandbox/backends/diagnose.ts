@@ -1,29 +1,31 @@
-// What is known about a backend after it was tried: works, cannot work here, or not known (safety S16).
+// The diagnosis of a backend: works, cannot work here, or unknown.
 
 import type { Outcome, Problem } from "../../base/problem.ts";
 import type { BackendConfig, SetupFailure } from "../types.ts";
 
-/** `cannot`: this machine has no such sandbox to give. `unknown`: it failed, and may work the next moment. */
+/** `cannot`: this machine cannot provide such a sandbox. `unknown`: it failed, but may work the next moment. */
 export type Diagnosis =
   | { readonly kind: "works"; readonly config: BackendConfig }
   | { readonly kind: "cannot"; readonly problem: Problem }
   | { readonly kind: "unknown"; readonly problem: Problem };
 
-/** The tries a verdict is made of; each runs the empty command once. */
+/** The attempts of a diagnosis. Each runs the no-op command once. */
 export interface Tries {
-  /** Under the policy of the run, as it can be mounted at this moment. */
+  /** Under the policy of the run, as it can be mounted now. */
   real(config: BackendConfig): Promise<Outcome<void>>;
-  /** Under the empty policy: nothing in it depends on what others do. */
+  /** Under the empty policy, which nothing outside can influence. */
   empty(config: BackendConfig): Promise<Outcome<void>>;
-  /** The settings to try next when a part was refused that the rest does not stand on; null when there are none. */
+  /** Reduced settings to try next, if an optional part was refused; otherwise null. */
   less(config: BackendConfig, problem: Problem): BackendConfig | null;
-  /** Whether the words of a failed set-up can only come from the machine itself. */
+  /** Whether only the machine itself can cause this error output. */
   ofMachine(words: string): boolean;
 }
 
 /**
- * Tries the policy; where that fails, the empty policy tells the machine from the moment. A backend that works empty is
- * looked at once more and then counts as not known: so whoever can make a set-up fail gains nothing by it.
+ * Tries the policy. If that fails, the empty policy tells a fault of the machine from a temporary one. If the backend
+ * works with the empty policy, it is tried once more and then counts as unknown. So an attacker who makes a set-up
+ * fail
+ * does not get commands run without a sandbox.
  */
 export async function diagnose(config: BackendConfig, tries: Tries): Promise<Diagnosis> {
   const first = await tries.real(config);
@@ -35,14 +37,14 @@ export async function diagnose(config: BackendConfig, tries: Tries): Promise<Dia
     const less = tries.less(form, empty.problem);
     if (less !== null) form = less;
     else if (tries.ofMachine(wordsOf(empty.problem))) return { kind: "cannot", problem: empty.problem };
-    // It is the real policy that has to work; where that does now, the rest was a passing fault.
+    // The real policy has to work. If it works now, the fault was temporary.
     else {
       const again = await tries.real(config);
       return again.ok ? { kind: "works", config } : { kind: "unknown", problem: again.problem };
     }
   }
   let answer = await tries.real(form);
-  // What the empty policy does not ask for, such as the filter for system calls, shows only here.
+  // Parts that the empty policy does not use, such as the system call filter, fail only here.
   for (let less = lessOf(tries, form, answer); less !== null; less = lessOf(tries, form, answer)) {
     form = less;
     answer = await tries.real(form);
@@ -50,13 +52,13 @@ export async function diagnose(config: BackendConfig, tries: Tries): Promise<Dia
   return answer.ok ? { kind: "works", config: form } : { kind: "unknown", problem: answer.problem };
 }
 
-/** A part that the empty policy holds was found to work there, so only other parts may go. */
+/** A part that the empty policy uses has been shown to work, so only other parts may be dropped. */
 function lessOf(tries: Tries, form: BackendConfig, answer: Outcome<void>): BackendConfig | null {
   if (answer.ok || ("part" in answer.problem && answer.problem.part === "proc")) return null;
   return tries.less(form, answer.problem);
 }
 
-/** Everything the backend said, or nothing when it failed in another way, such as by its time. */
+/** Everything the backend wrote; empty if it failed in another way, such as a timeout. */
 function wordsOf(problem: Problem): string {
   return "stderr" in problem ? (problem as SetupFailure).stderr : "";
 }

@@ -1,9 +1,9 @@
-// What the words of a sandbox that could not be set up mean, and what helps (sandbox 6.3).
+// Causes and remedies for the error output of a sandbox that could not be set up.
 
 import type { SetupFailure } from "../types.ts";
 import type { Machine } from "./machine.ts";
 
-/** How to get bubblewrap; also the remedy when it is missing altogether. */
+/** How to install bubblewrap. Also the remedy if it is missing. */
 export const INSTALL_BUBBLEWRAP =
   "Install the package bubblewrap (apt, dnf or pacman), or set sandbox.backends.bwrap.path.";
 
@@ -30,7 +30,7 @@ interface Cause {
   readonly part?: string;
 }
 
-/** Settings of the kernel hold for all of the machine; a container can only read them. */
+/** Kernel settings apply to the whole machine; a container can only read them. */
 function setting(assignment: string, { container }: Surroundings): string {
   return `sysctl ${assignment} (as root${container ? ", on the machine around the container" : ""})`;
 }
@@ -44,7 +44,7 @@ function appArmorRemedy(around: Surroundings): string {
     `${setting("kernel.apparmor_restrict_unprivileged_userns=0", around)}.`;
 }
 
-/** A setting is named only where it is the one that forbids. */
+/** Names a setting only if that setting forbids namespaces. */
 function namespacesRemedy(around: Surroundings): string {
   const { container, machine: { settings, chroot } } = around;
   if (chroot) return LEAVE_CHROOT;
@@ -57,7 +57,7 @@ function namespacesRemedy(around: Surroundings): string {
     `A chroot: ${LEAVE_CHROOT} A container: ${ALLOW_IN_CONTAINER}`;
 }
 
-/** First match wins. Patterns are looked for anywhere in what the backend wrote. */
+/** The first match wins. Patterns match anywhere in the error output. */
 const CAUSES: readonly Cause[] = [
   {
     pattern: /\bENOENT\b|exec: .*bwrap.*(?:not found|No such file)/,
@@ -129,7 +129,7 @@ const CAUSES: readonly Cause[] = [
     remedy: () => "Install bubblewrap 0.8 or later, or set sandbox.backends.bwrap.path to one.",
   },
   {
-    // Only where the kernel has no filters: want of memory must not take the filter away.
+    // Only if the kernel has no filters: lack of memory must not disable the filter.
     pattern: /PR_SET_(?:SECCOMP|NO_NEW_PRIVS)\S*: (?:Invalid argument|Function not implemented)/,
     cause: () => "the filter for system calls is refused",
     remedy: () => "Set sandbox.policy.block_unix_sockets to false: without it the filter is not insisted on.",
@@ -154,8 +154,9 @@ const CAUSES: readonly Cause[] = [
 ];
 
 /**
- * Names cause and remedy of a set-up that failed. `stderr` is everything the backend wrote; a text that no row
- * knows is given back by its first line.
+ * Names cause and remedy of a failed set-up. For an unknown error, the cause quotes its first line.
+ *
+ * @param stderr everything the backend wrote
  */
 export function classifySetupFailure(stderr: string, around: Surroundings): SetupFailure {
   const [cause, next, part] = explain(stderr, around);

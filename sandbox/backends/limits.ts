@@ -1,8 +1,7 @@
-// Limits on what one command may use, as words before it (sandbox 12.3).
+// Resource limits of one command, as `prlimit` options.
 
 import type { ResourceLimits } from "../../config/settings/sandbox.ts";
 
-/** The options of `prlimit` by the limit they set. */
 const OPTIONS: readonly (readonly [keyof ResourceLimits, string])[] = [
   ["cpu_seconds", "cpu"],
   ["memory", "as"],
@@ -11,7 +10,7 @@ const OPTIONS: readonly (readonly [keyof ResourceLimits, string])[] = [
   ["open_files", "nofile"],
 ];
 
-/** The options for `prlimit`; empty when no limit needs it. `tmp_size` is a mount, not a limit of a process. */
+/** The options for `prlimit`; empty if no limit needs it. `tmp_size` is a mount, not a process limit. */
 export function limitOptions(limits: ResourceLimits): string[] {
   return OPTIONS.flatMap(([name, option]) => {
     const value = limits[name];

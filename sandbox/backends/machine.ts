@@ -1,18 +1,18 @@
-// Which failures of an empty sandbox say that none can work on this machine at all (safety S16).
+// Which failures of an empty sandbox prove that none can work on this machine.
 
 import { canBeSeen } from "../../base/files.ts";
 
-/** What the kernel says about namespaces; a verdict that rests on it holds while these stay the same. */
+/** What the kernel says about namespaces. A cached diagnosis is valid while this stays the same. */
 export interface Machine {
-  /** Values by path below `/proc/sys`; null where the kernel knows no such setting. */
+  /** Values by path below `/proc/sys`; null if the kernel has no such setting. */
   readonly settings: Readonly<Record<string, string | null>>;
-  /** Whether this kernel has user namespaces at all. */
+  /** Whether this kernel has user namespaces. */
   readonly userNamespaces: boolean;
-  /** Whether this program was started in a chroot, as far as it can tell: the kernel makes no user namespaces there. */
+  /** Whether this program seems to run in a chroot, where the kernel creates no user namespaces. */
   readonly chroot: boolean;
 }
 
-/** How many namespaces of each kind a user may have. */
+/** Settings for the number of namespaces of each kind a user may have. */
 const LIMITS: readonly string[] = ["user", "pid", "mnt", "uts", "ipc", "net"].map((kind) =>
   `user/max_${kind}_namespaces`
 );
@@ -23,7 +23,6 @@ const SETTINGS: readonly string[] = [
   ...LIMITS,
 ];
 
-/** Reads the settings now. */
 export function readMachine(): Machine {
   return {
     settings: Object.fromEntries(SETTINGS.map((name) => [name, readSetting(name)])),
@@ -32,16 +31,16 @@ export function readMachine(): Machine {
   };
 }
 
-/** What tells a chroot: the mounts that can be reached, and whose root is whose. */
+/** What reveals a chroot: the reachable mounts, and a comparison of root folders. */
 export interface Roots {
-  /** `/proc/self/mountinfo`; null where it cannot be read. */
+  /** Content of `/proc/self/mountinfo`; null if it cannot be read. */
   readonly mounts: string | null;
-  /** Device and number of the folder `/`, and of the root of process 1; null where that may not be looked at. */
+  /** Device and inode of the folder `/`, and of the root of process 1; null if that is not permitted. */
   readonly own: string | null;
   readonly first: string | null;
 }
 
-/** A root that is no mount is one, and so is a root that is not that of process 1. */
+/** It is a chroot if the root is not a mount, or not the root of process 1. */
 export function isChroot({ mounts, own, first }: Roots): boolean {
   const mounted = mounts?.split("\n").some((line) => line.split(" ")[4] === "/") ?? true;
   return !mounted || (own !== null && first !== null && own !== first);
@@ -60,12 +59,12 @@ function folderId(path: string): string | null {
   }
 }
 
-/** Only these two errors are a refusal; every other one may be gone at the next try. */
+/** Only these two errors are a refusal. Any other may be gone at the next attempt. */
 const REFUSED = "(?:Operation not permitted|Permission denied)";
 
 interface Cause {
   readonly pattern: RegExp;
-  /** A condition of the machine that must hold besides; absent means none. */
+  /** A condition of the machine that must also hold. If absent, none. */
   holds?(machine: Machine): boolean;
 }
 
@@ -88,16 +87,17 @@ const CAUSES: readonly Cause[] = [
 ];
 
 /**
- * Whether what a backend said at an empty policy can only mean that this machine has no sandbox to give. Nothing that a
- * command, another run or another user does leads to one of these; what is not known is none of them. The last line
- * counts: a backend dies of what it says last.
+ * Whether error output of a backend under the empty policy proves that this machine cannot provide a sandbox. No
+ * command,
+ * other run or other user can cause one of these errors; unknown errors do not count. Only the last line counts,
+ * because the backend exits after its last error.
  */
 export function isOfMachine(words: string, machine: Machine): boolean {
   const last = words.trimEnd().split("\n").at(-1) ?? "";
   return CAUSES.some(({ pattern, holds }) => pattern.test(last) && (holds?.(machine) ?? true));
 }
 
-/** Kernels differ in what they have; a missing setting is as good a mark as a value. */
+/** Null if this kernel lacks the setting. That identifies a machine as well as a value does. */
 function readSetting(name: string): string | null {
   return readText(`/proc/sys/${name}`)?.trim() ?? null;
 }

@@ -1,45 +1,49 @@
-// What lies on top of the writable paths, as one ordered list of mounts (sandbox 7.2, 12.1, 12.3 to 12.5).
+// The mounts over the writable paths, as one ordered list of arguments.
 
 import { foldersBetween, isInside } from "../../base/paths.ts";
 import type { HiddenPath } from "../types.ts";
 
-/** Everything that is mounted; all paths real and existing. */
+/** Everything to mount. All paths are real and exist. */
 export interface MountPlan {
-  /** The writable paths of the list itself; they are mounted already. */
+  /** Writable paths of the argument list. They are mounted already. */
   readonly writable: readonly string[];
-  /** Writable paths below others: held in place, and needed again where those are replaced by something empty. */
+  /**
+   * Writable paths inside others: mounted so that they cannot be replaced, and again if something empty covers them.
+   */
   readonly inner: readonly string[];
   readonly protect: readonly string[];
-  /** Links on the way to protected paths: the folders around them are held in place. */
+  /** Links on the way to protected paths. The folders around them are mounted so that they cannot be moved. */
   readonly links: readonly string[];
   readonly hidden: readonly HiddenPath[];
-  /** Folders that an empty, writable one takes the place of. */
+  /** Folders over which an empty, writable folder is mounted. `size` is in bytes. */
   readonly empty: readonly { readonly path: string; readonly size?: number }[];
-  /** Sockets that are covered. */
+  /** Sockets to mask. */
   readonly masked: readonly string[];
-  /** Sockets that stay although an empty folder takes the place of theirs. */
+  /** Sockets that stay reachable although an empty folder covers theirs. */
   readonly kept: readonly string[];
 }
 
-/** One thing that stands at a path instead of what was there. */
+/** A mount at a path, in place of what was there. */
 interface Layer {
   readonly path: string;
   readonly args: readonly string[];
-  /** What lies below is gone, unless it is mounted again. */
+  /** Whether everything below disappears unless it is mounted again. */
   readonly empties: boolean;
 }
 
 /**
- * The mounts, outer paths before inner ones, because mounting a folder covers what was mounted inside it before. So the
- * longest path wins; at the same path hiding wins over protecting, and both over being writable.
+ * The mounts, outer paths before inner ones, because mounting a folder covers earlier mounts inside it. So the
+ * longest path wins. At the same path, hiding wins over protecting, and both win over being writable.
  *
- * Every folder between a writable path and a protected, hidden or covered one becomes a mount point too, for a mount
- * point can be neither renamed nor removed: else the folder around a protected file could be moved away and made anew
- * (tried, 12.5), and one around a hidden file moved to where nothing hides it any more.
+ * Every folder between a writable path and a protected, hidden or masked one becomes a mount point too, because a
+ * mount
+ * point can be neither renamed nor removed. Otherwise a command could move the folder around a protected file away
+ * and
+ * create it again (this has been tested), or move one around a hidden file to where nothing hides it.
  */
 export function mountArguments(plan: MountPlan): string[] {
   const layers = new Map<string, Layer>();
-  // The first to claim a path has it.
+  // The first mount for a path wins.
   const put = (path: string, args: readonly string[], empties = false) => {
     if (!layers.has(path)) layers.set(path, { path, args, empties });
   };
@@ -48,7 +52,7 @@ export function mountArguments(plan: MountPlan): string[] {
   for (const { path, folder } of plan.hidden) {
     if (!folder) put(path, ["--ro-bind", "/dev/null", path]);
     else {
-      // Whatever is mounted again inside must be reached through it, though not be found in it.
+      // Paths mounted again inside must be reachable through the folder, but it must not list them.
       const passable = writable.some((inner) => inner !== path && isInside(inner, path));
       put(path, ["--perms", passable ? "0111" : "0000", "--tmpfs", path], true);
       sealed.push(path);
@@ -65,10 +69,10 @@ export function mountArguments(plan: MountPlan): string[] {
   for (const path of readOnly) put(path, ["--ro-bind", path, path]);
   const isProtected = (path: string) => plan.protect.some((around) => isInside(path, around));
   for (const path of writable) if (replaced(path)) put(path, ["--bind", path, path]);
-  // Held in place: whatever took the place of such a path would be writable for the next run, wherever it leads.
+  // Held in place: a replacement of such a path would be writable for the next run, wherever it leads.
   for (const path of plan.inner) if (!isProtected(path)) put(path, ["--bind", path, path]);
-  // What lies hidden or covered must not be carried to a place where the next command finds it uncovered. A folder
-  // inside a protected one cannot be moved, and would become writable here.
+  // Hidden or covered files must not be moved to where the next command finds them uncovered. A folder inside
+  // a protected one cannot be moved, and a mount would make it writable.
   const covered = [...plan.hidden, ...plan.empty].map(({ path }) => path);
   for (const path of [...plan.links, ...covered, ...plan.masked, ...plan.inner]) {
     for (const folder of plan.writable.flatMap((root) => foldersBetween(root, path))) {
@@ -80,13 +84,13 @@ export function mountArguments(plan: MountPlan): string[] {
   const reopened = new Set([...writable, ...plan.kept]);
   return [
     ...ordered.filter((layer) => isReachable(layer, ordered, reopened)).flatMap(({ args }) => args),
-    // Last, for mount points inside are made in it first.
+    // Last, because bwrap creates the mount points inside it first.
     ...sealed.filter((path) => isReachable(layers.get(path)!, ordered, reopened))
       .flatMap((path) => ["--remount-ro", path]),
   ];
 }
 
-/** Whether what lies at a path is still there once the layers around it are mounted. */
+/** Whether the mount at a path is still visible after the mounts around it. */
 function isReachable(layer: Layer, ordered: readonly Layer[], reopened: ReadonlySet<string>): boolean {
   const around = ordered.findLast((other) =>
     other.path !== layer.path && isInside(layer.path, other.path) &&
@@ -95,7 +99,7 @@ function isReachable(layer: Layer, ordered: readonly Layer[], reopened: Readonly
   return around === undefined || !around.empties || reopened.has(layer.path);
 }
 
-/** Which folders to hold in place and which paths to mount read-only, for what lies inside writable paths. */
+/** For protected paths inside writable ones: folders to hold in place, and paths to mount read-only. */
 function protection(
   paths: readonly string[],
   writable: readonly string[],
@@ -114,7 +118,7 @@ function protection(
   return { folders, readOnly };
 }
 
-/** Drops what lies below another of the paths; a read-only mount covers everything inside. */
+/** Drops paths inside other paths. A read-only mount covers everything inside. */
 function outermost(paths: readonly string[]): string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && isInside(path, other)));
 }

@@ -1,4 +1,4 @@
-// From the pure argument list to one that works on this machine (sandbox 7.2), and the report whether it did (6.3).
+// Prepares bubblewrap for this machine: descriptors, filter, proxy, limits, and the report whether the set-up worked.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { bwrapArguments, type BwrapSettings, bwrapSettings } from "./bwrap.ts";
@@ -19,30 +19,30 @@ import { endsWithOutside } from "../process/process_table.ts";
 import { type FilterOptions, seccompFilter } from "./seccomp.ts";
 import type { BackendConfig, BackendPreparation, Host, MountablePolicy } from "../types.ts";
 
-/** The descriptors of bubblewrap's report, the filter and the mounts. Shells can open only single digits everywhere. */
+/** Descriptors of bubblewrap's report, the filter and the mounts. Not all shells can open descriptors above 9. */
 const STATUS_DESCRIPTOR = "9";
 const FILTER_DESCRIPTOR = "8";
 const MOUNTS_DESCRIPTOR = "7";
 
 /**
- * Settings of the kernel belong to the superuser by number, so dropped capabilities do not guard them: without these
- * mounts a command could name a program for the kernel to run outside (tried with bubblewrap 0.8, which covers `/proc/sys`
- * only where the folder itself may be written to).
+ * Read-only mounts over kernel settings. The superuser owns these files by user id, so dropped capabilities do not
+ * guard
+ * them: a command could name a program for the kernel to run outside the sandbox. Tested with bubblewrap 0.8, which
+ * covers `/proc/sys` only if the folder itself is writable.
  */
 const KERNEL_FILES: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger"].flatMap((
   path,
 ) => ["--ro-bind-try", path, path]);
 
-/** The longest path a socket may have on Linux. */
+/** The longest path of a socket on Linux. */
 const SOCKET_PATH_BYTES = 107;
 
-/** Everything of a run that has to be taken back. */
+/** Resources of a run that must be released. */
 interface Parts {
   readonly files: PrivateFiles;
   readonly undo: (() => void | Promise<void>)[];
 }
 
-/** `Backend.prepare` of bubblewrap. */
 export async function prepareBwrap(
   policy: MountablePolicy,
   config: BackendConfig,
@@ -108,7 +108,7 @@ function assemble(
   });
 }
 
-/** What stands in the list of bubblewrap beside the policy. */
+/** Parts of the argument list in addition to the policy. */
 interface ArgumentParts {
   readonly settings: BwrapSettings;
   readonly filtered: boolean;
@@ -116,7 +116,7 @@ interface ArgumentParts {
   readonly inner: readonly string[];
 }
 
-/** Makes the list of bubblewrap for these options of its network, with or without a gate. */
+/** Returns a function that makes the argument list for given network options, with or without a gate. */
 function assembleArguments(
   policy: MountablePolicy,
   host: Host,
@@ -146,7 +146,7 @@ function assembleArguments(
   };
 }
 
-/** Policies are values, and most commands follow one another under the same. */
+/** Policies are immutable, and most commands in a row use the same one. */
 const mountsByPolicy = new WeakMap<MountablePolicy, readonly string[]>();
 
 function mountsOf(policy: MountablePolicy): readonly string[] {
@@ -170,10 +170,10 @@ function mountsOf(policy: MountablePolicy): readonly string[] {
   return mounts;
 }
 
-/** The first words of every list that are mounts: they may be more than a command line holds. */
+/** The first argument after the mounts. The mounts may not fit on a command line. */
 const FIRST_AFTER_MOUNTS = "--dev";
 
-/** Takes the mounts out of a list; bubblewrap reads them from a descriptor at the same place. */
+/** Takes the mounts out of a list. bubblewrap reads them from a descriptor at the same place. */
 function withMountsFile(list: readonly string[]): { short: string[]; mounts: string[] } {
   const [program = "", ...words] = list;
   const end = words.indexOf(FIRST_AFTER_MOUNTS);
@@ -181,9 +181,10 @@ function withMountsFile(list: readonly string[]): { short: string[]; mounts: str
 }
 
 /**
- * Opens the descriptors and becomes the rest of the command line; Deno hands on no descriptors of its own. The file
- * for the report must not exist yet: whoever can write to its folder could have put a link there. No memory image of
- * a failed program is left behind (12.3). All of it carries a mark, for whoever looks for it when this program is gone.
+ * Wraps the list in a shell that opens the descriptors and then executes it, because Deno passes no descriptors on.
+ * The
+ * report file must not exist yet: a process that can write to its folder could have put a link there. Core dumps are
+ * off. The whole process tree carries a mark, by which a later run finds it if this program is gone.
  */
 function handOver(
   wrapped: readonly string[],
@@ -215,7 +216,7 @@ function handOver(
 
 const filters = new Map<string, Uint8Array<ArrayBuffer> | null>();
 
-/** `seccompFilter` for this machine, made once for each set of options. */
+/** The filter for this machine, built once for each set of options. */
 function filterFor(options: FilterOptions): Uint8Array<ArrayBuffer> | null {
   const key = JSON.stringify(options);
   let filter = filters.get(key);
@@ -223,14 +224,14 @@ function filterFor(options: FilterOptions): Uint8Array<ArrayBuffer> | null {
   return filter;
 }
 
-/** The file with the filter for this machine; null where there is none for it, or where it was refused. */
+/** The file with the filter for this machine; null if there is none, or if it was refused. */
 function filterFile(
   policy: MountablePolicy,
   wanted: boolean,
   host: Host,
   { files }: Parts,
 ): Outcome<string | null> {
-  // A superuser who is to keep its privileges is to be able to mount.
+  // A superuser who keeps privileges must be able to mount.
   const privileged = host.root && policy.allow_privileged;
   const filter = (wanted && !privileged) || policy.block_unix_sockets
     ? filterFor({
@@ -249,8 +250,8 @@ function filterFile(
 }
 
 /**
- * A cover over a socket that vanished before it was mounted makes an empty file in its place, which would keep the program
- * from listening there again. Nothing else that is removed here is a file, empty, and where a socket just was.
+ * Removes the empty file that a mask leaves if its socket vanished before the mount; the file would keep the program
+ * from listening there again. Only an empty file where a socket just was is removed, so nothing else can be lost.
  */
 async function removeLeftover(path: string): Promise<void> {
   try {
@@ -261,12 +262,12 @@ async function removeLeftover(path: string): Promise<void> {
   }
 }
 
-/** Where programs put settings of ssh for everybody; ssh refuses what it includes and neither its user nor root owns. */
+/** System-wide ssh settings. ssh rejects included files that neither its user nor root owns. */
 const SSH_SETTINGS = "/etc/ssh/ssh_config.d";
 
 /**
- * Of an ordinary user: a mount of copies over the settings of ssh. In a user namespace the superuser's files belong to
- * nobody, so that ssh would stop with "Bad owner or permissions".
+ * For an ordinary user, mounts copies over the ssh settings. In a user namespace, the superuser's files belong to
+ * nobody, so ssh would stop with "Bad owner or permissions".
  */
 function ownedSshSettings(policy: MountablePolicy, host: Host, { files }: Parts): string[] {
   if (host.root || policy.allow_privileged) return [];
@@ -283,7 +284,7 @@ function ownedSshSettings(policy: MountablePolicy, host: Host, { files }: Parts)
   return texts.length === 0 ? [] : ["--ro-bind", files.constantFolder("ssh", texts), SSH_SETTINGS];
 }
 
-/** What is in a folder; nothing where it is missing or may not be read. */
+/** Entries of a folder; empty if it is missing or cannot be read. */
 function entriesOf(folder: string): Deno.DirEntry[] {
   try {
     return [...Deno.readDirSync(folder)];
@@ -298,7 +299,7 @@ interface OpenedNetwork {
   readonly lasting: readonly string[];
 }
 
-/** The proxy of a network list, and what the relay to it needs; null without a list. */
+/** Starts the proxy for a network list and returns what the relay needs; null without a list. */
 function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome<OpenedNetwork | null> {
   if (policy.network || policy.network_allow.length === 0) return success(null);
   if (policy.block_unix_sockets) {
@@ -310,7 +311,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   }
   const rules = parseHostRules(policy.network_allow);
   if (!rules.ok) return rules;
-  // A program compiled into one file is no Deno that could run another.
+  // A compiled single-file program is not a Deno that could run another program.
   const runtime = Deno.build.standalone ? host.program("deno") : success(Deno.execPath());
   if (!runtime.ok) {
     return failure(
@@ -338,7 +339,7 @@ function openNetwork(policy: MountablePolicy, host: Host, parts: Parts): Outcome
   }
 }
 
-/** A socket's path may hold only so many bytes; a home that lies deep needs another place. */
+/** Returns another place for a socket whose path is too long, as in a deeply nested home folder. */
 function shortPath(path: string, parts: Parts): string {
   if (new TextEncoder().encode(path).length <= SOCKET_PATH_BYTES) return path;
   const folder = Deno.makeTempDirSync({ prefix: "flemma-" });
@@ -348,11 +349,11 @@ function shortPath(path: string, parts: Parts): string {
 
 interface LimitedCommand {
   readonly inner: readonly string[];
-  /** The file of the group of processes that the command joins, or null. */
+  /** File of the control group that the command joins, or null. */
   readonly group: string | null;
 }
 
-/** Puts the limits before the command. Fails when a limit that was asked for cannot be kept. */
+/** Puts the limits before the command. Fails if a requested limit cannot be enforced. */
 function limitedCommand(
   policy: MountablePolicy,
   inner: readonly string[],
@@ -366,7 +367,7 @@ function limitedCommand(
   const { processes } = policy.limits;
   let group: string | null = null;
   if (host.root && processes !== undefined) {
-    // The shell, bubblewrap and its first process count as well.
+    // The shell, bubblewrap and its first process count too.
     const made = makeProcessGroup(processes + 3, parts.files);
     if (made === null) host.notice(PROCESSES_UNLIMITED);
     else {
@@ -388,15 +389,15 @@ async function takeBack({ files, undo }: Parts): Promise<void> {
   files.remove();
 }
 
-/** What bubblewrap says of itself. */
+/** What bubblewrap reports about itself. */
 interface Report {
-  /** The first process inside, by its number out here; null before there is one. */
+  /** Process id of the first process inside, as seen outside; null before it exists. */
   readonly inside: number | null;
   /** Whether the command ended. */
   readonly ran: boolean;
 }
 
-/** Why the command was not set up, by what bubblewrap reported and said; null where it was, or was killed meanwhile. */
+/** Why the set-up failed, from the report and the error output; null if the command ran, or was killed meanwhile. */
 function failureIn(
   report: Report,
   stderr: string,
@@ -408,12 +409,12 @@ function failureIn(
   const stated = notSetUp(stderr);
   if (report.ran && stated !== null) return classified(stated);
   if (report.ran || signal) return Promise.resolve(null);
-  // Without the name of the signal: a set-up that got as far as a child and then said nothing was killed.
+  // The signal is unknown here: a set-up that reached a child and then wrote nothing was killed.
   if (signal === undefined && report.inside !== null && stderr.trim() === "") return Promise.resolve(null);
   return classified(stderr);
 }
 
-/** Nothing when the file is missing, or when something else took its place, which could block the reader. */
+/** An empty report if the file is missing, or if something else is in its place, which could block the reader. */
 function readReport(path: string): Report {
   let text = "";
   try {

@@ -1,4 +1,4 @@
-// Whether a sandbox works is found out by running nothing in it, under the very arguments of the policy (S13).
+// The probe: runs a no-op command with the exact arguments of the policy to find out whether a sandbox works.
 
 import { replaceSmallFile } from "../../base/files.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -6,22 +6,24 @@ import { runBriefly } from "../process/run_helper.ts";
 import { makeRuntimeFolder, runtimeFolders } from "../process/runtime_folders.ts";
 import type { BackendPreparation, Host } from "../types.ts";
 
-/** The command of a probe. */
+/** The no-op command of a probe. */
 export const EMPTY_COMMAND: readonly string[] = ["/bin/sh", "-c", ":"];
 
-/** Milliseconds a probe may take. */
+/** Time limit of a probe, in milliseconds. */
 const LIMIT = 5000;
 
-/** Answers kept on disk; more would mean that many documents and policies since the machine started. */
+/** Number of results kept on disk. More would mean that many documents and policies since the machine started. */
 const KEPT_FILES = 64;
 
-/** Arguments that worked in this process. Only success is remembered: a person may mend a failure meanwhile. */
+/**
+ * Arguments that worked in this process. Only success is remembered, because the person may fix a failure meanwhile.
+ */
 const worked = new Set<string>();
 
 /**
- * Runs `preparation`, which must hold the empty command, unless the same arguments are known to have worked: in
- * this process, or by a file that holds boot, user, program (inode and time) and arguments. A file that cannot be
- * read is as good as none. With `again` it runs in any case. Disposes of the preparation.
+ * Runs `preparation`, which must contain the no-op command, unless the same arguments are known to have worked: in
+ * this process, or by a file that records boot, user, program (inode and time) and arguments. An unreadable file
+ * counts as missing. With `again`, it always runs. Disposes of the preparation.
  */
 export async function probe(
   preparation: BackendPreparation,
@@ -45,7 +47,7 @@ export async function probe(
   }
 }
 
-/** Takes back what is known about arguments that turned out not to work. `fingerprint` may hold any command. */
+/** Forgets a success of arguments that failed later. `fingerprint` may contain any command, given as `inner`. */
 export async function forgetProbe(
   fingerprint: readonly string[],
   inner: readonly string[],
@@ -85,7 +87,7 @@ async function run(preparation: BackendPreparation, host: Host): Promise<Outcome
   );
 }
 
-/** Everything an answer depends on, as text; null where that cannot be told, then nothing is remembered. */
+/** Everything a result depends on, as text. Null if that is unknown; then nothing is remembered. */
 function identityOf(argv: readonly string[]): string | null {
   const program = argv[0];
   if (program === undefined || !program.startsWith("/")) return null;

@@ -1,29 +1,33 @@
-// The backends that exist, by name and in the order in which they are tried (sandbox 6.1).
+// The registered backends, by name and in the order they are tried.
 
 import { byBytes } from "../../base/bytes.ts";
 import type { Backend } from "../types.ts";
 
 const DEFAULT_PRIORITY = 50;
 
-/** A backend as it is registered. */
+/** A registered backend. */
 export interface BackendEntry extends Backend {
   /** The name that settings use. */
   readonly name: string;
-  /** Who is tried first; higher goes before lower. */
+  /** Backends with a higher priority are tried first. */
   readonly priority: number;
 }
 
-/** Backends by name. Same rules as the registry of approval resolvers (approval section 2). */
+/** Registry of backends by name. Follows the same rules as the registry of approval resolvers. */
 export class BackendRegistry {
   #entries = new Map<string, BackendEntry>();
   #generation = 0;
 
-  /** Changes with every registration and removal; answers found under another value are void (6.2). */
+  /** Changes with every registration and removal. Results found under another value are invalid. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Adds a backend; one of the same name is replaced, its priority too. Throws a `TypeError` for a bad name. */
+  /**
+   * Adds a backend, or replaces the one of the same name, including its priority.
+   *
+   * @throws {TypeError} if the name is empty or contains a dot
+   */
   register(name: string, backend: Backend): void {
     if (name === "") throw new TypeError("A sandbox backend needs a name.");
     if (name.includes(".")) {
@@ -46,14 +50,14 @@ export class BackendRegistry {
     this.#generation++;
   }
 
-  /** Removes a backend; true if it was there. */
+  /** Removes a backend. Returns true if it existed. */
   unregister(name: string): boolean {
     const known = this.#entries.delete(name);
     if (known) this.#generation++;
     return known;
   }
 
-  /** The backend of that name; null when there is none. */
+  /** The backend of that name, or null. */
   get(name: string): BackendEntry | null {
     return this.#entries.get(name) ?? null;
   }
@@ -63,7 +67,7 @@ export class BackendRegistry {
     return this.#entries.has(name);
   }
 
-  /** A copy, highest priority first, equal ones by name. */
+  /** A copy of all backends, highest priority first, equal priorities by name. */
   getAll(): BackendEntry[] {
     return [...this.#entries.values()].sort((a, b) => b.priority - a.priority || byBytes(a.name, b.name));
   }
@@ -73,7 +77,7 @@ export class BackendRegistry {
     return this.#entries.size;
   }
 
-  /** Takes all backends away. */
+  /** Removes all backends. */
   clear(): void {
     if (this.#entries.size > 0) this.#generation++;
     this.#entries.clear();

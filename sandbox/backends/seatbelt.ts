@@ -1,5 +1,5 @@
-// The sandbox of macOS: a profile as text, handed to its program (sandbox 12.7). Written from the description of the
-// profile language and never run; whether it works is for the probe to say.
+// The macOS sandbox: a profile as text, passed to `sandbox-exec`. Written from the description of the profile
+// language and never run; the probe decides whether it works.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
@@ -8,10 +8,10 @@ import type { Backend, BackendConfig, Host, MountablePolicy, Policy } from "../t
 
 const PROGRAM = "/usr/bin/sandbox-exec";
 
-/** Devices every program writes to. */
+/** Devices that every program writes to. */
 const DEVICES: readonly string[] = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper"];
 
-/** What a profile needs beyond the policy itself. */
+/** What a profile needs beyond the policy. */
 export interface SeatbeltExtras {
   readonly hidden: MountablePolicy["hidden"];
   readonly masked: readonly string[];
@@ -31,7 +31,7 @@ export const seatbelt: Backend = {
     return Promise.resolve(success({
       argv,
       fingerprint: argv,
-      // It says nothing about itself; a profile that is refused was refused to the probe already.
+      // `sandbox-exec` does not report its own failures. The probe has already found a rejected profile.
       setupFailure: () => Promise.resolve(null),
       dispose: () => Promise.resolve(),
     }));
@@ -56,7 +56,7 @@ async function available(_config: BackendConfig, _host: Host): Promise<Outcome<v
   return failure("program-not-found", `${PROGRAM} does not exist.`);
 }
 
-/** The argument list; paths are parameters, so none of them is read as profile text. */
+/** The argument list. Paths are parameters, so none of them is read as profile text. */
 export function seatbeltArguments(policy: Policy, inner: readonly string[], extras = NOTHING): string[] {
   const { profile, parameters } = seatbeltProfile(policy, extras);
   return [
@@ -67,7 +67,7 @@ export function seatbeltArguments(policy: Policy, inner: readonly string[], extr
   ];
 }
 
-/** The profile. The last line that matches an operation decides, so what is refused stands after what is allowed. */
+/** The profile. The last matching line decides, so refusals follow permissions. */
 export function seatbeltProfile(
   policy: Policy,
   { hidden, masked, runtime }: SeatbeltExtras = NOTHING,
@@ -96,12 +96,12 @@ export function seatbeltProfile(
     hold(path, roots);
   }
   for (const { path } of hidden) hold(path, policy.rw_paths.filter((root) => isInside(path, root)));
-  // A folder around a protected path must not be moved away and made anew, nor one around a hidden path carried to
-  // where nothing hides it.
+  // A folder around a protected path must not be moved away and created again, nor one around a hidden path moved
+  // to where nothing hides it.
   for (const folder of found) lines.push(`(deny file-write-unlink (literal ${named("HOLD", folder)}))`);
   for (const { path, folder } of hidden) {
     lines.push(`(deny file-read* file-write* (${folder ? "subpath" : "literal"} ${named("HIDE", path)}))`);
-    // A writable path inside a hidden one is the longer entry and wins.
+    // A writable path inside a hidden one is the longer path and wins.
     for (const inner of folder ? policy.rw_paths : []) {
       if (inner !== path && isInside(inner, path)) {
         lines.push(`(allow file-read* file-write* (subpath ${named("WRITE", inner)}))`);
@@ -122,7 +122,7 @@ export function seatbeltProfile(
   return { profile: `${lines.join("\n")}\n`, parameters };
 }
 
-/** A string of the profile language. */
+/** Quotes a string of the profile language. */
 function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, "\\$&")}"`;
 }

@@ -1,33 +1,33 @@
-// A filter for system calls no tool needs, as a program for the kernel's packet filter machine (sandbox 12.4).
+// A seccomp filter for system calls that no tool needs, as classic BPF instructions.
 
-/** What a call must look like to be refused; absent `argument`, every call of that number. */
+/** A system call to refuse. Without `argument`, every call of that number. */
 interface Refusal {
   readonly call: number;
-  /** Looked at in the low 32 bits of one argument: the kernel reads no more of it either. */
+  /** Compared with the low 32 bits of one argument, because the kernel reads no more of it either. */
   readonly argument?: {
     readonly index: number;
     readonly test: "equals" | "has bits";
     readonly value: number;
   };
-  /** What the call fails with. @default EPERM */
+  /** The error that the call returns. @default EPERM */
   readonly error?: number;
 }
 
-/** Numbers of the calls of one architecture. The ones from 424 on are the same everywhere. */
+/** System call numbers of one architecture. Numbers from 424 on are the same everywhere. */
 interface Architecture {
-  /** The kernel's name for it in a filter, AUDIT_ARCH_…. */
+  /** The kernel's constant for it in a filter, AUDIT_ARCH_…. */
   readonly audit: number;
   readonly ioctl: number;
   readonly socket: number;
   readonly refused: Readonly<Record<string, number>>;
-  /** The calls that give a file its mode, and which argument that is. */
+  /** The calls that set a file's mode, and which argument holds it. */
   readonly modes: readonly (readonly [call: number, argument: number])[];
-  /** Calls of a second table that begin at this number are refused all; null where there is none. */
+  /** Calls from this number on belong to a second table and are all refused; null if there is none. */
   readonly secondTable: number | null;
 }
 
 const NEW_CALLS: Readonly<Record<string, number>> = {
-  // Rings make sockets and open files without the calls for it, and are a way into the kernel of their own.
+  // io_uring creates sockets and opens files without the usual calls, and widens the attack surface of the kernel.
   io_uring_setup: 425,
   open_tree: 428,
   move_mount: 429,
@@ -39,7 +39,7 @@ const NEW_CALLS: Readonly<Record<string, number>> = {
   open_tree_attr: 467,
 };
 
-/** By the name this runtime has for an architecture. */
+/** By `Deno.build.arch`. */
 export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
   x86_64: {
     audit: 0xc000003e,
@@ -84,7 +84,7 @@ export const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
 };
 
 const OPENAT2 = 437;
-/** The marks that let a program run with the rights of its owner or of its group. */
+/** The setuid and setgid bits. */
 const SET_ID = 0o6000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
@@ -95,43 +95,44 @@ const ALLOW = 0x7fff0000;
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
-/** Instructions: load a word of the call's description, compare and jump, end. */
+/** BPF instructions: load a word of the call's data, compare and jump, return. */
 const LOAD = 0x20;
 const JUMP_EQUAL = 0x15;
 const JUMP_AT_LEAST = 0x35;
 const JUMP_BITS = 0x45;
 const RETURN = 0x06;
 
-/** Offsets in the description of a call: number, architecture, low halves of the arguments. */
+/** Offsets in `seccomp_data`: call number, architecture, low halves of the arguments. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const argumentOffset = (index: number) => 16 + 8 * index;
 
 interface Instruction {
   readonly code: number;
-  /** Instructions to skip when the comparison holds, and when it does not. */
+  /** Number of instructions to skip if the comparison holds, and if it does not. */
   readonly yes?: number;
   readonly no?: number;
   readonly value: number;
 }
 
 export interface FilterOptions {
-  /** Refuse sockets with a name in the file system or in the abstract. */
+  /** Refuse local sockets, with a path or abstract. */
   readonly blockUnixSockets: boolean;
-  /** Refuse sockets to the host of a virtual machine: no network namespace holds them back. */
+  /** Refuse vsock sockets to the host of a virtual machine: a network namespace does not block them. */
   readonly blockHostSockets: boolean;
   /**
-   * Refuse to mark a file so that it runs with its owner's or its group's rights. For the superuser: what it marks so in a writable
-   * folder makes everybody on the machine its equal.
+   * Refuse setuid and setgid bits. For the superuser: a file it marks so in a writable folder would give everybody on
+   * the machine its rights.
    */
   readonly refuseSetuid: boolean;
 }
 
 /**
- * The filter as bytes, 8 for each instruction, for a little-endian machine; null for an architecture it is not made
- * for. Refused calls fail with EPERM, those of another architecture or table with ENOSYS; nothing is killed.
+ * The filter as bytes, 8 per instruction, for a little-endian machine; null for an unsupported architecture. Refused
+ * calls
+ * fail with EPERM, those of another architecture or table with ENOSYS; no process is killed.
  *
- * `ptrace` and its kin stay: the process namespace already keeps everything outside from being named, and debuggers
+ * `ptrace` and related calls stay allowed: the process namespace already hides everything outside, and debuggers
  * and leak checkers use them on their own children.
  */
 export function seccompFilter(
@@ -152,7 +153,7 @@ export function seccompFilter(
         ...modes.map((
           [call, index],
         ) => ({ call, argument: { index, test: "has bits", value: SET_ID } } as const)),
-        // Its mode lies in memory, where no filter can look; programs that know it know the older call too.
+        // Its mode is in memory, which a filter cannot read. Programs that use this call fall back to the older one.
         { call: OPENAT2, error: ENOSYS },
       ]
       : []),
