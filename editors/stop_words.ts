@@ -1,16 +1,16 @@
-// How a run ended, in words for a person who reads them in an editor: what happened, then what to do there.
+// Tells a person in an editor how a run ended: what happened, then what to do.
 
 import { inOneLine } from "../base/problem.ts";
 import { listed } from "../base/names.ts";
 import type { Stop } from "../cycle/types.ts";
 
-/** A sentence, and whether something went wrong or the person is only needed. */
+/** A sentence, and whether something went wrong or the person is just needed. */
 export interface StopWords {
   readonly level: "error" | "info";
   readonly text: string;
 }
 
-/** What a person has to know of how a run ended; null when the document says it all. */
+/** What a person should know about the end of a run; null if the document shows it all. */
 export function stopWords({ reason, ids, line, problem }: Stop): StopWords | null {
   const calls = `${ids.length === 1 ? "1 call" : `${ids.length} calls`} (${listed(ids)})`;
   const one = ids.length === 1;

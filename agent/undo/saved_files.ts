@@ -26,7 +26,7 @@ export interface Content {
 
 /** A saved change. */
 export interface SavedFile {
-  /** Where it is kept. */
+  /** The file that holds the change. */
   readonly file: string;
   /** Id of the call. */
   readonly call: string;

@@ -8,7 +8,7 @@ import { fileReferences } from "../../prompt/file_references.ts";
 
 /** A file named in a document, with its place in bytes. */
 export interface FileLink {
-  /** As it stands there: relative to the document, to home, or absolute. */
+  /** The path as written: relative to the document, to the home folder, or absolute. */
   readonly path: string;
   readonly place: { readonly from: number; readonly to: number };
 }

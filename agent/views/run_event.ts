@@ -34,7 +34,7 @@ export interface MessageEvent {
 export type EditEvent = { readonly event: "edit" } & LineChange;
 
 /**
- * A line of an event stream, as `JSON.parse` gives it. New events and new members come: pass over what you do not know.
+ * A line of an event stream, as `JSON.parse` gives it. New events and members may be added: ignore unknown ones.
  *
  * ```ts
  * import type { RunEvent } from "flemma";

@@ -1,5 +1,5 @@
-// An agent for editors that speak the Agent Client Protocol, version 1: conversations are documents, and what needs a person
-// is asked of the client.
+// An agent for editors that speak the Agent Client Protocol, version 1. Each conversation is a document; the client
+// asks the person for decisions.
 
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import { openChat, RequestLimiter } from "../../agent/open.ts";
@@ -23,13 +23,13 @@ export interface AgentOptions {
   readonly write: (bytes: Uint8Array) => Promise<void>;
   readonly environment: Environment;
   readonly version: string;
-  /** Told what a person at the client's log may want to know. */
+  /** Receives lines for the client's log. */
   readonly log: (line: string) => void;
-  /** Aborting it ends the agent in order, as the end of the input does. */
+  /** Aborting it shuts the agent down in order, like the end of the input. */
   readonly signal?: AbortSignal;
 }
 
-/** Serves until the client goes away. */
+/** Serves until the client disconnects. */
 export async function serveAgent(options: AgentOptions): Promise<void> {
   await new Agent(options).run();
 }
@@ -40,10 +40,10 @@ interface Conversation {
   readonly path: string;
   readonly cwd: string;
   chosen: Chosen;
-  /** Servers of tools that the client gave, as settings. */
+  /** MCP servers given by the client, as settings. */
   readonly servers: Readonly<Record<string, unknown>>;
   readonly spent: { cost: number };
-  /** The turn that is taken now. */
+  /** The current turn. */
   turn: { readonly controller: AbortController; readonly ended: Promise<unknown> } | null;
 }
 
@@ -72,7 +72,7 @@ class Agent {
   readonly #options: AgentOptions;
   readonly #peer: Peer;
   readonly #conversations = new Map<string, Conversation>();
-  /** All conversations share what a provider takes at a time. */
+  /** All conversations share one limit for requests to a provider. */
   readonly #limiter = new RequestLimiter();
   #initialized = false;
   #asksForms = false;
@@ -259,7 +259,7 @@ class Agent {
     return { configOptions: options };
   }
 
-  /** Notes a conversation as open, and says what can be chosen in it. */
+  /** Registers a conversation as open, and returns its options. */
   async #opened(
     path: string,
     cwd: string,
@@ -283,7 +283,7 @@ class Agent {
     const left = Array.isArray(mcpServers) ? mcpServers.length - Object.keys(servers).length : 0;
     if (left > 0) this.#options.log(`${left} of the client's servers of tools cannot be used here.`);
     this.#conversations.set(id, conversation);
-    // A client has to know the conversation before it is told something of it.
+    // A client must know the conversation before it gets updates about it.
     setTimeout(() => {
       this.#update(id, { sessionUpdate: "available_commands_update", availableCommands: SLASH_COMMANDS });
     });

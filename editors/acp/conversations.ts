@@ -1,4 +1,4 @@
-// Where the conversations of an agent are: each is a document, known to clients by a name made from its real path.
+// Stores the conversations of an agent: each is a document, identified to clients by an id made from its real path.
 
 import { newChat } from "../../agent/conversation/new_chat.ts";
 import { isMissing } from "../../base/files.ts";
@@ -6,7 +6,7 @@ import type { Environment } from "../../base/environment.ts";
 import { CHATS, isInside, nameOf, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
-/** What the protocol says of a conversation in a list. */
+/** The protocol's entry for a conversation in a list. */
 export interface Listed {
   readonly sessionId: string;
   readonly cwd: string;
@@ -14,14 +14,14 @@ export interface Listed {
   readonly updatedAt: string;
 }
 
-/** The name of a conversation: the same after every start, and nothing a client has to understand. */
+/** The id of a conversation: the same after every start, and opaque to clients. */
 export function idOf(path: string): string {
   const bytes = new TextEncoder().encode(path);
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The real path behind a name; null for what is no name. */
+/** The real path of an id; null for anything else. */
 function pathOfId(id: string): string | null {
   try {
     const text = atob(id.replaceAll("-", "+").replaceAll("_", "/"));
@@ -34,7 +34,7 @@ function pathOfId(id: string): string | null {
   }
 }
 
-/** Makes a conversation in `.flemma/chats` of a folder; answers with its real path. */
+/** Creates a conversation in `.flemma/chats` of a folder; returns its real path. */
 export async function begin(environment: Environment, cwd: string, now: Date): Promise<Outcome<string>> {
   const folder = `${cwd}/${CHATS}`;
   try {
@@ -48,7 +48,7 @@ export async function begin(environment: Environment, cwd: string, now: Date): P
   return made.ok ? success(made.value.path) : made;
 }
 
-/** The document of a name, where it lies below a folder; else why not. */
+/** Finds the document of an id, if it is below a folder; else says why not. */
 export async function find(id: string, cwd: string): Promise<Outcome<string>> {
   const unknown = failure(
     "unknown-session",
@@ -72,7 +72,7 @@ export async function find(id: string, cwd: string): Promise<Outcome<string>> {
   }
 }
 
-/** The documents of a folder, those in its `.flemma/chats` among them, the newest first. */
+/** Lists the documents of a folder and of its `.flemma/chats`, newest first. */
 export async function list(cwd: string): Promise<Listed[]> {
   const found: Listed[] = [];
   for (const folder of [cwd, `${cwd}/${CHATS}`]) {
@@ -96,7 +96,9 @@ export async function list(cwd: string): Promise<Listed[]> {
   return found.sort((a, b) => a.updatedAt < b.updatedAt ? 1 : -1);
 }
 
-/** Moves a conversation of an agent to the trash beside it; documents that a person put elsewhere are theirs to delete. */
+/**
+ * Moves a conversation of an agent to the trash next to it; refuses documents outside, which only the person deletes.
+ */
 export async function discard(id: string): Promise<Outcome<null>> {
   const path = pathOfId(id);
   const folder = path === null ? "" : parentOf(path);

@@ -1,11 +1,11 @@
-// What a person may set for one conversation in the client: the model, how much it thinks, whether the loop goes on by itself.
+// The options of one conversation in the client: the model, the thinking level, autopilot.
 
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
 import { modelAsked, modelNames } from "../../agent/views/model_names.ts";
 import { isObject } from "../../base/is_object.ts";
 
-/** What was chosen, as settings on top of all files. */
+/** The chosen options, as settings that override all files. */
 export type Chosen = Readonly<Record<string, string>>;
 
 const MODES = [
@@ -15,7 +15,7 @@ const MODES = [
 
 const THINKING = ["off", "low", "medium", "high", "max"];
 
-/** The settings that choices come to. */
+/** The settings for the chosen options. */
 export function overridesOf(chosen: Chosen): Record<string, unknown> {
   return {
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
@@ -27,8 +27,8 @@ export function overridesOf(chosen: Chosen): Record<string, unknown> {
 }
 
 /**
- * The settings that a client's servers of tools come to. They start in the sandbox whatever the person's settings say of a
- * server of that name; what is none is left out.
+ * The settings for a client's MCP servers. They start in the sandbox, whatever the person's settings say about a
+ * server of that name; invalid entries are dropped.
  */
 export function serversOf(mcpServers: unknown): Record<string, unknown> {
   if (!Array.isArray(mcpServers)) return {};
@@ -36,7 +36,7 @@ export function serversOf(mcpServers: unknown): Record<string, unknown> {
   for (const each of mcpServers.filter(isObject)) {
     const { name, type, command, args, env, url, headers } = each;
     const is = { enabled: true, sandbox: true, include: ["*"], exclude: [] };
-    // Tools are called by the name of their server and theirs.
+    // The name of a tool begins with the name of its server.
     const called = typeof name === "string" ? name.replaceAll(/[^A-Za-z0-9_-]+/g, "_") : "";
     if (called === "") continue;
     if (type === "http" && typeof url === "string") {
@@ -49,7 +49,7 @@ export function serversOf(mcpServers: unknown): Record<string, unknown> {
   return servers;
 }
 
-/** A list of names and values as one table. */
+/** Converts a list of names and values to an object. */
 function pairs(list: unknown): Record<string, string> {
   const entries = Array.isArray(list) ? list.filter(isObject) : [];
   return Object.fromEntries(
@@ -59,7 +59,7 @@ function pairs(list: unknown): Record<string, string> {
   );
 }
 
-/** What can be chosen, and what holds now. */
+/** The options, with their current values. */
 export function configOptions({ settings }: ChatSession): SessionConfigOption[] {
   const model = modelAsked(settings) ?? "";
   const { level } = settings.parameters.thinking;
@@ -88,12 +88,12 @@ export function configOptions({ settings }: ChatSession): SessionConfigOption[] 
   ];
 }
 
-/** The same as older clients know it. */
+/** The same for older clients. */
 export function modes({ settings }: ChatSession): SessionModeState {
   return { currentModeId: modeOf(settings), availableModes: MODES.map((mode) => ({ ...mode })) };
 }
 
-/** Whether a choice is one. */
+/** Whether a value is one of an option's choices. */
 export function isChoice(session: ChatSession, id: string, value: string): boolean {
   const option = configOptions(session).find((each) => each.id === id);
   if (option?.type !== "select") return false;

@@ -1,4 +1,5 @@
-// What a person says through a client, as text of a document: their words stay words, and what they point at is attached.
+// Converts a prompt of a client to document text: the person's words stay words, and the files they point at are
+// attached.
 
 import { isObject } from "../../base/is_object.ts";
 import { pathOfUri, referenceTo } from "../../base/paths.ts";
@@ -6,13 +7,13 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import { fenceFor } from "../../parser/edits/result_block.ts";
 import { parse } from "../../parser/mod.ts";
 
-/** A file that has to be there before the message that names it. */
+/** A file to write before the message that refers to it. */
 export interface Attachment {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** A message, and the files that it names. */
+/** A message, and the files that it refers to. */
 export interface PromptText {
   readonly text: string;
   readonly attachments: readonly Attachment[];
@@ -25,19 +26,19 @@ const IMAGES: Readonly<Record<string, string>> = {
   "image/webp": "webp",
 };
 
-/** What a message may hold, and where what it names is to be put. */
+/** What the document evaluates, and where attachments go. */
 export interface PromptPlace {
-  /** Whether tags of templates are evaluated in the document. */
+  /** Whether the document evaluates template tags. */
   readonly templates: boolean;
-  /** Names a file for an attachment: as the message refers to it, and where it is to be put. */
+  /** Names a file for an attachment: the reference in the message, and the file's name. */
   readonly attach: (extension: string) => { readonly reference: string; readonly name: string };
 }
 
 /**
- * The message that the blocks of a prompt come to.
+ * Converts the blocks of a prompt to a message.
  *
- * @param blocks as they came
- * @returns the text. Fails with `prompt-empty`, or with `prompt-unreadable` for a block that is none.
+ * @param blocks the blocks as received
+ * @returns the text. Fails with `prompt-empty`, or with `prompt-unreadable` for an invalid block.
  */
 export function promptText(blocks: unknown, { templates, attach }: PromptPlace): Outcome<PromptText> {
   if (!Array.isArray(blocks)) return failure("prompt-unreadable", "A prompt is a list of blocks.");
@@ -65,28 +66,29 @@ export function promptText(blocks: unknown, { templates, attach }: PromptPlace):
   return success({ text, attachments });
 }
 
-/** Where a template begins. */
+/** The beginning of a template tag. */
 const TAGS = /\{[{%]/g;
 const REFERENCE = /@(?=\.{1,2}\/|~\/|\/\/)/;
-/** A result, which no fence keeps from being one. */
+/** The beginning of a result, which is read as one even in fences. */
 const RESULT = /^\*\*(?=Tool)/m;
-/** Where any of these begins. */
+/** The beginning of any of these. */
 const SIGNS = new RegExp([TAGS, REFERENCE, RESULT].map(({ source }) => source).join("|"), "gm");
 
-/** A person's words, of which none is read as structure or as a template; files that they name are meant. */
+/** Escapes a person's words so that nothing in them is read as structure or as a template; file references stay. */
 function asWords(text: string, templates: boolean): string {
   const plain = text.replaceAll("\r\n", "\n");
   const inert = templates ? literal(plain, TAGS) : plain;
   if (isWords(inert)) return inert;
-  // A blank at the beginning of a line makes it text; a fence that stays open is closed.
+  // A blank at the beginning of a line makes it text. If a fence would stay open, quotation marks replace its
+  // backticks.
   const moved = inert.replaceAll(/^(?=@|\*\*Tool|<|`{3,})/gm, " ");
   return isWords(moved) ? moved : moved.replaceAll("`", "'");
 }
 
-/** A text that is evaluated to the given one, in which none of the signs counts. */
+/** Encodes a text so that it evaluates to itself and none of `signs` takes effect. */
 function literal(text: string, signs: RegExp): string {
   if (text.search(signs) < 0) return text;
-  // As a whole, unless something in it would end that, is structure all the same, or is to count.
+  // In one piece, unless something in it would end that, is structure even there, or must stay effective.
   const isWhole = !text.includes("endraw") && !RESULT.test(text) &&
     (signs === SIGNS || !REFERENCE.test(text));
   return isWhole ? `{% raw %}${text}{% endraw %}` : text.replaceAll(signs, (sign) => `{{ "${sign}" }}`);
@@ -99,15 +101,15 @@ function isWords(text: string): boolean {
 }
 
 /**
- * A text that the client has at hand, under the name it has there. Nobody knows who wrote it: it names no file, answers no
- * call, and runs nothing.
+ * Embeds a text of the client under its name there. Its author is unknown, so it must not name files, answer calls,
+ * or run anything.
  */
 function embedded(uri: string, text: string, templates: boolean): string {
   const fence = fenceFor(text);
   const path = asWords((pathOfUri(uri) ?? uri).replaceAll(/[\s\p{Cc}]+/gu, " "), false);
   const body = text.replaceAll("\r\n", "\n").replace(/\n$/, "");
   const whole = `${path}:\n\n${fence}\n${body}\n${fence}\n`;
-  // Without templates nothing can be enclosed; a blank keeps each of them from being one.
+  // Without templates, text cannot be enclosed; a blank in or before each sign disables it.
   return (templates ? literal(whole, SIGNS) : whole.replaceAll(SIGNS, withBlank)).trimEnd();
 }
 

@@ -1,4 +1,4 @@
-// A document told anew as it was said: messages, thoughts, calls with what came of them.
+// Sends a document's content again to a client: messages, thinking, calls and their results.
 
 import type { SessionUpdate, ToolCallStatus } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
@@ -6,7 +6,7 @@ import { unescapeTurn } from "../../parser/edits/escape.ts";
 import type { Result, Turn } from "../../parser/types.ts";
 import { resultContent, toolCall } from "./tool_calls.ts";
 
-/** Everything of a document that a client shows, in order. */
+/** Everything in a document that a client shows, in order. */
 export async function* replay(session: ChatSession): AsyncGenerator<SessionUpdate> {
   const { chat } = session;
   for (const turn of chat.turns) {
@@ -37,7 +37,6 @@ async function* replyOf(session: ChatSession, turn: Turn): AsyncGenerator<Sessio
   }
 }
 
-/** What became of a call. */
 function statusOf(result: Result | undefined): ToolCallStatus {
   if (result === undefined) return "pending";
   if (result.status === null) return "completed";

@@ -1,4 +1,4 @@
-// What a person may type as a command in a client: it is answered here and never sent to a model.
+// Slash commands that a person types in a client: answered here and never sent to a model.
 
 import { codeSpan, plainWords } from "../rpc/markdown.ts";
 import { listed } from "../../base/names.ts";
@@ -7,7 +7,7 @@ import type { ChatSession } from "../../agent/types.ts";
 import { inOneLine, type Outcome } from "../../base/problem.ts";
 import { Refusal } from "../rpc/peer.ts";
 
-/** The commands, as clients list them. */
+/** The commands, as listed to clients. */
 export const SLASH_COMMANDS: AvailableCommand[] = [
   { name: "status", description: "What waits in this conversation, and what decides about it." },
   { name: "approve", description: "Approve a call that waits.", input: { hint: "id of the call" } },
@@ -20,7 +20,7 @@ export interface SlashHost {
   choose(model: string): Promise<unknown>;
 }
 
-/** Does what a prompt asks for that is a command; null for every other prompt. */
+/** Executes a prompt that is a slash command; null for any other prompt. */
 export async function slashCommand(text: string, host: SlashHost): Promise<string | null> {
   const [, name, rest = ""] = /^\/(status|approve|model)(?:\s+(\S+))?\s*$/.exec(text) ?? [];
   switch (name) {

@@ -1,4 +1,4 @@
-// A call as clients show it: a title, what kind of thing it does, where, and what it would change.
+// Describes a call to clients: title, kind, locations, and the changes it would make.
 
 import type { ToolCall, ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import type { ChatSession, FileTexts } from "../../agent/types.ts";
@@ -9,14 +9,14 @@ import { splitLines } from "../../cycle/storage/lines.ts";
 import type { Call, Result } from "../../parser/types.ts";
 import type { RegisteredTool } from "../../tools/definition.ts";
 
-/** Larger files are shown by the passage that changes. */
+/** Bytes above which only the part of a file that changes is shown. */
 const WHOLE_FILE = 64 * 1024;
-/** Lines around a passage. */
+/** Lines of context around that part. */
 const AROUND = 3;
-/** Characters of a result that are shown. */
+/** Maximum number of characters shown of a result. */
 const MOST_CHARACTERS = 50_000;
 
-/** A call with what it would change in a file. */
+/** Describes a call, with what it would change in a file. */
 export async function toolCall(session: ChatSession, call: Call): Promise<ToolCall> {
   const texts = await session.fileTexts(call.id);
   return {
@@ -31,7 +31,7 @@ export async function toolCall(session: ChatSession, call: Call): Promise<ToolCa
   };
 }
 
-/** What kind of thing a tool does; nobody but the program knows that of others' tools. */
+/** The kind of a tool; only known for built-in tools. */
 function kindOf(tool: RegisteredTool | undefined): ToolKind {
   if (tool?.origin !== "built-in") return "other";
   if (tool.command_input !== undefined) return "execute";
@@ -40,7 +40,7 @@ function kindOf(tool: RegisteredTool | undefined): ToolKind {
   return tool.effects === "reads" ? "read" : "edit";
 }
 
-/** What a result says, as content of its call. */
+/** A result as content of its call. */
 export function resultContent({ content }: Pick<Result, "content">): ToolCallContent[] {
   const text = visible(content.slice(0, MOST_CHARACTERS), { lines: true });
   return text === "" ? [] : [{ type: "content", content: { type: "text", text } }];
@@ -53,7 +53,7 @@ function locationsOf({ path }: ChatSession, { input }: Call): ToolCallLocation[]
   return [{ path: real, ...(line === undefined ? {} : { line }) }];
 }
 
-/** A whole file, or of a large one the lines that change and some around them. */
+/** The whole file, or for a large one the changed lines with some context. */
 function passage(
   { path, before, after }: FileTexts,
 ): { path: string; oldText: string | null; newText: string } {

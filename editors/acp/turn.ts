@@ -1,5 +1,5 @@
-// One prompt from the person's words to the end of the turn: the document is advanced, and calls that wait are asked about
-// one after the other. While a person is asked nothing holds the document, and what they did in it meanwhile comes first.
+// Handles one prompt until the end of the turn: advances the document, and asks about waiting calls one after the
+// other. While the person is asked, the document is not locked, and their own edits in it take precedence.
 
 import type { PermissionOption, SessionUpdate, StopReason } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
@@ -16,22 +16,22 @@ export interface TurnHost {
   /** Opens the document under its lock. */
   open(emit: Emit): Promise<Outcome<ChatSession>>;
   update(update: SessionUpdate): void;
-  /** Asks the client. */
+  /** Sends a request to the client. */
   request(method: string, params: Record<string, unknown>): Promise<unknown>;
   readonly signal: AbortSignal;
   readonly sessionId: string;
-  /** Dollars that this conversation has cost since it was opened. */
+  /** Cost of this conversation in dollars since it was opened. */
   readonly spent: { cost: number };
-  /** Whether the client shows forms, so that a reason can be asked for. */
+  /** Whether the client shows forms, so that it can ask for a reason. */
   readonly asksForms: boolean;
 }
 
-/** Takes a turn; answers why it ended, or with what went wrong. */
+/** Takes a turn; returns why it ended, or what went wrong. */
 export async function takeTurn(host: TurnHost, text: string): Promise<StopReason | Problem> {
   return await new Turn(host).take(text);
 }
 
-/** What the person decided about a call, and the call as they saw it. */
+/** The person's decision about a call, and the call as they saw it. */
 interface Decision {
   readonly id: string;
   readonly inputText: string;
@@ -41,12 +41,12 @@ interface Decision {
 
 class Turn {
   readonly #host: TurnHost;
-  /** Calls that the client knows. */
+  /** Calls already announced to the client. */
   readonly #shown = new Set<string>();
-  /** Calls whose result it knows. */
+  /** Calls whose result the client already has. */
   readonly #finished = new Set<string>();
   #session: ChatSession | null = null;
-  /** Events are told in their order, although a call takes a moment to be described. */
+  /** Keeps updates in order, although describing a call takes a moment. */
   #telling: Promise<void> = Promise.resolve();
 
   constructor(host: TurnHost) {
@@ -117,7 +117,7 @@ class Turn {
     }
   }
 
-  /** Tells of a call, once. */
+  /** Announces a call, once. */
   async #show(id: string): Promise<void> {
     const session = this.#session;
     const call = session?.chat.call(id);
@@ -126,7 +126,7 @@ class Turn {
     this.#host.update({ sessionUpdate: "tool_call", ...await toolCall(session, call) });
   }
 
-  /** What became of the calls that the client knows. */
+  /** Sends the results of announced calls. */
   #tellResults({ chat }: ChatSession): void {
     for (const result of chat.results) {
       const isFinal = result.status === null || result.status === "error";
@@ -166,7 +166,7 @@ class Turn {
     return asked;
   }
 
-  /** Asks about calls in the order of the document; null when the person cancelled. */
+  /** Asks about calls in document order; null if the person cancelled. */
   async #ask(asked: readonly Asked[]): Promise<Decision[] | null> {
     const decisions: Decision[] = [];
     for (const { id, inputText, toolCall, options } of asked) {
@@ -182,7 +182,7 @@ class Turn {
     return decisions;
   }
 
-  /** Why the person says no, in their words; empty when they give no reason. */
+  /** Asks for the reason of a rejection; empty if the person gives none. */
   async #reason(): Promise<string> {
     const { sessionId } = this.#host;
     const answer = await this.#host.request("elicitation/create", {
@@ -197,7 +197,7 @@ class Turn {
     return typeof content.reason === "string" ? content.reason.trim() : "";
   }
 
-  /** Writes what the person decided about calls that wait still and say what they said then. */
+  /** Writes the decisions about calls that still wait and are unchanged since the person saw them. */
   async #decide(session: ChatSession, decisions: readonly Decision[]): Promise<Problem | null> {
     for (const { id, inputText, option, reason } of decisions) {
       const isSame = session.chat.call(id)?.inputText === inputText &&
@@ -249,7 +249,7 @@ class Turn {
         if (stop.problem?.code === "provider-blocked") return "refusal";
         return stop.problem ?? { code: stop.reason, message: stopWords(stop)?.text ?? "The turn ended." };
       default: {
-        // Something waits for the person in the document: they are told what, in words.
+        // Something in the document waits for the person: say what.
         const text = plainWords(stopWords(stop)?.text ?? "");
         if (text !== "") {
           this.#host.update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text } });

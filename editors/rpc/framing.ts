@@ -1,14 +1,14 @@
-// How messages are told apart on a stream of bytes: by a header with their length (language servers), or one a line (agents).
+// Splits a byte stream into messages: by a header with their length (language servers), or by lines (agents).
 
-/** A message, or what is wrong with the bytes where one should be. */
+/** A message, or what is wrong with bytes in place of one. */
 export type Frame =
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "fault"; readonly message: string };
 
-/** Larger messages are passed over: nobody writes such a document, and holding them would be the end of the program. */
+/** Larger messages are skipped: no document is that large, and holding them would exhaust memory. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
-/** A header is a few words; more without a blank line is no header. */
+/** A header is short; more bytes without a blank line are not a header. */
 const LONGEST_HEADER = 8192;
 
 const LF = 10;
@@ -17,7 +17,7 @@ const CR = 13;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** A message with its header, as language servers and their clients write it. */
+/** Adds the header that language servers and their clients use. */
 export function withHeader(text: string): Uint8Array {
   const body = encoder.encode(text);
   const header = encoder.encode(`Content-Length: ${body.length}\r\n\r\n`);
@@ -27,14 +27,14 @@ export function withHeader(text: string): Uint8Array {
   return frame;
 }
 
-/** A message on a line of its own. */
+/** Puts a message on a line of its own. */
 export function onLine(text: string): Uint8Array {
   return encoder.encode(`${text}\n`);
 }
 
 /**
- * Messages that a header goes before. Bytes that are no header are passed over up to the next blank line, and told of;
- * a stream that ends in the middle of a message ends there.
+ * Reads messages with headers. Reports bytes that are not a header and skips them up to the next blank line; a stream
+ * that ends inside a message ends there.
  */
 export async function* framesWithHeader(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const input = new Input(stream);
@@ -63,7 +63,7 @@ export async function* framesWithHeader(stream: AsyncIterable<Uint8Array>): Asyn
   }
 }
 
-/** Messages that stand on a line each. Blank lines are none. */
+/** Reads messages that are one per line. Skips blank lines. */
 export async function* framesOnLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
   const input = new Input(stream);
   while (true) {
@@ -80,10 +80,10 @@ function lengthIn(header: string): number | null {
   return found === null ? null : Number(found[1]);
 }
 
-/** Bytes as they come, taken in pieces of any size. */
+/** Buffers bytes as they arrive, to be taken in pieces of any size. */
 class Input {
   readonly #stream: AsyncIterator<Uint8Array>;
-  /** What has come and was not taken. */
+  /** Bytes received and not yet taken. */
   #chunks: Uint8Array[] = [];
   #length = 0;
 
@@ -91,7 +91,7 @@ class Input {
     this.#stream = stream[Symbol.asyncIterator]();
   }
 
-  /** The lines up to a blank one, blank ones before it left out; null at the end of the stream. */
+  /** The lines up to a blank one, without blank ones before them; null at the end of the stream. */
   async header(): Promise<string | null> {
     let header = "";
     while (true) {
@@ -104,7 +104,7 @@ class Input {
     }
   }
 
-  /** The next line without its end; null at the end of the stream, where what has no line end is no line. */
+  /** The next line without its end; null at the end of the stream, where an incomplete line is dropped. */
   async line(most = MOST_BYTES): Promise<string | "too long" | null> {
     let seen = 0;
     let passed = false;
@@ -125,7 +125,7 @@ class Input {
     }
   }
 
-  /** So many bytes; null when the stream ends before. */
+  /** Takes `count` bytes; null if the stream ends before. */
   async take(count: number): Promise<Uint8Array | null> {
     while (this.#length < count) {
       if (!await this.#more()) return null;
@@ -133,7 +133,7 @@ class Input {
     return this.#cut(count);
   }
 
-  /** Passes over so many bytes; false when the stream ends before. */
+  /** Skips `count` bytes; false if the stream ends before. */
   async skip(count: number): Promise<boolean> {
     let left = count;
     while (left > this.#length) {
@@ -154,7 +154,7 @@ class Input {
     return true;
   }
 
-  /** Where the next line feed is, looked for from byte `from` on; -1 when none has come. */
+  /** Finds the next line feed from byte `from` on; -1 if none has arrived. */
   #find(from: number): number {
     let before = 0;
     for (const chunk of this.#chunks) {
@@ -167,7 +167,7 @@ class Input {
     return -1;
   }
 
-  /** Takes so many of the bytes that have come. */
+  /** Takes `count` bytes of those received. */
   #cut(count: number): Uint8Array {
     const taken = new Uint8Array(count);
     let at = 0;

@@ -1,9 +1,9 @@
-// Words of a model or a stranger inside Markdown that an editor renders: they stay words. A picture in them would be fetched
-// by looking at it, and a heading or a fence could say what this program did not.
+// Escapes untrusted text for Markdown that an editor renders. An image in it would be fetched as soon as it is shown,
+// and a heading or a fence could imitate words of this program.
 
 import { visible } from "../../base/visible.ts";
 
-/** The text as code within a line. */
+/** The text as inline code. */
 export function codeSpan(text: string): string {
   const shown = visible(text);
   const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length));
@@ -12,7 +12,10 @@ export function codeSpan(text: string): string {
   return `${ticks}${pad}${shown}${pad}${ticks}`;
 }
 
-/** The text as words of a paragraph. What marks nothing where it stands gets no backslash: some editors show these. */
+/**
+ * The text as words of a paragraph. A character that marks nothing at its place gets no backslash, because some
+ * editors show it.
+ */
 export function plainWords(text: string): string {
   return visible(text)
     .replace(/[\\`*[\]<&~|]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, "\\$&")

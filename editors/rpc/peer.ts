@@ -1,10 +1,10 @@
-// One end of a conversation in JSON-RPC 2.0: requests both ways, notifications, cancellation, mistakes answered as such.
+// One end of a JSON-RPC 2.0 connection: requests both ways, notifications, cancellation, error responses.
 
 import type { Frame } from "./framing.ts";
 import { isObject } from "../../base/is_object.ts";
 import { thrownText } from "../../base/problem.ts";
 
-/** Codes of refusals, as the protocols number them. */
+/** Error codes of the protocols. */
 export const RpcCode = {
   parse: -32700,
   invalidRequest: -32600,
@@ -17,7 +17,7 @@ export const RpcCode = {
   failed: -32803,
 } as const;
 
-/** A request that was refused: given as an answer, not thrown. */
+/** A refused request: returned as a value, not thrown. */
 export class Refusal {
   readonly code: number;
   readonly message: string;
@@ -30,26 +30,26 @@ export class Refusal {
   }
 }
 
-/** What one request or notification comes with. */
+/** One request or notification. */
 export interface Call {
   readonly method: string;
   readonly params: unknown;
-  /** Aborted when the other side takes the request back. */
+  /** Aborted when the other side cancels the request. */
   readonly signal: AbortSignal;
 }
 
-/** Answers a request with its result or a refusal; what it answers to a notification is dropped. */
+/** Answers a request with its result or a refusal; the return value for a notification is dropped. */
 export type Handler = (call: Call) => unknown;
 
 export interface PeerOptions {
   readonly frames: AsyncIterable<Frame>;
-  /** Passes a message on; rejects when the other side is gone. */
+  /** Sends a message; rejects when the other side has disconnected. */
   readonly write: (text: string) => Promise<void>;
-  /** Called in the order in which messages come; what it does before it waits for anything is done before the next. */
+  /** Called in the order of the messages; its synchronous part is complete before the next call. */
   readonly handler: Handler;
-  /** Name of the notification that takes a request back, and of the member that names the request. */
+  /** The notification that cancels a request, and its member with the request id. */
   readonly cancel: { readonly method: string; readonly member: string };
-  /** Told of a fault of the program. */
+  /** Receives faults of the program. */
   readonly onFault: (method: string, thrown: unknown) => void;
 }
 
@@ -66,14 +66,17 @@ export class Peer {
   readonly #work = new Set<Promise<void>>();
   #lastId = 0;
   #writing: Promise<void> = Promise.resolve();
-  /** The other side is gone: nothing more is written, and nothing is answered. */
+  /** The other side has disconnected: nothing more is written or answered. */
   #gone = false;
 
   constructor(options: PeerOptions) {
     this.#options = options;
   }
 
-  /** Takes messages until the stream ends or `stop` aborts; what was asked then is answered with a refusal. */
+  /**
+   * Handles messages until the stream ends or `stop` aborts. Then settles own unanswered requests with a refusal, and
+   * aborts the handlers still at work.
+   */
   async run(stop: AbortSignal): Promise<void> {
     const ended = new Promise<null>((resolve) => {
       if (stop.aborted) resolve(null);
@@ -90,13 +93,13 @@ export class Peer {
     for (const controller of this.#incoming.values()) controller.abort();
   }
 
-  /** Settles when every request that came is answered and every message written. */
+  /** Settles when every received request is answered and every message is written. */
   async quiet(): Promise<void> {
     await Promise.allSettled(this.#work);
     await this.#writing;
   }
 
-  /** Asks the other side; a refusal is what it refused with, or that it is gone. */
+  /** Sends a request; gives a `Refusal` if the other side refuses it or has disconnected. */
   request(method: string, params: unknown): Promise<unknown> {
     if (this.#gone) return Promise.resolve(GONE);
     const id = ++this.#lastId;
@@ -105,7 +108,7 @@ export class Peer {
     return answer;
   }
 
-  /** Tells the other side. */
+  /** Sends a notification. */
   notify(method: string, params: unknown): void {
     this.#send({ jsonrpc: "2.0", method, params });
   }
@@ -114,7 +117,7 @@ export class Peer {
     if (this.#gone) return;
     const text = JSON.stringify(message);
     this.#writing = this.#writing.then(() => this.#options.write(text)).catch(() => {
-      // Nobody reads any more; the stream that is read ends too, and with it the program.
+      // Nobody reads any more; the input ends too, and with it the program.
       this.#gone = true;
       for (const { resolve } of this.#waiting.values()) resolve(GONE);
       this.#waiting.clear();
