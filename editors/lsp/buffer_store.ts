@@ -1,5 +1,5 @@
-// A document that lives in an editor's buffer: the loop's edits are asked of the editor, and what the person types
-// meanwhile is taken over. The buffer is the truth; what it does not take is kept where it can be had again (editors 1, 8).
+// Stores a document in an editor's buffer: asks the editor to apply the loop's edits, and merges what the person
+// types meanwhile. The buffer is authoritative; text that it does not take is saved for recovery.
 
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -12,16 +12,16 @@ import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { editsBetween, movedPast, sameText } from "./text_edits.ts";
 
-/** Milliseconds in which an editor that has answered shows that it took an edit, by telling of the change. */
+/** Milliseconds in which an editor that has answered must report the change, which shows that it took the edit. */
 const PATIENCE = 2000;
-/** Milliseconds that an editor has to answer: one asks the person first. */
+/** Milliseconds in which an editor must answer; one of them asks the person first. */
 const LONGEST_ANSWER = 120_000;
 
-/** An edit that the editor is asked for. */
+/** An edit to ask the editor for. */
 export interface WantedEdit {
-  /** The version of the buffer that the edits are of. */
+  /** The version of the buffer that the edits apply to. */
   readonly version: number;
-  /** That version, in which the edits are counted. */
+  /** The text of that version, for counting positions. */
   readonly chat: Chat;
   readonly edits: readonly Edit[];
 }
@@ -31,38 +31,41 @@ export interface BufferOptions {
   /** Real path of the document; null when it has none yet. */
   readonly path: string | null;
   readonly named: string | null;
-  /** Asks the editor; settles when it has answered. What it answers is not believed. */
+  /** Asks the editor; settles when it has answered. The answer itself is not relied on. */
   readonly ask: (wanted: WantedEdit) => Promise<unknown>;
-  /** Told when `chat` is another one. */
+  /** Called when `chat` has changed. */
   readonly changed: () => void;
-  /** Told of what a person should know. */
+  /** Receives problems for the person. */
   readonly notify: (problem: Problem) => void;
-  /** @default 2000 */
+  /** Milliseconds. @default 2000 */
   readonly patience?: number;
 }
 
-/** What waits for the editor to take our text. */
+/** A write that waits until the editor takes our text. */
 interface Flush {
   resolve(problem: Problem | null): void;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** The text that the editor was asked for last. */
+  /** The text that the editor was last asked for. */
   asked: Chat;
 }
 
 export class BufferStore implements DocumentStore {
   readonly #options: BufferOptions;
-  /** What the editor showed last, and its version. */
+  /** The buffer as the editor last showed it. */
   #buffer: Chat;
   #version: number;
   /** The document as it should be; ahead of the buffer while the editor is asked. */
   #chat: Chat;
   #flush: Flush | null = null;
-  /** Settles when everything that was committed is in the buffer, or given up. */
+  /** Settles when every committed edit is in the buffer, or given up. */
   #last: Promise<Problem | null> = Promise.resolve(null);
-  /** Where a reply goes, in bytes of `chat`: fixed when it is asked for, so that the next question may be typed below. */
+  /**
+   * The range of the reply in bytes of `chat`. Fixed when the reply is requested, so that the person can type the
+   * next question below it.
+   */
   #block: { start: number; end: number } | null = null;
   #savedText: SavedText | null = null;
-  /** Why no edit of ours can be taken; null while the editor's text is known. */
+  /** Why our edits cannot be applied; null while the editor's text is known. */
   #refusal: Problem | null = null;
   #asking = Promise.withResolvers<void>();
 
@@ -89,7 +92,6 @@ export class BufferStore implements DocumentStore {
     return this.#buffer;
   }
 
-  /** Its version. */
   get version(): number {
     return this.#version;
   }
@@ -103,12 +105,12 @@ export class BufferStore implements DocumentStore {
     return this.#block?.start ?? this.#chat.byteLength;
   }
 
-  /** Settles when the editor is asked for an edit the next time. */
+  /** Settles the next time the editor is asked for an edit. */
   asking(): Promise<void> {
     return this.#asking.promise;
   }
 
-  /** From now on a reply goes where the document ends at this moment, or no longer does. */
+  /** Fixes the place of a reply at the present end of the document, or releases it. */
   expectReply(expected: boolean): void {
     this.#block = expected ? { start: this.#chat.byteLength, end: this.#chat.byteLength } : null;
   }
@@ -132,7 +134,7 @@ export class BufferStore implements DocumentStore {
     return this.#write();
   }
 
-  /** The editor shows another text: ours, the person's, or both. */
+  /** Takes over a new text of the editor: ours, the person's, or both. */
   take(version: number, buffer: Chat, edits: readonly Edit[]): void {
     if (this.#refusal === OUT_OF_SYNC) this.#refusal = null;
     const before = this.#buffer;
@@ -152,7 +154,7 @@ export class BufferStore implements DocumentStore {
     this.#options.changed();
   }
 
-  /** Nobody shows the document any more: what it did not take is kept. */
+  /** The editor closed the document: saves what it did not take. */
   close(): void {
     this.#refuse(CLOSED);
   }
@@ -172,12 +174,12 @@ export class BufferStore implements DocumentStore {
     if (this.#flush !== null) this.#giveUp(problem);
   }
 
-  /** Whether the buffer holds our text now; what the person typed in the same moment is taken over. */
+  /** Whether the buffer now holds our text; also takes over what the person typed at the same moment. */
   #isTaken(before: Chat, buffer: Chat): boolean {
     const asked = this.#flush?.asked;
     if (asked === undefined) return false;
     if (!sameText(buffer, asked)) {
-      // An editor may tell of its own edit and of ours together: then its text is nearer to ours than to the old one.
+      // An editor may report its own edit and ours together: then its text is closer to ours than to the old one.
       const lines = splitLines(buffer.bytes);
       const far = (chat: Chat) => {
         const hunks = difference(splitLines(chat.bytes), lines, (line) => line);
@@ -190,7 +192,7 @@ export class BufferStore implements DocumentStore {
       this.#settle(null);
       return true;
     }
-    // More was committed meanwhile: it is asked for in the text as it is now.
+    // More was committed meanwhile: ask for it in the present text.
     const rest = movedPast(
       editsBetween(asked.bytes, this.#chat.bytes),
       editsBetween(asked.bytes, buffer.bytes),
@@ -242,13 +244,13 @@ export class BufferStore implements DocumentStore {
     flush.timer = setTimeout(() => this.#giveUp(NOT_TAKEN), milliseconds);
   }
 
-  /** Our text is on disk before the editor is asked: the program may be killed, the editor may not take it. */
+  /** Saves our text before asking the editor: the program may be killed, or the editor may not take the edit. */
   #keep(): void {
     this.#savedText ??= new SavedText(this.#options.environment, this.#options.notify);
     this.#savedText.update(this.#chat.bytes);
   }
 
-  /** What the editor did not take stays where `flemma recover` finds it, and the loop goes by the buffer again. */
+  /** Leaves text that the editor did not take for `flemma recover`, and continues from the buffer. */
   #giveUp({ code, message, next: remedy }: Problem): void {
     const kept = this.#savedText?.close(false) ?? null;
     this.#savedText = null;

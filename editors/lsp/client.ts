@@ -1,4 +1,4 @@
-// The editor as the server knows it: what it said it can do, and everything the server asks of it or tells it.
+// The editor as the server sees it: its capabilities, and all requests and notifications to it.
 
 import { visible } from "../../base/visible.ts";
 import type { Diagnostic, Position, Range, TextEdit, WorkspaceEdit } from "vscode-languageserver-types";
@@ -8,14 +8,14 @@ import type { CycleEvent } from "../../cycle/types.ts";
 import { type Peer, Refusal } from "../rpc/peer.ts";
 import type { Encoding } from "./positions.ts";
 
-/** What the editor said of itself when it started the server. */
+/** The capabilities that the editor declared when it started the server. */
 export interface Abilities {
   readonly encoding: Encoding;
-  /** It asks for diagnostics; then none are sent by themselves. */
+  /** It asks for diagnostics; then none are sent unasked. */
   readonly pullsDiagnostics: boolean;
-  /** It takes edits with the version they are of. */
+  /** It accepts edits with the version they apply to. */
   readonly versionedEdits: boolean;
-  /** It applies edits that the server asks for at all. */
+  /** It applies edits that the server asks for. */
   readonly appliesEdits: boolean;
   readonly progress: boolean;
   readonly showsDocuments: boolean;
@@ -23,9 +23,9 @@ export interface Abilities {
   readonly foldsWithText: boolean;
   readonly foldsLinesOnly: boolean;
   readonly symbolTree: boolean;
-  /** What it asks for again when told to. */
+  /** What it requests again when asked to refresh. */
   readonly refreshes: { readonly diagnostics: boolean; readonly hints: boolean; readonly lenses: boolean };
-  /** What it asked for that only this server has: events, and which files tools changed. */
+  /** The extensions of this server that it asked for: events, and notices of files that tools changed. */
   readonly wants: { readonly stream: boolean; readonly filesChanged: boolean };
 }
 
@@ -54,15 +54,15 @@ export function abilitiesOf(params: unknown): Abilities {
   };
 }
 
-/** The member at the end of a path of names; undefined where one is missing. */
+/** The member at the end of a path of names; undefined if one is missing. */
 export function memberOf(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, name) => isObject(inner) ? inner[name] : undefined, value);
 }
 
-/** How serious a message for a person is, as the protocol numbers it. */
+/** Severities of messages for a person, as the protocol numbers them. */
 export const Level = { error: 1, warning: 2, info: 3 } as const;
 
-/** Edits of one version of a document. */
+/** Edits that apply to one version of a document. */
 export interface VersionedEdits {
   readonly uri: string;
   readonly version: number;
@@ -79,14 +79,16 @@ export class Client {
     this.abilities = abilities;
   }
 
-  /** Edits in the form that the editor takes. */
+  /** Converts edits to the form that the editor accepts. */
   workspaceEdit({ uri, version, edits }: VersionedEdits): WorkspaceEdit {
     return this.abilities.versionedEdits
       ? { documentChanges: [{ textDocument: { uri, version }, edits: [...edits] }] }
       : { changes: { [uri]: [...edits] } };
   }
 
-  /** Asks for edits; settles with the answer. Whether they are there shows in the next change of the document, not in that. */
+  /**
+   * Asks for edits; settles with the answer. Only the next change of the document shows whether they were applied.
+   */
   applyEdit(label: string, edits: VersionedEdits): Promise<unknown> {
     return this.#peer.request("workspace/applyEdit", { label, edit: this.workspaceEdit(edits) });
   }
@@ -99,17 +101,17 @@ export class Client {
     });
   }
 
-  /** Says something to the person. */
+  /** Shows a message to the person. */
   say(level: number, message: string): void {
     this.#peer.notify("window/showMessage", { type: level, message: visible(message, { lines: true }) });
   }
 
-  /** Says what went wrong, with what to do about it. */
+  /** Shows a problem with its remedy. */
   problem(problem: Problem): void {
     this.say(Level.error, inOneLine(problem));
   }
 
-  /** Notes something that nobody has to see. */
+  /** Logs a message without showing it. */
   log(message: string): void {
     this.#peer.notify("window/logMessage", { type: Level.info, message: visible(message, { lines: true }) });
   }
@@ -121,7 +123,7 @@ export class Client {
     void this.#peer.request("window/showDocument", { uri, takeFocus: false, selection });
   }
 
-  /** Begins to tell how far something is; null where the editor does not want to know. */
+  /** Starts a progress report; null if the editor does not want any. */
   async progress(given: unknown, title: string): Promise<Progress | null> {
     let token = given;
     if (typeof token !== "string" && typeof token !== "number") {
@@ -147,7 +149,7 @@ export class Client {
     if (this.abilities.wants.filesChanged) this.#peer.notify("flemma/filesChanged", { uri, paths });
   }
 
-  /** Has the editor ask again for what it shows beside the text. */
+  /** Asks the editor to request diagnostics, hints and lenses again. */
   refresh(): void {
     const { diagnostics, hints, lenses } = this.abilities.refreshes;
     if (diagnostics && this.abilities.pullsDiagnostics) {
@@ -157,7 +159,7 @@ export class Client {
     if (lenses) void this.#peer.request("workspace/codeLens/refresh", undefined);
   }
 
-  /** Asks to be told of files that say what holds for documents. */
+  /** Asks for notifications about files that affect documents. */
   watch(patterns: readonly string[]): void {
     if (!this.abilities.watchesFiles) return;
     void this.#peer.request("client/registerCapability", {
@@ -170,7 +172,7 @@ export class Client {
   }
 }
 
-/** Something under way, as the editor shows it. */
+/** A progress report shown in the editor. */
 export interface Progress {
   readonly token: string | number;
   report(message: string): void;

@@ -1,4 +1,4 @@
-// What the editor can have done: everything that runs or writes, asked for by name with the document and its version.
+// The commands of the editor: everything that runs or writes, requested by name with the document and its version.
 
 import { visible } from "../../base/visible.ts";
 import type { CallTarget, ChatSession } from "../../agent/types.ts";
@@ -17,20 +17,20 @@ import type { OpenDocument } from "./document.ts";
 import { startOfLine } from "./features/actions.ts";
 import { Run } from "./run.ts";
 
-/** What a command is asked with. */
+/** The arguments of a command. */
 interface Asked {
   readonly document: OpenDocument;
   readonly id?: string;
   readonly line?: number;
   readonly message?: string;
-  /** Whether the model is to go on where it spoke last. */
+  /** Whether the model should continue after it spoke last. */
   readonly goOn: boolean;
   readonly workDoneToken: unknown;
-  /** Aborted when the editor takes the command back. */
+  /** Aborted when the editor cancels the command. */
   readonly signal: AbortSignal;
 }
 
-/** Answers at once: what takes time is told by progress and edits. */
+/** Answers immediately; longer work is reported by progress and edits. */
 type Command = (commands: Commands, asked: Asked) => unknown;
 
 const STARTED = { started: true };
@@ -59,11 +59,10 @@ const TABLE: Readonly<Record<string, Command>> = {
   "flemma.trust": (commands, asked) => commands.mark(asked, (session) => session.trust()),
 };
 
-/** Names of all commands. */
 export const COMMANDS: readonly string[] = Object.keys(TABLE);
 
 export interface CommandsHost {
-  /** The editor, once it has said who it is. */
+  /** The editor; throws before it was initialized. */
   readonly client: () => Client;
   readonly environment: Environment;
   document(uri: unknown): OpenDocument | undefined;
@@ -81,7 +80,10 @@ export class Commands {
     this.#host = host;
   }
 
-  /** Does what `workspace/executeCommand` asks for; a run that is taken back before it has begun is cancelled. */
+  /**
+   * Executes a `workspace/executeCommand` request; cancels a run if the request is cancelled before the run has
+   * begun.
+   */
   async execute(params: unknown, signal: AbortSignal): Promise<unknown> {
     const { command, arguments: list, workDoneToken } = isObject(params) ? params : {};
     const work = typeof command === "string" && Object.hasOwn(TABLE, command) ? TABLE[command] : undefined;
@@ -111,14 +113,14 @@ export class Commands {
     });
   }
 
-  /** Takes back what the editor shows under a token. */
+  /** Cancels the run that the editor shows under a progress token. */
   cancelProgress(token: unknown): void {
     for (const run of this.#runs) {
       if (run.token === token) run.cancel();
     }
   }
 
-  /** Cancels the run on a document, or everything; settles when it has ended. */
+  /** Cancels the run on a document, or all runs; settles when they have ended. */
   async end(document?: OpenDocument): Promise<void> {
     const runs = [...this.#runs].filter((run) => document === undefined || run.document === document);
     for (const run of runs) run.cancel();
@@ -134,7 +136,7 @@ export class Commands {
     this.#runs.add(run);
     const cancel = () => run.cancel();
     signal.addEventListener("abort", cancel);
-    // What it throws is a fault of the program, and told as one.
+    // Whatever it throws is a fault of the program, and reported as one.
     run.ended.catch((thrown: unknown) =>
       client.say(Level.error, `This is a fault of the program: ${thrownText(thrown)}`)
     )
@@ -144,7 +146,7 @@ export class Commands {
     return problem === null ? STARTED : this.#refused(problem);
   }
 
-  /** Cancels one call, or what runs on a document or is about to. */
+  /** Cancels one call, or the runs on a document, also those about to begin. */
   cancel(document: OpenDocument, id: string | undefined) {
     if (id !== undefined) return { cancelled: document.working?.cancelCall(id) ?? false };
     const runs = [...this.#runs].filter((run) => run.document === document);
@@ -152,7 +154,7 @@ export class Commands {
     return { cancelled: runs.length > 0 };
   }
 
-  /** The call that is named, or that stands at a line, or the only one that waits. */
+  /** Finds the call by its id, at a line, or the only one that waits. */
   onCall({ document, id, line }: Asked, then: (id: string) => unknown): unknown {
     const target = id !== undefined
       ? { kind: "id", text: id } as const
@@ -164,8 +166,8 @@ export class Commands {
   }
 
   /**
-   * Writes something small. While a run works on the document, it does that too. The editor may wait for this answer
-   * before it takes the edit, so it is given once the edit is asked for; what is in the way after that is told.
+   * Makes a small change, also while a run works on the document. The editor may wait for this answer before it
+   * applies the edit, so the answer comes once the edit is asked for; later problems are shown.
    */
   async mark(
     { document }: Asked,
@@ -188,7 +190,7 @@ export class Commands {
     return STARTED;
   }
 
-  /** Notes that the word which the person took over from an action is their approval of the call as it stands. */
+  /** Records that the status word the person took from a code action is their approval of the call as it is. */
   async confirm(document: OpenDocument, id: string): Promise<void> {
     const opened = await document.work({ brief: true });
     if (!opened.ok) return this.#client.log(opened.problem.message);
@@ -197,7 +199,7 @@ export class Commands {
     if (!approved.ok) this.#client.log(approved.problem.message);
   }
 
-  /** Approves what a call asks for in this document until the person logs out, and says how to take that back. */
+  /** Approves calls like this one in this document until logout, and says how to undo that. */
   async allow({ document }: Asked, id: string): Promise<unknown> {
     const opened = document.working === null ? await document.work({ brief: true }) : null;
     if (opened !== null && !opened.ok) return this.#refused(opened.problem);
@@ -277,14 +279,14 @@ export class Commands {
     };
   }
 
-  /** A refusal that the person sees too: few editors show the answers of commands. */
+  /** Refuses, and shows the problem to the person too, because few editors show the answers of commands. */
   #refused(problem: Problem): Refusal {
     this.#client.problem(problem);
     return new Refusal(RpcCode.failed, problem.message, { code: problem.code, next: problem.next });
   }
 }
 
-/** Makes the text that stands in a block its result. */
+/** Makes the text in a block its result. */
 async function takeText(session: ChatSession, id: string): Promise<Outcome<unknown>> {
   const result = session.chat.result(id);
   const problem = result === undefined

@@ -1,4 +1,4 @@
-// One document that is open in the editor: its text, a session that looks at it, and the run that changes it.
+// One document that is open in the editor: its text, a read-only `ChatSession`, and the run that changes it.
 
 import { chatInMemory, type RequestLimiter } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
@@ -20,16 +20,16 @@ import { editsBetween, sameText } from "./text_edits.ts";
 export interface DocumentHost {
   readonly environment: Environment;
   readonly client: Client;
-  /** All documents share what a provider takes at a time. */
+  /** All documents share one limit for requests to a provider. */
   readonly limiter: RequestLimiter;
-  /** Told when the text, or what is known of its calls, is another one. */
+  /** Called when the text, or what is known about its calls, has changed. */
   readonly changed: (document: OpenDocument) => void;
 }
 
-/** A session that may change the document, under its lock. */
+/** A `ChatSession` that may change the document, under its lock. */
 export interface Working {
   readonly session: ChatSession;
-  /** Gives the document back. */
+  /** Releases the document. */
   close(): Promise<void>;
 }
 
@@ -40,13 +40,13 @@ export class OpenDocument {
   readonly #host: DocumentHost;
   #readOnly: Promise<Outcome<ChatSession>> | null = null;
   #working: Working | null = null;
-  /** Opening for work, which takes a while. */
+  /** Whether the document is being opened for work, which takes a moment. */
   #opening = false;
-  /** Settles when a work ends that takes no more than a moment: nobody has to be refused for that. */
+  /** Settles when short work ends; others wait for it instead of being refused. */
   #brief: Promise<void> | null = null;
-  /** Edits that were handed out as approvals, with the version they are of. */
+  /** Edits offered as approvals, with the version they apply to. */
   #approvals: { readonly version: number; readonly id: string; readonly edits: readonly Edit[] }[] = [];
-  /** So often did somebody else than a run change the text. */
+  /** How often the text was changed by others than a run. */
   foreignChanges = 0;
 
   constructor(uri: string, text: string, version: number, host: DocumentHost) {
@@ -74,12 +74,12 @@ export class OpenDocument {
     return this.#host.client.abilities.encoding;
   }
 
-  /** The text that the editor shows, as it counts it. */
+  /** The text in the editor, with the editor's way of counting. */
   get counted(): Counted {
     return { chat: this.store.buffer, encoding: this.#encoding };
   }
 
-  /** Whether the editor is being asked for an edit: what would be said of the text now is said in a moment. */
+  /** Whether the editor is being asked for an edit; then anything about the text should wait a moment. */
   get isUnsettled(): boolean {
     return this.store.chat !== this.store.buffer;
   }
@@ -88,12 +88,12 @@ export class OpenDocument {
     return this.#opening || this.#working !== null;
   }
 
-  /** The session that works on the document now. */
+  /** The `ChatSession` that works on the document now. */
   get working(): ChatSession | null {
     return this.#working?.session ?? null;
   }
 
-  /** A session for whoever wants to know something of the document. Fails with what is wrong in the settings. */
+  /** A read-only `ChatSession` for questions about the document. Fails with what is wrong in the settings. */
   async openReadOnly(): Promise<Outcome<ChatSession>> {
     if (this.#working !== null) return success(this.#working.session);
     const readOnly = this.#readOnly ??= chatInMemory(NOTHING, {
@@ -102,19 +102,19 @@ export class OpenDocument {
       readOnly: true,
     });
     const session = await readOnly;
-    // What was wrong may be right by now.
+    // What was wrong may be corrected by the next time.
     if (!session.ok && this.#readOnly === readOnly) this.#readOnly = null;
     return session;
   }
 
-  /** What was known of settings, approvals and other runs may not be true any more. */
+  /** Drops what was read of settings, approvals and other runs, because it may have changed. */
   forget(): void {
     this.#readOnly = null;
   }
 
   /**
-   * Opens the document for work, under its lock. Fails with `busy` while something works on it, with `document-locked`
-   * while another program does, or with what is wrong in the settings.
+   * Opens the document for work, under its lock. Fails with `busy` while other work runs here, with `document-locked`
+   * while another program works on it, or with what is wrong in the settings.
    */
   async work(
     options: { readonly emit?: Emit; readonly signal?: AbortSignal; readonly brief?: boolean },
@@ -184,8 +184,8 @@ export class OpenDocument {
   }
 
   /**
-   * Applies the editor's changes; returns the id of the call that they approve, if they do nothing else. A change that
-   * cannot be read leaves the text unknown until the editor sends all of it.
+   * Applies the editor's changes; returns the id of the call that they approve, if they do nothing else. After a
+   * change that cannot be read, the text is unknown until the editor sends all of it.
    */
   change(version: number, changes: readonly unknown[]): string | null {
     const before = this.store.buffer;
@@ -207,12 +207,12 @@ export class OpenDocument {
     return approved?.id ?? null;
   }
 
-  /** Notes that these edits, should the person take them, mean that they approve the call. */
+  /** Remembers that these edits, if the person accepts them, approve the call. */
   offerApproval(id: string, edits: readonly Edit[]): void {
     this.#approvals.push({ version: this.store.version, id, edits });
   }
 
-  /** An edit of the text that the editor shows. */
+  /** Converts an edit of the editor's text to the protocol's form. */
   textEdit(edit: Edit) {
     return textEdit(this.counted, edit);
   }
@@ -220,7 +220,7 @@ export class OpenDocument {
 
 const NOTHING = new Uint8Array(0);
 
-/** Whether an event says something of a call that is shown beside the text. */
+/** Whether an event affects what is shown about calls. */
 export function concernsCalls({ event }: CycleEvent): boolean {
   return event === "tool:executing" || event === "tool:finished" || event === "approval:pending";
 }
@@ -229,9 +229,9 @@ function textEdit(counted: Counted, { from, to, insert }: Edit) {
   return { range: toRange(counted, { from, to }), newText: insert };
 }
 
-/** The text after one change. Null is an unknown text: `chat` is one, or the change cannot be read. */
+/** The text after one change. Null is an unknown text: before the change, or because the change cannot be read. */
 function applied(chat: Chat | null, change: unknown, encoding: Encoding): Chat | null {
-  // Only a change without the member gives the whole text; a range that cannot be read would replace it by a part.
+  // Only a change without the member gives the whole text; an unreadable range would replace it by a part.
   if (isObject(change) && !Object.hasOwn(change, "range") && typeof change.text === "string") {
     return parse(new TextEncoder().encode(change.text));
   }
@@ -239,7 +239,7 @@ function applied(chat: Chat | null, change: unknown, encoding: Encoding): Chat |
   return edit === null ? null : update(chat!, [edit]);
 }
 
-/** A change of a part of the text as an edit; null for anything else. */
+/** Converts a change of a part of the text to an edit; null for anything else. */
 function editOf(chat: Chat, change: unknown, encoding: Encoding): Edit | null {
   const text = memberOf(change, ["text"]);
   const range = rangeIn(memberOf(change, ["range"]));
@@ -250,22 +250,22 @@ function editOf(chat: Chat, change: unknown, encoding: Encoding): Edit | null {
     offset: toOffset(counted, position),
   }));
   const [first, last] = places.sort((a, b) => a.offset - b.offset) as [Spot, Spot];
-  // Some editors tell of one half of a surrogate pair; the other one stays what it was.
+  // Some editors report a change of one half of a surrogate pair; the other half stays.
   const [head, tail] = [halvesAt(counted, first)[0], halvesAt(counted, last)[1]];
   const to = last.offset + (tail === "" ? 0 : PAIR);
   return { from: first.offset, to, insert: `${head}${text}${tail}` };
 }
 
-/** A position, and the offset of the character that it is before or in. */
+/** A position, and the offset of the character that contains or follows it. */
 interface Spot {
   readonly position: ReturnType<typeof toPosition>;
   readonly offset: number;
 }
 
-/** Bytes of a character that UTF-16 spells with two code units. */
+/** Bytes of a character that takes two code units in UTF-16. */
 const PAIR = 4;
 
-/** The two code units between which a position lies; empty where it does not part a character. */
+/** The two code units around a position inside a character; empty if it is not inside one. */
 function halvesAt(counted: Counted, { position, offset }: Spot): readonly [string, string] {
   const { chat, encoding } = counted;
   const lead = chat.slice(offset, offset + 1)[0] ?? 0;
@@ -275,13 +275,13 @@ function halvesAt(counted: Counted, { position, offset }: Spot): readonly [strin
   return [pair[0]!, pair[1]!];
 }
 
-/** A range that came over the wire; null for anything else. */
+/** Reads a range from the protocol; null for anything else. */
 export function rangeIn(value: unknown): ReturnType<typeof toRange> | null {
   const [start, end] = [positionIn(memberOf(value, ["start"])), positionIn(memberOf(value, ["end"]))];
   return start === null || end === null ? null : { start, end };
 }
 
-/** A position that came over the wire; null for anything else. */
+/** Reads a position from the protocol; null for anything else. */
 export function positionIn(value: unknown): { line: number; character: number } | null {
   const [line, character] = [memberOf(value, ["line"]), memberOf(value, ["character"])];
   return isCount(line) && isCount(character) ? { line, character } : null;
@@ -291,7 +291,7 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
-/** What is remembered of a document goes by its real path; one that was never saved has the path it was given. */
+/** The state of a document belongs to its real path; one that was never saved has the given path. */
 function realPath(path: string): string {
   try {
     return Deno.realPathSync(path);

@@ -1,4 +1,4 @@
-// Places as the client counts them, in bytes or in UTF-16 code units, against the byte offsets of the parser.
+// Converts between the client's positions, in bytes or UTF-16 code units, and the parser's byte offsets.
 
 import type { Position, Range } from "vscode-languageserver-types";
 import type { Chat, Place } from "../../parser/types.ts";
@@ -6,18 +6,18 @@ import { endsWithLine, offsetAt, positionAt } from "../../parser/utf16.ts";
 
 const LF = 10;
 
-/** What a position counts on its line. */
+/** The unit of a position within its line. */
 export type Encoding = "utf-8" | "utf-16";
 
-/** One document and how its client counts. */
+/** One document, and its client's unit. */
 export interface Counted {
   readonly chat: Chat;
   readonly encoding: Encoding;
 }
 
 /**
- * The position of a byte offset; inside a character it is that character's beginning. A byte order mark that an editor
- * leaves in the text is a character of its first line.
+ * The position of a byte offset; inside a character, the position of its beginning. A byte order mark that an editor
+ * leaves in the text counts as a character of its first line.
  */
 export function toPosition(counted: Counted, offset: number): Position {
   const { line, character } = positionOf(counted, offset);
@@ -25,14 +25,16 @@ export function toPosition(counted: Counted, offset: number): Position {
   return { line, character: offset < mark.bytes ? 0 : character + mark.counted };
 }
 
-/** The byte offset of a position. Past the end of its line it is the line's end, past the last line the document's. */
+/**
+ * The byte offset of a position. Past the end of its line it is the line's end, past the last line the document's.
+ */
 export function toOffset(counted: Counted, { line, character }: Position): number {
   const mark = line === 0 ? markOf(counted) : NO_MARK;
   if (character < mark.counted) return 0;
   return offsetOf(counted, { line, character: character - mark.counted });
 }
 
-/** A byte order mark: how many bytes it has, and how many characters that is for the client. */
+/** A byte order mark: its length in bytes, and in the client's units. */
 interface Mark {
   readonly bytes: number;
   readonly counted: number;
@@ -62,7 +64,6 @@ function offsetOf({ chat, encoding }: Counted, { line, character }: Position): n
   return isPast ? chat.lineEnd(line + 1) : characterStart(chat, start, start + character);
 }
 
-/** The range of a piece of the document. */
 export function toRange(counted: Counted, { from, to }: Pick<Place, "from" | "to">): Range {
   return { start: toPosition(counted, from), end: toPosition(counted, to) };
 }
@@ -73,13 +74,13 @@ export function linesRange(counted: Counted, first: number, last: number): Range
   return toRange(counted, { from: chat.lineStart(first), to: chat.lineEnd(Math.min(last, chat.lineCount)) });
 }
 
-/** Just before the line feed of a line, which a carriage return may stand before. */
+/** The offset before the line feed of a line, after a possible carriage return. */
 function beforeFeed(chat: Chat, line: number): number {
   const next = chat.lineStart(line + 1);
   return next > chat.lineStart(line) && chat.slice(next - 1, next)[0] === LF ? next - 1 : next;
 }
 
-/** Where the character begins that a byte offset lies in. */
+/** The beginning of the character that contains a byte offset. */
 function characterStart(chat: Chat, start: number, offset: number): number {
   const from = Math.max(start, offset - 3);
   const bytes = chat.slice(from, offset + 1);

@@ -1,4 +1,4 @@
-// One run on a document that the editor shows: started, told of while it goes on, cancelled, and brought to its end.
+// One run on a document in the editor: starts it, reports its progress, cancels it, and reports its end.
 
 import type { ChatSession } from "../../agent/types.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -8,17 +8,17 @@ import { type Client, Level, type Progress } from "./client.ts";
 import { concernsCalls, type OpenDocument, type Working } from "./document.ts";
 import { startOfLine } from "./features/actions.ts";
 
-/** Milliseconds between two reports of what goes on. */
+/** Milliseconds between two progress reports. */
 const REPORT_EVERY = 1000;
 
 export interface RunRequest {
   readonly document: OpenDocument;
   readonly client: Client;
-  /** What is done with the document. */
+  /** The work to do on the document. */
   readonly act: (session: ChatSession) => Promise<Stop>;
-  /** Where the editor wants to be told of it. */
+  /** The token for progress reports that the editor chose. */
   readonly workDoneToken?: unknown;
-  /** The line of the cursor when the person asked for it, if that is known. */
+  /** The line of the cursor when the person started it, if known. */
   readonly line?: number;
 }
 
@@ -28,16 +28,16 @@ export class Run {
   readonly #controller = new AbortController();
   readonly #foreignBefore: number;
   #progress: Progress | null = null;
-  /** What goes on, and since when. */
+  /** The current activity, and its start time. */
   #doing: { readonly what: string; readonly since: number } | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
   #cursor: number | null = null;
   readonly #request: RunRequest;
   readonly #over = Promise.withResolvers<void>();
-  /** Settles when the document was given back, or could not be had. */
+  /** Settles when the document was released, or could not be opened. */
   readonly ended: Promise<void> = this.#over.promise;
 
-  /** A run that has not begun; it can be cancelled from now on. */
+  /** Creates a run without starting it; it can be cancelled from now on. */
   constructor(request: RunRequest) {
     const { document, client } = request;
     this.document = document;
@@ -46,7 +46,7 @@ export class Run {
     this.#foreignBefore = document.foreignChanges;
   }
 
-  /** Begins; answers with what is in its way, or null, and goes on by itself. */
+  /** Starts and continues in the background; returns what prevents it, or null. */
   async start(): Promise<Problem | null> {
     const working = await this.document.work({
       signal: this.#controller.signal,
@@ -70,16 +70,16 @@ export class Run {
       clearInterval(this.#timer);
       await close();
     }
-    // Whoever is told that it has ended may begin the next one.
+    // After the release, because whoever learns of the end may start the next run.
     this.#tell(stop);
   }
 
-  /** What the editor calls this run. */
+  /** The progress token of this run. */
   get token(): string | number | null {
     return this.#progress?.token ?? null;
   }
 
-  /** Cancels what runs, as one Ctrl-C would. */
+  /** Cancels what runs, like one Ctrl-C. */
   cancel(): void {
     this.#controller.abort();
   }
@@ -109,7 +109,7 @@ export class Run {
     this.#progress?.report(`${this.#doing.what} ${seconds} s`);
   }
 
-  /** Says how it ended, and shows where the person is needed, unless they are elsewhere by now. */
+  /** Reports the end, and shows where the person is needed, unless they have edited the document since. */
   #tell(stop: Stop): void {
     const words = stopWords(stop);
     this.#progress?.end(words?.text ?? "done");

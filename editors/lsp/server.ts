@@ -1,4 +1,4 @@
-// A language server for `.chat` documents: what the editor tells and asks, and who answers.
+// A language server for `.chat` documents: dispatches the editor's requests and notifications.
 
 import { RequestLimiter } from "../../agent/open.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -26,16 +26,16 @@ export interface ServeOptions {
   readonly write: (bytes: Uint8Array) => Promise<void>;
   readonly environment: Environment;
   readonly version: string;
-  /** Aborting it ends the server in order, as the end of the input does. */
+  /** Aborting it shuts the server down in order, like the end of the input. */
   readonly signal?: AbortSignal;
 }
 
-/** Files that say what holds for documents: those beside them, and the person's own settings. */
+/** Files that affect documents: those near them, and the person's own settings. */
 const watched = (
   environment: Environment,
 ) => ["**/.flemma/**", "**/*.chat", `${configFolder(environment)}/**`];
 
-/** Serves until the editor says `exit` or goes away; answers with the exit code that the protocol wants. */
+/** Serves until the editor sends `exit` or disconnects; returns the exit code that the protocol requires. */
 export async function serveEditor(options: ServeOptions): Promise<number> {
   const server = new Server(options);
   return await server.run();
@@ -43,7 +43,7 @@ export async function serveEditor(options: ServeOptions): Promise<number> {
 
 type Answer = (server: Server, params: unknown, call: Call) => unknown;
 
-/** What is answered, each by the document that it is about. */
+/** The requests, each answered for the document that it names. */
 const REQUESTS: Readonly<Record<string, Answer>> = {
   "textDocument/diagnostic": (server, params) => server.pulled(params),
   "textDocument/codeAction": (server, params) =>
@@ -120,7 +120,7 @@ class Server {
   readonly #stop = new AbortController();
   #client: Client | null = null;
   #shutDown = false;
-  /** Documents whose findings are being told, and whether they have to be told once more. */
+  /** Documents whose findings are being sent, and whether they must be sent again. */
   readonly #telling = new Map<OpenDocument, { again: boolean }>();
 
   constructor(options: ServeOptions) {
@@ -143,7 +143,7 @@ class Server {
     options.signal?.addEventListener("abort", () => this.#stop.abort(), { once: true });
   }
 
-  /** The editor, which has said who it is before anything else is asked. */
+  /** The editor; throws before `initialize`. */
   get client(): Client {
     if (this.#client === null) throw new Error("nothing was initialized");
     return this.#client;
@@ -185,7 +185,7 @@ class Server {
 
   async #answer(answer: Answer, call: Call): Promise<unknown> {
     const given = await answer(this, call.params, call);
-    // What a command has done is done, and said.
+    // The effect of a command stays, so its answer is sent.
     const canBeDropped = call.method !== "workspace/executeCommand";
     return canBeDropped && call.signal.aborted
       ? new Refusal(RpcCode.cancelled, "The request was taken back.")
@@ -238,7 +238,7 @@ class Server {
   open(params: unknown): void {
     const { uri, text, version } = item(params);
     if (typeof uri !== "string" || typeof text !== "string") return;
-    // An editor that opens it again has lost sight of it; what it shows now counts.
+    // An editor that opens the document again has lost track of it; its present text counts.
     this.#documents.get(uri)?.store.close();
     const document = new OpenDocument(uri, text, typeof version === "number" ? version : 0, {
       environment: this.environment,
@@ -280,7 +280,7 @@ class Server {
     await this.commands.end(document);
   }
 
-  /** Settings, other runs or files may be different: everything is looked at anew. */
+  /** Reads everything again after a change of settings, other runs or files. */
   refresh(): void {
     for (const document of this.#documents.values()) {
       document.forget();
@@ -289,13 +289,12 @@ class Server {
     this.client.refresh();
   }
 
-  /** Answers about the document that the parameters name; null when it is not open. */
+  /** Answers about the document that the parameters name; null if it is not open. */
   on(params: unknown, answer: (document: OpenDocument) => unknown): unknown {
     const document = this.#documents.get(String(item(params).uri));
     return document === undefined || document.store.refusal !== null ? null : answer(document);
   }
 
-  /** Answers about a position in that document. */
   at(
     params: unknown,
     answer: (document: OpenDocument, position: { line: number; character: number }) => unknown,
@@ -312,7 +311,10 @@ class Server {
     return { kind: "full", items };
   }
 
-  /** Tells the findings of a document, unless the editor asks for them itself. One look at a time; the last one counts. */
+  /**
+   * Sends the findings of a document, unless the editor requests them itself. One evaluation at a time; only the last
+   * is sent.
+   */
   #tell(document: OpenDocument): void {
     if (this.client.abilities.pullsDiagnostics || this.#documents.get(document.uri) !== document) return;
     const telling = this.#telling.get(document);
@@ -334,7 +336,6 @@ class Server {
   }
 }
 
-/** The document that parameters are about. */
 function item(params: unknown): Record<string, unknown> {
   const found = memberOf(params, ["textDocument"]);
   return isObject(found) ? found : {};

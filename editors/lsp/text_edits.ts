@@ -1,4 +1,4 @@
-// Edits between two versions of a text: as few bytes as the lines that differ need, and moved past the edits of others.
+// Edits between two versions of a text: as small as the changed lines permit, and rebased over the edits of others.
 
 import { commonPrefix } from "../../base/bytes.ts";
 import { difference, joinLines, splitLines } from "../../cycle/storage/lines.ts";
@@ -8,7 +8,7 @@ import type { Chat } from "../../parser/types.ts";
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
 
-/** The edits that make `after` of `before`; none when they are the same. */
+/** The edits that turn `before` into `after`; none if they are the same. */
 export function editsBetween(before: Uint8Array, after: Uint8Array): Edit[] {
   const start = wholeCharacters(before, commonPrefix(before, after));
   const end = commonSuffix(before, after, start);
@@ -30,8 +30,8 @@ export function editsBetween(before: Uint8Array, after: Uint8Array): Edit[] {
 }
 
 /**
- * Edits of one text as they stand after other edits of the same text; null where both touch the same bytes. What others
- * put in at the very place of an edit of ours stays behind it.
+ * Rebases edits over other edits of the same text; null if both touch the same bytes. Text that others insert at the
+ * exact place of our edit stays after it.
  */
 export function movedPast(edits: readonly Edit[], others: readonly Edit[]): Edit[] | null {
   const moved: Edit[] = [];
@@ -48,7 +48,7 @@ export function movedPast(edits: readonly Edit[], others: readonly Edit[]): Edit
   return moved;
 }
 
-/** An edit without the characters at either end that it puts back as they were. */
+/** Trims the characters at either end that an edit would replace by themselves. */
 function trimmed(text: Uint8Array, { from, to, insert }: Edit): Edit {
   const old = text.subarray(from, to);
   const now = encoder.encode(insert);
@@ -57,7 +57,7 @@ function trimmed(text: Uint8Array, { from, to, insert }: Edit): Edit {
   return { from: from + head, to: to - tail, insert: decoder.decode(now.subarray(head, now.length - tail)) };
 }
 
-/** The longest common end of two texts that begins with a whole character and lies behind byte `start` of both. */
+/** The longest common suffix of two texts that begins with a whole character, after byte `start` of both. */
 function commonSuffix(a: Uint8Array, b: Uint8Array, start: number): number {
   const most = Math.min(a.length, b.length) - start;
   let count = 0;
@@ -66,7 +66,7 @@ function commonSuffix(a: Uint8Array, b: Uint8Array, start: number): number {
   return count;
 }
 
-/** The same prefix without a piece of a character at its end. */
+/** The same prefix without a partial character at its end. */
 function wholeCharacters(text: Uint8Array, prefix: number): number {
   let at = prefix;
   while (at > 0 && at < text.length && isInside(text[at]!)) at--;
@@ -77,7 +77,7 @@ function isInside(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** Whether two versions are the same bytes, asked without joining more of them than needed. */
+/** Whether two versions are the same bytes, joining no more of them than needed. */
 export function sameText(a: Chat, b: Chat): boolean {
   if (a === b) return true;
   if (a.byteLength !== b.byteLength) return false;

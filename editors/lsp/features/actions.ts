@@ -1,4 +1,4 @@
-// What a person can do where the cursor is: approve and reject as plain edits, everything that runs as a command.
+// The code actions at the cursor: approve and reject as plain edits, everything that runs as a command.
 
 import { visible } from "../../../base/visible.ts";
 import type { CodeAction } from "vscode-languageserver-types";
@@ -18,11 +18,11 @@ type Position = Parameters<typeof toOffset>[1];
 
 export interface ActionRequest {
   readonly range: { readonly start: Position; readonly end: Position };
-  /** Kinds that are asked for; left out all are. */
+  /** The requested kinds; without them all. */
   readonly only?: readonly string[];
 }
 
-/** What can be done with the calls in a range, and with the document. */
+/** The actions for the calls in a range, and for the document. */
 export async function codeActions(
   document: OpenDocument,
   client: Client,
@@ -38,7 +38,7 @@ export async function codeActions(
   return [...calls, ...made.forDocument()].filter(wanted);
 }
 
-/** The ids of the calls whose own block, or whose result's, is in a range. */
+/** The ids of calls in a range, found by their own block or by their result's. */
 function callsIn({ counted }: OpenDocument, range: ActionRequest["range"]): string[] {
   const { chat } = counted;
   const [from, to] = [toOffset(counted, range.start), toOffset(counted, range.end)];
@@ -117,7 +117,7 @@ class Actions {
     return { ...this.#edit(title, "quickfix", edits), isPreferred: result.status === "pending" };
   }
 
-  /** The word, and an empty line in the block for the reason, which the editor is asked to show. */
+  /** Sets the status, adds an empty line in the block for the reason, and asks the editor to show it. */
   #rejectWithReason(result: Result, title: string): CodeAction {
     const { chat } = this.#document.counted;
     const line = result.opener.start + 1;
@@ -151,7 +151,7 @@ class Actions {
   }
 }
 
-/** The line of a place to be shown, clipped to the text. */
+/** The position of a line to show, clipped to the text. */
 export function startOfLine({ counted }: OpenDocument, line: number) {
   return linesRange(counted, Math.min(line, Math.max(1, counted.chat.lineCount)), line).start;
 }

@@ -1,23 +1,22 @@
-// Which setting a place in a first block is about, read off the lines up to it: the block is being written and need not be
-// whole. A guess for completions; what a block means the evaluator says.
+// Finds which setting a position in the frontmatter belongs to, from the lines before it, because unfinished
+// frontmatter may not parse. Only a guess for completions; the evaluator decides what frontmatter means.
 
-/** Where in the settings a person types. */
+/** A position among the settings. */
 export interface BlockKeys {
-  /** The setting around the place. */
+  /** The setting around the position. */
   readonly path: readonly string[];
-  /** What has been typed of the word. */
+  /** The typed part of the word. */
   readonly typed: string;
-  /** Whether a value of `path` is typed; else the name of one of its members. */
+  /** Whether a value of `path` is being typed; else the name of one of its members. */
   readonly isValue: boolean;
 }
 
-/** The place behind `before`, which is the beginning of the line below the lines `above`. */
+/** Finds the position after `before`, which begins the line below the lines `above`. */
 export function blockKeys(language: string, above: readonly string[], before: string): BlockKeys {
   if (language === "lua") return inLua(before);
   return language === "json" ? inJson([...above, before].join("\n")) : inYaml(above, before);
 }
 
-/** `flemma.opt.tools.auto_approve = ` */
 function inLua(before: string): BlockKeys {
   const found = /flemma\.opt((?:\.\w+)*)\.(\w*)$/.exec(before);
   if (found !== null) return { path: parts(found[1]!), typed: found[2]!, isValue: false };
@@ -25,7 +24,7 @@ function inLua(before: string): BlockKeys {
   return value === null ? NOWHERE : { path: parts(value[1]!), typed: value[2]!, isValue: true };
 }
 
-/** Keys by their indentation. */
+/** By indentation. */
 function inYaml(above: readonly string[], before: string): BlockKeys {
   const [, indent = "", rest = ""] = /^(\s*)(.*)$/.exec(before) ?? [];
   const value = /^(?:- +)?([\w.$-]+):\s+(?:\[[^\]]*)?["']?([\w$.-]*)$/.exec(rest);
@@ -51,9 +50,9 @@ function inYaml(above: readonly string[], before: string): BlockKeys {
   return { path: [...path, ...typed.slice(0, dot).split(".")], typed: typed.slice(dot + 1), isValue: false };
 }
 
-/** Keys by the braces that are open. */
+/** By open braces. */
 function inJson(text: string): BlockKeys {
-  /** What is open, with the key it is the value of. */
+  /** The open braces and brackets, with the key of each. */
   const open: { readonly key: string | null; readonly isList: boolean }[] = [];
   let key: string | null = null;
   let word: string | null = null;

@@ -1,4 +1,4 @@
-// What may stand where a person types: roles, statuses, ids of calls, tools, files, settings and models.
+// Completions for roles, statuses, ids of calls, tools, files, settings and models.
 
 import type { CompletionItem } from "vscode-languageserver-types";
 import { isObject } from "../../../base/is_object.ts";
@@ -25,24 +25,24 @@ const KIND = {
   function: 3,
 } as const;
 
-/** Characters that ask for completions by themselves. */
+/** Characters that trigger completions. */
 export const TRIGGERS = ["@", "`", "=", "$", "/", "."];
 
-/** Files of a folder that are offered. */
+/** Maximum number of files offered from a folder. */
 const MOST_FILES = 200;
 
 const ROLES = ["System", "You", "Assistant"];
-/** The words that a person writes; the others are the program's. */
+/** The statuses that a person writes; flemma writes the others. */
 const STATUSES = ["pending", "approved", "rejected"];
 
-/** A word that may go in the place of what stands behind `from` bytes of the line. */
+/** A word that may replace the text after `from` bytes of the line. */
 interface Offer {
   readonly text: string;
   readonly kind: CompletionItem["kind"];
   readonly detail?: string;
 }
 
-/** What may stand at a position. */
+/** The completions at a position. */
 export async function completion(
   document: OpenDocument,
   position: Position,
@@ -70,12 +70,12 @@ export async function completion(
 }
 
 interface Offers {
-  /** What has been typed of the word. */
+  /** The typed part of the word. */
   readonly typed: string;
   readonly offers: readonly Offer[];
 }
 
-/** The member of a first block that holds settings; others are variables of templates. */
+/** The member of the frontmatter that holds settings; the others are template variables. */
 const ROOT = "flemma";
 
 const NONE: Offers = { typed: "", offers: [] };
@@ -103,7 +103,7 @@ function inText(document: OpenDocument, before: string, environment: Environment
   return file === null ? NONE : files(document, file[1]!, environment);
 }
 
-/** Ids of calls that have no result yet. */
+/** Ids of calls without a result. */
 function openCalls({ counted: { chat } }: OpenDocument): Offer[] {
   return summarizeOpenCalls(chat).open.map((text) => ({
     text,
@@ -112,7 +112,7 @@ function openCalls({ counted: { chat } }: OpenDocument): Offer[] {
   }));
 }
 
-/** The entries of the folder that a reference has reached, those that are hidden only where a dot asks for them. */
+/** The entries of the folder that a reference has reached; hidden ones only after a dot. */
 function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment): Offers {
   const slash = typed.lastIndexOf("/");
   const word = typed.slice(slash + 1);
@@ -124,7 +124,7 @@ function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment
   try {
     entries = [...Deno.readDirSync(folder)];
   } catch {
-    // Nothing that could be named.
+    // Not a readable folder.
     return NONE;
   }
   const offers = entries
@@ -139,7 +139,7 @@ function files({ path }: OpenDocument, typed: string, { home, cwd }: Environment
   return { typed: word, offers };
 }
 
-/** A piece of a path without the spelling that references have; as it is where it has none. */
+/** Decodes a piece of a path in a reference; unchanged if it is not encoded. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path.replaceAll("+", " "));
@@ -180,7 +180,7 @@ function nodeOf(path: readonly string[]): Node | null {
   }
 }
 
-/** Values of a key that are words: of a choice, of a switch, models and presets. */
+/** The values of a setting that are words: choices, true and false, models and presets. */
 async function values(document: OpenDocument, path: readonly string[], node: Node): Promise<Offer[]> {
   const value = (text: string): Offer => ({ text, kind: KIND.value });
   if (path.join(".") === "model") return await models(document);
@@ -204,12 +204,11 @@ async function models(document: OpenDocument): Promise<Offer[]> {
   return modelNames(settings).map((text) => ({ text, kind: KIND.value }));
 }
 
-/** Whether something that came with a request is a list of texts. */
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }
 
-/** The member of a request that says what kinds are asked for. */
+/** The requested kinds in the context of a code action request. */
 export function onlyIn(context: unknown): readonly string[] | undefined {
   return isObject(context) && isTexts(context.only) ? context.only : undefined;
 }

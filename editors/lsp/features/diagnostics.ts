@@ -1,4 +1,4 @@
-// What `flemma check` says of a document, as the editor shows it: a call that waits for the person says what it asks for.
+// Shows the findings of `flemma check` in the editor; a finding for each waiting call says what it asks for.
 
 import { inOneLine } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
@@ -8,30 +8,30 @@ import type { Chat, Diagnostic } from "../../../parser/types.ts";
 import type { OpenDocument } from "../document.ts";
 import { type Counted, linesRange, toRange } from "../positions.ts";
 
-/** How serious a finding is, as the protocol numbers it. */
+/** Severities, as the protocol numbers them. */
 const SEVERITY = { error: 1, warning: 2, info: 3 } as const;
 
-/** Marks text that is of no use. */
+/** The protocol's tag for unnecessary text. */
 const UNNECESSARY = 1;
 
 /** Findings about text that is never sent. */
 const IGNORED: ReadonlySet<string> = new Set(["text_before_first_message", "role_unknown"]);
 
-/** The findings of a version of the text. */
+/** The findings for a version of the text. */
 export interface Findings {
   readonly version: number;
   readonly diagnostics: readonly Shown[];
 }
 
 /**
- * Everything that is wrong with the text as the editor shows it. While the editor is asked for an edit the answer is that
- * of the text before, and the next change brings a new one.
+ * Finds everything that is wrong with the editor's text. While the editor is asked for an edit, these are the
+ * findings for the text before; the next change brings new ones.
  */
 export async function findingsOf(document: OpenDocument): Promise<Findings> {
   const { store, uri } = document;
   while (true) {
     const { version, buffer } = store;
-    // What templates remember from one evaluation must not reach the next.
+    // Template state from one evaluation must not affect the next.
     if (hasTags(buffer)) document.forget();
     const session = await document.openReadOnly();
     const found = session.ok ? (await session.value.diagnose()).diagnostics : [
@@ -60,7 +60,7 @@ function problemFinding(code: string, message: string, next?: string): Diagnosti
   };
 }
 
-/** A finding; one about the whole first block may know the very line. */
+/** A finding about the whole frontmatter may know the exact line. */
 type Finding = Diagnostic & { readonly line?: number };
 
 function shown(
@@ -84,7 +84,7 @@ function shown(
   };
 }
 
-/** Where a finding is: its columns, else the first line that it is about. */
+/** The range of a finding: its columns, else its first line. */
 function rangeOf(counted: Counted, finding: Finding) {
   const { chat } = counted;
   const { start, end = start, startCol, endCol } = finding;
@@ -98,7 +98,7 @@ function rangeOf(counted: Counted, finding: Finding) {
   return toRange(counted, { from, to: Math.max(from, to) });
 }
 
-/** For a finding about a call where its result is, for one about a result where its call is. */
+/** The related place: of the result for a finding about a call, of the call for a finding about a result. */
 function otherHalf(counted: Counted, id: string, { start }: Finding, uri: string) {
   const { chat } = counted;
   const [call, result] = [chat.call(id), chat.result(id)];
@@ -109,7 +109,7 @@ function otherHalf(counted: Counted, id: string, { start }: Finding, uri: string
   return [{ location: { uri, range: linesRange(counted, line, line) }, message }];
 }
 
-/** Whether the text holds a tag that is evaluated. */
+/** Whether the text has a template tag that is evaluated. */
 function hasTags(chat: Chat): boolean {
   return chat.turns.some(({ role, segments }) =>
     role !== "Assistant" &&

@@ -1,4 +1,4 @@
-// What is shown beside the text: one line that says what a call asks for, and words to click.
+// The inlay hints and code lenses: a one-line preview of each open call, and actions to click.
 
 import type { CodeLens, InlayHint } from "vscode-languageserver-types";
 import type { OpenDocument } from "../document.ts";

@@ -1,4 +1,4 @@
-// What typing a colon completes: a role at the beginning of a line becomes the marker of a message.
+// Completes a role to a message marker when a colon is typed after it.
 
 import type { TextEdit } from "vscode-languageserver-types";
 import type { OpenDocument } from "../document.ts";

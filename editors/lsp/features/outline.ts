@@ -1,4 +1,4 @@
-// The shape of a document: folds, symbols, and what a selection grows to.
+// The structure of a document: folding ranges, symbols and selection ranges.
 
 import type {
   DocumentSymbol,
@@ -15,10 +15,10 @@ import { type Counted, linesRange, toOffset, toRange } from "../positions.ts";
 /** Kinds of symbols, as the protocol numbers them. */
 const KIND = { message: 3, call: 12, result: 13, thinking: 15, settings: 19 } as const;
 
-/** Characters of a message that stand for it. */
+/** Maximum length of a message's name in characters. */
 const NAME_LENGTH = 60;
 
-/** What can be folded: the first block, messages, thinking, calls and results. */
+/** The folding ranges: frontmatter, messages, thinking, calls and results. */
 export function foldingRanges(
   chat: Chat,
   { foldsWithText }: Pick<Abilities, "foldsWithText">,
@@ -45,7 +45,7 @@ export function foldingRanges(
   return ranges;
 }
 
-/** Messages, in them calls, and with each call its result. */
+/** Messages, with their calls as children, and each call with its result. */
 export function symbolTree(counted: Counted): DocumentSymbol[] {
   const { chat } = counted;
   const block = chat.frontmatter;
@@ -63,7 +63,7 @@ export function symbolTree(counted: Counted): DocumentSymbol[] {
   ];
 }
 
-/** The same without a tree. */
+/** The same as a flat list. */
 export function symbolList(counted: Counted, uri: string): SymbolInformation[] {
   const flat = (symbols: readonly DocumentSymbol[], container?: string): SymbolInformation[] =>
     symbols.flatMap(({ name, kind, range, children = [] }) => [
@@ -78,7 +78,7 @@ export function symbolList(counted: Counted, uri: string): SymbolInformation[] {
   return flat(symbolTree(counted));
 }
 
-/** What a selection grows to at each position: the line, the block, the message, the document. */
+/** The enclosing ranges at each position: the line, the block, the message, the document. */
 export function selectionRanges(
   counted: Counted,
   positions: readonly { readonly line: number; readonly character: number }[],
@@ -110,7 +110,7 @@ export function selectionRanges(
   });
 }
 
-/** What stands for a message in a list: its role and its first words. */
+/** The name of a message: its role and its first words. */
 function turnName({ role, segments }: Turn): string {
   const text = segments.find((segment) => segment.kind === "text" && segment.value.trim() !== "");
   const words = text?.kind === "text" ? text.value.trim().split("\n", 1)[0]! : "";
@@ -119,7 +119,7 @@ function turnName({ role, segments }: Turn): string {
 
 interface Pairs {
   readonly answers: ReadonlyMap<string, Extract<Segment, { kind: "tool_result" }>>;
-  /** Ids of calls that are in the document. */
+  /** Ids of calls in the document. */
   readonly inCall: ReadonlySet<string>;
 }
 

@@ -1,14 +1,14 @@
-// The calls of all open documents that wait for the person, as symbols to go to.
+// The waiting calls of all open documents, as workspace symbols.
 
 import type { WorkspaceSymbol } from "vscode-languageserver-types";
 import { linesRange } from "../positions.ts";
 import type { OpenDocument } from "../document.ts";
 import { isWaiting } from "./diagnostics.ts";
 
-/** What the protocol calls a function. */
+/** The protocol's symbol kind for a function. */
 const CALL = 12;
 
-/** Waiting calls whose preview holds the query. */
+/** The waiting calls whose preview contains the query. */
 export async function pendingSymbols(
   documents: readonly OpenDocument[],
   query: unknown,

@@ -1,4 +1,4 @@
-// What belongs together: a call and its result by their id, and the files that a message names.
+// Links that belong together: a call and its result by their id, and the files that a message names.
 
 import type { Environment } from "../../../base/environment.ts";
 import type { DocumentLink, Location } from "vscode-languageserver-types";
@@ -10,7 +10,7 @@ import { type Counted, linesRange, toOffset, toRange } from "../positions.ts";
 
 type Position = Parameters<typeof toOffset>[1];
 
-/** The id of the call or result that a position is in; null elsewhere. */
+/** The id of the call or result that contains a position; null elsewhere. */
 export function idAt({ chat, encoding }: Counted, position: Position): string | null {
   const offset = toOffset({ chat, encoding }, position);
   const blocks = chat.turnAt(offset)?.segments ?? [];
@@ -39,7 +39,7 @@ export function references({ counted, uri }: OpenDocument, position: Position): 
     .map(({ start }) => ({ uri, range: linesRange(counted, start, start) }));
 }
 
-/** The lines that name the id at a position. */
+/** The lines with the id at a position. */
 export function highlights({ counted }: OpenDocument, position: Position) {
   return placesOfId(counted.chat, idAt(counted, position))
     .map(({ start }) => ({ range: linesRange(counted, start, start) }));
@@ -50,7 +50,7 @@ function placesOfId(chat: Chat, id: string | null): Place[] {
   return [...chat.calls, ...chat.results].filter((block) => block.id === id).map(({ place }) => place);
 }
 
-/** The files that messages and results name, as links. */
+/** Links to the files that messages and results name. */
 export function documentLinks({ counted, path }: OpenDocument, environment: Environment): DocumentLink[] {
   const base = { folder: path === null ? environment.cwd : folderOfDocument(path), home: environment.home };
   return fileLinks(counted.chat, environment).map(({ path: named, place }) => ({

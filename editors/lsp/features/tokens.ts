@@ -1,19 +1,19 @@
-// Colours for editors without a syntax file for documents: markers, headers, statuses, thinking, tags.
+// Semantic tokens for editors without a syntax file: markers, headers, statuses, thinking, tags.
 
 import type { SemanticTokens, SemanticTokensDelta } from "vscode-languageserver-types";
 import type { Chat, Segment } from "../../../parser/types.ts";
 import type { OpenDocument } from "../document.ts";
 import { type Counted, toPosition } from "../positions.ts";
 
-/** Kinds of words, of those that every editor has colours for. */
+/** Token types that every editor has colors for. */
 const TYPES = ["keyword", "function", "comment", "macro", "enumMember"] as const;
 
-/** What the numbers in the answers mean. */
+/** The meaning of the numbers in the answers. */
 export const LEGEND = { tokenTypes: [...TYPES], tokenModifiers: [] };
 
 type Type = (typeof TYPES)[number];
 
-/** Versions of documents of which the editor may ask what changed since. */
+/** Remembers the last tokens of each document, to answer with only the changes. */
 export class Tokens {
   readonly #last = new Map<string, { readonly id: string; readonly data: number[] }>();
   #count = 0;
@@ -25,7 +25,7 @@ export class Tokens {
     return { resultId, data };
   }
 
-  /** What differs from the answer of that name; all of it where that is not remembered. */
+  /** The changes since the answer `previous`; all tokens if that is not remembered. */
   delta(document: OpenDocument, previous: unknown): SemanticTokens | SemanticTokensDelta {
     const before = this.#last.get(document.uri);
     const { resultId, data } = this.full(document);
@@ -43,7 +43,7 @@ export class Tokens {
     };
   }
 
-  /** Those of lines from the first up to and with the last, 0-based. */
+  /** The tokens from the first line through the last, 0-based. */
   range(document: OpenDocument, first: number, last: number): SemanticTokens {
     return { data: tokensIn(document.counted, first, last) };
   }
@@ -53,7 +53,7 @@ export class Tokens {
   }
 }
 
-/** Five numbers a word: lines and characters from the one before, length, type, no modifiers. */
+/** Five numbers per token: lines and characters from the token before, length, type, no modifiers. */
 function tokensIn(counted: Counted, first: number, last: number): number[] {
   const { chat } = counted;
   const data: number[] = [];
