@@ -1,4 +1,4 @@
-// Makes what a tool is given besides its input (tools 4). Nothing is computed before a tool asks for it.
+// Creates the execution context of a call. Nothing is computed before a tool asks for it.
 
 import type { Environment } from "../base/environment.ts";
 import { inOneLine } from "../base/problem.ts";
@@ -23,7 +23,7 @@ import { LongText, type OverflowOptions, truncateWithOverflow } from "./overflow
 import { resolvePath } from "../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
 
-/** What a context is made of. */
+/** Options for creating a context. */
 export interface ContextOptions {
   /** The tool. */
   readonly definition: Pick<ToolDefinition, "name" | "config_schema">;
@@ -31,27 +31,27 @@ export interface ContextOptions {
   readonly toolId: string;
   /** Absolute path of the document, or null when it is unsaved. */
   readonly document: string | null;
-  /** What holds for the document. */
+  /** Settings of the document. */
   readonly settings: Pick<Settings, "tools">;
-  /** Directory, home and variables. */
+  /** Working folder, home folder and environment variables. */
   readonly environment: Environment;
-  /** The wall around commands. */
+  /** The sandbox for commands. */
   readonly sandbox: Sandbox;
   /** Aborted when the call is cancelled. */
   readonly signal: AbortSignal;
   /** Who made the call. */
   readonly caller?: Caller;
-  /** Told what the tool puts out while it runs. */
+  /** Called with output while the tool runs. */
   onOutput?(chunk: string): void;
-  /** What calls of this document last saw of files. */
+  /** State of each file when a call of this document last saw it. */
   readonly seen?: SeenFiles;
-  /** Told the real path of a file that the tool changed. */
+  /** Called with the real path of a file that the tool changed. */
   onFileChanged?(path: string): void;
-  /** Keeps what a file holds before the tool changes it. */
+  /** Saves a file's content before the tool changes it. */
   keepReplaced?(file: ReplacedFile): Promise<() => Promise<void>>;
-  /** Told what the tool waits for before it begins. */
+  /** Called with what the tool waits for before it starts. */
   onWait?(message: string): void;
-  /** Who does the built-in tools' work on files. @default this process */
+  /** Performs the built-in tools' file work. @default this process */
   readonly disk?: DiskAccess;
 }
 
@@ -60,7 +60,7 @@ export type WrappedCommand =
   | { readonly ok: true; readonly argv: readonly string[] }
   | { readonly ok: false; readonly error: string };
 
-/** The context with the names that plugin tools use (tools 4.1). */
+/** The context, with the additional names that plugin tools use. */
 export interface PluginContext extends ExecutionContext {
   /** See `filename`. */
   readonly __filename: string | null;
@@ -68,19 +68,19 @@ export interface PluginContext extends ExecutionContext {
   readonly __dirname: string | null;
   /** See `toolId`. */
   readonly tool_id: string;
-  /** The sandbox, with the plugin's names beside ours. */
+  /** The sandbox, with the plugin's names in addition to flemma's. */
   readonly sandbox: PluginSandbox;
-  /** The truncation functions, with the plugin's names beside ours. */
+  /** The truncation functions, with the plugin's names in addition to flemma's. */
   readonly truncate: PluginTruncate;
   /** See `getConfig`. */
   get_config(): Record<string, unknown> | null;
-  /** Gives back what was prepared for the call. */
+  /** Releases what was prepared for the call. */
   release(): Promise<void>;
 }
 
 /** The sandbox as tools see it. */
 export interface PluginSandbox extends Sandbox {
-  /** Wraps a command for `spawn`; what was prepared for it is given back when the tool is done. */
+  /** Wraps a command for `spawn`. What was prepared for it is released when the tool ends. */
   wrapCommand(argv: readonly string[]): Promise<WrappedCommand>;
   /** See `wrapCommand`. */
   wrap_command(argv: readonly string[]): Promise<WrappedCommand>;
@@ -104,7 +104,10 @@ export interface PluginTruncate extends Truncate {
   readonly format_size: Truncate["formatSize"];
 }
 
-/** The context of one call. `cwd` throws when the setting behind it is wrong; `runTool` makes an error of that. */
+/**
+ * Creates the context of one call. Reading `cwd` throws if its setting is invalid; `runTool` turns that into an error
+ * result.
+ */
 export function createContext(options: ContextOptions): PluginContext {
   return new CallContext(options);
 }
@@ -141,7 +144,7 @@ class CallContext implements PluginContext {
     this.environment = environment;
     const base = { folder: this.dirname ?? environment.cwd, home: environment.home };
     this.path = { resolve: (path) => resolvePath(path, base) };
-    // Tools take functions out of the context and call them alone.
+    // Tools may extract these functions and call them without the context.
     this.getConfig = this.getConfig.bind(this);
     this.get_config = this.getConfig;
     this.onOutput = this.onOutput.bind(this);
@@ -185,7 +188,7 @@ class CallContext implements PluginContext {
     try {
       this.#options.onOutput?.(chunk);
     } catch {
-      // Progress is for show. A screen that went away must not end the tool, and it need not be told again.
+      // Progress is only for display. If the display is gone, the tool must not fail, and later output is not sent.
       this.#listening = false;
     }
   }
@@ -219,7 +222,10 @@ class CallContext implements PluginContext {
   }
 }
 
-/** `tools.NAME.cwd` as one whole value; unset, or standing for nothing here, means where the program was started. */
+/**
+ * Resolves `tools.NAME.cwd`, which must be one whole value. If unset or without a meaning here, it is the program's
+ * start folder.
+ */
 export function workingFolder(
   setting: unknown,
   { definition, document, environment }: {
@@ -239,7 +245,7 @@ export function workingFolder(
   return resolvePath(expansion.path, { folder: environment.cwd, home: environment.home });
 }
 
-/** The sandbox of the run, all it answers, and the names of the plugin besides. */
+/** The sandbox of the run with the plugin's names added. */
 function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
   const wrapCommand = async (argv: readonly string[]): Promise<WrappedCommand> => {
     const outcome = await sandbox.prepare(argv);
@@ -258,7 +264,7 @@ function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
     get(target, name) {
       if (Object.hasOwn(added, name)) return added[name];
       const member: unknown = Reflect.get(target, name);
-      // Tools take functions out and call them alone.
+      // Tools may extract members and call them without the object.
       return typeof member === "function" ? member.bind(target) : member;
     },
   };
@@ -302,7 +308,7 @@ function pluginTruncate(options: ContextOptions): PluginTruncate {
   };
 }
 
-/** The `default`s of a schema's properties, or null when it declares none. */
+/** Collects the `default`s of a schema's properties; null if it declares none. */
 function schemaDefaults(schema: JsonSchema | undefined): Record<string, unknown> | null {
   const properties = schema?.properties;
   if (typeof properties !== "object" || properties === null) return null;

@@ -1,4 +1,4 @@
-// Tools: what they are, which there are, and how one call of them is shown, checked and run.
+// Tools: their types, the registry, and how one call is shown, validated and run.
 
 export { type BuiltinSettings, builtinTools } from "./builtin/mod.ts";
 export { type ContextOptions, createContext, type PluginContext } from "./context.ts";

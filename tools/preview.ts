@@ -1,4 +1,4 @@
-// The one-line summary of a call and of a result (tool-cycle section 11), safe to show (S5).
+// One-line previews of calls and results, safe to show on a terminal.
 
 import type { Preview, ToolDefinition, ToolInput } from "./definition.ts";
 import { byBytes } from "../base/bytes.ts";
@@ -6,19 +6,19 @@ import { type Checked, knownProblems } from "./validate.ts";
 import { visible } from "../base/visible.ts";
 import { cutToWidth, displayWidth } from "../base/width.ts";
 
-/** Cells of a preview when nobody says how wide the text area is. */
+/** Width in terminal cells if none is given. */
 const DEFAULT_WIDTH = 80;
 
 const NEWLINE = "↵";
-/** Lines of a result that go into its preview. */
+/** Number of result lines in its preview. */
 const RESULT_LINES = 10;
 
-/** The part of a definition that a preview needs; with the schema it also tells that an input does not fit it. */
+/** The part of a definition that a preview needs; with the schema it also shows that an input does not fit. */
 export type Previewed = Pick<ToolDefinition, "format_preview"> & Partial<Checked>;
 
 /**
  * `NAME: BODY` in at most `width` cells; cut text ends in `…`. Works for unknown tools too. Control characters,
- * bidirectional controls and zero-width characters are shown as escapes. `note` stands before the body, where it is not cut.
+ * bidirectional controls and zero-width characters are shown as escapes. `note` precedes the body and is never cut.
  */
 export function previewCall(
   definition: Previewed | undefined,
@@ -80,8 +80,8 @@ function previewBody(definition: Previewed | undefined, input: ToolInput, width:
   try {
     return joinPreview(definition.format_preview(input, width));
   } catch {
-    // A tool author's formatter met an input it did not expect. The person must still see what is asked for,
-    // and the generic form shows all of it.
+    // The formatter failed on unexpected input. The person must still see what is asked for, and the generic form shows
+    // all of it.
     return genericBody(input);
   }
 }
@@ -92,7 +92,7 @@ function joinPreview(preview: Preview): string {
   return [preview.label ?? "", detail].filter((part) => part !== "").join(" — ");
 }
 
-/** Every member of the input: scalars first, then lists and objects, each group by name. */
+/** All members of the input: scalars first, then lists and objects, each group by name. */
 function genericBody(input: ToolInput): string {
   const names = Object.keys(input).sort(byBytes);
   const scalar = names.filter((name) => !isComposite(input[name]));

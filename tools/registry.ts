@@ -1,4 +1,4 @@
-// The tools of a run by name, each with its origin and rights, and the sources that more of them come from.
+// Registry of tools by name, with their origins and rights, and of the sources that bring more.
 
 import { byBytes } from "../base/bytes.ts";
 import { nearest } from "../base/names.ts";
@@ -9,43 +9,46 @@ import { checkDefinition } from "./registration/check.ts";
 import { Sources } from "./registration/sources.ts";
 import type { AskedSources, ResolveTools, SourceStatus, ToolSource } from "./registration/types.ts";
 
-/** Which tools are asked for. */
+/** Which tools to return. */
 export interface GetAllOptions {
-  /** Also those that are offered only when a document names them. @default false */
+  /** Also return tools that are offered only when a document names them. @default false */
   readonly includeDisabled?: boolean;
-  /** The settings that definitions are asked with whose `enabled` is a function. @default such tools count as disabled */
+  /** Settings passed to function-typed `enabled`. @default such tools count as disabled */
   readonly config?: Settings;
 }
 
-/** What a registry is made with. */
+/** Options for creating a registry. */
 export interface RegistryOptions {
-  /** Seconds a source may take that does not say. @default 30 */
+  /** Seconds for a source that sets no timeout. @default 30 */
   readonly defaultTimeout?: number;
-  /** Registries whose tools and sources count too, the stronger first; the own ones are stronger still. @default none */
+  /**
+   * Registries whose tools and sources are included, highest precedence first; own ones take precedence over all.
+   * @default none
+   */
   readonly below?: readonly ToolRegistry[];
-  /** Told what goes wrong later than a call of `register` can tell: in a source, or in a function-typed `enabled`. */
+  /** Called with problems that occur after `register` returned: in a source, or in a function-typed `enabled`. */
   readonly onProblem?: (problem: Problem) => void;
-  /** Told when the last source that was begun has ended. */
+  /** Called when the last started source has ended. */
   readonly onComplete?: () => void;
 }
 
-/** Seconds of a source where neither it nor the registry says. */
+/** Seconds for a source when neither it nor the registry sets a timeout. */
 const DEFAULT_TIMEOUT = 30;
 
-/** Holds definitions and sources; one entry, `register`, takes every form. */
+/** Holds tool definitions and sources; `register` accepts every form. */
 export class ToolRegistry {
   readonly #options: RegistryOptions;
   readonly #below: readonly ToolRegistry[];
   readonly #tools = new Map<string, RegisteredTool>();
-  /** The object each tool was registered with: registering it again is no replacement. */
+  /** The object each tool was registered with, since registering it again is not a replacement. */
   readonly #given = new WeakMap<RegisteredTool, Registration>();
-  /** What went wrong with the own sources. */
+  /** Problems of the registry's own sources. */
   readonly #problems: Problem[] = [];
-  /** What went wrong with sources below and was told already. */
+  /** Problems of lower registries' sources that were already reported. */
   readonly #reported = new WeakSet<Problem>();
   #sources: Sources;
 
-  /** An empty registry. */
+  /** Creates an empty registry. */
   constructor(options: RegistryOptions = {}) {
     this.#options = options;
     this.#below = options.below ?? [];
@@ -53,22 +56,22 @@ export class ToolRegistry {
   }
 
   /**
-   * Registers one tool under a name, one tool that names itself, or a batch of which either all or none are
-   * taken. The value holds warnings: a replaced tool, a `strict` that had to be dropped. Fails with
-   * `invalid-tool`, naming the tool.
+   * Registers one tool under a name, one tool that names itself, or a batch of which either all or none are registered.
+   * The value holds warnings: a replaced tool, a `strict` that had to be dropped. Fails with `invalid-tool`, naming the
+   * tool.
    */
   register(name: string, definition: Registration): Outcome<readonly Problem[]>;
   /** Registers one tool that names itself. */
   register(definition: Registration): Outcome<readonly Problem[]>;
-  /** Registers a batch, of which either all or none are taken. */
+  /** Registers a batch, of which either all or none are registered. */
   register(definitions: readonly Registration[]): Outcome<readonly Problem[]>;
-  /** Registers a source of tools, which is asked when they are first needed. */
+  /** Registers a source of tools, which is asked when its tools are first needed. */
   register(source: ToolSource | ResolveTools): Outcome<readonly Problem[]>;
   /**
-   * Loads a file of code and registers what it exports: `resolve` as a source, or else the list `definitions`. Fails
-   * with `tool-module` when it does not load or exports neither.
+   * Loads a module and registers its exports: `resolve` as a source, or else the list `definitions`. Fails with
+   * `tool-module` if the module does not load or exports neither.
    *
-   * @param path absolute, relative to the working folder, or a `file:` address
+   * @param path absolute path, path relative to the working folder, or `file:` URL
    */
   register(path: string): Promise<Outcome<readonly Problem[]>>;
   register(
@@ -83,7 +86,7 @@ export class ToolRegistry {
     return this.#registerAll("host", [given[1] as Registration], first);
   }
 
-  /** Registers like `register` what the program itself brings in, under its true origin. */
+  /** Registers what the program itself brings, as `register` does but under its true origin. */
   registerFrom(
     origin: ToolOrigin,
     given: Registration | readonly Registration[] | ToolSource | ResolveTools,
@@ -93,23 +96,23 @@ export class ToolRegistry {
     return isSource(given) ? this.#registerSource(origin, given) : this.#registerAll(origin, [given]);
   }
 
-  /** Takes a tool away; false when there was none. What registries below have stays there. */
+  /** Removes a tool; false if there was none. Tools of lower registries stay. */
   unregister(name: string): boolean {
     return this.#tools.delete(name);
   }
 
-  /** The tool of that name. */
+  /** Returns the tool with this name. */
   get(name: string): RegisteredTool | undefined {
     const holder = this.#layers.find((registry) => registry.#tools.has(name));
     return holder === undefined ? undefined : holder.#tools.get(name);
   }
 
-  /** Whether there is a tool of that name. */
+  /** Whether a tool with this name exists. */
   has(name: string): boolean {
     return this.get(name) !== undefined;
   }
 
-  /** Copies of the tools a request may offer, ordered by the bytes of their names so that prompts stay the same. */
+  /** Copies of the tools a request may offer, sorted by the bytes of their names so that prompts stay stable. */
   getAll(options: GetAllOptions = {}): RegisteredTool[] {
     return [...this.#all().values()]
       .filter((definition) => options.includeDisabled || this.isEnabled(definition, options.config))
@@ -117,7 +120,7 @@ export class ToolRegistry {
       .map((definition) => ({ ...definition }));
   }
 
-  /** Whether a tool is offered where nobody names it. One whose function throws is not, which is told. */
+  /** Whether a tool is offered by default. If its function throws, it is not, and the problem is reported. */
   isEnabled({ name, enabled = true }: Pick<ToolDefinition, "name" | "enabled">, config?: Settings): boolean {
     if (typeof enabled !== "function") return enabled;
     if (config === undefined) return false;
@@ -135,7 +138,7 @@ export class ToolRegistry {
     return this.#all().size;
   }
 
-  /** Takes all tools and sources away; what sources still answer is not heard any more. */
+  /** Removes all tools and sources; late answers of sources are ignored. */
   clear(): void {
     this.#tools.clear();
     this.#sources.forget();
@@ -143,39 +146,39 @@ export class ToolRegistry {
     this.#sources = this.#newSources();
   }
 
-  /** Whether a tool has a capability; false when there is no such tool. */
+  /** Whether a tool has a capability; false if there is no such tool. */
   hasCapability(name: string, capability: string): boolean {
     return this.get(name)?.capabilities?.includes(capability) ?? false;
   }
 
-  /** Whether the tool is registered and can run; a definition alone cannot. */
+  /** Whether the tool is registered and has an implementation to run. */
   isExecutable(name: string): boolean {
     const definition = this.get(name);
     return definition !== undefined && isExecutable(definition);
   }
 
-  /** The registered name nearest to a mistyped one, or null when none is within three edits. */
+  /** Registered name nearest to a mistyped one, or null if none is within three edits. */
   closestMatch(name: string): string | null {
     return nearest(name, [...this.#all().keys()].sort(byBytes));
   }
 
-  /** Whether every source has answered; one that nobody needed yet has not. */
+  /** Whether every source has answered; a source not asked yet has not. */
   isReady(): boolean {
     return this.#layers.every((registry) => registry.#sources.isReady);
   }
 
-  /** Asks the sources, and calls back when all of them have answered: at once where they have, never inside the call. */
+  /** Asks the sources and calls back when all have answered, never synchronously. */
   onReady(callback: () => void): void {
     void this.whenReady().then(() => queueMicrotask(callback));
   }
 
   /**
-   * Asks the sources and waits until all of them have answered.
+   * Asks the sources and waits until all have answered.
    *
    * @param signal ends the waiting
    */
   async whenReady(signal?: AbortSignal): Promise<void> {
-    // A source may register another one.
+    // A source may register another source.
     while (!this.isReady() && signal?.aborted !== true) {
       await Promise.all(this.#layers.map((registry) => registry.#sources.ready(signal)));
     }
@@ -183,10 +186,10 @@ export class ToolRegistry {
   }
 
   /**
-   * Waits until no source can bring or replace the tool of that name any more. Asks no other source.
+   * Waits until no source can bring or replace the tool with this name. Asks no other source.
    *
    * @param signal ends the waiting
-   * @param asked which sources are waited for
+   * @param asked which sources to wait for
    */
   async whenKnown(name: string, signal?: AbortSignal, asked: AskedSources = "all"): Promise<void> {
     while (signal?.aborted !== true && this.mayCome(name, asked)) {
@@ -197,12 +200,12 @@ export class ToolRegistry {
     this.#tellOfBelow();
   }
 
-  /** Whether a source that has not answered may bring or replace the tool of that name. */
+  /** Whether a source that has not answered may bring or replace the tool with this name. */
   mayCome(name: string, asked: AskedSources = "all"): boolean {
     return this.#deciding(name).some((registry) => registry.#sources.mayGet(name, asked));
   }
 
-  /** The source that may bring or replace the tool of that name and could not be asked; null when there is none. */
+  /** Name of the source that may bring or replace this tool but could not be asked; null if there is none. */
   unaskedSource(name: string): string | null {
     for (const registry of this.#deciding(name)) {
       const found = registry.#sources.unasked(name);
@@ -211,12 +214,12 @@ export class ToolRegistry {
     return null;
   }
 
-  /** Tells of a source that is not asked, with the reason as the end of a sentence: calls of its tools wait. */
+  /** Records a source that is not asked, with the reason as the end of a sentence. Calls of its tools wait. */
   leaveOut(source: Pick<ToolSource, "mayHave"> & { readonly name: string }, reason: string): void {
     this.#sources.leaveOut(source, reason);
   }
 
-  /** How each source stands. */
+  /** Status of each source. */
   sources(): readonly SourceStatus[] {
     return this.#layers.flatMap((registry) => registry.#sources.all);
   }
@@ -251,23 +254,22 @@ export class ToolRegistry {
     this.onReady(callback);
   }
 
-  /** All tools by name, the stronger registry's where two have one. */
   #all(): Map<string, RegisteredTool> {
     return new Map(this.#layers.toReversed().flatMap((registry) => [...registry.#tools]));
   }
 
-  /** This registry and those below it, the strongest first. */
+  /** This registry and the lower ones, highest precedence first. */
   get #layers(): readonly ToolRegistry[] {
     return [this, ...this.#below.flatMap((registry) => registry.#layers)];
   }
 
-  /** The registries whose sources have a say in a name: a tool outranks the sources of weaker registries. */
+  /** Registries whose sources may affect a name: a tool takes precedence over the sources of lower registries. */
   #deciding(name: string): readonly ToolRegistry[] {
     const holder = this.#layers.findIndex((registry) => registry.#tools.has(name));
     return holder < 0 ? this.#layers : this.#layers.slice(0, holder + 1);
   }
 
-  /** Tells once of what went wrong with sources below, whoever asked them: they are nobody's in particular. */
+  /** Reports each problem of a lower registry's source once, whoever asked the source. */
   #tellOfBelow(): void {
     for (const problem of this.#layers.slice(1).flatMap((registry) => registry.#problems)) {
       if (this.#reported.has(problem)) continue;
@@ -343,8 +345,8 @@ export class ToolRegistry {
 }
 
 /**
- * Tools of this process: what a program registers once is there in every document that it opens, stronger than the
- * built-in tools, weaker than those handed in with a document.
+ * Tools of this process. A tool registered here is available in every document the program opens. It takes precedence
+ * over built-in tools, but not over tools passed in with a document.
  *
  * ```ts
  * import { tools } from "flemma";
@@ -355,7 +357,6 @@ export class ToolRegistry {
  */
 export const processTools: ToolRegistry = new ToolRegistry();
 
-/** Whether a definition can run at all. */
 export function isExecutable(definition: ToolDefinition): boolean {
   return definition.execute !== undefined && definition.executable !== false;
 }

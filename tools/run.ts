@@ -1,4 +1,4 @@
-// Runs one tool and makes one answer out of the ways a tool may give it (tools 1). Never rejects.
+// Runs one tool and unifies the ways in which it may answer. Never rejects.
 
 import { thrownText } from "../base/problem.ts";
 import { after } from "../base/system/timer.ts";
@@ -15,13 +15,16 @@ import {
 } from "./definition.ts";
 import { isExecutable } from "./registry.ts";
 
-/** Milliseconds a tool that watches the signal itself has for an orderly end. More than bash needs to kill a group. */
+/**
+ * Milliseconds for a tool that watches the signal itself to end cleanly; longer than bash needs to kill a process
+ * group.
+ */
 const STOP_GRACE = 5000;
 
 /**
- * Runs a tool: the first answer counts, be it returned, promised or given to the callback. When the context's
- * signal aborts, the tool's cancel function is called and the answer is `STOPPED`; a tool without one may
- * answer itself for a few seconds more. Releases the context at the end.
+ * Runs a tool. The first answer counts: returned, promised or passed to the callback. When the context's signal aborts,
+ * its cancel function is called and the result is `STOPPED`. A tool without a cancel function may still answer for a
+ * few seconds. Releases the context at the end.
  */
 export async function runTool(
   definition: ToolDefinition,
@@ -37,7 +40,7 @@ export async function runTool(
   }
 }
 
-/** The answer of a tool that works with files comes from between commands; waiting for that is not the tool's time. */
+/** Runs a tool that works with files between commands. Waiting for that does not count against the tool's time. */
 async function inTurn(
   definition: ToolDefinition,
   input: ToolInput,
@@ -60,7 +63,7 @@ async function inTurn(
   }
 }
 
-/** Where the input's path leads now. A tool that does not say which member that is may write anywhere. */
+/** Where the input's path leads now. A tool without `path_input` may write anywhere. */
 function writtenPaths({ path_input }: ToolDefinition, input: ToolInput, context: ExecutionContext): string[] {
   const path = path_input === undefined ? undefined : input[path_input];
   if (typeof path !== "string" || path === "") return [context.cwd];
@@ -124,7 +127,7 @@ function firstAnswer(
   });
 }
 
-/** What a tool gave, if it is a result; a `success` that is not true means failure. */
+/** The tool's answer if it is a result; `success` counts only if it is exactly true. */
 function resultOf(value: unknown): ExecutionResult {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { success: false, error: NO_RESULT };
@@ -138,7 +141,7 @@ function resultOf(value: unknown): ExecutionResult {
   } as ExecutionResult;
 }
 
-/** The error of a result as text; tools hand on what they caught. */
+/** The error of a result as text; tools may pass on what they caught. */
 function errorText(error: unknown): string | undefined {
   if (error === undefined || error === null) return undefined;
   if (typeof error === "string") return error;

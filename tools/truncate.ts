@@ -1,12 +1,12 @@
-// Shortening tool output by lines and bytes (tool-cycle section 8). Pure; bytes are those of UTF-8.
+// Shortens tool output by lines and UTF-8 bytes. Pure.
 
 import type { Limits, Truncation } from "./definition.ts";
 
-/** Lines a result may have. */
+/** Default limit of a result in lines. */
 export const MAX_LINES = 2000;
-/** UTF-8 bytes a result may have. */
+/** Default limit of a result in UTF-8 bytes. */
 export const MAX_BYTES = 50 * 1024;
-/** UTF-8 bytes one line may have where single lines are cut, its marker included. */
+/** Default limit of one line in UTF-8 bytes where single lines are cut, its marker included. */
 export const MAX_LINE_CHARS = 500;
 
 const LINE_MARKER = " [cut short]";
@@ -15,14 +15,13 @@ const LF = 10;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The number of UTF-8 bytes of a text. */
 export function byteLength(text: string): number {
   return encoder.encode(text).length;
 }
 
 /**
- * The first offset at or after `offset` at which a UTF-8 character begins. In bytes that are not UTF-8 it goes
- * no further than a character could reach.
+ * First offset at or after `offset` where a UTF-8 character begins. In bytes that are not UTF-8 it moves at most the
+ * length of one character.
  */
 export function characterStart(bytes: Uint8Array, offset: number): number {
   let start = Math.max(0, offset);
@@ -31,7 +30,7 @@ export function characterStart(bytes: Uint8Array, offset: number): number {
   return start;
 }
 
-/** The last offset at or before `offset` at which a UTF-8 character begins or the bytes end. */
+/** Last offset at or before `offset` where a UTF-8 character begins or the bytes end. */
 function characterEnd(bytes: Uint8Array, offset: number): number {
   let end = Math.min(offset, bytes.length);
   while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
@@ -105,7 +104,7 @@ export function truncateTail(text: string, limits: Limits = {}): Truncation {
   };
 }
 
-/** One line of at most `maxBytes` bytes; a cut one ends in a marker if there is room for it. */
+/** Shortens a line to at most `maxBytes` bytes; a cut line ends in a marker if there is room for it. */
 export function truncateLine(line: string, maxBytes: number = MAX_LINE_CHARS): string {
   const bytes = encoder.encode(line);
   if (bytes.length <= maxBytes) return line.toWellFormed();

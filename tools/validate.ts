@@ -1,16 +1,15 @@
-// Checks the input of a call against its tool's schema before anyone is asked and anything runs (tools 6).
+// Validates the input of a call against its tool's schema before approval and execution.
 //
-// Built-in tools carry a validator generated ahead of time. For other schemas Ajv is loaded, which costs some
-// 50 ms, at the first check of an input or before by `prepareValidator`.
+// Built-in tools carry a generated validator. Other schemas need Ajv, which takes about 50 ms to load on first use.
 
 import { isObject } from "../base/is_object.ts";
 import { failure, type Outcome, success, thrownText } from "../base/problem.ts";
 import type { InputValidator, JsonSchema, ToolDefinition, ToolInput } from "./definition.ts";
 
-/** The part of a definition that checking needs. */
+/** The part of a definition that validation needs. */
 export type Checked = Pick<ToolDefinition, "name" | "input_schema" | "validate">;
 
-/** What Ajv and the code it generates report; the members read here. */
+/** Members read here of an error that Ajv or its generated code reports. */
 export interface SchemaError {
   readonly instancePath: string;
   readonly keyword: string;
@@ -18,26 +17,26 @@ export interface SchemaError {
   readonly message?: string;
 }
 
-/** A compiled schema: true or false, the problems in `errors`. */
+/** A compiled schema check: returns true or false, and leaves problems in `errors`. */
 export interface SchemaCheck {
   (input: unknown): boolean;
   errors?: readonly SchemaError[] | null;
 }
 
-/** Lines an error result may have. */
+/** Maximum number of problems in an error result. */
 const MAX_PROBLEMS = 5;
 
 const prepared = new WeakMap<JsonSchema, InputValidator>();
 
-/** Turns a compiled schema into the validator of a definition. */
+/** Wraps a compiled schema check as a definition's validator. */
 export function inputValidator(check: SchemaCheck): InputValidator {
   return (input) => check(input) ? [] : describe(check.errors ?? []);
 }
 
 /**
- * Makes the validator of a definition: nothing to do for built-in tools and for schemas seen before, else Ajv is loaded
- * and the schema compiled. From then on previews tell of inputs that do not fit. Fails with `invalid-tool-schema` when
- * the schema itself is invalid; such a tool is broken and must not run.
+ * Prepares the validator of a definition. Built-in tools and known schemas need nothing; otherwise Ajv is loaded and
+ * the schema compiled. From then on previews also show inputs that do not fit. Fails with `invalid-tool-schema` if the
+ * schema itself is invalid; such a tool must not run.
  */
 export async function prepareValidator(definition: Checked): Promise<Outcome<InputValidator>> {
   const known = definition.validate ?? prepared.get(definition.input_schema);
@@ -56,8 +55,8 @@ export async function prepareValidator(definition: Checked): Promise<Outcome<Inp
 }
 
 /**
- * The problems of an input as `pointer: what is wrong`, at most five; none means it may run. Missing members that may
- * be null count as null. A schema that is itself invalid is the one problem.
+ * Problems of an input as `pointer: what is wrong`, at most five; none means it may run. Missing members that may be
+ * null count as null. An invalid schema is reported as the only problem.
  *
  * ```ts
  * import { checkInput } from "flemma";
@@ -76,7 +75,7 @@ export async function checkInput(definition: Checked, input: ToolInput): Promise
   return validator.value(completeInput(definition, input));
 }
 
-/** What `checkInput` would say, as far as that is known without loading anything. */
+/** Problems that `checkInput` would report, as far as they are known without loading anything. */
 export function knownProblems(definition: Partial<Checked>, input: ToolInput): readonly string[] {
   const { input_schema } = definition;
   if (input_schema === undefined) return [];
@@ -85,8 +84,8 @@ export function knownProblems(definition: Partial<Checked>, input: ToolInput): r
 }
 
 /**
- * The input as the tool gets it: every required member whose schema admits null and that is missing is null.
- * The same object when nothing is missing.
+ * The input as the tool receives it: missing required members are null where the schema allows null. Returns the same
+ * object if nothing is missing.
  */
 export function completeInput(definition: Pick<ToolDefinition, "input_schema">, input: ToolInput): ToolInput {
   const { required, properties } = definition.input_schema;
@@ -123,7 +122,7 @@ async function compile(given: JsonSchema): Promise<SchemaCheck> {
     logger: false,
     ...(expressions === null ? {} : { code: { regExp: expressions.engine } }),
   } as const;
-  // The older drafts give `items` a list; the class of the newer one takes that for a broken schema.
+  // Older drafts allow `items` to be a list, which Ajv's class for the newer draft rejects.
   if (usesDraft7(schema)) {
     const { Ajv } = namesOf(await import("npm:ajv@8.20.0"));
     return new Ajv(options).compile(schema);
@@ -132,7 +131,7 @@ async function compile(given: JsonSchema): Promise<SchemaCheck> {
   return new Ajv2020(options).compile(schema);
 }
 
-/** Whether expressions stand in a schema, as the contents of text or as names of members. */
+/** Whether a schema contains regular expressions, for text or for member names. */
 function holdsPatterns(schema: JsonSchema): boolean {
   return /"pattern(?:Properties)?":/.test(JSON.stringify(schema));
 }
@@ -150,13 +149,13 @@ function describe(errors: readonly SchemaError[]): string[] {
   return [...lines];
 }
 
-/** The place of a problem; a missing or unknown member is named by its own place. */
+/** JSON pointer of a problem; for a missing or unknown member, the pointer of that member. */
 function pointer({ instancePath, params }: SchemaError): string {
   const member = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
   const path = typeof member === "string"
     ? `${instancePath}/${member.replaceAll("~", "~0").replaceAll("/", "~1")}`
     : instancePath;
-  // A member name is the model's text: it must not break the line.
+  // A member name is text of the model and must not break the line.
   return path === "" ? "/" : path.replace(/[\r\n]+/g, " ");
 }
 
@@ -182,7 +181,9 @@ function sentence({ keyword, params, message }: SchemaError): string {
   }
 }
 
-/** What a package names. In the shipped program a package of this kind is a file of its own, which has only a default. */
+/**
+ * Exports of a package. In the compiled program a package of this kind is a separate file with only a default export.
+ */
 function namesOf<Package extends object>(loaded: Package): Package {
   const { default: whole } = loaded as { readonly default?: Package };
   return Object.keys(loaded).length === 1 && whole !== undefined ? whole : loaded;

@@ -1,4 +1,4 @@
-// Checks one definition as it is registered: its name, its schema, and whether it keeps the rules of strict mode.
+// Validates a definition at registration: its name, its schema, and the rules of strict mode.
 
 import { isObject } from "../../base/is_object.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -10,12 +10,12 @@ import {
 } from "../definition.ts";
 
 /**
- * The definition as it is kept. Fails with `invalid-tool`, naming the tool.
+ * The definition as it is stored. Fails with `invalid-tool`, naming the tool.
  *
- * @param registration what was handed in
+ * @param registration the definition as registered
  * @param name the name it is registered under
- * @param origin who registers it, which decides what it may say of its rights
- * @param warnings where a `strict` is told that had to be dropped
+ * @param origin who registers it, which decides which rights it may declare
+ * @param warnings receives a warning for a `strict` that had to be dropped
  */
 export function checkDefinition(
   registration: Registration,
@@ -26,7 +26,7 @@ export function checkDefinition(
   if (typeof name !== "string" || name === "") {
     return failure("invalid-tool", "A tool was registered without a name.", "Give its definition a name.");
   }
-  // The part after a colon is the name that a server gave its tool.
+  // The part after a colon is the name that an MCP server gave its tool.
   if (name.split(":", 1)[0]!.includes(".")) {
     return failure(
       "invalid-tool",
@@ -34,7 +34,7 @@ export function checkDefinition(
       "Use a colon for a name space.",
     );
   }
-  // A name is written between backticks in a header line; with these in it the call could not be read back.
+  // Names are written between backticks in a header line; a name with one of these characters could not be read back.
   // deno-lint-ignore no-control-regex -- the range is what must not be in a name
   if (/[`\x00-\x1f\x7f]/.test(name)) {
     return failure(
@@ -69,7 +69,7 @@ export function checkDefinition(
     name,
     description: registration.description ?? "",
     strict: violation === null ? registration.strict : undefined,
-    // Definitions may be objects of a class: their methods are not copied and need their object.
+    // Definitions may be class instances: their methods are not copied and need their object.
     enabled: typeof enabled === "function" ? enabled.bind(registration) : enabled,
     execute: registration.execute?.bind(registration),
     format_preview: registration.format_preview?.bind(registration),
@@ -77,7 +77,7 @@ export function checkDefinition(
   });
 }
 
-/** What a definition may say of its rights: a module runs in this process, so its word about itself counts for nothing. */
+/** Rights that a definition may declare. A module runs in this process, so its own declaration is not believed. */
 function rightsOf(
   { effects, runs, capabilities }: Registration,
   origin: ToolOrigin,
@@ -90,7 +90,7 @@ function rightsOf(
   };
 }
 
-/** The first rule of strict mode that a schema breaks, as the end of a sentence; null when it keeps them. */
+/** The first rule of strict mode that a schema breaks, as the end of a sentence; null if it breaks none. */
 function strictViolation(schema: unknown, path: string): string | null {
   if (Array.isArray(schema)) {
     return firstOf(schema.map((item, index) => () => strictViolation(item, `${path}/${index}`)));

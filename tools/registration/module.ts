@@ -1,4 +1,4 @@
-// Tools in a file of code: what it exports becomes definitions, or a source of its own (tools 2).
+// Loads tools from a module: its exports become definitions or a source.
 
 import { fileUri } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
@@ -6,15 +6,15 @@ import type { Registration } from "../definition.ts";
 import { sayDone } from "./sources.ts";
 import type { ToolSource } from "./types.ts";
 
-/** What a file of tools brings: a list at once, or a source that finds them. */
+/** Tools of a module: a list, or a source that finds them later. */
 export type ModuleTools =
   | { readonly definitions: readonly Registration[] }
   | { readonly source: ToolSource };
 
 /**
- * Loads a file of tools. Fails with `tool-module` when it does not load, or exports neither `resolve` nor `definitions`.
+ * Loads a tool module. Fails with `tool-module` if it does not load, or exports neither `resolve` nor `definitions`.
  *
- * @param path absolute path, which is also how messages call it
+ * @param path absolute path, which messages also use
  */
 export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
   let module: Record<string, unknown>;
@@ -27,7 +27,7 @@ export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
     if (typeof holder !== "object" || holder === null) continue;
     const { resolve, timeout, definitions } = holder as Record<string, unknown>;
     if (typeof resolve === "function") {
-      // Called as a member of what exports it, with as many parameters as it names.
+      // Called as a member of its module, with as many parameters as it declares.
       return success({
         source: {
           name: path,
@@ -45,7 +45,7 @@ export async function loadModule(path: string): Promise<Outcome<ModuleTools>> {
   );
 }
 
-/** A file of tools as a source: loaded when tools are first needed, and given the time that it asks for. */
+/** A tool module as a source: loaded when tools are first needed, with the timeout that it asks for. */
 export function moduleSource(path: string): ToolSource {
   return {
     name: path,
@@ -64,7 +64,7 @@ export function moduleSource(path: string): ToolSource {
   };
 }
 
-/** The sentence without the path, which the name of the source tells already. */
+/** Removes the path from the sentence, since the name of the source already says it. */
 function sentence(message: string, path: string): string {
   return message.replace(`The file of tools ${path} `, "it ");
 }

@@ -1,22 +1,22 @@
-// Expressions in schemas, run by an engine that needs time in proportion to the text. A schema comes from a stranger's
-// server and its input from a model: an engine that backtracks can be made to try for longer than anybody lives.
+// Regular expressions of schemas, run in time linear to the text. Untrusted servers write schemas and models write
+// input, so a backtracking engine could be made to run forever.
 
 import { isObject } from "../../base/is_object.ts";
 import type { JsonSchema } from "../definition.ts";
 
-/** A compiled expression, as the validator asks it. */
+/** A compiled expression, as the validator uses it. */
 interface Pattern {
   test(text: string): boolean;
 }
 
-/** What a schema with expressions is compiled with. */
+/** The regular expression engine for compiling schemas. */
 export interface Expressions {
-  /** Compiles one, for the validator. Throws for what is no expression at all. */
+  /** Compiles an expression for the validator. Throws if the text is not an expression. */
   readonly engine: ((pattern: string, flags: string) => Pattern) & { code: string };
   /**
-   * The schema without expressions that look around or back, which no engine runs in bounded time: what they forbid is
-   * left to the tool. Where one of them names members, other members are not forbidden either, since it could have
-   * allowed them.
+   * Removes lookaround and backreferences, which no engine runs in bounded time: the tool has to check them itself.
+   * Where a removed expression names members, the schema no longer forbids other members, since it could have allowed
+   * them.
    */
   readable(schema: JsonSchema): JsonSchema;
 }
@@ -63,14 +63,14 @@ function strip(schema: unknown, isUnreadable: (pattern: string) => boolean): unk
   return Object.fromEntries(members);
 }
 
-/** Whether a pattern is an expression, but none that the engine takes. */
+/** Whether a pattern is a valid expression that the engine does not support. */
 function isUnreadable(pattern: string, compile: Compile): boolean {
   if (compiled(pattern, compile) !== null) return false;
   try {
     new RegExp(pattern, "u");
     return true;
   } catch {
-    // Not an expression anywhere: compiling the schema says so.
+    // Invalid in every engine: compiling the schema reports it.
     return false;
   }
 }
@@ -79,7 +79,7 @@ function compiled(pattern: string, compile: Compile): ReturnType<Compile> | null
   try {
     return compile(pattern);
   } catch {
-    // Which of its constructs the engine lacks makes no difference to anybody.
+    // The reason does not matter; the caller only needs to know that the engine rejects it.
     return null;
   }
 }

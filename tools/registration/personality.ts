@@ -1,17 +1,17 @@
-// What a generated system prompt says of tools: from their own words for it, else from their descriptions (tools section 1).
+// What a generated system prompt says about tools: from their own parts for it, else from their descriptions.
 
 import type { ToolDefinition } from "../definition.ts";
 
 /** A tool as a generated prompt lists it. */
 export interface ListedTool {
   readonly name: string;
-  /** One line on what it is for; may be empty. */
+  /** One line on its purpose; may be empty. */
   readonly snippet: string;
-  /** How it is used well, a line each. */
+  /** How to use it well, a line each. */
   readonly guidelines: readonly string[];
 }
 
-/** The tools as the personality of that name lists them, in the order given. */
+/** The tools as the named personality lists them, in the given order. */
 export function listedTools(tools: readonly ToolDefinition[], personality: string): ListedTool[] {
   return tools.map(({ name, description, personalities = {} }) => {
     const stated = Object.hasOwn(personalities, personality) ? personalities[personality] ?? {} : {};
@@ -23,7 +23,7 @@ export function listedTools(tools: readonly ToolDefinition[], personality: strin
   });
 }
 
-/** What a tool says, one item a line; those of other people may say anything. */
+/** The non-empty lines a tool declares; tools of others may declare any value. */
 function linesOf(stated: unknown): string[] {
   const items: readonly unknown[] = Array.isArray(stated) ? stated : [stated];
   return items.flatMap((item) => typeof item === "string" && item.trim() !== "" ? [oneLine(item)] : []);
@@ -33,7 +33,7 @@ function oneLine(text: string): string {
   return text.trim().replace(/\s+/g, " ");
 }
 
-/** The beginning of a description, which may be pages long. */
+/** The first sentence of a description, which may be pages long. */
 function firstSentence(description: string): string {
   const text = oneLine(description);
   const [sentence = text] = /^.{1,200}?[.!?](?= |$)/.exec(text) ?? [];

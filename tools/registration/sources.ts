@@ -1,4 +1,4 @@
-// The sources of one registry: begun when first needed, awaited as long as each may take, reported when they fail.
+// The sources of one registry: started when first needed, awaited within their timeout, reported when they fail.
 
 import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { Registration, ToolOrigin } from "../definition.ts";
@@ -11,15 +11,14 @@ import type {
   ToolSource,
 } from "./types.ts";
 
-/** What sources need of the registry they belong to. */
+/** What sources need from their registry. */
 export interface SourcesHost {
-  /** Seconds a source may take that does not say. */
+  /** Seconds for a source that sets no timeout. */
   readonly timeout: number;
-  /** Takes one registration. */
   readonly register: (origin: ToolOrigin, given: Registering) => Outcome<readonly Problem[]>;
-  /** Told what went wrong with a source or a definition of it; none of it is a stop. */
+  /** Called with problems of a source or of its definitions; none of them stops anything. */
   readonly warn: (problem: Problem) => void;
-  /** Told once when the last source that was begun has ended. */
+  /** Called once when the last started source has ended. */
   readonly complete: () => void;
 }
 
@@ -30,14 +29,13 @@ interface Entry {
   readonly source: ToolSource;
   readonly name: string;
   readonly origin: ToolOrigin;
-  /** Names of the tools that it has given: of these it has nothing more to say. */
+  /** Names of the tools it has already registered; nothing else is awaited for these. */
   readonly given: Set<string | undefined>;
   state: SourceState;
   reason?: string;
   timer?: ReturnType<typeof setTimeout>;
 }
 
-/** The sources of one registry, until they are forgotten. */
 export class Sources {
   readonly #host: SourcesHost;
   readonly #entries: Entry[] = [];
@@ -48,14 +46,14 @@ export class Sources {
     this.#host = host;
   }
 
-  /** Adds a source; it begins when somebody needs it. */
+  /** Adds a source; it starts when it is first needed. */
   add(source: ToolSource, origin: ToolOrigin): void {
     const name = source.name ?? (source.resolve.name || "a source of tools");
     this.#entries.push({ source, name, origin, given: new Set(), state: "idle" });
     this.#changed();
   }
 
-  /** Adds one that is not asked, with the reason as the end of a sentence. */
+  /** Adds a source that is not asked, with the reason as the end of a sentence. */
   leaveOut(
     { name, ...source }: Pick<ToolSource, "mayHave"> & { readonly name: string },
     reason: string,
@@ -64,24 +62,24 @@ export class Sources {
     this.#entries.push({ source: never, name, origin: "host", given: new Set(), state: "left-out", reason });
   }
 
-  /** How each stands, in the order in which they were added. */
+  /** Status of each source, in the order they were added. */
   get all(): readonly SourceStatus[] {
     return this.#entries.map(({ name, state, reason }) => ({ name, state, reason }));
   }
 
-  /** Whether none is still to answer. */
+  /** Whether all sources have answered. */
   get isReady(): boolean {
     return this.#entries.every(({ state }) => state !== "idle" && state !== "pending");
   }
 
-  /** Whether a tool of that name may still come. */
+  /** Whether a tool with this name may still arrive. */
   mayGet(toolName: string, asked: AskedSources = "all"): boolean {
     return this.#entries.some((entry) =>
       (entry.state === "idle" || entry.state === "pending") && mayHave(entry, toolName, asked)
     );
   }
 
-  /** The source that may have a tool of that name and could not be asked; null when there is none. */
+  /** Name of the source that may have this tool but could not be asked; null if there is none. */
   unasked(toolName: string): string | null {
     const found = this.#entries.find((entry) =>
       (entry.state === "failed" || entry.state === "timed-out" || entry.state === "left-out") &&
@@ -90,12 +88,12 @@ export class Sources {
     return found?.name ?? null;
   }
 
-  /** Begins every source that was not begun, and tells when none is left to answer. */
+  /** Starts every source that is not started, and waits until all have answered. */
   async ready(signal?: AbortSignal): Promise<void> {
     await this.#until(() => this.isReady, () => true, signal);
   }
 
-  /** Begins the sources that may have a tool of that name, and waits until none of them can give it any more. */
+  /** Starts the sources that may have this tool, and waits until none of them can still bring it. */
   async readyFor(toolName: string, asked: AskedSources, signal?: AbortSignal): Promise<void> {
     await this.#until(
       () => !this.mayGet(toolName, asked),
@@ -104,7 +102,7 @@ export class Sources {
     );
   }
 
-  /** Late answers mean nothing from now on. */
+  /** Late answers are ignored from now on. */
   forget(): void {
     this.#forgotten = true;
     for (const entry of this.#entries) clearTimeout(entry.timer);
@@ -114,7 +112,7 @@ export class Sources {
 
   async #until(over: () => boolean, which: (entry: Entry) => boolean, signal?: AbortSignal): Promise<void> {
     for (;;) {
-      // Also those that come while others are begun or waited for: the list grows under this loop.
+      // The list may grow during this loop: starting or awaiting a source may add others.
       for (const entry of this.#entries) if (which(entry)) this.#begin(entry);
       if (over() || signal?.aborted === true) return;
       await new Promise<void>((resolve) => {
@@ -159,7 +157,7 @@ export class Sources {
     }
   }
 
-  /** Gives a source so many seconds from now. */
+  /** Gives a source this many seconds from now. */
   #allow(entry: Entry, seconds: number): void {
     clearTimeout(entry.timer);
     entry.timer = setTimeout(() => {
@@ -176,7 +174,7 @@ export class Sources {
   #end(entry: Entry, error: string | null): void {
     if (this.#forgotten) return;
     if (entry.state === "timed-out") {
-      // An answer that comes too late to be waited for still tells what is there.
+      // An answer after the timeout still shows which tools exist.
       if (error === null) this.#settle(entry, "done");
       return;
     }
@@ -207,7 +205,10 @@ export class Sources {
   }
 }
 
-/** Whether a function calls `done` itself. One that names no parameter takes what it gets in another way. */
+/**
+ * Whether a function calls `done` itself. One that declares only `register` does not; one that declares nothing may use
+ * rest arguments.
+ */
 export function sayDone(resolve: ResolveTools): boolean {
   return resolve.length !== 1;
 }
@@ -218,7 +219,7 @@ function mayHave({ source, origin, given }: Entry, toolName: string, asked: Aske
 }
 
 function namesIn([first]: Registering): readonly (string | undefined)[] {
-  // Code in JavaScript may hand in a list.
+  // JavaScript code may pass a list.
   return typeof first === "string" ? [first] : [first].flat().map(({ name }) => name);
 }
 

@@ -1,11 +1,11 @@
-// The forms in which tools come into a registry, and what is told of sources that take their time.
+// Types of tool sources and of their status.
 
 import type { Outcome, Problem } from "../../base/problem.ts";
 import type { Registration } from "../definition.ts";
 
 /**
- * Takes the tools of a source, any number of times. A definition that is not one is told as a warning and costs only
- * itself; a source that wants to know reads the answer.
+ * Registers tools of a source, any number of times. An invalid definition is reported as a warning and skipped; the
+ * returned outcome tells the source about it.
  */
 export type RegisterTool = {
   (name: string, definition: Registration): Outcome<readonly Problem[]>;
@@ -13,9 +13,9 @@ export type RegisterTool = {
 };
 
 /**
- * Finds tools at run time. `done` is called once, with a sentence when it went wrong; further calls do nothing. One that
- * takes no `done` is over when it returns, or when the promise it returns is fulfilled. Thrown is as `done` with the text.
- * `within` says how many seconds it may take from now on.
+ * Finds tools at run time. Call `done` once, with a sentence if it failed; further calls do nothing. A function without
+ * a `done` parameter has ended when it returns, or when its promise is fulfilled. Throwing counts as `done` with the
+ * error's text. `within` sets how many seconds it may take from now on.
  */
 export type ResolveTools = (
   register: RegisterTool,
@@ -23,14 +23,17 @@ export type ResolveTools = (
   within: (seconds: number) => void,
 ) => unknown;
 
-/** Where tools come from that are not known when a document is opened: a server, a folder, a program. */
+/** Source of tools that are not known when a document is opened: a server, a folder, a program. */
 export interface ToolSource {
-  /** How messages call it. @default the name of the function, or "a source of tools" */
+  /** Name in messages. @default the name of the function, or "a source of tools" */
   readonly name?: string;
-  /** Seconds until it counts as done; its tools so far stay, later ones count from then on. @default `tools.default_timeout` */
+  /**
+   * Seconds until it counts as done; tools registered so far stay, and later ones are added on arrival. @default
+   * `tools.default_timeout`
+   */
   readonly timeout?: number;
   /**
-   * Whether a tool of that name may come from it: only such calls wait for it, and wait for a person when it failed.
+   * Whether it may bring a tool with this name. Only such calls wait for it, or for a person if it failed.
    *
    * @default any name
    */
@@ -39,28 +42,28 @@ export interface ToolSource {
   resolve: ResolveTools;
 }
 
-/** Sources that are asked about a name: all, or only the code that settings name, which is there without a server or host. */
+/** Which sources to ask about a name: all, or only modules that settings name, which need no server or host. */
 export type AskedSources = "all" | "code";
 
-/** How a source stands. */
+/** State of a source. */
 export type SourceState =
-  /** Nobody needed it yet. */
+  /** Not asked yet. */
   | "idle"
-  /** It was asked and has not answered. */
+  /** Asked, but has not answered. */
   | "pending"
   | "done"
-  /** It answered that it could not, or it threw. */
+  /** It reported a failure, or it threw. */
   | "failed"
-  /** Its time was over; it may still answer. */
+  /** Its timeout passed; it may still answer. */
   | "timed-out"
-  /** It is not asked at all. */
+  /** It is never asked. */
   | "left-out";
 
-/** One source, as it stands now. */
+/** Status of one source. */
 export interface SourceStatus {
-  /** How messages call it. */
+  /** Name in messages. */
   readonly name: string;
-  /** How far it is. */
+  /** Its state. */
   readonly state: SourceState;
   /** Why it has no tools, for `failed`, `timed-out` and `left-out`. */
   readonly reason?: string;
