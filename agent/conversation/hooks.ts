@@ -43,9 +43,8 @@ export interface HookCall {
 }
 
 /**
- * Runs the hook for the end of a run, for at most ten seconds. The hook gets the person's environment, the path of
- * the document (`-` if unsaved) as its last argument, and a line of JSON on standard input; its standard output is
- * dropped.
+ * Runs the hook for the end of a run, for at most ten seconds. Its last argument is the path of the document (`-` if
+ * unsaved); it gets the person's environment and a line of JSON on standard input. Its standard output is dropped.
  *
  * @returns what went wrong; null if no hook is set for this end, or the hook succeeded
  */

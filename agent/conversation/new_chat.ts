@@ -11,9 +11,9 @@ import { agree, NO_AUTHORITY } from "../trust/agreement.ts";
 import type { NewChatContent } from "../types.ts";
 
 /**
- * Makes a new document at `path` with an empty question, or with the given texts. The texts stay texts: one that
- * would be read as a message, a call or a result is refused, because a caller who passes on a person's words must not
- * pass on calls with them. Templates and references in them work as in every document.
+ * Makes a new document at `path` with an empty question, or with the given texts. Refuses a text that would be read
+ * as a message, a call or a result: a caller who passes on a person's words must not pass on calls with them.
+ * Templates and references in the texts work as in every document.
  *
  * @param path where to make it, relative to the working folder; messages use this path as its name
  * @param content its first content; both texts may be omitted

@@ -94,8 +94,8 @@ export class DocumentGuard implements CommandsWatch {
   }
 
   /**
-   * Records the person's word that the document is as they want it; a report may say so too. A tamper check found
-   * open may belong to a live run, so it stays open, restarted from the current document.
+   * Records that the person confirms the document as it is; a read-only guard may record that too. An open tamper
+   * check may belong to a live run, so it stays open, restarted from the current document.
    */
   async confirm(): Promise<Problem | null> {
     const { journal, nameJournal, store } = this.#options;
@@ -175,7 +175,7 @@ export class DocumentGuard implements CommandsWatch {
     return await this.#keep(together(journal.tampered(), tampered), leads === path);
   }
 
-  /** What the file now contains that nobody vouched for. */
+  /** The parts of the present file that were not there before the commands started. */
   async #found(path: string, tamperCheck: TamperCheck, why: string): Promise<TamperedParts | null> {
     let bytes: Uint8Array;
     try {

@@ -53,7 +53,7 @@ export function together(before: TamperedParts | null, more: TamperedParts | nul
   return { why: more.why, calls: { ...before.calls, ...more.calls }, block: more.block ?? before.block };
 }
 
-/** What counts as vouched for before a command starts: everything that is not tampered. */
+/** The parts that count as untampered before a command starts: all but those already found tampered. */
 export function withoutTampered(
   now: Leaves,
   tampered: TamperedParts | null,

@@ -19,7 +19,7 @@ export interface ModelRow {
   readonly name: string;
   /** `unknown`: the provider lists it, and the program knows nothing more about it. */
   readonly state: Model["state"] | "unknown";
-  /** Whether the current settings select it, or it is selected without a setting. */
+  /** What selects it: the current settings, no setting (`default`), or the names `$best` and `$cheap`. */
   readonly marks: readonly ("in force" | "default" | "$best" | "$cheap")[];
   /** Tokens. */
   readonly context: number | null;
