@@ -1,40 +1,40 @@
-// What would be too many mounts, such as the configuration of each of a hundred repositories: it is compared after a
-// command instead, and put back.
+// Protected paths that would need too many mounts, such as the configuration of a hundred repositories: compared
+// after a command, and restored.
 
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { isHarmlessGit } from "./repository.ts";
 
-/** Files longer than this are told when they changed, but cannot be put back. */
+/** Changes of larger files are reported, but cannot be undone. */
 const MOST_BYTES = 256 * 1024;
 
-/** How deep folders are looked into, and how many things of one are remembered. */
+/** How deep folders are inspected, and how many entries of each are remembered. */
 const MOST_DEPTH = 3;
 const MOST_THINGS = 200;
 
-/** A protected path that exists and is not mounted, as it was before a command. */
+/** State, before a command, of a protected path that exists and is not mounted. */
 export interface Compared {
   readonly path: string;
-  /** Of a folder: the names in it that other programs may run or read; null for everything else. */
+  /** For a folder, the names in it that other programs may run or read; otherwise null. */
   readonly names: readonly string[] | null;
-  /** Of a file: its bytes as Latin-1; null when it is too long to keep, or no file. */
+  /** For a file, its bytes as Latin-1; null if it is too large to keep, or not a file. */
   readonly text: string | null;
   readonly mode: number | null;
-  /** Tells one file from the next where the bytes cannot. */
+  /** Identifies a state of the file if its bytes are not kept. */
   readonly stamp: string;
 }
 
-/** How something is moved away and how a step that may fail is told; `repair.ts` has them. */
+/** Repair steps, provided by `repair.ts`. */
 export interface Repairs {
-  /** Answers with where it lies now. */
+  /** Moves a path away. Returns its new path. */
   moveAway(path: string): Promise<string>;
-  /** Writes a file where nothing stands. */
+  /** Writes a file where nothing exists. */
   putBack(path: string, bytes: Uint8Array, mode: number): Promise<void>;
   attempt(path: string, act: () => Promise<Problem>): Promise<Problem>;
 }
 
-/** Notes what stands at these paths now. The snapshot remembers enough to say later that nothing changed. */
+/** Records the current state of these paths. The snapshot can later tell whether anything changed. */
 export function remember(paths: readonly string[], snapshot: FsSnapshot): Compared[] {
   const found: Compared[] = [];
   for (const path of paths) {
@@ -63,7 +63,7 @@ function inspect(
   for (const name of names) inspect(`${path}/${name}`, depth + 1, snapshot, add);
 }
 
-/** Puts back what a command changed; answers with what was done, for the person. Nothing is deleted. */
+/** Restores what a command changed and deletes nothing. Returns what was done, for the person. */
 export async function putBack(compared: readonly Compared[], repairs: Repairs): Promise<Problem[]> {
   const reported: Problem[] = [];
   for (const before of compared) {
@@ -99,19 +99,19 @@ async function restore({ path, text, mode }: Compared, { moveAway, putBack }: Re
   };
 }
 
-/** Whether nothing came of a command that matters: the same text, settings that run nothing, or none left. */
+/** Whether the change is harmless: same text, settings that run nothing, or the file is gone. */
 function isUnchanged({ path, text, mode, stamp }: Compared): boolean {
   const snapshot = new FsSnapshot();
   const info = snapshot.lstat(path);
-  // Programs do without; only the common folder of a worktree must not be guessed by git.
+  // Programs work without a missing file. But git must not guess the common folder of a worktree.
   if (info === null) return !path.endsWith("/commondir") || !snapshot.has(parentOf(path));
   if (text === null) return stamp === `${info.dev} ${info.ino} ${info.size} ${info.mtime?.getTime()}`;
-  // A file that was none to run must not become one.
+  // A file that was not executable must not become executable.
   if (bytesOf(path, snapshot) === text) return ((info.mode ?? 0) & ~(mode ?? 0) & 0o111) === 0;
   return /\/config(\.worktree)?$/.test(path) && isHarmlessGit(path);
 }
 
-/** What stands in a folder now and did not before; the folder itself where something else has its place. */
+/** Paths that are new in a folder; the folder itself if something else replaced it. */
 function appeared({ path, names }: Compared): string[] {
   const snapshot = new FsSnapshot();
   const info = snapshot.lstat(path);
@@ -120,7 +120,7 @@ function appeared({ path, names }: Compared): string[] {
   return live(snapshot.names(path)).filter((name) => !names!.includes(name)).map((name) => `${path}/${name}`);
 }
 
-/** Names without the samples of hooks, which git does not run. */
+/** Names without sample hooks, which git does not run. */
 function live(names: readonly string[]): string[] {
   return names.filter((name) => !name.endsWith(".sample"));
 }

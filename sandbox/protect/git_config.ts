@@ -1,21 +1,21 @@
-// The settings in a file of git's configuration, and the files that git would read or run because of them.
+// Parser for git configuration files, and the files that git reads or runs because of them.
 
 import { isInside, parentOf } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 
-/** A configuration has some hundred bytes; one of a size to fill the memory is not looked into. */
+/** A configuration has some hundred bytes. Limits memory if a command writes a huge one. */
 export const CONFIG_BYTES = 64 * 1024;
 
-/** Files that include each other; git stops there too. */
+/** Depth of nested includes; git has the same limit. */
 const MOST_INCLUDES = 10;
 
 export interface GitSetting {
-  /** Section and name in small letters, the subsection between them as it is written: `filter.Crypt.clean`. */
+  /** Section and name in lower case, with the subsection as written between them: `filter.Crypt.clean`. */
   readonly key: string;
   readonly value: string;
 }
 
-/** The settings of a configuration, in order, as git reads them. What it would refuse is passed over. */
+/** The settings of a configuration, in order, as git reads them. Skips lines that git would reject. */
 export function gitSettings(text: string): GitSetting[] {
   const settings: GitSetting[] = [];
   let section = "";
@@ -54,13 +54,12 @@ function settingValue(written: string): string {
   return value.slice(0, end).replace(/^\s+/, "");
 }
 
-/** Settings whose value is a path that git takes something to run from. */
+/** Settings whose value is the path of something that git runs files from. */
 const RUN_FROM: readonly RegExp[] = [/^core\.hookspath$/, /^init\.templatedir$/];
 
-/** Settings whose value is a path of more settings. */
+/** Settings whose value is the path of another configuration. */
 const READ_FROM = /^include(if\..*)?\.path$/s;
 
-/** Settings whose value is a command. */
 const COMMANDS: readonly RegExp[] = [
   /^core\.(fsmonitor|sshcommand|pager|editor|askpass|gitproxy|alternaterefscommand)$/,
   /^(sequence\.editor|gpg\.program|gpg\..*\.program|diff\.external|interactive\.difffilter|uploadpack\.packobjectshook)$/s,
@@ -71,8 +70,9 @@ const COMMANDS: readonly RegExp[] = [
 ];
 
 /**
- * The paths of everything that git reads as settings, or runs, because of this file, included ones counted in: existing or not,
- * absolute, links kept. Relative ones start at `folder`, the working folder of the repository.
+ * Paths that git reads as settings, or runs, because of this file and its includes. Absolute, links kept; they need
+ * not
+ * exist. Relative ones start at `folder`, the working folder of the repository.
  */
 export function pathsInConfig(
   file: string,
@@ -91,7 +91,7 @@ export function pathsInConfig(
         read(included, depth + 1);
       } else if (RUN_FROM.some((form) => form.test(key))) {
         const path = absolute(value, place.folder, place.home);
-        // The scripts in a folder `_` of husky run those in the folder around it.
+        // Scripts in the folder `_` of husky run those in its parent folder.
         paths.push(path.endsWith("/_") ? parentOf(path) : path);
       } else if (COMMANDS.some((form) => form.test(key))) {
         const words = value.replace(/^!/, "").split(/[\s"'();|&<>$`=]+/);
@@ -103,7 +103,7 @@ export function pathsInConfig(
     }
   };
   read(file, 0);
-  // The working folder itself, or one around it, is nothing that a setting means by a command.
+  // No setting names the working folder itself, or a folder around it, as a command.
   return [...new Set(paths)].filter((path) => !isInside(place.folder, path));
 }
 

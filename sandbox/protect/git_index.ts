@@ -1,7 +1,7 @@
-// What git's index names: repositories inside another one, and which files git keeps. Read here and not by git, which would
+// Reader for git's index: repositories inside another one, and tracked files. flemma does not ask git, which would
 // obey settings that a command may have planted (format: gitformat-index(5), versions 2 to 4).
 
-/** An index of more bytes is not looked into; it has some 100,000 files. */
+/** A larger index is not read; this size holds some 100,000 files. */
 const MOST_BYTES = 32 * 1024 * 1024;
 
 const MODE_LINK = 0o160000;
@@ -9,25 +9,25 @@ const MODE_LINK = 0o160000;
 export interface IndexEntry {
   /** Relative to the working folder. */
   readonly path: string;
-  /** Name of the content, in hexadecimal. */
+  /** Object id of the content, in hexadecimal. */
   readonly hash: string;
-  /** Whether it is another repository. */
+  /** Whether the entry is another repository. */
   readonly link: boolean;
 }
 
-/** The entries of an index; none when it is no index, or one that cannot be understood whole. */
+/** The entries of an index; empty if it is not an index or cannot be read completely. */
 export function indexEntries(bytes: Uint8Array): IndexEntry[] {
-  // The length of hashes stands nowhere in the file.
+  // The file does not state the length of its hashes.
   return parse(bytes, 20) ?? parse(bytes, 32) ?? [];
 }
 
-/** The entries of the index at a path; none when there is no readable one. */
+/** The entries of the index at a path; empty if there is none that can be read. */
 export function readIndex(path: string): IndexEntry[] {
   try {
     const { isFile, size } = Deno.lstatSync(path);
     return isFile && size <= MOST_BYTES ? indexEntries(Deno.readFileSync(path)) : [];
   } catch {
-    return []; // A repository without one has nothing in it yet.
+    return []; // A repository without an index tracks nothing yet.
   }
 }
 
@@ -71,14 +71,14 @@ function parse(bytes: Uint8Array, hashBytes: number): IndexEntry[] | null {
   return endsThere(view, at, bytes.length - hashBytes) ? entries : null;
 }
 
-/** Whether nothing but whole extensions follows, up to the hash of it all: else the entries were cut in a wrong place. */
+/** Whether only whole extensions follow, up to the checksum. If not, the entries were split in the wrong place. */
 function endsThere(view: DataView, from: number, end: number): boolean {
   let at = from;
   while (at + 8 <= end) at += 8 + view.getUint32(at + 4);
   return at === end;
 }
 
-/** A number as version 4 writes it: seven bits a byte, each continued one counted up by one. */
+/** A number in the encoding of version 4: seven bits per byte, one added for each continuation. */
 function offset(bytes: Uint8Array, at: number): { value: number; end: number } | null {
   let value = -1;
   for (let end = at; end < bytes.length && end < at + 5; end++) {

@@ -1,4 +1,4 @@
-// A policy as it can be mounted now: missing paths left out, sockets and hidden paths looked up (sandbox 7.2).
+// The policy as it can be mounted now: without missing paths, with sockets and hidden paths found.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -13,7 +13,7 @@ import { isInside } from "../../base/paths.ts";
 import { findSockets } from "../policy/sockets.ts";
 import type { HiddenPath, MountablePolicy } from "../types.ts";
 
-/** The policy that a machine is tried with: nothing writable, the network on, nothing protected (safety S16). */
+/** The policy for testing the machine: nothing writable, network on, nothing protected. */
 export function emptyPolicy(allow_privileged: boolean): MountablePolicy {
   return {
     rw_paths: [],
@@ -34,7 +34,7 @@ export function emptyPolicy(allow_privileged: boolean): MountablePolicy {
   };
 }
 
-/** Makes the folders that were asked for (`create: true`); before the look, so that they are among what exists. */
+/** Creates the folders of entries with `create: true`. Call before taking a snapshot, so that it contains them. */
 export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
   const notices: Problem[] = [];
   for (const path of create) makeFolder(path, notices);
@@ -42,8 +42,8 @@ export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
 }
 
 /**
- * Keeps of every list what exists. A missing writable path that a person
- * listed gives a notice; one of the default policy does not.
+ * Keeps the existing paths of every list. Reports a missing writable path if the person listed it, but not one
+ * of the default policy.
  */
 export function mountablePolicy(
   policy: ResolvedPolicy,
@@ -55,7 +55,7 @@ export function mountablePolicy(
   const present = policy.writable.filter(({ path, entry, byDefault }) => {
     if (["/dev", "/proc"].some((hidden) => isInside(path, hidden))) notices.push(hiddenPath(path));
     const reason = snapshot.has(path) ? absence(path) : "does not exist";
-    // One that is to be made will be there when a command runs.
+    // A folder that will be created exists when a command runs.
     const expected = byDefault || policy.create.includes(path);
     if (reason !== null && !(expected && reason === "does not exist")) {
       notices.push(absentPath(path, entry, reason));
@@ -88,7 +88,7 @@ export function mountablePolicy(
   };
 }
 
-/** The same policy for a later command, without what is gone by now; it would fail for a mount that has no source. */
+/** The same policy for a later command, without vanished paths: a mount without a source would fail. */
 export function withoutVanished(policy: MountablePolicy, snapshot = new FsSnapshot()): MountablePolicy {
   const has = (path: string) => snapshot.has(path);
   return {
@@ -113,7 +113,7 @@ function hiddenNow(paths: readonly string[], snapshot: FsSnapshot): HiddenPath[]
 function makeFolder(path: string, notices: Problem[]): void {
   const snapshot = new FsSnapshot();
   const real = realPath(path, "/", snapshot) ?? path;
-  if (snapshot.has(real)) return; // A file is fine as an entry.
+  if (snapshot.has(real)) return; // An entry may also be a file.
   try {
     makeInFolder(real);
   } catch {

@@ -1,49 +1,49 @@
-// What this program itself runs from: whoever writes there decides what runs outside at the next start (S11).
+// The files this program runs from: a process that can write them decides what runs outside at the next start.
 
 import type { Environment } from "../../base/environment.ts";
 import { parentOf } from "../../base/paths.ts";
 
-/** Of the cache of `deno run`, by this runtime's version: compiled code and its journal. */
+/** In the cache of `deno run` for this runtime version: compiled code and its journal. */
 const COMPILED = ["v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm"];
 
-/** Of the same cache: translated sources, modules from the network, packages. */
+/** In the same cache: transpiled sources, modules from the network, packages. */
 const FETCHED = ["gen", "remote", "npm"];
 
-/** Programs that the person's next start goes through, by the name that is looked up in `PATH`. */
+/** Programs that the person's next start uses, by their name in `PATH`. */
 const STARTED_BY = ["flemma", "deno"];
 
-/** Where this module stands in the sources; it tells a checkout from the one file that is shipped. */
+/** Path of this module in the sources. Distinguishes a checkout from the bundle that is shipped. */
 const PLACE_IN_SOURCES = "/sandbox/protect/own_code.ts";
 
-/** The file that a bundle is started by. */
+/** Entry file of a bundle. */
 const FIRST_FILE = "flemma.js";
 
-/** What holds packages that npm and its like install. */
+/** Folder for packages installed by npm and similar tools. */
 const PACKAGES = "node_modules";
 
 /** How this program is running. */
 export interface RunningProgram {
-  /** Path of the runtime, or of the program itself when it is one file. */
+  /** Path of the runtime, or of the program itself if it is a single file. */
   readonly executable: string;
-  /** Whether runtime and program are one file. */
+  /** Whether runtime and program are a single file. */
   readonly standalone: boolean;
-  /** Address of this very module. */
+  /** URL of this module. */
   readonly module: string;
-  /** Address of the module that was started. */
+  /** URL of the main module. */
   readonly main: string;
 }
 
-/** Places to protect, and which of them the runtime may make while a command runs. */
+/** Paths to protect, and which of them the runtime may create while a command runs. */
 export interface OwnCode {
   readonly protect: readonly string[];
   readonly mayAppear: readonly string[];
-  /** The folder that holds this program's own files; null when they lie in the cache or in the one file. */
+  /** The folder of this program's own files; null if they are in the cache or in a single file. */
   readonly folder: string | null;
-  /** Whether the person's cache of Deno is among them, so that commands need one of their own. */
+  /** Whether the person's Deno cache is protected, so that commands need their own. */
   readonly cache: boolean;
 }
 
-/** The program that runs now. */
+/** Describes the running program. */
 export function runningProgram(): RunningProgram {
   return {
     executable: Deno.execPath(),
@@ -54,8 +54,9 @@ export function runningProgram(): RunningProgram {
 }
 
 /**
- * The runtime, the program's files, and what was compiled or fetched for them. A program that is one file keeps its compiled
- * code in the folder for temporary files, from the start on; `deno run` in its cache folder.
+ * Paths of the runtime, the program's files, and what was compiled or fetched for them. A single-file program keeps
+ * its
+ * compiled code in the folder for temporary files from the start; `deno run` keeps it in its cache folder.
  */
 export function ownCode(environment: Environment, running: RunningProgram): OwnCode {
   const { executable, standalone, module, main } = running;
@@ -70,12 +71,12 @@ export function ownCode(environment: Environment, running: RunningProgram): OwnC
     ? programFiles(decodeURIComponent(new URL(module).pathname), inSources, main)
     : [];
   const folder = own[0] ?? null;
-  // What is shipped is one bundle; only sources, and what comes from an address, need more of the cache.
+  // Releases ship one bundle. Only sources, and programs run from a URL, need more of the cache.
   const names = inSources || folder === null ? [...COMPILED, ...FETCHED] : COMPILED;
   const inCache = (name: string) => `${denoFolder(environment)}/${name}`;
   return {
     protect: [...names.map(inCache), ...own, ...started],
-    // Everything else was fetched before the program started, and commands have a cache of their own.
+    // Everything else was fetched before the program started, and commands have their own cache.
     mayAppear: COMPILED.map(inCache),
     folder,
     cache: true,
@@ -83,16 +84,18 @@ export function ownCode(environment: Environment, running: RunningProgram): OwnC
 }
 
 /**
- * The cache of Deno for commands, where the person's own is protected; null where it is not. Otherwise a command that runs Deno
- * could fetch nothing.
+ * The Deno cache for commands if the person's own is protected; otherwise null. Without it, a command that runs Deno
+ * could
+ * not fetch anything.
  */
 export function denoFolderForCommands({ cache }: OwnCode, environment: Environment): string | null {
   return cache ? `${cacheFolder(environment)}/flemma/deno` : null;
 }
 
 /**
- * What the program consists of, its folder first. A bundle is a first file and a folder beside it with the parts that come
- * later, of which this is one; where npm installed it, all of the package belongs to it, with what leads there.
+ * The files of the program, its folder first. A bundle is an entry file and a folder next to it with parts that load
+ * later,
+ * of which this module is one. If npm installed it, the whole package and the links to it belong to the program.
  */
 function programFiles(file: string, inSources: boolean, main: string): string[] {
   if (inSources) return [file.slice(0, -PLACE_IN_SOURCES.length) || "/"];
@@ -106,8 +109,9 @@ function programFiles(file: string, inSources: boolean, main: string): string[] 
 }
 
 /**
- * What leads to an installed package: the names under which the folders of packages around it know it and its program, and
- * where its program looks for the Deno that it is started by.
+ * Paths that lead to an installed package: its names and those of its program in all enclosing package folders, and
+ * the
+ * place where its program looks for Deno.
  */
 function leadingTo(folder: string): string[] {
   const names = folder.split("/");
@@ -129,8 +133,9 @@ function cacheFolder({ variables: { XDG_CACHE_HOME }, home }: Environment): stri
 }
 
 /**
- * Every place in `PATH` up to the first one that has the program: links there lead to what the person starts next (as version
- * managers make them), and what appears in front of it would be started instead.
+ * Every place in `PATH` up to the first one that has the program. Links there lead to what the person starts next
+ * (version
+ * managers create such links), and a file in front of it would be started in its place.
  */
 function startedBy({ variables }: Environment): string[] {
   const folders = (variables.PATH ?? "").split(":").filter((folder) => folder.startsWith("/"));

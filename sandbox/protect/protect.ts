@@ -1,4 +1,4 @@
-// Which paths stay read-only inside writable folders, and where they lead at a moment (S11, sandbox 12.5).
+// The paths that stay read-only inside writable folders, and where they lead at a given moment.
 
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { PROJECT_HOOKS } from "../policy/hooks.ts";
@@ -8,49 +8,52 @@ import { isInside } from "../../base/paths.ts";
 import { pathsInConfig } from "./git_config.ts";
 import { bareHooksOf, type GitHooks, gitHooksOf } from "./repository.ts";
 
-/** A path that commands and tools may not change, whatever lies around it. */
+/** A path that commands and tools may not change, even in a writable folder. */
 export interface ProtectedPath {
-  /** Absolute, or relative to the working directory; may hold links and need not exist. */
+  /** Absolute, or relative to the working directory. May contain links and need not exist. */
   readonly path: string;
-  /** Whether somebody asked for it by name, as opposed to the hooks every folder may have. */
+  /** Whether the path was named explicitly, as opposed to the hooks that any folder may have. */
   readonly asked: boolean;
   /**
-   * Counts only while it is not a folder. For `.git`: as a folder its dangerous parts are named one by one, as a
-   * file, or while it is missing, it could send git to hooks elsewhere.
+   * Protected only while it is not a folder. For `.git`: dangerous parts of a folder are listed one by one. As a
+   * file, or
+   * while missing, it could direct git to hooks elsewhere.
    */
   readonly unlessFolder: boolean;
-  /** Whether it belongs to a repository that is not worked in, so that it may be compared instead of mounted. */
+  /** Whether it belongs to a repository outside the working folders, so that it may be compared, not mounted. */
   readonly apart: boolean;
-  /** Whether it stands for more git folders than are protected one by one. */
+  /** Whether it contains more git folders than are protected one by one. */
   readonly whole: boolean;
 }
 
-/** What is known of the run, for `protectedPaths`. */
+/** What `protectedPaths` needs to know about the run. */
 export interface ProtectionScope {
   /** Document, settings, state, and what the policy names. */
   readonly asked: readonly string[];
-  /** Paths of the shipped lists. */
+  /** Paths of the built-in lists. */
   readonly listed: readonly string[];
   /** Words of the policy, such as `$git`. */
   readonly words: readonly string[];
-  /** Real. */
+  /** Real paths that are writable. */
   readonly writable: readonly string[];
-  /** Real paths of the folders that are worked in. */
+  /** Real paths of the working folders. */
   readonly workingFolders: readonly string[];
   /** Folders of repositories below them. */
   readonly repositories: readonly string[];
-  /** Folders below them that are repositories by themselves. */
+  /** Folders below them that are bare repositories. */
   readonly gitFolders: readonly string[];
   readonly home: string;
-  /** The person's configuration of git, and the machine's, which hold for every repository. */
+  /** The git configuration of the person and of the machine, which applies to every repository. */
   readonly gitConfigs: readonly string[];
 }
 
 /**
- * Everything to protect, whether it exists or not. Beside the given paths: `.flemma` of each writable path and of each
- * folder from one down to a working folder; for the same folders, and for the repositories below the working folders, the hooks
- * that the words stand for. A writable path may itself be a hook of a working folder or of a folder around it, or the git
- * folder of a worktree that is not writable; so a working folder counts in any case, and so do the folders that hold both.
+ * Everything to protect, whether it exists or not: the given paths; `.flemma` of each writable path and of each
+ * folder
+ * between one and a working folder; for these folders, and for repositories below working folders, the hooks of the
+ * words.
+ * A writable path may itself be a hook of a working folder or of a folder around it, or the git folder of a worktree
+ * that is not writable. So a working folder always counts, and so do the folders that contain both.
  */
 export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot()): ProtectedPath[] {
   const { asked, listed, words, writable, workingFolders, repositories } = scope;
@@ -85,7 +88,7 @@ export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot
 
 const PLAIN = { asked: false, unlessFolder: false, apart: false, whole: false };
 
-/** What git reads or runs for these folders, by itself and because its configuration says so. */
+/** What git reads or runs for these folders, by default and because of its configuration. */
 function gitPaths(
   scope: ProtectionScope,
   folders: readonly string[],
@@ -108,7 +111,7 @@ function gitPaths(
     }
   }
   for (const folder of gitFolders) add(bareHooksOf(folder, snapshot), true);
-  // What the person's own configuration names by a relative path means another file in every repository.
+  // A relative path in the person's own configuration means another file in every repository.
   for (const folder of workingFolders) configs.push(...gitConfigs.map((path) => ({ folder, path })));
   for (const { folder, path } of configs) {
     for (const named of pathsInConfig(path, { folder, home }, snapshot)) {
@@ -122,11 +125,10 @@ function gitPaths(
 export interface Protection {
   /** Real paths, existing or not, without duplicates. */
   readonly real: readonly string[];
-  /** Links on the way, which a command could take away although what they lead to is safe. */
+  /** Links on the way. A command could remove them although their targets are safe. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
-/** Follows the links of protected paths. */
 export function traceProtected(
   paths: readonly (Pick<ProtectedPath, "path"> & Partial<ProtectedPath>)[],
   cwd: string,
@@ -144,7 +146,7 @@ export function traceProtected(
   return { real: [...real], links: [...links].map(([path, target]) => ({ path, target })) };
 }
 
-/** The real paths among these that exist and may be compared instead of mounted. */
+/** Existing real paths among these that may be compared, not mounted. */
 export function realApart(paths: readonly ProtectedPath[], cwd: string, snapshot: FsSnapshot): string[] {
   const real = (apart: boolean) =>
     traceProtected(paths.filter((path) => path.apart === apart), cwd, snapshot).real;

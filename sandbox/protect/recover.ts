@@ -1,4 +1,4 @@
-// What a run that was killed left behind: its commands ended, and what they did put right, as it would have itself.
+// Recovery after a killed run: ends its commands and repairs what they did, as the run itself would have.
 
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
@@ -7,16 +7,16 @@ import { endFamily } from "../process/end_family.ts";
 import { forget, groupLeft, leftBehind, type Recorded, survivors } from "../process/leftovers.ts";
 import { type Before, settle } from "./repair.ts";
 
-/** The part of it that can be written down. */
+/** The part of `Before` that is recorded on disk. */
 export type Lasting = Omit<Before, "sealed" | "protectedPaths">;
 
-/** Paths as the same names in each of some folders: of a hundred repositories the same things are missing. */
+/** The same names in several folders: a hundred repositories lack the same files. */
 interface Grouped {
   readonly names: readonly string[];
   readonly folders: readonly string[];
 }
 
-/** What is written down beside a command that is about to start, as JSON; made once for all that start by one look. */
+/** The state to record before a command starts, as JSON. Built once for all commands of one snapshot. */
 export function lasting(before: Before): string {
   let text = texts.get(before);
   if (text === undefined) {
@@ -29,8 +29,11 @@ export function lasting(before: Before): string {
 const texts = new WeakMap<Before, string>();
 
 /**
- * Ends commands whose program is gone, and puts right what they changed. Answers with what was done, for the person; nothing
- * where nothing was left. May be called by several runs at once: each step bears being done twice.
+ * Ends commands whose program is gone and repairs what they changed. Several runs may call this at the same time:
+ * each step
+ * may safely be done twice.
+ *
+ * @returns what was done, for the person; empty if nothing was left
  */
 export async function recover(environment: Environment): Promise<Problem[]> {
   const reported: Problem[] = [];
@@ -40,7 +43,7 @@ export async function recover(environment: Environment): Promise<Problem[]> {
       reported.push(ended(recorded));
     }
     const before = lastingOf(recorded.before);
-    // Nothing is known of what it looked like since, so everything is looked at.
+    // Later changes are unknown, so everything is inspected.
     if (before !== null) {
       const sealed = { holds: () => false, accept: () => {} };
       reported.push(
@@ -63,7 +66,7 @@ function ended({ owner, leader }: Recorded): Problem {
   };
 }
 
-/** What stands in the file, if it is what this program writes. */
+/** The recorded state, if the value has the expected shape. */
 function lastingOf(value: unknown): Lasting | null {
   if (typeof value !== "object" || value === null) return null;
   const { missing, links, compared } = value as Partial<Lasting>;
@@ -90,7 +93,7 @@ function grouped(paths: readonly string[]): Grouped[] {
   return [...foldersOf.values()];
 }
 
-/** An older program wrote each path. */
+/** Older versions recorded each path as a string. */
 function ungrouped(groups: readonly (Grouped | string)[]): string[] {
   return groups.flatMap((group) =>
     typeof group === "string"

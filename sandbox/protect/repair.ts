@@ -1,4 +1,4 @@
-// What a command left behind where nothing may be changed: links put back, things that appeared moved away (12.5).
+// Repairs after a command: restores links, and moves away files that appeared at protected paths.
 
 import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
@@ -16,26 +16,23 @@ import { realPath } from "../../base/disk/real_path.ts";
 import { type Compared, putBack, remember } from "./compared.ts";
 import { isHarmlessGit } from "./repository.ts";
 
-/** What a command could not have changed by right, as it was before. */
+/** The state before commands of everything they must not change. */
 export interface Before {
-  /**
-   * Protected paths that existed: mounted read-only, so that whoever changed them meanwhile was no command, or among what is
-   * compared.
-   */
+  /** Protected paths that existed. They are mounted read-only, so no command changed them, or are in `compared`. */
   readonly protectedPaths: ReadonlySet<string>;
-  /** Protected paths that did not exist and that a command can make. */
+  /** Protected paths that did not exist and that a command can create. */
   readonly missing: readonly string[];
   /** Links on the way to protected paths that a command can remove. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** What the command could write to. */
+  /** Paths the command can write to. */
   readonly writable: readonly string[];
   /** Protected paths in reach that are not mounted. */
   readonly compared: readonly Compared[];
-  /** Holds while nothing was made or removed anywhere near. */
+  /** Holds while nothing was created or removed near these paths. */
   readonly sealed: Sealed;
 }
 
-/** Protected paths and links, narrowed to what lies in reach: below a writable path. */
+/** Records protected paths and links in reach of commands: those below a writable path. */
 export function before(
   protection: { readonly real: readonly string[]; readonly links: Before["links"] },
   { writable, exempt, apart }: {
@@ -58,11 +55,13 @@ export function before(
 }
 
 /**
- * Puts removed links back and moves protected paths that appeared into `keep`, a folder out of the command's reach.
- * What `git init` makes is left where it is. Answers with what was done, for the person; nothing is deleted. Null
- * when nothing at all had changed. `appeared` names
- * further paths that were not there before, and is asked once the folders around are open; the moment is what was seen of them
- * already.
+ * Restores removed links and moves new files at protected paths into `keep`, a folder no command can reach. Leaves
+ * what
+ * `git init` creates, and deletes nothing.
+ *
+ * @param appeared returns further new paths; called once the folders around them are accessible, with known stat
+ * results
+ * @returns what was done, for the person; null if nothing had changed
  */
 export async function settle(
   before: Before,
@@ -76,7 +75,7 @@ export async function settle(
   try {
     const isInReach = (path: string) => before.writable.some((root) => isInside(path, root));
     const isPutBack = (path: string) => before.links.some((link) => isInside(path, link.path));
-    // Where folders were opened, there is more to see than there was a moment ago.
+    // After folders were opened, more is visible than before.
     const found = appeared(locked.length === 0 ? stats : new StatCache()).filter((path) =>
       isInReach(path) && !before.protectedPaths.has(path) && !isPutBack(path)
     );
@@ -105,7 +104,7 @@ async function putRight({ missing, links, compared }: Before, keep: () => string
     );
   }
   for (const path of outerFirst(missing).filter((path) => snapshot.has(path))) {
-    // What was in a folder that was moved away has gone with it.
+    // Files in a folder that was moved away have gone with it.
     if (!new FsSnapshot().has(path) || isHarmlessGit(path)) continue;
     reported.push(
       await attempt(path, async () => {
@@ -132,7 +131,7 @@ function outerFirst(paths: readonly string[]): string[] {
 
 async function attempt(path: string, act: () => Promise<Problem>): Promise<Problem> {
   try {
-    // Nothing may be done through a folder that a command put a link in the place of: it could lead anywhere.
+    // A command may have replaced the folder with a link, which could lead anywhere; so nothing is done through it.
     const folder = parentOf(path);
     if (realPath(folder, "/") !== folder) throw new Error(`the folder ${folder} was replaced by a link.`);
     return await act();
@@ -148,8 +147,11 @@ async function attempt(path: string, act: () => Promise<Problem>): Promise<Probl
 }
 
 /**
- * Opens the folders around these paths to their owner, who may have been shut out by the command: otherwise nobody would see
- * what lies there, or could move it. Answers with the modes to set again.
+ * Gives the owner access to the folders around these paths. A command may have removed it; then flemma could neither
+ * see
+ * nor move what is there.
+ *
+ * @returns the modes to restore
  */
 async function openFolders(
   paths: readonly string[],
@@ -174,15 +176,15 @@ async function openFolders(
   return opened;
 }
 
-/** What the owner of a folder needs to look into it and to change it. */
+/** Mode bits that the owner needs to list and change a folder. */
 const OWNER = 0o700;
 
-/** Whether a folder stands at a path, itself and not through a link. */
+/** Whether a path is a folder, and no link leads to it. */
 function isRealFolder(path: string): boolean {
   return new FsSnapshot().lstat(path)?.isDirectory === true && realPath(path, "/") === path;
 }
 
-/** Gives a folder that was opened its mode again. */
+/** Restores the mode of a folder. */
 async function closeAgain(path: string, mode: number): Promise<void> {
   try {
     await setModeInFolder(path, mode);
@@ -191,14 +193,14 @@ async function closeAgain(path: string, mode: number): Promise<void> {
   }
 }
 
-/** Moves a file or folder into the folder for what is kept; answers with its new place. */
+/** Moves a file or folder into `folder`. Returns its new path. */
 async function moveAway(path: string, folder: string): Promise<string> {
   const target = inKeep(path, folder);
   await moveFromFolder(path, target);
   return target;
 }
 
-/** Writes a file where nothing stands now. */
+/** Writes a file where nothing exists now. */
 async function putFileBack(path: string, bytes: Uint8Array, mode: number, folder: string): Promise<void> {
   const draft = inKeep(path, folder);
   Deno.writeFileSync(draft, bytes, { createNew: true });
@@ -211,7 +213,7 @@ async function putFileBack(path: string, bytes: Uint8Array, mode: number, folder
   }
 }
 
-/** A free name in the folder for what is kept, which is made if it is missing. */
+/** An unused path in the folder for kept files. Creates the folder if it is missing. */
 function inKeep(path: string, folder: string): string {
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
   return `${folder}/${crypto.randomUUID().slice(0, 8)}-${nameOf(path)}`;

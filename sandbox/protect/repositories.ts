@@ -1,5 +1,5 @@
-// The repositories of one run: those that were there when it began, which are protected, and those that commands made, which
-// are judged after every command.
+// The repositories of one run: those that existed at its start are protected, those that commands create are checked
+// after every command.
 
 import { isInside } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -11,11 +11,11 @@ import type { Found } from "../paths/tree_scan.ts";
 import { CONFIG_BYTES } from "./git_config.ts";
 import { bareHooks, gitFolderOf, gitHooks, GitLinks, gitPlaces } from "./repository.ts";
 
-/** Repositories at one moment; all folders real. */
+/** Repositories at one moment. All folders are real paths. */
 export interface Repositories {
-  /** Their working folders, the folders that are worked in not among them. */
+  /** Their working folders, without the working folders of the run. */
   readonly repositories: readonly string[];
-  /** Folders that are repositories by themselves. */
+  /** Folders that are bare repositories. */
   readonly gitFolders: readonly string[];
 }
 
@@ -28,32 +28,32 @@ export class RepositoriesOfRun {
   readonly #folders: readonly string[];
   readonly #links = new GitLinks();
   readonly atStart: Repositories;
-  /** What git would read or run, with its state before the commands that live now; those could have changed the rest only. */
+  /** What git would read or run, with its state before the live commands. Those could have changed only the rest. */
   #before: ReadonlyMap<string, string | null> = new Map();
-  /** Of each repository that was there at the start: its hooks then, and the folders where others would appear. */
+  /** For each repository that existed at the start: its hooks then, and the folders where others could appear. */
   readonly #shapes = new Map<string, Shape>();
   #todos: ReadonlyMap<string, string | null> = new Map();
 
   /**
-   * @param folders Real paths of the folders that are worked in and that commands can write to, or write below.
-   * @param found What lies below them.
+   * @param folders real paths of the working folders that commands can write to, or below
+   * @param found what the scan found below them
    */
   constructor(folders: readonly string[], found: Found, snapshot = new FsSnapshot()) {
     this.#folders = folders;
     this.atStart = this.#find(found, snapshot);
-    // What they hold now is protected, or missing and looked after as such.
+    // Their present hooks are protected, or missing and checked as such.
     for (const folder of [...folders, ...this.atStart.repositories]) this.#newIn(folder, snapshot);
   }
 
-  /** To be called before the first of some commands. */
+  /** Records the current state. Call before the first of a group of commands. */
   remember(found: Found, snapshot = new FsSnapshot()): void {
     this.#before = this.#now(found, snapshot);
     this.#todos = this.#todosNow(snapshot);
   }
 
   /**
-   * What git would read or run and what commands made or changed since `remember`: of new repositories, submodules and
-   * worktrees, and of those that are not protected. Real paths.
+   * Real paths that git would read or run and that commands created or changed since `remember`: in new repositories,
+   * submodules and worktrees, and in those that are not protected.
    */
   changed(found: Found, snapshot = new FsSnapshot()): string[] {
     return [...this.#now(found, snapshot)].filter(([path, content]) => this.#before.get(path) !== content)
@@ -62,7 +62,7 @@ export class RepositoriesOfRun {
       ) => path);
   }
 
-  /** Steps of a rebase that run programs and that commands left behind since `remember`, for the person to look at. */
+  /** Reports rebase steps that run programs and that commands left since `remember`. */
   todos(snapshot = new FsSnapshot()): Problem[] {
     return [...this.#todosNow(snapshot)].filter(([path, content]) =>
       this.#todos.get(path) !== content && runsPrograms(path)
@@ -81,7 +81,9 @@ export class RepositoriesOfRun {
     return new Map(todos.map((path) => [path, contentOf(path, snapshot.stats)]));
   }
 
-  /** What git would read or run and is not looked after otherwise, as being protected or as missing from the start. */
+  /**
+   * Current state of what git would read or run and that is neither protected nor recorded as missing at the start.
+   */
   #now(found: Found, snapshot: FsSnapshot): Map<string, string | null> {
     const { repositories, gitFolders } = this.#find(found, snapshot);
     const known = new Set([...this.#folders, ...this.atStart.repositories]);
@@ -95,7 +97,7 @@ export class RepositoriesOfRun {
     return new Map(real.map((path) => [path, contentOf(path, snapshot.stats)]));
   }
 
-  /** What a repository that was there at the start has got since: submodules, worktrees, or another git folder. */
+  /** What a repository from the start has gained since: submodules, worktrees, or another git folder. */
   #newIn(folder: string, snapshot: FsSnapshot): string[] {
     const shape = this.#shapes.get(folder);
     const stampNow = (path: string) => settledStamp(path, snapshot.stats);
@@ -104,7 +106,7 @@ export class RepositoriesOfRun {
     const first = shape?.hooks ?? new Set(hooks);
     const news = hooks.filter((path) => !first.has(path));
     const places = news.length > 0 ? [] : gitPlaces(folder, snapshot);
-    // Something new is looked at each time; else until one of the folders that it could appear in changes.
+    // If there is something new, check every time; otherwise until a folder where it could appear changes.
     const stamps = news.length > 0
       ? [[folder, null] as const]
       : places.map((path) => [path, stampNow(path)] as const);
@@ -114,7 +116,7 @@ export class RepositoriesOfRun {
 
   #find(found: Found, snapshot: FsSnapshot): Repositories {
     const repositories = new Set(found.repositories);
-    // Git goes into these by itself, however deep they lie, and into those inside of them.
+    // Git enters these automatically, at any depth, and those inside them.
     const waiting = [...this.#folders];
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       for (const link of this.#links.of(folder, snapshot)) {
@@ -129,12 +131,12 @@ export class RepositoriesOfRun {
   }
 }
 
-/** Whether a list of steps of a rebase holds one that runs a program. */
+/** Whether a list of rebase steps contains one that runs a program. */
 function runsPrograms(path: string): boolean {
   return /^\s*(x|exec)\s/m.test(new FsSnapshot().read(path, CONFIG_BYTES) ?? "");
 }
 
-/** The files of git's configuration that hold for every repository of this person. */
+/** The git configuration files that apply to every repository of this person. */
 export function gitConfigsOf({ home, variables }: Environment): string[] {
   const { XDG_CONFIG_HOME } = variables;
   const base = XDG_CONFIG_HOME?.startsWith("/") ? XDG_CONFIG_HOME : `${home}/.config`;

@@ -1,4 +1,4 @@
-// Where git looks for what it runs: the git folders behind a `.git`, and repositories below a folder (sandbox 12.5).
+// Where git looks for what it runs: the git folders behind a `.git`, and repositories below a folder.
 
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { GIT_HOOKS } from "../policy/hooks.ts";
@@ -8,19 +8,21 @@ import { settledStamp } from "../paths/stamp.ts";
 import { CONFIG_BYTES } from "./git_config.ts";
 import { readIndex } from "./git_index.ts";
 
-/** Bytes of a `.git` file or a `commondir` that are read; both hold one line. */
+/** Bytes that are read of a `.git` file or a `commondir`; both have one line. */
 const POINTER_BYTES = 4096;
 
-/** Git folders inside another that are protected one by one; of more, the folder around all of them is. */
+/** Number of inner git folders that are protected one by one. If there are more, their parent folder is protected. */
 const MOST_INNER = 256;
 
-/** The git folders that a repository depends on, as what git may run or obey in them. Existing or not; links are kept. */
+/**
+ * What git may run or obey for a repository, by the git folders it is in. The paths need not exist; links are kept.
+ */
 export interface GitHooks {
-  /** Of its own git folder and the one it shares. */
+  /** In its own git folder and the one it shares. */
   readonly own: readonly string[];
-  /** Of worktrees and submodules, whose git folders lie inside another. */
+  /** In git folders of worktrees and submodules, which are inside another one. */
   readonly inner: readonly string[];
-  /** Folders that hold too many of those. */
+  /** Folders that contain too many of those. */
   readonly whole: readonly string[];
 }
 
@@ -43,7 +45,7 @@ export function gitHooksOf(folder: string, snapshot: FsSnapshot): GitHooks {
   return { own: [...own, ...hooksOf(common)], ...innerHooks(common, snapshot) };
 }
 
-/** The folders in which something that git would run could appear: the git folders of a working folder and inside them. */
+/** Folders where something that git would run could appear: the git folders of a working folder and inside them. */
 export function gitPlaces(folder: string, snapshot: FsSnapshot): string[] {
   const dotGit = `${folder === "/" ? "" : folder}/.git`;
   const hooks = gitHooks(folder, snapshot);
@@ -52,7 +54,7 @@ export function gitPlaces(folder: string, snapshot: FsSnapshot): string[] {
   return [...new Set([dotGit, ...places, ...inner])].filter((path) => path !== folder && snapshot.has(path));
 }
 
-/** The same of a folder that is a repository by itself, without a working folder. */
+/** The same for a bare repository. */
 export function bareHooksOf(gitFolder: string, snapshot: FsSnapshot): GitHooks {
   return { own: hooksOf(gitFolder), ...innerHooks(gitFolder, snapshot) };
 }
@@ -75,7 +77,7 @@ function hooksOf(gitFolder: string): string[] {
   return GIT_HOOKS.map((name) => `${gitFolder}/${name}`);
 }
 
-/** Of the submodules and worktrees whose git folders lie inside another. */
+/** The hooks of submodules and worktrees whose git folders are inside another one. */
 function innerHooks(gitFolder: string, snapshot: FsSnapshot): Pick<GitHooks, "inner" | "whole"> {
   const inner: string[] = [];
   const whole: string[] = [];
@@ -97,7 +99,10 @@ function innerHooks(gitFolder: string, snapshot: FsSnapshot): Pick<GitHooks, "in
   return { inner, whole };
 }
 
-/** The git folders of submodules, whose names may hold slashes, so folders without a HEAD are looked into; null for too many. */
+/**
+ * The git folders of submodules; null if there are too many. Names may contain slashes, so folders without HEAD are
+ * searched.
+ */
 function submodules(folder: string, snapshot: FsSnapshot): string[] | null {
   if (!snapshot.has(folder)) return [];
   const found: string[] = [];
@@ -117,11 +122,11 @@ function submodules(folder: string, snapshot: FsSnapshot): string[] | null {
   return found;
 }
 
-/** Which repositories lie inside others by the others' own account, remembered as long as their indexes stay the same. */
+/** The repositories that indexes name inside other repositories, cached while the indexes stay the same. */
 export class GitLinks {
   readonly #known = new Map<string, { readonly stamp: string | null; readonly links: readonly string[] }>();
 
-  /** Working folders that the repository of a folder takes for repositories inside of it, whether they are there or not. */
+  /** Working folders that the index of a folder names as repositories, existing or not. */
   of(folder: string, snapshot = new FsSnapshot()): string[] {
     const found = indexesOf(folder, snapshot).flatMap((index) => {
       const stamp = settledStamp(index, snapshot.stats);
@@ -136,10 +141,10 @@ export class GitLinks {
   }
 }
 
-/** Repositories inside one other that are looked after. */
+/** Limit on repositories inside another one that are checked. */
 const MOST_LINKS = 200;
 
-/** The indexes of a working folder that are there: its own, and the ones it is split into. */
+/** The existing index files of a working folder: its own, and the shared ones of a split index. */
 export function indexesOf(folder: string, snapshot: FsSnapshot): string[] {
   const gitFolder = gitFolderOf(folder, snapshot);
   const names = gitFolder === null ? null : snapshot.stats.names(gitFolder);
@@ -148,7 +153,7 @@ export function indexesOf(folder: string, snapshot: FsSnapshot): string[] {
   );
 }
 
-/** The git folder of a working folder, without links; null where there is none. */
+/** The git folder of a working folder as a real path; null if there is none. */
 export function gitFolderOf(folder: string, snapshot: FsSnapshot): string | null {
   const dotGit = realPath(`${folder === "/" ? "" : folder}/.git`, "/", snapshot);
   const info = dotGit === null ? null : snapshot.lstat(dotGit);
@@ -156,13 +161,13 @@ export function gitFolderOf(folder: string, snapshot: FsSnapshot): string | null
   return info.isFile ? pointerIn(dotGit, parentOf(dotGit), /^gitdir: (.+)$/m, snapshot) : dotGit;
 }
 
-/** The path that a small file names, without links; null when it names none. */
+/** The real path that a small file names; null if it names none. */
 function pointerIn(file: string, base: string, form: RegExp, snapshot: FsSnapshot): string | null {
   const [, path] = form.exec(snapshot.read(file, POINTER_BYTES) ?? "") ?? [];
   return path === undefined ? null : realPath(path.trim(), base, snapshot);
 }
 
-/** Whether what stands at a path of git's own runs nothing and leads nowhere; false also for every other path. */
+/** Whether a git path runs nothing and leads nowhere. False for every other path. */
 export function isHarmlessGit(path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const snapshot = new FsSnapshot();
@@ -170,12 +175,12 @@ export function isHarmlessGit(path: string): boolean {
   if (!inGitFolder) return false;
   switch (name) {
     case ".git":
-      // When it became a folder: its dangerous parts are judged one by one.
+      // A folder: its dangerous parts are checked one by one.
       return snapshot.lstat(path)?.isDirectory === true;
     case "hooks":
       return areHarmlessHooks(path);
     case "commondir":
-      // Of a worktree; what the folder it belongs to holds is judged by itself.
+      // For a worktree. The folder it belongs to is checked separately.
       return /\/worktrees\/[^/]+\/commondir$/.test(path) &&
         pointerIn(path, parentOf(path), /^(.+)$/m, snapshot) === parentOf(parentOf(parentOf(path)));
     case "config":
@@ -200,8 +205,8 @@ const HARMLESS: readonly RegExp[] = [
 ];
 
 /**
- * Whether the text of a git configuration holds nothing but what `git init` and `git clone` write. Anything that is not
- * understood counts as harmful: sections in old spelling, continued lines, quoted values, includes.
+ * Whether a git configuration contains only what `git init` and `git clone` write. Everything this does not
+ * understand counts as harmful: old section syntax, continued lines, quoted values, includes.
  */
 export function isHarmlessGitConfig(text: string, path = ""): boolean {
   let section = "";
@@ -216,16 +221,16 @@ export function isHarmlessGitConfig(text: string, path = ""): boolean {
     const entry = /^([A-Za-z][A-Za-z0-9-]*) ?= ?([^"\\]*)$/.exec(trimmed);
     if (entry === null) return false;
     const key = `${section}.${entry[1]!.toLowerCase()}`;
-    // `git submodule` writes where the working folder of a submodule is.
+    // `git submodule` writes the working folder of a submodule here.
     if (key === "core.worktree" && isOwnSubmodule(path, entry[2]!.trim())) continue;
     if (!HARMLESS.some((form) => form.test(key))) return false;
-    // `ext::` runs a command, and so does a transport of the same form.
+    // `ext::` runs a command, and so may any transport of this form.
     if (key.endsWith(".url") && /::|^-/.test(entry[2]!.trim())) return false;
   }
   return true;
 }
 
-/** Whether the configuration at a path is a submodule's, and its working folder lies in that of the repository around. */
+/** Whether a path is the configuration of a submodule whose working folder is inside that of the outer repository. */
 function isOwnSubmodule(path: string, worktree: string): boolean {
   const [, around] = /^(.+)\/\.git\/modules\/.+$/.exec(path) ?? [];
   if (around === undefined || worktree.startsWith("/")) return false;
@@ -233,7 +238,7 @@ function isOwnSubmodule(path: string, worktree: string): boolean {
   return real !== null && real !== around && isInside(real, around) && !isInside(real, `${around}/.git`);
 }
 
-/** Whether a folder of hooks holds nothing that git would run. */
+/** Whether a hooks folder contains nothing that git would run. */
 export function areHarmlessHooks(folder: string): boolean {
   const snapshot = new FsSnapshot();
   if (!snapshot.lstat(folder)?.isDirectory) return false;

@@ -1,4 +1,4 @@
-// Held files that git keeps: git cannot check them out inside, and says so badly or not at all.
+// Protected files that git tracks: git cannot check them out in the sandbox, and reports that badly or not at all.
 
 import { isInside, parentOf } from "../../base/paths.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
@@ -6,10 +6,10 @@ import { readIndex } from "./git_index.ts";
 import { settledStamp } from "../paths/stamp.ts";
 import { indexesOf } from "./repository.ts";
 
-/** Held files by path, with what git's index has for each. */
+/** Protected files by path, with the object id that git's index has for each. */
 export type TrackedFiles = ReadonlyMap<string, string>;
 
-/** How git says that it was kept from a file. */
+/** Error messages of git after it was denied access to a file. */
 const REFUSED = /unable to (unlink|create|write|rename|open)|Read-only file system|Device or resource busy/;
 
 export class TrackedGuard {
@@ -20,13 +20,13 @@ export class TrackedGuard {
     { readonly stamp: string | null; readonly protectedPaths: string; files: TrackedFiles }
   >();
 
-  /** @param folders Real paths of the folders that are worked in. */
+  /** @param folders real paths of the working folders */
   constructor(folders: readonly string[], snapshot = new FsSnapshot()) {
     const roots = folders.map((folder) => repositoryOf(folder, snapshot));
     this.#roots = [...new Set(roots.filter((root) => root !== null))];
   }
 
-  /** What the indexes say now about files at or below these held paths. */
+  /** What the indexes say now about files at or below these protected paths. */
   now(protectedPaths: readonly string[], snapshot = new FsSnapshot()): TrackedFiles {
     const key = protectedPaths.join("\n");
     const found = this.#roots.flatMap((root) =>
@@ -48,8 +48,9 @@ export class TrackedGuard {
 }
 
 /**
- * The held files that a command was kept from changing: git's index has something else for them than before, or the output
- * names them where git was refused. Sorted.
+ * The protected files that a command failed to change, sorted: git's index differs from before, or an error message
+ * of git
+ * names them.
  */
 export function notChanged(before: TrackedFiles, after: TrackedFiles, output: string): string[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
@@ -61,7 +62,7 @@ export function notChanged(before: TrackedFiles, after: TrackedFiles, output: st
   });
 }
 
-/** What the model is told about them. */
+/** The sentence about these files for the model. */
 export function notChangedSentence(paths: readonly string[]): string {
   return `[The sandbox holds ${paths.join(", ")}, and git keeps ${
     paths.length === 1 ? "it" : "them"
@@ -70,7 +71,7 @@ export function notChangedSentence(paths: readonly string[]): string {
     "finish it outside.]";
 }
 
-/** The folder at or above a folder that holds a `.git`; null when there is none. */
+/** The folder at or above a folder that contains a `.git`; null if there is none. */
 function repositoryOf(folder: string, snapshot: FsSnapshot): string | null {
   for (let at = folder;; at = parentOf(at)) {
     if (snapshot.has(`${at === "/" ? "" : at}/.git`)) return at;

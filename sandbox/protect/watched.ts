@@ -1,31 +1,31 @@
-// Files that run when the person starts a tool: whether a path is one, and which of them commands have changed.
+// Watched files, which run when the person starts a tool: whether a path is one, and which ones commands changed.
 
 import { isInside } from "../../base/paths.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
 import { contentOf, settledStamp } from "../paths/stamp.ts";
 import { PROJECT_HOOKS, type Watched, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../policy/hooks.ts";
 
-/** A watched file that commands made, changed or removed. */
+/** A watched file that commands created, changed or removed. */
 export interface FileChange {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
   /** What commands did to it. */
   readonly change: "made" | "changed" | "removed";
-  /** What obeys it when the person starts it. */
+  /** The program that obeys it when the person starts it. */
   readonly obeyedBy: string;
 }
 
-/** What a person is told about one. */
+/** The sentence about a change, for the person. */
 export function fileChangeSentence({ path, change, obeyedBy }: FileChange): string {
   return `A command ${change} ${path}, which ${obeyedBy} would obey. Look at it before you start that.`;
 }
 
-/** Watched files that are compared. */
+/** Limit on the number of watched files that are compared. */
 const MOST_FILES = 200;
 
 interface Pattern {
   readonly first: RegExp;
-  /** The rest of a path of two names. */
+  /** The second name, if the pattern has two. */
   readonly second: string | null;
   readonly obeyedBy: string;
 }
@@ -38,12 +38,12 @@ const IN_PROJECT = WATCHED_IN_PROJECT.map(patternOf);
 const BELOW = [...IN_PROJECT, ...PROTECTED_ABOVE.map(patternOf)];
 const IN_HOME = WATCHED_IN_HOME.map(patternOf);
 
-/** Whether a name is that of something watched, or of the folder it lies in. */
+/** Whether a name is that of a watched file or of the folder it is in. */
 export function isWatchedName(name: string): boolean {
   return BELOW.some(({ first }) => first.test(name));
 }
 
-/** What obeys the file at a real path when the person starts it; null when it is none of the watched ones. */
+/** The program that obeys the file at a real path when the person starts it; null if the file is not watched. */
 export function obeyedBy(path: string, home: string): string | null {
   const names = path.split("/").slice(1);
   const found = names.map((_, at) => matching(names.slice(at), BELOW)).find((each) => each !== null);
@@ -68,17 +68,24 @@ export class WatchedFiles {
   readonly #home: string;
   readonly #isInReach: (path: string) => boolean;
   #before: ReadonlyMap<string, string> = new Map();
-  /** By path, so that a file that stays is read once. */
+  /** By path, so that an unchanged file is read once. */
   readonly #contents = new Map<string, { readonly stamp: string | null; readonly content: string }>();
 
-  /** @param folders Real paths of the folders that are worked in. @param isInReach Whether commands can write to a path. */
+  /**
+   * @param folders real paths of the working folders
+   * @param isInReach whether commands can write to a path
+   */
   constructor(folders: readonly string[], home: string, isInReach: (path: string) => boolean) {
     this.#folders = [...new Set(folders)];
     this.#home = home;
     this.#isInReach = isInReach;
   }
 
-  /** To be called before the first of some commands; `below` are watched places in folders below those that are worked in. */
+  /**
+   * Records the current state. Call before the first of a group of commands.
+   *
+   * @param below watched paths in folders below the working folders
+   */
   remember(below: readonly string[], stats = new StatCache()): void {
     this.#before = this.#now(below, stats);
   }
@@ -128,7 +135,7 @@ function placesIn(folder: string, patterns: readonly Pattern[], stats: StatCache
   return namesIn(folder, stats).flatMap((name) => placesOf(folder, name, patterns));
 }
 
-/** The paths that a name in a folder, or something right below it, has among the patterns. */
+/** Paths that match the patterns: a name in a folder, or an entry directly below it. */
 function placesOf(folder: string, name: string, patterns: readonly Pattern[]): string[] {
   const base = `${folder === "/" ? "" : folder}/${name}`;
   return patterns.filter(({ first }) => first.test(name))
