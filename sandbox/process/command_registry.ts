@@ -1,5 +1,5 @@
-// Which commands live on this machine, of whatever run, and what they can write to: asked by who writes in this program
-// itself, because a command could exchange a folder under its hands (S11).
+// Registry of live commands of all runs on this machine, and what they can write to. Code in this program that writes
+// files asks it first, because a command could replace a folder during the write.
 
 import type { Environment } from "../../base/environment.ts";
 import { isInside } from "../../base/paths.ts";
@@ -7,21 +7,21 @@ import { stateFolder } from "../../base/folders.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 
-/** Milliseconds between two looks at something that another process holds. */
+/** Milliseconds between two attempts to get a lock that another process holds. */
 const POLL = 20;
 
-/** Seconds that commands wait for a file that another run is writing. */
+/** Seconds that a command waits while another run writes a file. */
 const PATIENCE = 30;
 
-/** What a command is known by while it lives. */
+/** The registration of a live command. */
 export interface LivingCommand {
   release(): void;
 }
 
 /**
- * Makes it known that a command lives which can write below these real paths. Until it is released, or this process ends, no
- * run on this machine writes there. Waits for a run that is writing at this moment. Fails with `files-busy` and
- * `state-unwritable`.
+ * Registers a command that can write below these real paths. Until it is released, or this process ends, no run on
+ * this
+ * machine writes there. Waits for a run that is writing now. Fails with `files-busy` and `state-unwritable`.
  */
 export async function announceCommand(
   writable: readonly string[],
@@ -53,8 +53,9 @@ export async function announceCommand(
 }
 
 /**
- * Does `work` if no command lives, of whatever run, that can write to one of the real paths that `paths` names, and lets none
- * start meanwhile; null when one lives or somebody else is at it. Fails with `state-unwritable`.
+ * Runs `work` if no command of any run can write to the real paths that `paths` returns, and lets none start
+ * meanwhile.
+ * Returns null if such a command lives, or another process has the lock. Fails with `state-unwritable`.
  */
 export async function tryBetweenCommands<T>(
   environment: Environment,
@@ -78,7 +79,7 @@ export async function tryBetweenCommands<T>(
   }
 }
 
-/** Takes the lock that is held while a command is announced or a file is written; null when the time is over. */
+/** Takes the lock for registering a command or writing a file; null if the time is over. */
 async function passGate(environment: Environment, until: number): Promise<Deno.FsFile | null> {
   const gate = openGate(livingFolder(environment));
   for (;;) {
@@ -102,7 +103,9 @@ function openGate(folder: string): Deno.FsFile {
   }
 }
 
-/** What all living commands together can write to. Who died without a word is forgotten: the system let go of its lock. */
+/**
+ * What all live commands together can write to. Removes entries of dead processes, whose locks the system released.
+ */
 function livingRoots(environment: Environment): string[] {
   const folder = livingFolder(environment);
   const roots: string[] = [];
@@ -114,7 +117,7 @@ function livingRoots(environment: Environment): string[] {
       if (file.tryLockSync(true)) Deno.removeSync(path);
       else roots.push(...Deno.readTextFileSync(path).split("\n"));
     } catch (thrown) {
-      // Its command ended between the list and the look.
+      // The command ended after the folder was listed.
       if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
     }
   }
@@ -125,7 +128,7 @@ function livingFolder(environment: Environment): string {
   return `${stateFolder(environment)}/commands`;
 }
 
-/** Waits a moment, or until the signal aborts. */
+/** Waits for one polling interval, or until the signal aborts. */
 export function pause(signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,8 +1,8 @@
-// Open files that this program was started with and does not know of: no child may have them (sandbox 12.8).
+// Open files that this program inherited without knowing them: no child process may get them.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 
-/** Each open descriptor has a file here that tells its flags. */
+/** Has a file with the flags of each open descriptor. */
 const DESCRIPTORS = "/proc/self/fdinfo";
 
 const LAST_STANDARD = 2;
@@ -13,17 +13,17 @@ const FD_CLOEXEC = 1;
 let done: Outcome<void> | undefined;
 
 /**
- * Marks what was inherited so that it ends where another program begins. An editor, a terminal or a shell may have left
- * a folder or a file of its own open; through a folder from outside the mounts a command could write anywhere. This
- * runtime marks what it opens itself, so it is enough to do this once.
+ * Sets close-on-exec on inherited descriptors. An editor, a terminal or a shell may have left a folder or a file
+ * open; through a folder from outside the mounts, a command could write anywhere. Deno sets the flag on what it opens
+ * itself, so once is enough.
  *
- * Fails with `descriptors-inherited`. Elsewhere than on Linux nothing is done.
+ * Fails with `descriptors-inherited`. Does nothing on systems other than Linux.
  */
 export function keepDescriptors(): Outcome<void> {
   return done ??= Deno.build.os === "linux" ? mark(inherited()) : success(undefined);
 }
 
-/** Descriptors beyond the standard ones that a child would get. */
+/** Descriptors beyond the standard ones that a child process would get. */
 function inherited(): number[] {
   const found: number[] = [];
   for (const { name } of Deno.readDirSync(DESCRIPTORS)) {
@@ -33,7 +33,7 @@ function inherited(): number[] {
     try {
       info = Deno.readTextFileSync(`${DESCRIPTORS}/${name}`);
     } catch (thrown) {
-      // The one the listing itself was made through is gone.
+      // The descriptor of the listing itself is closed.
       if (thrown instanceof Deno.errors.NotFound) continue;
       throw thrown;
     }

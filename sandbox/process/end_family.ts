@@ -1,30 +1,36 @@
-// Ending a command with everything that came of it: its process group, and descendants that left the group.
+// Ends a command with everything it started: its process group, and descendants that left the group.
 
 import { after } from "../../base/system/timer.ts";
 import { marked } from "./marks.ts";
 import { type ProcessEntry, processEntry, processTable } from "./process_table.ts";
 
-/** Milliseconds between the polite signal and the final one. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE = 2000;
 
-/** Milliseconds before the first look at whether those that were told to end are gone; doubles up to the last. */
+/** Milliseconds before the first check whether the processes are gone. The wait doubles up to the last value. */
 const FIRST_CHECK = 5;
 const LAST_CHECK = 250;
 
-/** How often what is left is killed. */
+/** Number of SIGKILL rounds. */
 const ROUNDS = 5;
 
 /**
- * Tells the group of process `leader`, if there is one, its descendants in groups of their own and whatever carries its `mark` to end, waits
- * for them, and kills what then still runs. Answers when nothing of it is left that this user may signal.
+ * Sends SIGTERM to the process group of `leader`, if there is one, to its descendants in other groups and to every
+ * process
+ * that carries its `mark`. Waits, then kills what still runs. Resolves when nothing is left that this user may
+ * signal.
  *
- * A descendant is told by its parent, so it is looked for while its parent lives, before the first signal: the first
- * process of a bubblewrap container leads a session of its own and asks to be ended with its parent only after the command
- * has begun. What a command without a sandbox started with `setsid` may have lost its parent long ago; it has the mark.
+ * A descendant is found through its parent, so the search happens while the parent lives, before the first signal.
+ * This
+ * matters because the first process of a bubblewrap container leads its own session and asks to die with its parent
+ * only
+ * after the command has begun. What a command without a sandbox started with `setsid` may have lost its parent long
+ * ago;
+ * it has the mark.
  */
 export async function endFamily(leader: number | null, mark?: string): Promise<void> {
   const family = new Family(leader, mark);
-  // A group that is empty has no descendants that could still be told from others; most commands end so.
+  // Descendants of an empty group cannot be told from other processes. Most commands end so.
   if (mark === undefined && (leader === null || !signal(-leader, 0))) return;
   if (!family.meet() || !family.signal("SIGTERM")) return;
   const deadline = performance.now() + GRACE;
@@ -32,25 +38,25 @@ export async function endFamily(leader: number | null, mark?: string): Promise<v
     await new Promise<void>((resolve) => after(pause, resolve));
     if (!family.meet()) return;
   }
-  // Whoever forks all the time may have a child that no look has met.
+  // A process that forks all the time may have a child that no scan has seen.
   for (let round = 0; round < ROUNDS && family.meet(); round++) {
     family.signal("SIGKILL");
     await new Promise<void>((resolve) => after(FIRST_CHECK, resolve));
   }
 }
 
-/** The same at once and without a polite signal, for a program that is about to end. */
+/** Kills the family immediately, without SIGTERM, for a program that is about to exit. */
 export function killFamily(leader: number | null, mark?: string): void {
   const family = new Family(leader, mark);
   for (let round = 0; round < ROUNDS && family.meet(); round++) family.signal("SIGKILL");
 }
 
-/** The processes that came of one command. */
+/** The processes that one command started, directly or not. */
 class Family {
-  /** Null where its group is over and the number another one's. */
+  /** Null if its group is gone and the id belongs to another process. */
   readonly #leader: number | null;
   readonly #mark: string | undefined;
-  /** Those outside the group. */
+  /** Members outside the group. */
   readonly #others = new Map<number, ProcessEntry>();
 
   constructor(leader: number | null, mark: string | undefined) {
@@ -58,10 +64,10 @@ class Family {
     this.#mark = mark;
   }
 
-  /** Looks who belongs to it; whether any process of the family lives. */
+  /** Scans for members. Returns whether any of them lives. */
   meet(): boolean {
     const table = processTable();
-    // Where there is no list of processes, the group itself is all that can be asked.
+    // Without a process table, only the group itself can be checked.
     if (table.length === 0) return this.#signalGroup(0);
     const carriers = new Set(this.#mark === undefined ? [] : marked(this.#mark, table));
     const family = new Set<number>();
@@ -84,11 +90,11 @@ class Family {
     return alive;
   }
 
-  /** Signals the group and the others; false when nothing is left that this user may signal. */
+  /** Signals the group and the other members. Returns false if nothing is left that this user may signal. */
   signal(name: Deno.Signal): boolean {
     let reached = this.#signalGroup(name);
     for (const { pid, started } of this.#others.values()) {
-      // The number may belong to another process by now.
+      // The id may belong to another process by now.
       if (processEntry(pid)?.started === started) reached = signal(pid, name) || reached;
     }
     return reached;
@@ -99,7 +105,7 @@ class Family {
   }
 }
 
-/** Signals a process, or a group by its negative number; false where there is none that this user may signal. */
+/** Signals a process, or a group by its negative id. Returns false if there is none that this user may signal. */
 function signal(target: number, name: Deno.Signal | 0): boolean {
   try {
     Deno.kill(target, name);

@@ -1,4 +1,4 @@
-// The machine underneath: who runs, whether it looks like a container, where its helper programs are.
+// The machine of a run: user, container, and helper programs.
 
 import type { Environment } from "../../base/environment.ts";
 import { canBeSeen } from "../../base/files.ts";
@@ -6,7 +6,7 @@ import type { Outcome, Problem } from "../../base/problem.ts";
 import { findProgram } from "./program.ts";
 import type { Host } from "../types.ts";
 
-/** Describes this machine for a run whose commands may write below `writable`; `notice` tells the person. */
+/** Describes this machine for a run whose commands may write below `writable`. `notice` reports to the person. */
 export function hostOf(
   environment: Environment,
   writable: readonly string[],
@@ -26,7 +26,7 @@ export function hostOf(
   };
 }
 
-/** The marks that docker, podman and systemd-nspawn leave (sandbox 6.3). */
+/** Checks for traces of docker, podman and systemd-nspawn. */
 function looksLikeContainer({ variables }: Environment): boolean {
   return Boolean(variables.container) || canBeSeen("/.dockerenv") || canBeSeen("/run/.containerenv");
 }

@@ -1,27 +1,31 @@
-// The first thing that runs inside a sandbox: it makes sure that what was to be mounted is, waits for its start, and
-// becomes the command.
+// The script that runs first inside a sandbox: it checks the mounts, waits for its start, and becomes the command.
 
 import { escaped, type Mount, ownMount } from "../paths/mount_table.ts";
 
-/** How the command begins: at once, or after a line on standard input, and then with none or with the rest of it. */
+/**
+ * How the command begins: immediately, or after a line on standard input; its own input is then empty, or the rest.
+ */
 export type Gate = "" | "empty" | "piped";
 
 /**
- * The words a shell command begins with that waits for its start by itself; it is prepared with `waits` and needs no script
+ * Prefix of a shell command that waits for its start itself. Such a command is prepared with `waits` and needs no
+ * script
  * around it.
  */
 export const WAIT = `read -r _ || exit 125; exec </dev/null; `;
 
-/** Begins what the script says when the command cannot start; the rest of the line is the cause. */
+/** Prefix of the script's message if the command cannot start. The rest of the line is the cause. */
 const NOT_SET_UP = "flemma: the sandbox was not set up: ";
 
-/** Exit code of the script where it did not become the command. */
+/** Exit code of the script if it did not become the command. */
 const NOT_STARTED = 125;
 
 /**
- * Words: what has to be mounted, one a line; the gate; the command. A path can become a link between the look and the
- * mount, and then something else lies there. Nothing can move a mount afterwards, so looking now is not too early.
- * While the gate is closed this process ends with the program that would open it.
+ * Arguments: the expected mounts, one per line; the gate; the command. A path can become a link between the
+ * inspection and
+ * the mount, and then something else is mounted there. Nothing can move a mount afterwards, so checking now is not
+ * too
+ * early. While the gate is closed, this process ends together with the program that would open it.
  */
 const SCRIPT = `want=$1 gate=$2; shift 2
 fail() { echo "${NOT_SET_UP}$1" >&2; exit ${NOT_STARTED}; }
@@ -50,8 +54,9 @@ export function withInnerScript(
 }
 
 /**
- * What these mount arguments of bubblewrap promise, as it must stand in the table inside: paths mounted onto themselves
- * by file system, root and place, everything else by place.
+ * The entries that these mount arguments of bubblewrap must produce in the mount table inside. Paths mounted onto
+ * themselves
+ * are identified by file system, root and mount point, all others by mount point.
  */
 export function promisedMounts(args: readonly string[], table: readonly Mount[]): string[] {
   const promised: string[] = [];
@@ -69,14 +74,14 @@ export function promisedMounts(args: readonly string[], table: readonly Mount[])
         at += 1;
         break;
       default:
-        // `--size`, `--perms` and `--remount-ro` make no mount of their own.
+        // `--size`, `--perms` and `--remount-ro` do not mount anything themselves.
         at += 1;
     }
   }
   return promised;
 }
 
-/** What the script said, or null when it became the command or was never reached. */
+/** The message of the script, or null if it became the command or never ran. */
 export function notSetUp(stderr: string): string | null {
   const line = stderr.split("\n").find((line) => line.startsWith(NOT_SET_UP));
   return line === undefined ? null : line.slice(NOT_SET_UP.length);

@@ -1,58 +1,61 @@
-// Which commands live, as every process of this user can read it, and which of them a killed run left behind.
+// Records of live commands that every process of this user can read, and which of them a killed run left behind.
 
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { marked } from "./marks.ts";
 import { processEntry, processTable } from "./process_table.ts";
 
-/** A process that cannot be mistaken for a later one of the same number. */
+/** Identity of a process that no later process with the same id shares. */
 export interface ProcessId {
   readonly pid: number;
-  /** When it was started, in the kernel's own count. */
+  /** Start time, in the kernel's unit. */
   readonly started: string;
 }
 
-/** What has to be known of a command when whoever started it is gone. */
+/** What a later run must know about a command if the program that started it is gone. */
 export interface CommandRecord {
   readonly machine: string;
   /** The program that started it. */
   readonly owner: ProcessId;
   /** The leader of its process group. */
   readonly leader: ProcessId;
-  /** Real paths it can write to; empty when nothing confines it. */
+  /** Real paths it can write to; empty if nothing confines it. */
   readonly writable: readonly string[];
-  /** The mark that its processes carry; absent where something else holds them together. */
+  /** The mark that its processes carry. Absent if they can be found without it. */
   readonly mark?: string;
-  /** What is to be put right when it has ended, as `Before` without its look; null when there is nothing. */
+  /** State to restore after the command, a `Before` without its snapshot; null if there is nothing to restore. */
   readonly before: unknown;
 }
 
-/** A record and the file it stands in. */
+/** A record and its file. */
 export interface Recorded extends CommandRecord {
   readonly file: string;
-  /** Whether the machine was started anew since: then nothing of it runs, whatever the numbers say. */
+  /** Whether the machine was restarted since: then none of its processes runs, whatever the ids say. */
   readonly earlier: boolean;
 }
 
-/** Where records lie: out of reach of every command, and still there after a crash of the machine. */
+/** The folder of the records. No command can reach it, and it survives a crash of the machine. */
 function folderOf(environment: Environment): string {
   return `${stateFolder(environment)}/started`;
 }
 
-/** The process with this number, or null when there is none. */
+/** The living process with this id, or null. */
 export function identify(pid: number): ProcessId | null {
   const entry = processEntry(pid);
   return entry?.alive === true ? { pid, started: entry.started } : null;
 }
 
-/** Whether that very process runs. */
+/** Whether this very process runs. */
 export function isAlive({ pid, started }: ProcessId): boolean {
   return identify(pid)?.started === started;
 }
 
 /**
- * Writes down that a command is about to start; answers with the file. Throws what the file system throws: without the
- * record nobody would end the command or put right what it did.
+ * Records that a command is about to start. Throws errors of the file system: without the record, no later run would
+ * end
+ * the command or repair what it did.
+ *
+ * @returns the file of the record
  */
 export function record(
   environment: Environment,
@@ -65,9 +68,9 @@ export function record(
   const id = identify(leader) ?? { pid: leader, started: "" };
   const own = thisProcess ??= identify(Deno.pid) ?? { pid: Deno.pid, started: "" };
   const rest = JSON.stringify({ machine: machineOf(), owner: own, leader: id, writable, mark });
-  // It is long and the same for many commands, so it comes as text.
+  // It is long and the same for many commands, so the caller serializes it.
   const text = `${rest.slice(0, -1)},"before":${before}}`;
-  // Of commands that somebody else starts, only who prepared them is known; there may be several.
+  // If a host starts the commands, only the process that prepared them is known; it may have several.
   const file = `${folder}/${own.pid}-${id.pid}-${crypto.randomUUID().slice(0, 8)}`;
   const options = { createNew: true, mode: 0o600 };
   try {
@@ -80,7 +83,7 @@ export function record(
   return file;
 }
 
-/** Removes a record; one that is gone already is fine. */
+/** Removes a record. Does nothing if it is gone already. */
 export function forget(file: string): void {
   try {
     Deno.removeSync(file);
@@ -107,25 +110,25 @@ function readRecords(environment: Environment, wanted: (name: string) => boolean
     const file = `${folder}/${name}`;
     const found = readRecord(file);
     const when = found === null ? "elsewhere" : whenOf(found.machine, here);
-    // Of another machine that shares this home, nothing can be said.
+    // Nothing is known about another machine that shares this home folder.
     return found === null || when === "elsewhere" ? [] : [{ ...found, file, earlier: when === "earlier" }];
   });
 }
 
 /** The commands of other processes that live now. */
 export function othersAlive(environment: Environment): Recorded[] {
-  // Asked before every command, so the names of our own are enough.
+  // Called before every command. File names identify our own records, so those need not be read.
   return readRecords(environment, (name) => !name.startsWith(`${Deno.pid}-`)).filter((
     { owner, leader, earlier },
   ) => !earlier && isAlive(owner) && isAlive(leader));
 }
 
-/** The records whose owner is gone: what it started may still run, and what that did was never put right. */
+/** Records whose owner is gone: its commands may still run, and their changes were never repaired. */
 export function leftBehind(environment: Environment): Recorded[] {
   return records(environment).filter(({ owner, earlier }) => earlier || !isAlive(owner));
 }
 
-/** What such a run left running, in sentences. Changes nothing. */
+/** Sentences about the commands such runs left running. Changes nothing. */
 export function leftRunning(environment: Environment): string[] {
   return leftBehind(environment).filter((each) => survivors(each).length > 0)
     .map(({ leader, owner }) =>
@@ -133,7 +136,7 @@ export function leftRunning(environment: Environment): string[] {
     );
 }
 
-/** The processes of a command's session, and those with its mark, that still run, whatever became of its leader. */
+/** Living processes of a command's session, and those with its mark, whether or not its leader lives. */
 export function survivors(recorded: Recorded): number[] {
   if (recorded.earlier) return [];
   const { mark } = recorded;
@@ -145,8 +148,9 @@ export function survivors(recorded: Recorded): number[] {
 }
 
 /**
- * The group of a command as a number that still means it; null when that belongs to another process, so the group is over, and
- * where somebody else started it, within who knows what group.
+ * The group id of a command if it still identifies its group. Null if the id belongs to another process, so the group
+ * is
+ * gone, or if a host started the command, in an unknown group.
  */
 export function groupLeft({ owner, leader, earlier }: Recorded): number | null {
   if (earlier || leader.pid === owner.pid) return null;
@@ -157,7 +161,7 @@ export function groupLeft({ owner, leader, earlier }: Recorded): number | null {
 let machine: string | undefined;
 let thisProcess: ProcessId | undefined;
 
-/** Host, boot and process namespace: numbers of processes mean something within these. */
+/** Host, boot and process namespace: process ids are only comparable within these. */
 function machineOf(): string {
   return machine ??= [Deno.hostname(), readOr("/proc/sys/kernel/random/boot_id").trim(), namespaceOf()].join(
     " ",
@@ -195,6 +199,6 @@ function readRecord(file: string): CommandRecord | null {
     if (!valid) return null;
     return { machine, owner, leader, writable, before, ...(typeof mark === "string" ? { mark } : {}) };
   } catch {
-    return null; // Being written or removed at this moment, or cut short by a crash before anything ran.
+    return null; // Being written or removed now, or truncated by a crash before anything ran.
   }
 }

@@ -1,38 +1,40 @@
-// A mark in the environment of a command, by which its descendants are known wherever they went: one that leads a session of
-// its own and whose parent has ended is told from everybody else's processes by nothing but this.
+// A mark in the environment of a command that identifies its descendants. Nothing else identifies a process that
+// leads its
+// own session and whose parent has ended.
 
 import { type ProcessEntry, processEntry } from "./process_table.ts";
 
-/** The variable that holds the mark. */
+/** The environment variable with the mark. */
 export const MARK = "FLEMMA_COMMAND";
 
-/** Stands between the two parts of a mark. */
+/** Separates the two parts of a mark. */
 const SINCE = ".";
 
-/** A mark that no other command has; it says since when there can be processes with it. */
+/** A unique mark. It contains the start time of this process; no process with the mark can be older. */
 export function newMark(): string {
   return `${crypto.randomUUID()}${SINCE}${processEntry(Deno.pid)?.started ?? 0}`;
 }
 
 /**
- * The living processes of a table with a mark, as far as this user may look. What a command put into the environment of
- * somebody else's process cannot be seen here, for that is fixed when a program begins.
+ * The living processes with a mark, as far as this user may read them. A command cannot fake this for processes of
+ * others:
+ * the environment visible here is fixed when a program begins.
  */
 export function marked(mark: string, table: readonly ProcessEntry[]): number[] {
   const entry = `${MARK}=${mark}`;
   const since = Number(mark.split(SINCE)[1] ?? 0);
-  // Most processes of a machine are older than the program that made the mark, and looking into each costs.
+  // Most processes of a machine are older than the program that created the mark, and reading each is slow.
   return table.filter(({ pid, alive, started }) => {
     return alive && Number(started) >= since && environmentOf(pid).includes(entry);
   }).map(({ pid }) => pid);
 }
 
-/** What a process was started with; empty when it has ended or belongs to somebody else. */
+/** The initial environment of a process; empty if it has ended or belongs to another user. */
 function environmentOf(pid: number): readonly string[] {
   try {
     return Deno.readTextFileSync(`/proc/${pid}/environ`).split("\0");
   } catch {
-    // Not ours to look into, and so not ours to end.
+    // Not readable for this user, so not ours to end.
     return [];
   }
 }

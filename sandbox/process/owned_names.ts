@@ -1,23 +1,23 @@
-// Names of files that belong to one process, and the removal of those whose process was killed before it could.
+// Names of files that belong to one process, and removal of those whose process was killed.
 
 import { processEntry } from "./process_table.ts";
 
-/** `KIND-PID.STARTED.NAMESPACE-RANDOM`, numbers in base 36 so that the path of a socket stays short. */
+/** `KIND-PID.STARTED.NAMESPACE-RANDOM`, numbers in base 36 to keep socket paths short. */
 const OWNED = /^[a-z]+-([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)-[0-9a-f]+$/;
 
-/** A name that nothing has yet, which tells whose it is. `digits`: of the random end, at most 32. */
+/** An unused name that identifies this process. `digits` is the length of the random part, at most 32. */
 export function ownedName(kind: string, digits = 32): string {
   const random = crypto.randomUUID().replaceAll("-", "").slice(0, digits);
   const owner = thisOwner();
   return owner === null ? `${kind}-${random}` : `${kind}-${owner}-${random}`;
 }
 
-/** Folders that were looked through by this process. */
+/** Folders that this process has already cleaned up. */
 const swept = new Set<string>();
 
 /**
- * Removes what processes that are gone left in a folder; once for each folder. Processes that cannot be seen from here
- * (of another container that shares the folder) may live, so theirs stays.
+ * Removes what dead processes left in a folder, once per folder. Processes that are not visible from here, in another
+ * container that shares the folder, may live, so their files stay.
  */
 export function sweep(folder: string): void {
   if (swept.has(folder)) return;
@@ -32,7 +32,7 @@ export function sweep(folder: string): void {
   }
 }
 
-/** Whether a name says whose it is, and that process is over. */
+/** Whether a name identifies a process that is dead. */
 export function isAbandoned(name: string): boolean {
   const [, pid, started, namespace] = OWNED.exec(name) ?? [];
   if (pid === undefined || started === undefined || namespace !== namespaceNumber()) return false;
@@ -42,7 +42,7 @@ export function isAbandoned(name: string): boolean {
 
 let owner: string | null | undefined;
 
-/** This process, as names tell it; null where the system does not list processes. */
+/** This process, as in names; null if the system does not list processes. */
 function thisOwner(): string | null {
   if (owner === undefined) {
     const started = processEntry(Deno.pid)?.started ?? "";
@@ -54,7 +54,7 @@ function thisOwner(): string | null {
   return owner;
 }
 
-/** Numbers of processes mean something within this namespace. */
+/** Process ids are only comparable within this namespace. */
 function namespaceNumber(): string | null {
   try {
     const number = /\d+/.exec(Deno.readLinkSync("/proc/self/ns/pid"))?.[0];

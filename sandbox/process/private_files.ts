@@ -5,7 +5,6 @@ import { failure, type Outcome, success, thrownText } from "../../base/problem.t
 import { ownedName, sweep } from "./owned_names.ts";
 import { makeFleetingFolder } from "./runtime_folders.ts";
 
-/** Names for files of one command. */
 export class PrivateFiles {
   readonly #folder: string;
   readonly #lasting: boolean;
@@ -16,7 +15,7 @@ export class PrivateFiles {
     this.#lasting = lasting;
   }
 
-  /** Fails with `no-private-folder`. */
+  /** Opens the folder. Fails with `no-private-folder`. */
   static open(environment: Environment): Outcome<PrivateFiles> {
     const lasting = makeFleetingFolder(environment);
     try {
@@ -32,18 +31,18 @@ export class PrivateFiles {
     }
   }
 
-  /** A name that no file has yet; whatever is made there is removed at the end, or by a later run if this one is killed. */
+  /** An unused path. What is created there is removed at the end, or by a later run if this one is killed. */
   fresh(kind: string, digits = 32): string {
     const path = `${this.#folder}/${ownedName(kind, digits)}`;
     this.#made.push(path);
     return path;
   }
 
-  /** A file with these bytes that is kept for other commands, also of other runs. */
+  /** A file with these bytes that is kept for other commands, including those of other runs. */
   constant(kind: string, bytes: Uint8Array): string {
     const path = `${this.#folder}/${kind}-${bytes.length}-${checksum(bytes)}`;
     if (written.has(path) && isFile(path)) return path;
-    // Written anew by each process: a file of that name could be an old one that was cut short.
+    // Each process writes it again, because an existing file may be truncated.
     const draft = this.fresh(kind);
     Deno.writeFileSync(draft, bytes, { createNew: true, mode: 0o600 });
     Deno.renameSync(draft, path);
@@ -62,7 +61,7 @@ export class PrivateFiles {
     try {
       Deno.renameSync(draft, path);
     } catch (thrown) {
-      // Another process made the same; an old one with other files in it is put out of the way.
+      // Another process made the same folder, or it is an old one with other files: it is moved out of the way.
       if (!isFolder(path)) throw thrown;
       Deno.renameSync(path, this.fresh(kind));
       Deno.renameSync(draft, path);
@@ -71,7 +70,7 @@ export class PrivateFiles {
     return path;
   }
 
-  /** Removes the fresh files, and the folder when it was only for them. */
+  /** Removes the fresh files, and the folder if it was created for them only. */
   remove(): void {
     for (const path of this.#lasting ? this.#made : [this.#folder]) {
       try {
@@ -86,7 +85,7 @@ export class PrivateFiles {
 /** Constant files this process wrote. */
 const written = new Set<string>();
 
-/** Tells contents of one kind apart; the folder is our own, so nobody has a reason to aim at a collision. */
+/** Distinguishes contents of one kind. The folder is private, so nobody can plant a collision. */
 function checksum(bytes: Uint8Array): string {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;

@@ -1,19 +1,21 @@
-// The processes of this machine as Linux lists them: who is whose child, in which group and session.
+// The processes of this machine as Linux lists them, with parent, group and session.
 
-/** One process at the moment of a look. */
+/** One process at one moment. */
 export interface ProcessEntry {
   readonly pid: number;
   /** Process id of its parent. */
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** When it started, in the kernel's ticks since boot: with the pid it names one process and no later one. */
+  /**
+   * Start time in the kernel's ticks since boot. Together with the pid, it identifies one process and no later one.
+   */
   readonly started: string;
-  /** False for one that has ended and only waits to be collected. */
+  /** False for a zombie, which has ended but was not yet waited for. */
   readonly alive: boolean;
 }
 
-/** Every process that can be seen; empty on systems without `/proc`. */
+/** Every visible process; empty on systems without `/proc`. */
 export function processTable(): ProcessEntry[] {
   if (Deno.build.os !== "linux") return [];
   const found: ProcessEntry[] = [];
@@ -24,7 +26,7 @@ export function processTable(): ProcessEntry[] {
   return found;
 }
 
-/** One process; null when there is none of this number, or it ended while it was looked at. */
+/** One process; null if there is none with this id, or it ended in the meantime. */
 export function processEntry(pid: number): ProcessEntry | null {
   let text: string;
   try {
@@ -32,7 +34,7 @@ export function processEntry(pid: number): ProcessEntry | null {
   } catch {
     return null;
   }
-  // The program's name stands in parentheses and may hold anything; the fields follow the last one.
+  // The program's name is in parentheses and may contain anything; the fields follow the last one.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return {
     pid,
@@ -44,22 +46,25 @@ export function processEntry(pid: number): ProcessEntry | null {
   };
 }
 
-/** What `endsWithOutside` looks at. */
+/** Source of process information for `endsWithOutside`. */
 export interface ProcessReader {
-  /** What the kernel says of a process; null when there is none of this number, or it may not be looked at. */
+  /** The `/proc/PID/status` text of a process; null if it does not exist or cannot be read. */
   status(pid: number): string | null;
   hasChild(pid: number): boolean;
 }
 
 /**
- * Whether the first process inside a sandbox of bubblewrap, by its number out here, has asked the kernel by now to be ended
- * with the one that waits for it outside. The kernel does not show that. It is the last but one thing that process does:
- * after it comes the filter of system calls, where there is one, and then it sleeps for good beside its child, or is the
- * command itself. In a container both may have filters from the first, so they are counted.
+ * Whether the first process inside a bubblewrap sandbox has asked the kernel to end it together with the process that
+ * waits
+ * for it outside. The kernel does not show that. The request is its last step but one: after it comes the system call
+ * filter, if there is one. Then the process sleeps permanently as parent of the command, or is the command itself. In
+ * a
+ * container, both processes may have filters from the start, so filters are counted.
  *
- * @param outside the one that waits for it
+ * @param pid the first process inside, by its id outside
+ * @param outside the process that waits for it
  * @param filtered whether system calls are filtered
- * @returns null when it cannot be looked at
+ * @returns null if the processes cannot be read
  */
 export function endsWithOutside(
   pid: number,
@@ -70,7 +75,7 @@ export function endsWithOutside(
   const [own, other] = [status(pid), status(outside)];
   if (own === null || other === null) return null;
   const [filters, before] = [valueOf("Seccomp_filters", own), valueOf("Seccomp_filters", other)];
-  // Kernels before 5.9 do not count them.
+  // Kernels before 5.9 do not count filters.
   if (filtered && filters !== undefined && before !== undefined) return Number(filters) > Number(before);
   if (!valueOf("State", own)?.startsWith("S")) return false;
   return valueOf("Name", own) !== valueOf("Name", other) || hasChild(pid);

@@ -1,4 +1,4 @@
-// Finding a helper program that commands inside the sandbox cannot have planted (S13).
+// Finds a helper program that commands inside the sandbox cannot have planted.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -8,8 +8,8 @@ import { isInside } from "../../base/paths.ts";
 
 /**
  * The absolute path of an executable outside every writable path. A name without a slash is looked up in `PATH`;
- * relative and empty entries of it are never used, because what they mean depends on the working directory. A
- * name with a slash is taken from the working directory.
+ * relative and empty entries of it are ignored, because they depend on the working directory. A name with a slash is
+ * relative to the working directory.
  *
  * Fails with `program-not-found`, `program-not-executable` or `program-in-writable-path`.
  */
@@ -40,8 +40,8 @@ function inspectProgram(path: string, cwd: string, writable: readonly string[]):
   const kind = kindOf(path);
   if (kind === "missing") return failure("program-not-found", `The program ${path} does not exist.`);
   if (kind === "other") return failure("program-not-executable", `The file ${path} is not executable.`);
-  // Both the place where the name stands and the place where its links lead must be out of reach. A policy that
-  // makes everything writable leaves no such place; that it is no barrier is told elsewhere.
+  // Both the location of the name and the target of its links must be out of reach. A policy that makes everything
+  // writable leaves no such place; other code reports that it is no barrier.
   const folder = realPath(parentOf(path), cwd);
   const target = realPath(path, cwd);
   const reachable = (place: string | null) =>

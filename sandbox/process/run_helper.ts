@@ -1,13 +1,13 @@
-// Running a small helper program to its end, whatever it does, within a time limit.
+// Runs a small helper program to its end within a time limit.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import { type ExitStatus, spawn, type SpawnOptions } from "./spawn.ts";
 
-/** Characters of output that are kept; a helper that floods is still read to its end. */
+/** Characters of output that are kept. All output is read, even if it is longer. */
 const KEPT = 64 * 1024;
 
-/** What a helper that could be started did. */
+/** Result of a helper program that was started. */
 export interface BriefRun extends ExitStatus {
   readonly stdout: string;
   readonly stderr: string;
@@ -15,7 +15,7 @@ export interface BriefRun extends ExitStatus {
   readonly timedOut: boolean;
 }
 
-/** Runs `argv` with an empty standard input and kills its whole group after `limit` milliseconds. */
+/** Runs `argv` with empty standard input, and kills its whole group after `limit` milliseconds. */
 export async function runBriefly(
   argv: readonly string[],
   options: SpawnOptions,
@@ -32,7 +32,7 @@ export async function runBriefly(
   try {
     const output = Promise.all([readText(running.stdout), readText(running.stderr)]);
     const status = await running.status;
-    // What the helper left behind would keep the pipes open.
+    // Processes that the helper left behind would keep the pipes open.
     await running.kill();
     const [stdout, stderr] = await output;
     return success({ ...status, stdout, stderr, timedOut });

@@ -1,10 +1,11 @@
-// The private folder for what lives no longer than this boot: probe answers and status files.
+// The private folder for files that live no longer than this boot: probe results and status files.
 
 import type { Environment } from "../../base/environment.ts";
 
 /**
- * Places for the folder, best first: `$XDG_RUNTIME_DIR/flemma`, `$XDG_STATE_HOME/flemma`,
- * `~/.local/state/flemma`. Relative values of the variables do not count, as the base directory rules want it.
+ * Candidates for the folder, best first: `$XDG_RUNTIME_DIR/flemma`, `$XDG_STATE_HOME/flemma`,
+ * `~/.local/state/flemma`. Relative values of the variables are ignored, as the XDG Base Directory Specification
+ * requires.
  */
 export function runtimeFolders({ variables, home }: Environment): string[] {
   const bases = [variables.XDG_RUNTIME_DIR, variables.XDG_STATE_HOME, `${home}/.local/state`];
@@ -12,15 +13,15 @@ export function runtimeFolders({ variables, home }: Environment): string[] {
   return [...new Set(absolute.map((base) => `${base.replace(/\/+$/, "")}/flemma`))];
 }
 
-/** Folders that a file was made in during this process. */
+/** Folders in which this process has created a file. */
 const usable = new Set<string>();
 
-/** The first of the folders that can be made and written to, mode 0700; null when none can. */
+/** The first folder that can be created and written to, mode 0700; null if there is none. */
 export function makeRuntimeFolder(environment: Environment): string | null {
   for (const folder of runtimeFolders(environment)) {
     try {
       Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-      // A folder may be there and still be of no use: somebody else's, or on a read-only file system.
+      // An existing folder may be unusable: it belongs to another user, or the file system is read-only.
       if (!usable.has(folder)) Deno.removeSync(Deno.makeTempFileSync({ dir: folder }));
       usable.add(folder);
       return folder;
@@ -31,12 +32,12 @@ export function makeRuntimeFolder(environment: Environment): string | null {
   return null;
 }
 
-/** Where every process of this machine may keep things in memory; a sandbox with a /dev of its own does not see it. */
+/** Memory file system for all processes of this machine. A sandbox with its own /dev does not see it. */
 const SHARED_MEMORY = "/dev/shm";
 
 /**
- * The folder for files that live as long as one command, in memory where that can be had; mode 0700, of this user. Null
- * when none can be made.
+ * The folder for files that live as long as one command, in memory if possible; mode 0700, owned by this user.
+ * Null if none can be created.
  */
 export function makeFleetingFolder(environment: Environment): string | null {
   if (environment.variables.XDG_RUNTIME_DIR?.startsWith("/")) return makeRuntimeFolder(environment);
@@ -49,7 +50,7 @@ function makeInSharedMemory(): string | null {
   try {
     if (usable.has(folder) && Deno.lstatSync(folder).isDirectory) return folder;
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Everybody may make folders there, so somebody else may have been first.
+    // Everybody may create folders there, so another user may have been first.
     const info = Deno.lstatSync(folder);
     if (!info.isDirectory || info.uid !== uid || (info.mode ?? 0o777) & 0o077) return null;
     usable.add(folder);

@@ -1,4 +1,4 @@
-// The one place where child processes begin and end: own session, no terminal, argument arrays only.
+// The one place where child processes start and end: own session, no terminal, argument arrays only.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
@@ -9,33 +9,35 @@ import { processEntry } from "./process_table.ts";
 
 export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 
-/** What opens a gate. */
+/** The line that opens a gate. */
 const LINE: Uint8Array = new Uint8Array([10]);
 
-/** Milliseconds between two looks at whether a process is ready; grows up to the last. */
+/** Milliseconds between two checks whether a process is ready. Grows up to the last value. */
 const FIRST_CHECK = 1;
 const LAST_CHECK = 20;
 
-/** What has to happen between the start of a process and that of its command. */
+/** What must happen between the start of a process and that of its command. */
 export interface Gate {
   /**
-   * Called once with the id of the group, while the process gets ready; a problem keeps the command from beginning. `ended`
-   * settles when the process is gone.
+   * Called once with the id of the process group, while the process gets ready. A returned problem keeps the command
+   * from
+   * beginning. `ended` settles when the process is gone.
    */
   open(group: number, ended: Promise<unknown>): Problem | null;
   /**
-   * Asked again and again after that: whether the process would end with this program by now. The command begins only then,
-   * so that it cannot live on alone. Absent where nothing ties the two.
+   * Polled after that: whether the process would now end together with this program. The command begins only then, so
+   * that it
+   * cannot outlive this program. Absent if nothing ties the two.
    */
   isTied?(group: number): boolean;
-  /** By which descendants are known that nothing else holds together. */
+  /** Identifies descendants that cannot be found in another way. */
   readonly mark?: string;
 }
 
 /**
- * Starts `argv` without a shell, in a session of its own (tools 8.1, sandbox 6.3).
+ * Starts `argv` without a shell, in its own session.
  *
- * Fails with `program-not-found`, `program-not-executable`, `no-such-directory`, `spawn-failed`, or with what the gate says.
+ * Fails with `program-not-found`, `program-not-executable`, `no-such-directory`, `spawn-failed`, or as the gate does.
  */
 export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gate): Outcome<Running> {
   const [program, ...args] = argv;
@@ -61,7 +63,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
   }
   const problem = gate?.open(child.pid, child.status) ?? null;
   if (problem !== null) {
-    // Its standard input ends, and so does whatever waits for the line.
+    // Closes its standard input, so that a process that waits for the line exits.
     feed(child.stdin, []);
     child.stdout.cancel();
     child.stderr.cancel();
@@ -86,7 +88,7 @@ export function spawn(argv: readonly string[], options: SpawnOptions, gate?: Gat
 /** The commands that were not ended yet, by leader. */
 const living = new Map<number, { readonly started: string | undefined; readonly mark: string | undefined }>();
 
-/** A program that ends in the middle, by its own decision, takes its commands with it: nobody would ever end them. */
+/** Makes commands end when this program exits by itself; nothing else would end them. */
 function watchOver(leader: number, mark: string | undefined): void {
   globalThis.addEventListener("unload", killAll);
   living.set(leader, { started: processEntry(leader)?.started, mark });
@@ -95,13 +97,13 @@ function watchOver(leader: number, mark: string | undefined): void {
 function killAll(): void {
   for (const [leader, { started, mark }] of living) {
     const now = processEntry(leader);
-    // Nobody ended the command although it is over, and its number belongs to another process by now.
+    // The command is over but was not ended here, and its id may belong to another process by now.
     const isOurs = now === null || now.started === started;
     killFamily(isOurs ? leader : null, mark);
   }
 }
 
-/** Writes the line once the process would end with this program, and nothing if it is gone by then. */
+/** Writes the line once the process would end together with this program. Writes nothing if it is gone by then. */
 async function openWhenTied(
   { pid, status, stdin: pipe }: Deno.ChildProcess,
   { isTied }: Gate,
@@ -118,7 +120,7 @@ async function openWhenTied(
   feed(pipe, [LINE], input);
 }
 
-/** Writes all parts and what there is for standard input, and closes the pipe. */
+/** Writes all parts and the given input to standard input, and closes the pipe. */
 function feed(
   pipe: WritableStream<Uint8Array>,
   parts: readonly Uint8Array[],
@@ -128,7 +130,7 @@ function feed(
   const all = input === undefined || input instanceof ReadableStream ? parts : [...parts, input];
   const written = Promise.all(all.map((part) => writer.write(part)));
   const rest = input instanceof ReadableStream ? (writer.releaseLock(), input.pipeTo(pipe)) : undefined;
-  // A child that stops reading early is its own business.
+  // A child process may stop reading early.
   (rest === undefined ? written.then(() => writer.close()) : Promise.all([written, rest])).catch(() => {});
 }
 

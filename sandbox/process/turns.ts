@@ -1,12 +1,16 @@
-// Who goes when: a tool that works with files in this program itself goes only while no command lives that could exchange
-// them under its hands, by a link in the place of a folder between the look and the act (S11).
+// Turns of commands and file tools. A file tool of this program runs only while no command lives that could replace
+// its
+// files, for instance by putting a link in place of a folder between check and use.
 
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { FileAccess, FileTurn } from "../types.ts";
 import { announceCommand, type LivingCommand, pause, tryBetweenCommands } from "./command_registry.ts";
 
-/** The turns of one run. Commands go side by side, and so do readings; the two never at once, and no two writings. */
+/**
+ * The turns of one run. Commands run in parallel, and so do reads. Commands and file tools never overlap, nor do two
+ * writes.
+ */
 export class Turns {
   readonly #environment: Environment;
   readonly #note: (problem: Problem) => void;
@@ -16,15 +20,15 @@ export class Turns {
   #writing: Promise<unknown> = Promise.resolve();
   #changed = Promise.withResolvers<void>();
 
-  /** `note` is told when other runs cannot be told of the commands of this one. */
+  /** `note` reports that other runs cannot see the commands of this one. */
   constructor(environment: Environment, note: (problem: Problem) => void) {
     this.#environment = environment;
     this.#note = note;
   }
 
   /**
-   * Waits for the tools that work with files, then counts a command that can write below `writable`, until `commandEnded`.
-   * Fails with `files-busy`; then nothing is counted.
+   * Waits for file tools, then counts a command that can write below `writable`, until `commandEnded`.
+   * Fails with `files-busy`; then the command is not counted.
    */
   async commandBegins(writable: readonly string[]): Promise<Outcome<void>> {
     while (this.#files > 0) await this.#changed.promise;
@@ -49,8 +53,11 @@ export class Turns {
   }
 
   /**
-   * Does the work of a tool while no command of this run lives; of one that writes, while no command of any run on this machine
-   * lives that can write there. Rejects with the signal's reason when it aborts before.
+   * Runs the work of a file tool while no command of this run lives. A write also waits for commands of any run on
+   * this machine
+   * that can write there.
+   *
+   * @throws the reason of the signal, if it aborts during the wait
    */
   async files<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T> {
     if (access === "read") return await this.#between(turn, work);

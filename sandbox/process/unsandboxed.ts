@@ -1,4 +1,4 @@
-// Commands without a wall: started as they are, and written down so that none outlives its run unseen.
+// Commands without a sandbox: started unchanged, and recorded so that a later run can end them.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
@@ -8,7 +8,7 @@ import { newMark } from "./marks.ts";
 import { spawn } from "./spawn.ts";
 import type { Prepared } from "../types.ts";
 
-/** A command that nothing is put around. */
+/** Prepares a command without a backend. */
 export function bare(inner: readonly string[], waits: boolean, environment: Environment): Prepared {
   let recorded: string | undefined;
   return {
@@ -35,7 +35,7 @@ export function bare(inner: readonly string[], waits: boolean, environment: Envi
   };
 }
 
-/** Says that commands run without a sandbox, and why. */
+/** The notice that commands run without a sandbox, and why. */
 export function runningBare(why: Problem): Problem {
   return {
     code: "running-bare",
@@ -44,7 +44,7 @@ export function runningBare(why: Problem): Problem {
   };
 }
 
-/** The file of a record; without one the command must not start. */
+/** Records a command. If this fails, the command must not start. */
 export function writtenDown(...[environment, leader, what]: Parameters<typeof record>): Outcome<string> {
   try {
     return success(record(environment, leader, what));
