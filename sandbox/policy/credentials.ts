@@ -1,7 +1,7 @@
-// Names of variables that hold the credentials of model providers (S7). Data; add a line where one is missing.
+// Names of environment variables with credentials of model providers. Data; add a line if one is missing.
 
 /**
- * Read by the credential resolvers of the providers this program knows, by service. Their values never reach a
+ * Variables that the credential resolvers of the built-in providers read, by service. Their values never reach a
  * tool unless `tools.env.pass` names them.
  */
 export const PROVIDER_CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
@@ -13,7 +13,7 @@ export const PROVIDER_CREDENTIALS: Readonly<Record<string, readonly string[]>> =
   vertex: ["VERTEX_ACCESS_TOKEN", "VERTEX_AI_ACCESS_TOKEN", "VERTEX_SERVICE_ACCOUNT"],
 };
 
-/** Who makes or serves models, as the names of their variables begin; services of clouds with their full name. */
+/** Prefixes of variables of companies that make or serve models; cloud services by their full name. */
 export const MAKERS: readonly string[] = [
   "AI21",
   "AIMLAPI",
@@ -124,7 +124,7 @@ export const MAKERS: readonly string[] = [
   "ZHIPUAI",
 ];
 
-/** Names that follow no pattern, in capitals. */
+/** Names that match no pattern, in upper case. */
 export const OTHER_CREDENTIALS: readonly string[] = [
   "ANTHROPIC_CUSTOM_HEADERS",
   "AWS_BEARER_TOKEN_BEDROCK",
@@ -135,14 +135,18 @@ export const OTHER_CREDENTIALS: readonly string[] = [
 ];
 
 const KEY = "(?:API)?_?(?:KEYS?|TOKEN|SECRET)";
-// The maker stands at the beginning or behind an underscore (`VITE_OPENAI_API_KEY`), and rarely behind the word itself
-// (`API_KEY_OPENAI`). A number may follow, for people who have several. `…_TOKENS` counts tokens.
+// The maker is at the beginning or after an underscore (`VITE_OPENAI_API_KEY`), and rarely after the word
+// (`API_KEY_OPENAI`). A number may follow, for people who have several. `…_TOKENS` counts tokens and does not match.
 const PATTERN = new RegExp(
   `(?:^|_)(?:${MAKERS.join("|")})(?:_.*)?${KEY}(?:_?\\d+)?$|^(?:.*_)?${KEY}_(?:${MAKERS.join("|")})$`,
   "i",
 );
 
-/** A word that every name of the pattern holds; most variables hold none, and the pattern takes 9 ms over those of a person. */
+/**
+ * Every matching name contains one of these words. Most variables contain none; the full pattern alone takes 9 ms on
+ * a
+ * typical environment.
+ */
 const WORD = /KEY|TOKEN|SECRET/i;
 
 const EXACT: ReadonlySet<string> = new Set([
@@ -150,7 +154,7 @@ const EXACT: ReadonlySet<string> = new Set([
   ...OTHER_CREDENTIALS,
 ]);
 
-/** Whether a variable of this name holds the credential of a model provider; upper or lower case does not matter. */
+/** Whether a variable of this name holds a credential of a model provider. Ignores case. */
 export function isCredential(name: string): boolean {
   return EXACT.has(name.toUpperCase()) || (WORD.test(name) && PATTERN.test(name));
 }

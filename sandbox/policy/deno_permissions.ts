@@ -1,22 +1,22 @@
-// What a Deno process that runs tools of others may do, as flags: the inner layer of the sandbox (tools 7.7).
+// Permission flags for a Deno process that runs third-party tools: the inner layer of the sandbox.
 
 import { parentOf } from "../../base/paths.ts";
 import type { Policy } from "../types.ts";
 
-/** What the flags depend on besides the policy. */
+/** What the flags depend on in addition to the policy. */
 export interface HostPermissions {
-  /** Names of the variables the process is given; it may read these and no others. */
+  /** Names of the environment variables of the process. It may read these and no others. */
   readonly variables: readonly string[];
   /**
-   * Whether a backend stands around the process. Without one these flags are the only wall, so it may start no other
-   * program: one that it starts would be bound by nothing.
+   * Whether a backend wraps the process. Without one, these flags are the only sandbox, so it may not start other
+   * programs: those would be unconfined.
    */
   readonly wrapped: boolean;
 }
 
 /**
- * The permission flags for `deno run`: reading everywhere but hidden paths, writing to the writable paths but protected
- * ones, the network of the policy, the given variables. Everything else is refused without a question.
+ * The permission flags for `deno run`: read everywhere except hidden paths, write to writable paths except protected
+ * ones, network as in the policy, the given variables. Everything else is refused without a prompt.
  */
 export function permissionFlags(policy: Policy, { variables, wrapped }: HostPermissions): string[] {
   const { rw_paths, protect, deny_read = [] } = policy;
@@ -33,8 +33,9 @@ export function permissionFlags(policy: Policy, { variables, wrapped }: HostPerm
 }
 
 /**
- * Behind a backend the network is walled off there, and a list is kept by the proxy. Alone, only those entries of a list
- * count that mean one host and port; what cannot be said in a flag is refused.
+ * With a backend, that restricts the network, and the proxy enforces a list. Without one, only entries that name one
+ * host
+ * and port count; what a flag cannot express is refused.
  */
 function networkFlag({ network, network_allow = [] }: Policy, wrapped: boolean): string[] {
   if (network) return ["--allow-net"];
@@ -47,22 +48,22 @@ function networkFlag({ network, network_allow = [] }: Policy, wrapped: boolean):
   );
 }
 
-/** What an entry without a port stands for. */
+/** The ports of an entry without a port. */
 function onUsualPorts(host: string): string[] {
   return [`${host}:80`, `${host}:443`];
 }
 
-/** An empty list is no flag: alone it would mean everything. */
+/** An empty list gives no flag, because a flag without a value allows everything. */
 function listFlag(flag: string, items: readonly string[]): string[] {
   return items.length === 0 ? [] : [`${flag}=${[...new Set(items)].join(",")}`];
 }
 
-/** A comma cannot be said in a flag. A path that holds one is not allowed. */
+/** A flag cannot express a comma, so a path that contains one is not allowed. */
 function allowed(paths: readonly string[]): string[] {
   return paths.filter((path) => !path.includes(","));
 }
 
-/** Of a path with a comma the folder around is denied. */
+/** For a path with a comma, denies the folder around it. */
 function denied(paths: readonly string[]): string[] {
   return paths.map((path) => {
     let around = path;

@@ -1,8 +1,8 @@
-// What is said of entries of a policy that cannot be taken as they are.
+// Messages about policy entries that cannot be used.
 
 import { failure, type Outcome, type Problem } from "../../base/problem.ts";
 
-/** The refusal of an entry that begins like a word of ours and is none. */
+/** The failure for an entry that looks like a URN of flemma but is unknown. */
 export function unknownUrn(entry: string, setting = "rw_paths"): Outcome<never> {
   return failure(
     "unknown-urn",
@@ -11,7 +11,7 @@ export function unknownUrn(entry: string, setting = "rw_paths"): Outcome<never> 
   );
 }
 
-/** Tells a person of an entry that was left out. */
+/** The notice for an entry that was left out. */
 export function mistakenEntry(entry: string, reason: string, setting = "rw_paths"): Problem {
   const writable = setting === "rw_paths";
   return {

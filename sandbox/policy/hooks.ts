@@ -1,11 +1,12 @@
-// What other programs run or obey: two lists, *held* and *watched*. Data, from which the tables in docs/sandbox.md are made.
+// Files that other programs run or obey: two lists, *held* and *watched*. Data for the tables in docs/sandbox.md.
 //
-// Held is what runs by itself, without the person starting that very tool: mounted read-only, refused by write and edit, moved
-// away when it appears. These are the lists behind the words of `protect` (sandbox 12.5).
-// Watched is what runs when the person starts a tool. It is never mounted, for it belongs to the project and git could not
-// check it out; it is compared after each command, and write and edit ask.
+// Held files run automatically, without the person starting that very tool. They are mounted read-only, refused by
+// write and
+// edit, and moved away when they appear. The words of `protect` stand for these lists.
+// Watched files run when the person starts a tool. They are never mounted, because they belong to the project and git
+// could not check them out. They are compared after each command, and write and edit ask first.
 
-/** Held, below the folder of a repository or of the work, by word. */
+/** Held, below a repository or a working folder, by word. */
 export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $project: [
     ".vscode",
@@ -29,7 +30,7 @@ export const PROJECT_HOOKS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Held, in the home folder, or in the data folder `$DATA`, by word; they matter only where a policy makes them writable. */
+/** Held, in the home folder or the data folder `$DATA`, by word. They matter only if a policy makes them writable. */
 export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   $shell: [
     "~/.profile",
@@ -99,7 +100,7 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
     "~/.ssh",
     "~/.local/bin",
     "~/bin",
-    // Programs that read orders from the home in every project: what to run, or where to fetch code from.
+    // Programs that read settings from the home folder in every project: what to run, or where to fetch code from.
     "~/.gdbinit",
     "~/.gdbearlyinit",
     "~/.config/gdb",
@@ -168,17 +169,17 @@ export const HOME_HOOKS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Held, of a git folder: what git runs, reads as orders to run something, or takes for the way to another such folder. */
+/** Held, in a git folder: what git runs, reads as commands, or follows to another git folder. */
 export const GIT_HOOKS: readonly string[] = ["hooks", "config", "config.worktree", "commondir"];
 
-/** A watched file, or folder with everything in it, and what obeys it. */
+/** A watched file, or a folder with everything in it, and the program that obeys it. */
 export interface Watched {
-  /** One or two names; in the last one `*` stands for any characters. */
+  /** One or two names; in the first one, `*` matches any characters. */
   readonly path: string;
   readonly obeyedBy: string;
 }
 
-/** What a tool obeys in a folder of the work as in the home. */
+/** Files that a tool obeys both in a working folder and in the home folder. */
 const WATCHED_IN_BOTH: readonly Watched[] = [
   { path: ".npmrc", obeyedBy: "npm and pnpm" },
   { path: ".yarnrc", obeyedBy: "yarn" },
@@ -196,7 +197,7 @@ const WATCHED_IN_BOTH: readonly Watched[] = [
   { path: ".cursor", obeyedBy: "Cursor" },
 ];
 
-/** Watched in every folder of the work. What `$project` holds in the folders that are worked in is watched below them. */
+/** Watched in every working folder. Files that `$project` holds in working folders are watched below them. */
 export const WATCHED_IN_PROJECT: readonly Watched[] = [
   ...WATCHED_IN_BOTH,
   { path: ".pnpmfile.cjs", obeyedBy: "pnpm" },
@@ -219,7 +220,7 @@ export const WATCHED_IN_PROJECT: readonly Watched[] = [
   { path: "*.sublime-project", obeyedBy: "Sublime Text" },
 ];
 
-/** Watched in the home folder. Of these `$shell` holds most; where a policy leaves that word out only this list tells of them. */
+/** Watched in the home folder. `$shell` holds most of these; this list reports changes if a policy omits that word. */
 export const WATCHED_IN_HOME: readonly Watched[] = [
   ...WATCHED_IN_BOTH,
   { path: ".config/pip", obeyedBy: "pip" },

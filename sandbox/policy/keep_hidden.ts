@@ -1,20 +1,22 @@
-// What a person hides stays hidden, whatever a document makes writable (12.1, S12).
+// Keeps paths hidden that the person hides, whatever a document makes writable.
 
 import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { isVisible, resolvePolicy } from "./policy.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 
-/** A document's settings without what would uncover hidden paths, and the entries that were left out. */
+/** A document's settings without entries that would uncover hidden paths, and those entries. */
 export interface StillHidden {
   readonly settings: SandboxSettings;
-  /** As they were written. */
+  /** The entries as written. */
   readonly uncovering: readonly string[];
 }
 
 /**
- * A writable path inside a hidden one can be seen again, so that a person can open a part of what they hide. A document
- * cannot: its own entries that would are left out. Nothing changes while the person hides nothing, or has no sandbox.
+ * Leaves out a document's writable entries inside paths that the person hides. A writable path inside a hidden one is
+ * visible again; the person may open a part this way, a document may not. Changes nothing if the person hides
+ * nothing, or
+ * has the sandbox off.
  */
 export function stillHidden(
   person: SandboxSettings,

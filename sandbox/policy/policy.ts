@@ -1,4 +1,4 @@
-// From the settings of a person to a finished policy.
+// Resolves the person's settings into a finished policy.
 
 import { isSeen, WHOLE_VIEW } from "./view.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -17,26 +17,31 @@ import { mistakenEntry, unknownUrn } from "./entries.ts";
 import { broadPaths, type WritablePaths, writablePaths } from "./writable.ts";
 import type { Policy } from "../types.ts";
 
-/** A policy that remembers its origins. `rw_paths` holds the paths of `writable`, in the same order. */
+/** A policy that remembers its origins. `rw_paths` has the paths of `writable`, in the same order. */
 export interface ResolvedPolicy extends Required<Policy>, WritablePaths {
-  /** Names of the groups of sockets that stay reachable, beside the paths in `sockets`. */
+  /** Names of the socket groups that stay reachable, in addition to the paths in `sockets`. */
   readonly socketGroups: readonly string[];
-  /** Hidden paths as they were expanded, links kept: a link that leads there must not be taken away. */
+  /** Hidden paths as expanded, links kept: a link on the way must not be removed. */
   readonly hiddenAsked: readonly string[];
-  /** Words of `protect` that hold, such as `$git`. */
+  /** The words of `protect` in the policy, such as `$git`. */
   readonly protectWords: readonly string[];
-  /** Further paths to protect, as they were expanded: absolute or relative to the working directory, links kept. */
+  /** Further paths to protect, as expanded: absolute or relative to the working directory, links kept. */
   readonly protectAsked: readonly string[];
-  /** The same of the words that stand for paths in the home folder. */
+  /** The same for the words that stand for paths in the home folder. */
   readonly protectHome: readonly string[];
 }
 
 /**
- * Expands, resolves, sorts and de-duplicates the paths of a policy (sandbox section 4, 12). Nothing has to exist.
- * `protect` is empty: who makes the sandbox knows what to protect.
+ * Expands, resolves, sorts and de-duplicates the paths of a policy. No path has to exist. `protect` is empty; the
+ * caller
+ * that creates the sandbox knows what to protect.
  *
- * Fails with `unknown-urn`, `bad-host-rule`, `bad-limit` or `unknown-protect-word`; then nothing may be wrapped and
+ * Fails with `unknown-urn`, `bad-host-rule`, `bad-limit` or `unknown-protect-word`. Then nothing may be wrapped, and
  * nothing is writable or readable.
+ *
+ * @param settings the sandbox settings
+ * @param context document and environment that paths are expanded with
+ * @returns the policy, with the origin of each path
  */
 export function resolvePolicy(
   settings: Pick<SandboxSettings, "policy">,
@@ -95,15 +100,15 @@ export function resolvePolicy(
 }
 
 interface Expanded {
-  /** Absolute, or relative to the working directory; links are kept. */
+  /** Absolute, or relative to the working directory. Links are kept. */
   readonly paths: readonly string[];
   readonly notices: readonly Problem[];
 }
 
-/** Lists that take something away: an entry that comes to nothing is told, whatever the reason. */
+/** Lists that restrict something: an entry without effect is reported, whatever the reason. */
 const RESTRICTS: ReadonlySet<string> = new Set(["deny_read", "protect"]);
 
-/** Expands the entries of one list; `words` answers with the entries a word stands for, or null. */
+/** Expands the entries of one list. `words` returns the entries a word stands for, or null. */
 function expandList(
   setting: string,
   entries: readonly string[],
@@ -133,7 +138,7 @@ function protectLists(
   notices: readonly Problem[];
 }> {
   const known = (entry: string) => PROTECT_WORDS.some((word) => word === entry);
-  // `$git` misspelt must not read as an unset variable that protects nothing; variables are written large.
+  // A misspelled `$git` must not count as an unset variable that protects nothing. Variables are in upper case.
   const odd = entries.find((entry) => /^\$[a-z]+$/.test(entry) && !known(entry));
   if (odd !== undefined) {
     return failure(
@@ -159,7 +164,7 @@ function homeHooks(word: string, { environment }: PathContext): string[] {
   return (HOME_HOOKS[word] ?? []).map((path) => path.replace(/^\$DATA(?=\/)/, () => data));
 }
 
-/** Real paths without duplicates; what leads nowhere is left out, for nobody can reach it either. */
+/** Real paths without duplicates. A path that leads nowhere is left out, because nothing can reach it either. */
 function realPaths(paths: readonly string[], cwd: string, snapshot: FsSnapshot): string[] {
   const real = paths.map((path) => realPath(path, cwd, snapshot)).filter((path) => path !== null);
   return [...new Set(real)].sort();
@@ -174,7 +179,7 @@ const LIMIT_NAMES: readonly (keyof ResourceLimits)[] = [
   "tmp_size",
 ];
 
-/** A limit that is misspelt or no number must not pass for one that holds. */
+/** Checks names and values: a misspelled or invalid limit must not pass for an effective one. */
 function checkedLimits(limits: ResourceLimits): Outcome<ResourceLimits> {
   for (const [name, value] of Object.entries(limits)) {
     if (!LIMIT_NAMES.some((known) => known === name)) {
@@ -191,7 +196,7 @@ function checkedLimits(limits: ResourceLimits): Outcome<ResourceLimits> {
   return success({ ...limits });
 }
 
-/** Whether no hidden path, or a longer writable one, lies around a real path (12.1). */
+/** Whether a real path is not in a hidden path, or a longer writable one contains it. */
 export function isVisible(
   real: string,
   { deny_read, rw_paths, covered }: Pick<ResolvedPolicy, "deny_read" | "rw_paths" | "covered">,

@@ -1,4 +1,4 @@
-// Whether one document's sandbox settings reach further than the person's own (S15).
+// Whether a document's sandbox settings allow more than the person's own.
 
 import type { SandboxSettings } from "../../config/settings/sandbox.ts";
 import type { PathContext } from "../paths/expand.ts";
@@ -6,8 +6,8 @@ import { resolvePolicy } from "./policy.ts";
 import { isInside } from "../../base/paths.ts";
 
 /**
- * What the document's settings allow beyond the person's, as the end of the sentence "this document …"; null when
- * they allow nothing more. A policy that cannot be resolved counts as wider: nobody knows what it allows.
+ * What the document's settings allow beyond the person's, as the end of the sentence "this document …"; null if
+ * nothing. A policy that cannot be resolved counts as wider, because its effect is unknown.
  */
 export function reachesFurther(
   person: SandboxSettings,
@@ -16,7 +16,7 @@ export function reachesFurther(
 ): string | null {
   if (person === document) return null;
   if (!document.enabled) return person.enabled ? "switches the sandbox off" : null;
-  // A sandbox that the person has off and the document switches on is judged too: it approves what runs inside.
+  // Also checked if the document turns on a sandbox that the person has off: a sandbox approves what runs inside.
   const stricter = person.backend === "auto" && document.backend === "required";
   if (document.backend !== person.backend && !stricter) return `uses the sandbox backend ${document.backend}`;
   if (document.policy.allow_privileged && !person.policy.allow_privileged) {

@@ -1,7 +1,6 @@
-// Where people keep what nobody else should read: the list behind `$secrets` (sandbox 12.1). Data; add a line
-// where one is missing.
+// The list behind `$secrets`: files in which people keep secrets. Data; add a line if one is missing.
 
-/** In the forms of sandbox section 4. Files and folders alike; what does not exist is skipped. */
+/** In the path syntax of policies. Files and folders; missing ones are skipped. */
 export const SECRET_PATHS: readonly string[] = [
   // Keys and agents.
   "~/.ssh",
@@ -65,7 +64,7 @@ export const SECRET_PATHS: readonly string[] = [
   "~/Library/Application Support/Firefox",
   "~/Library/Safari",
   "~/Library/Cookies",
-  // Histories, which hold what was typed by mistake.
+  // Histories, which contain secrets typed by mistake.
   "~/.bash_history",
   "~/.zsh_history",
   "~/.local/share/fish/fish_history",

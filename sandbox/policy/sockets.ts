@@ -1,4 +1,4 @@
-// Sockets of the host that give authority: which there are, which stay, and the variables that name them (12.4, S11).
+// Sockets of the host that grant authority: which exist, which stay reachable, and the variables that name them.
 
 import type { Environment } from "../../base/environment.ts";
 import type { SocketGroupName } from "../../config/schema/sandbox_words.ts";
@@ -8,15 +8,17 @@ import { isInside, parentOf } from "../../base/paths.ts";
 
 interface SocketGroup {
   /**
-   * Absolute patterns; `*` stands for any characters of one name. `$RUNTIME` is the folder of runtime sockets. With a slash at
-   * the end it is a folder that holds nothing else: it is covered whole, with what appears in it later.
+   * Absolute patterns; `*` matches any characters of one name. `$RUNTIME` is the folder of runtime sockets. A pattern
+   * with a
+   * final slash is a folder that contains nothing else: it is covered as a whole, with everything that appears in it
+   * later.
    */
   readonly paths: readonly string[];
-  /** Variables that hold such a socket's path or address, or that say which of them to use. */
+  /** Environment variables with the path or address of such a socket, or that select one. */
   readonly variables: readonly string[];
 }
 
-/** By the name a policy may list. Data; add a line where one is missing. */
+/** By the name a policy may list. Data; add a line if one is missing. */
 export const SOCKET_GROUPS: Readonly<Record<SocketGroupName, SocketGroup>> = {
   docker: {
     paths: [
@@ -53,7 +55,7 @@ export const SOCKET_GROUPS: Readonly<Record<SocketGroupName, SocketGroup>> = {
     ],
     variables: [],
   },
-  // The way to programs of Windows around this system.
+  // Access to Windows programs outside WSL.
   wsl: { paths: ["/run/WSL/*_interop"], variables: ["WSL_INTEROP"] },
   tailscale: { paths: ["/run/tailscale/tailscaled.sock"], variables: [] },
   "system-bus": { paths: ["/run/dbus/system_bus_socket"], variables: ["DBUS_SYSTEM_BUS_ADDRESS"] },
@@ -96,24 +98,25 @@ export const SOCKET_VARIABLES: readonly string[] = Object.values(SOCKET_GROUPS).
 
 /** What a policy says about sockets. */
 export interface SocketPolicy {
-  /** Real paths that stay: a socket, or a folder of them. */
+  /** Real paths that stay reachable: a socket, or a folder of sockets. */
   readonly sockets: readonly string[];
   readonly socketGroups: readonly string[];
 }
 
-/** What to do about sockets at this moment; real paths of what exists. */
+/** What to do with the existing sockets, as real paths. */
 export interface FoundSockets {
-  /** Folders of sockets that an empty one takes the place of. */
+  /** Folders of sockets that an empty folder covers. */
   readonly runtime: readonly string[];
-  /** Sockets elsewhere that are covered. */
+  /** Sockets elsewhere that are masked. */
   readonly masked: readonly string[];
-  /** Sockets that stay. */
+  /** Sockets that stay reachable. */
   readonly kept: readonly string[];
 }
 
 /**
- * Looks for the sockets of every group, and for those that variables name. What only somebody else's program answers, or
- * what commands cannot get at, needs no cover.
+ * Finds the sockets of every group, and those that variables name. Sockets that only another user's program answers,
+ * or
+ * that commands cannot reach, need no mask.
  */
 export function findSockets(
   environment: Environment,
@@ -146,7 +149,7 @@ export function findSockets(
       for (const path of socketsNamedBy(environment.variables[variable] ?? "")) cover(path, keepsGroup);
     }
   }
-  // Listed by path alone, and of no group: whatever it is, it stays.
+  // Listed by path and in no group: stays, whatever it is.
   for (const path of policy.sockets) if (snapshot.has(path)) kept.add(path);
   const empty = [...folders].filter((folder) => !isListed(folder)).sort();
   const isCovered = (path: string) => [...folders].some((folder) => isInside(path, folder));
@@ -157,7 +160,7 @@ export function findSockets(
   };
 }
 
-/** Whether it belongs to this user or the superuser, and commands could get at it: they have no rights beside the user's. */
+/** Whether it belongs to this user or the superuser, and commands could reach it. They have only the user's rights. */
 function actsForUser(path: string, snapshot: FsSnapshot): boolean {
   const user = Deno.uid();
   const { uid } = snapshot.lstat(path) ?? { uid: null };
@@ -165,13 +168,16 @@ function actsForUser(path: string, snapshot: FsSnapshot): boolean {
   for (let folder = parentOf(path); folder !== "/"; folder = parentOf(folder)) {
     const info = snapshot.lstat(folder);
     if (info === null) return false;
-    // Of other groups it is not known whether this user is in them.
+    // It is unknown whether this user is a member of other groups.
     if (((info.mode ?? 0o111) & (info.uid === user ? 0o100 : 0o011)) === 0) return false;
   }
   return true;
 }
 
-/** Whether a real path lies in a folder of runtime sockets that commands do not see, and was not given back by name. */
+/**
+ * Whether a real path is in a folder of runtime sockets that commands do not see, and the policy does not keep it by
+ * name.
+ */
 export function isReplaced(
   real: string,
   environment: Environment,
@@ -182,7 +188,7 @@ export function isReplaced(
     !sockets.some((listed) => isInside(real, listed));
 }
 
-/** The variables that stay although they name sockets, because the policy keeps what they name. */
+/** Variables that stay although they name sockets, because the policy keeps those sockets. */
 export function socketVariablesOf(environment: Environment, policy: SocketPolicy): string[] {
   return Object.entries(SOCKET_GROUPS).flatMap(([name, { variables }]) => {
     if (policy.socketGroups.includes(name)) return variables;
@@ -202,12 +208,12 @@ function socketsNamedBy(value: string): string[] {
     .filter((part) => part.startsWith("/") && !part.includes("\0"));
 }
 
-/** `$XDG_RUNTIME_DIR`, and the usual one of this user, which is there also where the variable is not. */
+/** `$XDG_RUNTIME_DIR`, and this user's default one, which exists even if the variable is not set. */
 export function runtimeFoldersOf({ variables }: Environment, snapshot = new FsSnapshot()): string[] {
   const folders = [variables.XDG_RUNTIME_DIR, `/run/user/${Deno.uid()}`]
     .filter((folder): folder is string => folder !== undefined && folder.startsWith("/"))
     .map((folder) => realPath(folder, "/", snapshot))
-    // A variable that names the root, or a folder everything lies in, must not make everything vanish.
+    // A variable that names the root or a top-level folder must not hide everything.
     .filter((folder): folder is string =>
       folder !== null && folder.split("/").length > 2 && snapshot.lstat(folder)?.isDirectory === true
     );
@@ -221,7 +227,7 @@ function expandPattern(
 ): string[] {
   if (pattern.startsWith("~/")) return [`${home}${pattern.slice(1)}`];
   if (pattern.startsWith("$RUNTIME/")) return runtime.map((folder) => `${folder}${pattern.slice(8)}`);
-  // Programs that put sockets into /tmp put them into $TMPDIR, and tmux into a folder of its own, when they are set.
+  // If set, $TMPDIR replaces /tmp for sockets, and tmux has its own variable.
   if (!pattern.startsWith("/tmp/")) return [pattern];
   const places = [
     "/tmp",
@@ -234,7 +240,7 @@ function expandPattern(
   );
 }
 
-/** The existing paths a pattern stands for. */
+/** The existing paths that match a pattern. */
 function matching(pattern: string, snapshot: FsSnapshot): string[] {
   let found = [""];
   for (const part of pattern.split("/").slice(1)) {

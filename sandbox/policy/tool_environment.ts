@@ -1,10 +1,10 @@
-// The variables a tool's child processes see: the caller's, without secrets and without prompts that wait (S7).
+// The environment of tools' child processes: the caller's, without secrets and without prompts that wait.
 
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import { isCredential } from "./credentials.ts";
 import { SOCKET_VARIABLES } from "./sockets.ts";
 
-/** Said by the editor that tools get. An editor that does nothing and succeeds would rewrite history in silence. */
+/** Output of the editor that tools get. An editor that does nothing and succeeds would rewrite history silently. */
 const NO_EDITOR = [
   "There is no editor here. Give the text on the command line:",
   "git commit -m TEXT, or --no-edit to keep the one there is.",
@@ -13,10 +13,10 @@ const NO_EDITOR = [
   "For git rebase -i: GIT_SEQUENCE_EDITOR=COMMAND, where COMMAND changes the list in the file it is given.",
 ].join(" ");
 
-/** A command for `sh -c`, as git and its like run an editor; what follows it are the files to edit. */
+/** A command for `sh -c`, as git and similar programs run an editor. The files to edit follow it. */
 const FAILING_EDITOR = `sh -c 'echo "${NO_EDITOR}" >&2; exit 1' editor`;
 
-/** Keeps programs from opening a pager, an editor or a question, where nobody could answer, and from colours. */
+/** Keeps programs from opening a pager, an editor or a prompt that nobody could answer, and turns off colors. */
 const UNATTENDED: Readonly<Record<string, string>> = {
   PAGER: "cat",
   GIT_PAGER: "cat",
@@ -28,7 +28,7 @@ const UNATTENDED: Readonly<Record<string, string>> = {
   NO_COLOR: "1",
 };
 
-/** Editors of single programs, which are stronger than EDITOR where somebody has set them. */
+/** Editor variables of single programs, which override EDITOR if they are set. */
 const OTHER_EDITORS: readonly string[] = [
   "CVSEDITOR",
   "FCEDIT",
@@ -41,9 +41,11 @@ const OTHER_EDITORS: readonly string[] = [
 ];
 
 /**
- * What leads `cd` and git somewhere else than to the folder a command runs in: git sets some of them for its hooks and
- * aliases, from which this program may have been started. Those of git are what `git rev-parse --local-env-vars` lists,
- * without the settings somebody may give by variables.
+ * Variables that lead `cd` and git away from the folder a command runs in. Git sets some of them for hooks and
+ * aliases,
+ * from which this program may have been started. Those of git are what `git rev-parse --local-env-vars` lists,
+ * without
+ * those that carry settings.
  */
 const MISLEADING: readonly string[] = [
   "CDPATH",
@@ -63,16 +65,16 @@ const MISLEADING: readonly string[] = [
   "GIT_WORK_TREE",
 ];
 
-/** Shorter values than these (a port, a word) are nobody's key, and may well stand in two variables. */
+/** A shorter value (a port, a word) is not a key, and may well occur in two variables. */
 const SHORTEST_KEY = 16;
 
-/** Where the variables are for. */
+/** Options of `toolEnvironment`. */
 export interface EnvironmentOptions {
   /** Whether the command is wrapped. */
   readonly sandboxed: boolean;
-  /** Variables whose sockets the policy keeps. */
+  /** Variables that stay because the policy keeps their sockets. */
   readonly kept?: readonly string[];
-  /** Variables that take the place of the caller's inside the sandbox, unless these are passed by name. */
+  /** Variables that replace the caller's inside the sandbox, unless `pass` names those. */
   readonly added?: Readonly<Record<string, string>>;
 }
 
@@ -80,10 +82,16 @@ type Variables = Readonly<Record<string, string>>;
 type EnvSettings = Omit<ToolSettings["env"], "keys"> & { readonly keys?: readonly string[] };
 
 /**
- * Filters `variables` for tools. Credentials of model providers are dropped, whatever else holds the same value, what
- * leads git and `cd` elsewhere, and inside the sandbox the addresses of sockets that act with the person's authority
- * (12.4); `added` takes its place there. `pass` brings variables back, `block` drops more and is stronger; both hold names, in which `*` stands for
- * anything. The unattended variables are always set, unless `pass` or `block` holds their very name.
+ * Filters `variables` for tools. Drops credentials of model providers, other variables with the same value, and what
+ * leads git and `cd` elsewhere. Inside the sandbox, also drops addresses of sockets that act with the person's
+ * authority,
+ * and sets `added`. Always sets the variables for unattended use, unless `pass` or `block` contains their exact name.
+ *
+ * `pass` keeps variables, `block` drops more and takes precedence; both contain names, in which `*` matches anything.
+ *
+ * @param variables the caller's environment
+ * @param settings `tools.env`; `keys` names further variables with credentials
+ * @returns the complete environment for a child process
  */
 export function toolEnvironment(
   variables: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// What of the file system is seen under a policy, by plain data: another process can judge by it.
+// Decides from plain data what of the file system is visible under a policy, so that another process can decide too.
 
 import { isInside } from "../../base/paths.ts";
 import type { PathView } from "../types.ts";
@@ -6,7 +6,7 @@ import type { PathView } from "../types.ts";
 /** Nothing is hidden. */
 export const WHOLE_VIEW: PathView = { hidden: [], shown: [], replaced: [], kept: [] };
 
-/** Whether a real path is seen. */
+/** Whether a real path is visible. */
 export function isSeen(real: string, { hidden, shown, replaced, kept }: PathView): boolean {
   const inside = (paths: readonly string[]) => paths.some((path) => isInside(real, path));
   if (inside(replaced) && !inside(kept)) return false;

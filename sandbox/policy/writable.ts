@@ -1,4 +1,4 @@
-// Which paths are writable: entries of a policy expanded, without what leads astray and what another one covers.
+// Resolves the writable paths of a policy: entries expanded, without those behind untrusted links or inside another.
 
 import { isInside } from "../../base/paths.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -10,42 +10,42 @@ import { realPath, traceLinks } from "../../base/disk/real_path.ts";
 import { linkInside } from "../paths/stray_link.ts";
 import { mistakenEntry, unknownUrn } from "./entries.ts";
 
-/** One writable path and where it came from. */
+/** One writable path and its origin. */
 export interface WritablePath {
   /** Absolute and real; need not exist. */
   readonly path: string;
-  /** The first entry that led to it, as it was written. */
+  /** The first entry that led to it, as written. */
   readonly entry: string;
-  /** Whether that entry belongs to the default policy; such a path may be missing without a word. */
+  /** Whether that entry belongs to the default policy. Such a path may be missing without a notice. */
   readonly byDefault: boolean;
 }
 
-/** An entry that gave no writable path of its own. */
+/** An entry that yields no writable path of its own. */
 export interface DroppedEntry {
-  /** The entry as it was written. */
+  /** The entry as written. */
   readonly entry: string;
   /** Completes the sentence "it was left out because …". */
   readonly reason: string;
 }
 
-/** What the entries for writable paths come to. */
+/** The result of resolving the entries for writable paths. */
 export interface WritablePaths {
   /** The writable paths and the entries they come from, sorted by their bytes. */
   readonly writable: readonly WritablePath[];
   /** Entries without effect. */
   readonly dropped: readonly DroppedEntry[];
-  /** Real paths of entries that another writable path covers. */
+  /** Real paths of entries, without those in `writable`: another writable path contains them. */
   readonly covered: readonly string[];
-  /** Real paths that are to be made as folders before a command runs (`create: true`). */
+  /** Real paths to create as folders before a command runs (`create: true`). */
   readonly create: readonly string[];
-  /** Things to tell a person. */
+  /** Notices for the person. */
   readonly notices: readonly Problem[];
 }
 
 /**
  * Expands, resolves, sorts and de-duplicates the entries. Fails with `unknown-urn`.
  *
- * @param snapshot where paths lead, looked at once
+ * @param snapshot where paths lead, each looked up once
  */
 export function writablePaths(
   entries: readonly RwPath[],
@@ -90,7 +90,7 @@ export function writablePaths(
   });
 }
 
-/** Tells of writable paths that hold more than anybody may have meant. */
+/** Notices about writable paths that contain more than was probably intended. */
 export function broadPaths(
   writable: readonly WritablePath[],
   { environment: { home, cwd } }: PathContext,
@@ -120,7 +120,7 @@ function entryOf(item: RwPath): { path: string; create: boolean } {
     : { path: item.path, create: item.create === true };
 }
 
-/** Sorts by bytes and keeps only what no kept path covers; what falls out is added to `dropped`. */
+/** Sorts by bytes and drops paths inside a kept one. Adds them to `dropped`. */
 function withoutCovered(found: readonly WritablePath[], dropped: DroppedEntry[]): WritablePath[] {
   const encoder = new TextEncoder();
   const kept: WritablePath[] = [];
@@ -142,8 +142,9 @@ interface TracedPath {
 }
 
 /**
- * Leaves out entries that lead, by a link inside a writable path, to where no other entry leads by itself: a command of an
- * earlier run could have made that link, and the next would write where nobody meant it to.
+ * Leaves out entries that lead through a link inside a writable path to where no other entry leads directly. A
+ * command of an
+ * earlier run could have made that link, and the next command would write where nobody intended it to.
  */
 function withoutAstray(
   traced: readonly TracedPath[],
