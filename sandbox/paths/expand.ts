@@ -1,21 +1,21 @@
-// The forms a path may have in a policy and in the settings that share them (sandbox section 4).
+// The path syntax of policies and of settings that share it.
 
 import type { Environment } from "../../base/environment.ts";
 import { folderOfDocument } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { expandHome } from "../../base/paths.ts";
 
-/** What an entry stands for. A path may still be relative; `dropped` says in words why there is none. */
+/** The meaning of an entry. A path may still be relative. If `dropped`, `reason` says why there is no path. */
 export type Expansion =
   | { readonly kind: "path"; readonly path: string }
   | { readonly kind: "dropped"; readonly reason: string; readonly mistake: boolean }
   | { readonly kind: "unknown-urn" };
 
-/** What paths are expanded against. */
+/** What paths are expanded with. */
 export interface PathContext {
-  /** Directory, home and variables. */
+  /** Working directory, home folder and environment variables. */
   readonly environment: Environment;
-  /** Path of the document, or null when it is unsaved. */
+  /** Path of the document, or null if it is unsaved. */
   readonly document: string | null;
 }
 
@@ -24,10 +24,9 @@ const VARIABLE_OR_DEFAULT = /^\$\{([A-Za-z_][A-Za-z0-9_]*):-(.+)\}$/s;
 
 /**
  * Expands an entry as one whole value: `urn:flemma:cwd`, `urn:flemma:buffer:path`, `$NAME`, `${NAME:-default}`,
- * `~`, `~/x`. Everything else, also `${NAME}` and `$NAME/x`, is a literal path.
+ * `~`, `~/x`. Everything else, including `${NAME}` and `$NAME/x`, is a literal path.
  *
- * `mistake` marks a dropped entry that no machine could make sense of, as opposed to one whose variable just
- * happens to be unset here.
+ * `mistake` marks a dropped entry that is invalid on any machine, as opposed to one whose variable is unset here.
  */
 export function expandPath(entry: string, context: PathContext): Expansion {
   const { variables, cwd } = context.environment;
@@ -57,7 +56,7 @@ export function expandPath(entry: string, context: PathContext): Expansion {
 
 function expandTilde(path: string, context: PathContext): Expansion {
   const expanded = expandHome(path, context.environment.home);
-  // The shell would read `~name` as somebody's home; taking it literally would surprise (sandbox section 4).
+  // A shell would read `~name` as another user's home; a literal reading would be surprising.
   if (expanded.startsWith("~")) {
     return { kind: "dropped", reason: "only ~ and ~/… are expanded, not ~NAME", mistake: true };
   }

@@ -1,18 +1,20 @@
-// What is mounted where, and which folder of which file system a path really is: the same inside a sandbox as outside.
+// The mount table: what is mounted where, and which folder of which file system a path is. The latter is the same
+// inside
+// and outside a sandbox.
 
-/** One mount, as `/proc/PID/mountinfo` has it. */
+/** One mount, as in `/proc/PID/mountinfo`. */
 export interface Mount {
   readonly id: number;
   readonly parent: number;
   /** Major and minor number of the file system, `8:1`. */
   readonly device: string;
-  /** Path inside that file system of what is mounted. */
+  /** The mounted path inside that file system. */
   readonly root: string;
-  /** Where it is mounted. */
+  /** Mount point. */
   readonly point: string;
 }
 
-/** Reads a table; lines that are none are left out. */
+/** Reads a table. Skips invalid lines. */
 export function parseMountTable(text: string): Mount[] {
   return text.split("\n").flatMap((line) => {
     const [id, parent, device = "", root = "", point = ""] = line.split(" ");
@@ -26,7 +28,7 @@ export function parseMountTable(text: string): Mount[] {
   });
 }
 
-/** The mount that a path without links lies on: found from the root on down, as the kernel looks a path up. */
+/** The mount that contains a path without links. Walks down from the root, as the kernel does. */
 export function mountOf(path: string, table: readonly Mount[]): Mount | null {
   const ids = new Set(table.map(({ id }) => id));
   let at = table.find(({ point, parent }) => point === "/" && !ids.has(parent)) ??
@@ -36,7 +38,7 @@ export function mountOf(path: string, table: readonly Mount[]): Mount | null {
     let next: Mount | undefined;
     for (const mount of table) {
       if (mount.parent !== at.id || mount.id === at.id || !holds(mount.point, path)) continue;
-      // The outermost is met first; of several at one point only the first hangs on the mount around.
+      // The outermost comes first. Of several at one mount point, only the first is a child of the outer mount.
       if (next === undefined || mount.point.length < next.point.length) next = mount;
     }
     if (next === undefined) return at;
@@ -45,8 +47,9 @@ export function mountOf(path: string, table: readonly Mount[]): Mount | null {
 }
 
 /**
- * `DEVICE ROOT POINT` of what mounting a path onto itself has to give, in the spelling of the table; null when the path
- * lies on no mount.
+ * The entry `DEVICE ROOT POINT` that mounting a path onto itself must produce, escaped as in the table; null if no
+ * mount
+ * contains the path.
  */
 export function ownMount(path: string, table: readonly Mount[]): string | null {
   const mount = mountOf(path, table);
@@ -60,7 +63,7 @@ function holds(point: string, path: string): boolean {
   return point === "/" || path === point || path.startsWith(`${point}/`);
 }
 
-/** As the kernel writes a path into its tables. */
+/** Escapes a path as the kernel does in its tables. */
 export function escaped(path: string): string {
   return path.replace(/[ \t\n\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }

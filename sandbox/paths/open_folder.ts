@@ -1,17 +1,19 @@
-// Acts on what stands in a folder that a command may exchange for a link at any moment: they happen in the folder that was judged.
+// File operations in a folder that a command may replace with a link at any moment: they happen in the checked
+// folder.
 
 import { nameOf, parentOf } from "../../base/paths.ts";
 
-/** Left by the shell when a folder is not the one that its path names. */
+/** Exit code of the shell if a folder is not the one that its path names. */
 const OTHER = 117;
 
 /**
- * Goes into `$1` and asks the system where that is: a shell stays in a folder whatever happens to its name, so that what
- * follows is done there or nowhere.
+ * Enters `$1` and asks the system where that is. A shell stays in a folder even if the folder is renamed, so what
+ * follows
+ * happens there or nowhere.
  */
 const ENTER = `cd -P -- "$1" 2>/dev/null && [ "$(pwd -P)" = "$1" ] || exit ${OTHER}\nshift\n`;
 
-/** The same from the root on, and makes what is missing on the way, each folder in one that is held. */
+/** The same from the root down. Creates missing folders, each inside a folder that was checked. */
 const ENTER_MADE = `cd / && way=
 rest=\${1#/}
 while [ -n "$rest" ]; do
@@ -25,9 +27,13 @@ shift
 `;
 
 /**
- * Runs a shell script with the folder as its working folder, where it has to name things as `./…`; `$1` and so on are the
- * words. Throws where the folder cannot be entered or is reached through a link, and with what the script says when it fails.
- * `folder` is absolute and without links; `make` also makes the folders that are missing.
+ * Runs a shell script with `folder` as its working folder. The script must use names such as `./…`; `words` are `$1`
+ * and so on.
+ *
+ * @param folder absolute, without links
+ * @param make also creates missing folders
+ * @throws {Error} if the folder cannot be entered or a link leads to it, or with the script's error output if it
+ * fails
  */
 export async function inOpenFolder(
   folder: string,
@@ -56,20 +62,21 @@ function throwFailure(folder: string, { code, stderr }: Deno.CommandOutput): voi
 }
 
 /**
- * Moves a file, folder or link to `target`, a path out of every command's reach, also to another file system. A folder is
- * opened to its owner first: one that may not be written to can be moved by nobody but the superuser, for its `..` changes.
+ * Moves a file, folder or link to `target`, which no command can reach, even on another file system. First gives the
+ * owner
+ * write access to a folder: only the superuser can move a folder that is not writable, because its `..` changes.
  */
 export async function moveFromFolder(path: string, target: string): Promise<void> {
   await inOpenFolder(parentOf(path), MOVE, [nameOf(path), target]);
 }
 
-// Rights are only added: a link that comes between opens at most what is the owner's own to its owner.
+// Rights are only added. If a link appears in between, at most something the owner owns is opened to the owner.
 const MOVE = `if [ -d "./$1" ] && [ ! -L "./$1" ]; then chmod u+rwx -- "./$1"; fi
 mv -T -- "./$1" "$2" 2>/dev/null && exit
 chmod -R u+rwX -- "./$1"
 exec mv -T -- "./$1" "$2"`;
 
-/** Puts a file from `draft`, out of every command's reach, where nothing stands, and makes no folder for it. */
+/** Moves a file from `draft`, which no command can reach, to a path where nothing exists. Creates no folders. */
 export async function putIntoFolder(draft: string, path: string): Promise<void> {
   await inOpenFolder(
     parentOf(path),
@@ -81,27 +88,26 @@ export async function putIntoFolder(draft: string, path: string): Promise<void> 
   );
 }
 
-/** Makes a link where nothing stands, with the folders on its way. */
+/** Creates a link where nothing exists, and missing folders on the way. */
 export async function linkInFolder(path: string, target: string): Promise<void> {
   await inOpenFolder(parentOf(path), `exec ln -sT -- "$2" "./$1"`, [nameOf(path), target], { make: true });
 }
 
-/** Opens a folder to its owner; nobody else gains anything. */
+/** Gives the owner access to a folder; no other user gains anything. */
 export async function openToOwner(folder: string): Promise<void> {
   await inOpenFolder(parentOf(folder), `exec chmod u+rwx -- "./$1"`, [nameOf(folder)]);
 }
 
-/** Sets the mode of a folder. */
 export async function setModeInFolder(folder: string, mode: number): Promise<void> {
   await inOpenFolder(folder, `exec chmod -- "$1" .`, [mode.toString(8).padStart(4, "0")]);
 }
 
-/** Makes a folder with those that are missing on its way. */
+/** Creates a folder and missing ones on the way. */
 export function makeInFolder(folder: string): void {
   throwFailure(folder, shell(folder, `${ENTER_MADE}:`, []).outputSync());
 }
 
-/** Removes an empty file; anything else that stands there by now stays. */
+/** Removes an empty file. Leaves anything else that is there by now. */
 export async function removeEmptyFromFolder(path: string): Promise<void> {
   const script = `[ -f "./$1" ] && [ ! -L "./$1" ] && [ ! -s "./$1" ] && rm -- "./$1" || :`;
   await inOpenFolder(parentOf(path), script, [nameOf(path)]);

@@ -1,22 +1,23 @@
-// Telling whether a file is still what it was. The runtime tells the time of the last change by seconds only, and the other
-// time can be set by everybody, so a young file is known by its content alone.
+// Stamps that tell whether a file is unchanged. Deno reports the change time in whole seconds only, and any process
+// can set
+// the modification time, so a file that changed recently is identified by its content alone.
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
 
-/** Milliseconds since its last change after which the time of a file can be trusted to differ at the next change. */
+/** Milliseconds after a change until the next change is certain to give the file another time. */
 const SETTLED = 2500;
 
-/** Bytes of a file that are compared; of a larger one its status has to do. */
+/** Bytes of a file that are compared. Larger files are identified by their stat data. */
 const MOST_BYTES = 64 * 1024;
 
-/** What tells a file from each later state of it; null while it is too young for that, or not there. */
+/** Identifies the current state of a file; null if it changed too recently for that, or does not exist. */
 export function settledStamp(path: string, stats = new StatCache()): string | null {
   const info = stats.lstat(path);
   if (info === null || info.ctime === null || info.ctime.getTime() > Date.now() - SETTLED) return null;
   return stampOf(info);
 }
 
-/** What stands at a path: the content of a file, the names in a folder, the target of a link; null when nothing does. */
+/** What is at a path: content of a file, names in a folder, target of a link; null if nothing is. */
 export function contentOf(path: string, stats = new StatCache()): string | null {
   const info = stats.lstat(path);
   if (info === null) return null;

@@ -1,12 +1,12 @@
-// Whether anybody else could exchange what stands at a path: by the rights on the folders around it.
+// Whether other users could replace what is at a path, judged by the rights on the folders around it.
 
 import { parentOf } from "../../base/paths.ts";
 import type { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 
-/** The part of a look at a file that says who may do what. */
+/** The part of stat data that says who may do what. */
 export type Rights = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;
 
-/** Whoever asks. */
+/** The current user. */
 export interface User {
   readonly uid: number | null;
   readonly gid: number | null;
@@ -16,7 +16,7 @@ const STICKY = 0o1000;
 const GROUP_WRITES = 0o020;
 const ALL_WRITE = 0o002;
 
-/** Whether only this user and the superuser can rename or remove what stands at a real path, or a folder around it. */
+/** Whether only this user and the superuser can rename or remove what is at a real path, or a folder around it. */
 export function isSteady(path: string, user: User, snapshot: FsSnapshot): boolean {
   for (let at = path; at !== "/"; at = parentOf(at)) {
     const entry = snapshot.lstat(at);
@@ -31,7 +31,7 @@ export function isKept(entry: Rights, folder: Rights, user: User): boolean {
   const trusted = (uid: number | null) => uid === 0 || uid === user.uid;
   if (!trusted(folder.uid)) return false;
   const mode = folder.mode ?? 0o777;
-  // A group of one's own has the user's number; who is in another one cannot be told from here.
+  // A private group has the id of its user. The members of other groups are unknown here.
   const ownGroup = folder.gid === user.gid && user.gid === user.uid;
   const others = (mode & ALL_WRITE) !== 0 || ((mode & GROUP_WRITES) !== 0 && !ownGroup);
   return !others || ((mode & STICKY) !== 0 && trusted(entry.uid));

@@ -1,18 +1,19 @@
-// Links that a command could have made, on the way to where no command may write (S11).
+// Symbolic links that a command could have made, on the way to where no command may write.
 
 import { isInside } from "../../base/paths.ts";
 import type { Trace } from "../../base/disk/fs_snapshot.ts";
 
 /**
- * The first link on a way that lies below one of the writable paths, if the way ends outside of all of them: nobody can tell
- * whether the person made it or a command did. Null when there is none.
+ * The first link below a writable path, if the trace ends outside all of them; otherwise null. Such a link may come
+ * from
+ * the person or from a command.
  */
 export function strayLink({ path, links }: Trace, writable: readonly string[]): string | null {
   if (writable.some((root) => isInside(path, root))) return null;
   return linkInside({ links }, writable);
 }
 
-/** The first link of a way that lies inside one of these folders, where a command that may write to them can exchange it. */
+/** The first link inside one of these folders, where a command that may write to them can replace it. */
 export function linkInside({ links }: Pick<Trace, "links">, folders: readonly string[]): string | null {
   return links.find(({ path }) => folders.some((folder) => path !== folder && isInside(path, folder)))
     ?.path ??

@@ -1,33 +1,33 @@
-// Which folders below the working folders are repositories, or hold files of certain names; looked at again after every
-// command, and so at the price of what changed.
+// Scan for repositories and files of certain names below the working folders. It is repeated after every command and
+// reads only folders that changed.
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
 
-/** Folders that are looked into; a policy must not cost seconds. */
+/** Number of folders that are read, so that a scan does not take seconds. */
 const MOST_FOLDERS = 200;
 const MOST_DEPTH = 3;
 
-/** Folders that hold thousands of others and no repository anybody works in. */
+/** Folders that contain thousands of others and no repository anybody works in. */
 const SKIPPED: ReadonlySet<string> = new Set([".git", "node_modules", "target", ".venv", "__pycache__"]);
 
-/** What a folder holds that git takes for a repository without a working folder. */
+/** What git requires in a bare repository. */
 const BARE_REPOSITORY: readonly string[] = ["HEAD", "config", "objects", "refs"];
 
-/** Milliseconds since its last change after which the time of a folder can be trusted to differ at the next change. */
+/** Milliseconds after a change until the next change is certain to give the folder another time. */
 const SETTLED = 2500;
 
-/** What was found, nearer folders first. */
+/** Result of a scan, nearer folders first. */
 export interface Found {
-  /** Working folders of repositories, the given folders not among them. */
+  /** Working folders of repositories, without the given folders. */
   readonly repositories: readonly string[];
-  /** Folders that are repositories by themselves. */
+  /** Folders that are bare repositories. */
   readonly gitFolders: readonly string[];
-  /** Paths whose name `isWanted` names, the given folders' own children not among them. */
+  /** Paths whose name satisfies `isWanted`, without direct children of the given folders. */
   readonly wanted: readonly string[];
 }
 
 interface Listing {
-  /** Time of the last change; 0 when it is too near to be trusted. */
+  /** Change time; 0 if it is too recent to be reliable. */
   readonly changed: number;
   readonly ino: number | null;
   readonly folders: readonly string[];
@@ -43,7 +43,8 @@ interface ScanState {
 }
 
 /**
- * Looks below folders, to a depth of three and within a fixed number of folders, nearer ones first. Links are not followed.
+ * Scans below folders, to a depth of three and up to a fixed number of folders, nearer ones first. Does not follow
+ * links.
  */
 export class TreeScan {
   readonly #roots: readonly string[];
@@ -55,7 +56,6 @@ export class TreeScan {
     this.#isWanted = isWanted;
   }
 
-  /** What is there now. */
   scan(stats = new StatCache()): Found {
     const before = this.#listings;
     this.#listings = new Map();
@@ -96,7 +96,7 @@ export class TreeScan {
       this.#listings.set(folder, listing);
       return listing;
     } catch {
-      return null; // Gone meanwhile, no folder, or closed: nobody finds a repository there either.
+      return null; // Gone, not a folder, or not readable: git finds no repository there either.
     }
   }
 
