@@ -1,6 +1,9 @@
-// Internet addresses as bytes, and which of them lie inside the own house (sandbox 12.2).
+// IP addresses as bytes, and which of them are not on the public Internet.
 
-/** The 4 or 16 bytes of an address; an IPv4 address inside an IPv6 one is that IPv4 address. Null for other text. */
+/**
+ * The 4 or 16 bytes of an address; an IPv4-mapped IPv6 address gives the IPv4 address. Null if the text is not an
+ * address.
+ */
 export function parseAddress(text: string): Uint8Array | null {
   const four = parseFour(text);
   if (four !== null) return four;
@@ -10,7 +13,7 @@ export function parseAddress(text: string): Uint8Array | null {
   return mapped ? six.slice(12) : six;
 }
 
-/** Whether `address` begins with the first `bits` bits of `network`; never for different kinds. */
+/** Whether `address` begins with the first `bits` bits of `network`. False for different address families. */
 export function isInRange(address: Uint8Array, network: Uint8Array, bits: number): boolean {
   if (address.length !== network.length) return false;
   for (let bit = 0; bit < bits; bit += 8) {
@@ -20,7 +23,7 @@ export function isInRange(address: Uint8Array, network: Uint8Array, bits: number
   return true;
 }
 
-/** Ranges that do not lie in the open Internet: own machine, own network, nobody in particular, everybody at once. */
+/** Ranges outside the public Internet: local machine, private networks, unspecified, multicast. */
 const INWARD: readonly (readonly [string, number])[] = [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -34,7 +37,7 @@ const INWARD: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
   ["::", 96],
-  // Addresses that carry an IPv4 address, which may be an inward one.
+  // Addresses that embed an IPv4 address, which may be a private one.
   ["64:ff9b::", 96],
   ["64:ff9b:1::", 48],
   ["2001::", 32],
@@ -45,16 +48,16 @@ const INWARD: readonly (readonly [string, number])[] = [
   ["ff00::", 8],
 ];
 
-/** The same as bytes, made when the first address is judged: most runs judge none. */
+/** The same as bytes. Built on first use, because most runs need none. */
 let inward: readonly { readonly network: Uint8Array; readonly bits: number }[] | undefined;
 
-/** Whether an address is loopback, link-local, private, multicast, or otherwise none of the open Internet. */
+/** Whether an address is loopback, link-local, private, multicast, or otherwise not on the public Internet. */
 export function isInward(address: Uint8Array): boolean {
   inward ??= INWARD.map(([text, bits]) => ({ network: parseAddress(text)!, bits }));
   return inward.some(({ network, bits }) => isInRange(address, network, bits));
 }
 
-/** Decimal and dotted only: forms like `0x7f.1` or `017700000001` are names that nobody can list. */
+/** Dotted decimal only: forms such as `0x7f.1` or `017700000001` count as names, which cannot be listed. */
 function parseFour(text: string): Uint8Array | null {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
   if (match === null) return null;

@@ -1,22 +1,22 @@
-// The only way out for a command with a network list: a proxy on a socket that asks the list about every host (12.2).
+// The only way out for a command with a network list: a proxy on a socket that checks every host against the list.
 
 import { writeAll } from "../../base/files.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { type HostRule, mayAskFor, mayConnect } from "./rules.ts";
 
-/** Bytes of a request's head; a longer one is refused. */
+/** Limit on the bytes of a request head. A longer one is refused. */
 const MOST_HEAD = 64 * 1024;
 
-/** Milliseconds a connection to a host may take. */
+/** Time limit for connecting to a host, in milliseconds. */
 const CONNECT_LIMIT = 15_000;
 
 export interface ProxyOptions {
-  /** Where the socket is made; at most 107 bytes. */
+  /** Path of the socket, at most 107 bytes. */
   readonly path: string;
   readonly rules: readonly HostRule[];
-  /** Told of every refusal. */
+  /** Called for every refusal. */
   onRefusal(problem: Problem): void;
-  /** The addresses of a name. @default the resolver of the system */
+  /** Returns the addresses of a name. @default the resolver of the system */
   resolve?(name: string): Promise<readonly string[]>;
 }
 
@@ -25,7 +25,7 @@ export interface Proxy {
   close(): void;
 }
 
-/** Listens on a socket of its own. Throws what listening throws. */
+/** Starts a proxy on a new socket. Throws if listening fails. */
 export function startProxy(options: ProxyOptions): Proxy {
   const listener = Deno.listen({ transport: "unix", path: options.path });
   const open = new Set<Deno.Conn>();
@@ -98,7 +98,7 @@ async function serveConnection(
   }
 }
 
-/** Copies until the source ends, and then closes the other direction, so that half-open protocols work. */
+/** Copies until the source ends, then closes the other direction, so that half-open protocols work. */
 async function copy(from: Deno.Conn, to: Deno.Conn): Promise<void> {
   const buffer = new Uint8Array(64 * 1024);
   for (;;) {
@@ -113,7 +113,7 @@ function encode(text: string): Uint8Array {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
-/** The head with its empty line, one character for each byte, and the bytes behind it; null for what is no request. */
+/** The head with its empty line, one character per byte, and the bytes after it; null if it is not a request. */
 async function readHead(connection: Deno.Conn): Promise<{ head: string; rest: Uint8Array } | null> {
   const buffer = new Uint8Array(MOST_HEAD);
   let length = 0;
@@ -131,7 +131,7 @@ async function readHead(connection: Deno.Conn): Promise<{ head: string; rest: Ui
   return null;
 }
 
-/** The place behind the empty line that ends a head, or null. */
+/** The index after the empty line that ends a head, or null. */
 function endOfHead(bytes: Uint8Array, length: number): number | null {
   for (let at = 3; at < length; at++) {
     if (bytes[at] === 10 && bytes[at - 1] === 13 && bytes[at - 2] === 10 && bytes[at - 3] === 13) {
@@ -141,7 +141,7 @@ function endOfHead(bytes: Uint8Array, length: number): number | null {
   return null;
 }
 
-/** A request this proxy understands. */
+/** A parsed request. */
 export interface ProxyRequest {
   /** A name, or an address without brackets. */
   readonly host: string;
@@ -151,12 +151,13 @@ export interface ProxyRequest {
 }
 
 /**
- * Reads `CONNECT host:port` or `METHOD http://host…`. What is passed on names the host that was checked and nothing
- * else, and asks for one answer only, so a second request cannot ride along to another host.
+ * Parses `CONNECT host:port` or `METHOD http://host…`. The forwarded head names only the host that was checked, and
+ * asks the
+ * server to close after one response, so that a second request cannot reach another host.
  */
 export function parseRequest(head: string): ProxyRequest | null {
   const [line = "", ...fields] = head.slice(0, -4).split("\r\n");
-  // Some servers take a lone CR or LF for the end of a line, and would see fields that were not checked here.
+  // Some servers accept a lone CR or LF as a line end, and would see fields that were not checked here.
   if (/[\0\r\n]/.test(head.replaceAll("\r\n", ""))) return null;
   const [method = "", target = "", version = "", ...more] = line.split(" ");
   if (!/^HTTP\/1\.[01]$/.test(version) || more.length > 0 || !/^[A-Z]+$/.test(method)) return null;
@@ -186,7 +187,7 @@ function request(host: string, port: number, forward: string | null): ProxyReque
   return port < 1 || port > 65535 ? null : { host, port, forward };
 }
 
-/** Asks the list, looks the name up, asks the list again about the address, and connects to that very address. */
+/** Checks the list, resolves the name, checks the list for the address, and connects to that very address. */
 async function connectTo(
   { host, port }: ProxyRequest,
   options: ProxyOptions,
@@ -231,7 +232,7 @@ function unreachable(host: string, port: number, why: string): Outcome<never> {
   };
 }
 
-/** As every program of this machine resolves names, its file of hosts included. */
+/** Resolves names like every program of this machine, including its hosts file. */
 async function resolveBySystem(name: string): Promise<readonly string[]> {
   const { lookup } = await import("node:dns/promises");
   return (await lookup(name, { all: true })).map(({ address }) => address);

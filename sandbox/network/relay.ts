@@ -1,15 +1,15 @@
-// The little program that runs beside a command without network and carries its connections to the proxy (12.2).
+// The relay: a small program next to a command without network that carries its connections to the proxy.
 
-/** The port it listens on; the command has a loopback of its own, so nothing else can hold it. */
+/** The port it listens on. The command has its own loopback interface, so the port is free. */
 const RELAY_PORT = 3128;
 
-/** Where the parts lie inside the sandbox: in its private device folder, which hides nothing of the host. */
+/** Where the parts are inside the sandbox: in its private device folder, which hides nothing of the host. */
 const PLACE = "/dev/flemma";
 const PROGRAM = `${PLACE}/relay.js`;
 const SOCKET = `${PLACE}/proxy`;
 const RUNTIME = `${PLACE}/deno`;
 
-/** Listens, says so by a word, and from then on copies bytes. It has no way to say what goes wrong, and no need. */
+/** Listens, writes a line when ready, then copies bytes. It does not report errors. */
 const SOURCE = `
 const listener = Deno.listen({ hostname: "127.0.0.1", port: ${RELAY_PORT} });
 Deno.stdout.writeSync(new TextEncoder().encode("ready\\n"));
@@ -20,12 +20,12 @@ for await (const inner of listener) {
 }
 `;
 
-/** The text of the program, for a file out of the commands' reach. */
+/** The source of the program, for a file that no command can reach. */
 export function relaySource(): string {
   return SOURCE.trimStart();
 }
 
-/** The mounts and variables, as options of bubblewrap that follow its \`--dev\`. Paths are the host's. */
+/** Mounts and variables, as bubblewrap options after its \`--dev\`. Paths are those of the host. */
 export function relayOptions(paths: { runtime: string; program: string; socket: string }): string[] {
   const address = `http://127.0.0.1:${RELAY_PORT}`;
   const proxied = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
@@ -39,9 +39,10 @@ export function relayOptions(paths: { runtime: string; program: string; socket: 
 }
 
 /**
- * Starts the relay, waits for its word through a pipe and runs the command; no time is spent in guessing. The relay may do
- * what the command may, for it runs beside it, but keeps
- * neither the command's variables nor its streams, and ends with everything else inside when the command has ended.
+ * Starts the relay, waits through a pipe until it is ready, and runs the command. The relay may do what the command
+ * may,
+ * because it runs next to it. It has neither the command's variables nor its streams, and ends with everything else
+ * inside when the command has ended.
  */
 const START = `exec 3<&0
 { env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config --no-lock --no-remote \\

@@ -1,25 +1,25 @@
-// Which hosts a network list lets through, as pure decisions (sandbox 12.2).
+// Rules of a network list: which hosts it allows, as pure decisions.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { isInRange, isInward, parseAddress } from "./address.ts";
 
-/** Ports that a rule without one stands for. */
+/** Ports of a rule that names none. */
 const USUAL_PORTS: readonly number[] = [80, 443];
 
 /** One entry of the list. */
 export interface HostRule {
-  /** Lower case, without a final dot; for an address or a range of addresses empty. */
+  /** Lower case, without a final dot; empty for an address or a range. */
   readonly name: string;
-  /** Whether any name below `name` is meant, and not `name` itself. */
+  /** Whether the rule means any name below `name`, and not `name` itself. */
   readonly below: boolean;
   readonly range: { readonly network: Uint8Array; readonly bits: number } | null;
-  /** Null stands for every port. */
+  /** Null means every port. */
   readonly ports: readonly number[] | null;
 }
 
 /**
- * Reads entries of the forms `name`, `*.name`, `address`, `address/bits`, each with `:port`, `:*` or nothing, which
- * stands for 80 and 443. An IPv6 address stands in brackets. Fails with `bad-host-rule`.
+ * Parses entries of the forms `name`, `*.name`, `address`, `address/bits`, each with `:port`, `:*` or nothing, which
+ * means 80 and 443. IPv6 addresses are in brackets. Fails with `bad-host-rule`.
  */
 export function parseHostRules(entries: readonly string[]): Outcome<readonly HostRule[]> {
   const rules: HostRule[] = [];
@@ -56,7 +56,7 @@ function parseHostRule(entry: string): HostRule | null {
   return name === null ? null : { name, below, range: null, ports };
 }
 
-/** Lower case without a final dot; null for what is no name. A name of digits and dots alone is no name either. */
+/** Lower case without a final dot; null if it is not a name. Digits and dots alone are not a name. */
 function normalName(host: string): string | null {
   const name = host.toLowerCase().replace(/\.$/, "");
   const labels = name.split(".");
@@ -66,7 +66,7 @@ function normalName(host: string): string | null {
   return fits && !/^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? "") ? name : null;
 }
 
-/** Whether a host may be asked for at all. `host` is a name, or an address without brackets. */
+/** Whether requests to a host are allowed at all. `host` is a name, or an address without brackets. */
 export function mayAskFor(rules: readonly HostRule[], host: string, port: number): boolean {
   const address = parseAddress(host);
   if (address !== null) return isListed(rules, address, port);
@@ -78,8 +78,9 @@ export function mayAskFor(rules: readonly HostRule[], host: string, port: number
 }
 
 /**
- * Whether a connection may be made to an address that a permitted name led to. Inward addresses must be listed
- * themselves, for a name is in the hands of others. `localhost` is in nobody's hands: it is always this machine.
+ * Whether a connection to the address of an allowed name is permitted. Private addresses must be listed themselves,
+ * because
+ * others control what a name resolves to. The exception is `localhost`, which is always this machine.
  */
 export function mayConnect(
   rules: readonly HostRule[],
