@@ -86,7 +86,7 @@ function parsed(text: string): { machine: string; problem: Problem } | null {
     const { machine, problem } = JSON.parse(text);
     return typeof machine === "string" && typeof problem?.message === "string" ? { machine, problem } : null;
   } catch {
-    return null; // Cut short or spoilt; it is found again.
+    return null; // Truncated or damaged; the failure is found again.
   }
 }
 

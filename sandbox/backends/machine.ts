@@ -55,7 +55,7 @@ function folderId(path: string): string | null {
     const { dev, ino } = Deno.statSync(path);
     return `${dev}:${ino}`;
   } catch {
-    return null; // Of another user's process; the mounts tell by themselves most of the time.
+    return null; // A process of another user; the mounts are usually enough.
   }
 }
 

@@ -277,7 +277,7 @@ function ownedSshSettings(policy: MountablePolicy, host: Host, { files }: Parts)
       try {
         return [[name, Deno.readFileSync(`${SSH_SETTINGS}/${name}`)]];
       } catch {
-        return []; // What this user may not read, or what leads nowhere, is nothing to ssh either.
+        return []; // ssh cannot use unreadable files or dangling links either.
       }
     },
   );
