@@ -44,7 +44,6 @@ import type {
 import { openCalls } from "./views/calls.ts";
 import { explainCalls } from "./views/explain.ts";
 
-/** An open document. */
 export interface Opened {
   readonly store: DocumentStore;
   /** The document's name in messages, as the person gave it. */
@@ -56,10 +55,7 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/**
- * Builds the `ChatSession` of an open document and takes ownership of it: closes the document even on
- * failure.
- */
+/** Builds the `ChatSession` of an open document and takes ownership of it: closes the document even on failure. */
 export async function startSession(
   opened: Opened,
   options: RuntimeOptions,

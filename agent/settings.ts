@@ -19,7 +19,6 @@ import { visible } from "../base/visible.ts";
 import { processTools } from "../tools/registry.ts";
 import type { ChatOptions, OwnTools } from "./types.ts";
 
-/** The options of a host that affect settings. */
 export type SettingsHost = Pick<ChatOptions, "settings" | "tools" | "print"> & {
   readonly environment: Environment;
 };
@@ -51,16 +50,16 @@ export interface SubjectSettings extends DocumentSettings {
   /** The settings without the document's: those of the person and the project. */
   readonly loaded: Loaded;
   /**
-   * Prepares the frontmatter for sending: its findings, its variables, and the Lua session that ran it.
-   * Generated system prompts are made from `facts`; diagnosing needs none.
+   * Prepares the frontmatter for sending: its findings, its variables, and the Lua session that ran it. Generated
+   * system prompts are made from `facts`; diagnosing needs none.
    */
   evaluated(facts?: PersonalityFacts): Promise<EvaluatedFrontmatter>;
 }
 
 /**
- * Loads the settings and evaluates the frontmatter once, for everything in a run. Fails with what is wrong in
- * a settings file or option. Faults in the frontmatter are diagnostics; after an error among them nothing may
- * be decided or run.
+ * Loads the settings and evaluates the frontmatter once, for everything in a run. Fails with what is wrong in a
+ * settings file or option. Faults in the frontmatter are diagnostics; after an error among them nothing may be
+ * decided or run.
  */
 export async function subjectSettings(
   host: SettingsHost,
@@ -118,8 +117,8 @@ async function withoutDocument(
 }
 
 /**
- * Finds the folder of a document's lock before the document is opened, and the settings files read for that.
- * Only the person and a host can set it; mistakes in the settings are reported when the run loads them.
+ * Finds the folder of a document's lock before the document is opened, and the settings files read for that. Only the
+ * person and a host can set it; mistakes in the settings are reported when the run loads them.
  */
 export async function lockPlaceOf(
   host: SettingsHost,
@@ -150,9 +149,7 @@ function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog
   return { ...BUILTIN_CATALOG, tools: [...tools.values()], open };
 }
 
-/**
- * Removes writable paths of the document that would uncover files the person hides, with a warning for each.
- */
+/** Removes writable paths of the document that would uncover files the person hides, with a warning for each. */
 async function keepHidden(
   stated: DocumentSettings,
   person: Settings,
@@ -196,10 +193,7 @@ class ReadPolicyOf {
     if (settings.enabled) this.#waiting.push(settings);
   }
 
-  /**
-   * Must be awaited before anything is read. Loads the sandbox only here, because most documents read no
-   * file.
-   */
+  /** Must be awaited before anything is read. Loads the sandbox only here, because most documents read no file. */
   async ready(): Promise<void> {
     if (this.#waiting.length === 0) return;
     const { createSandbox } = await import("../sandbox/mod.ts");

@@ -48,8 +48,8 @@ export interface RegisteredTools {
 }
 
 /**
- * Registers the built-in tools, those of this process and those of a host, and adds further sources. Compiles
- * the schemas of a host's tools, so that checking an input needs no waiting. Fails with `invalid-tool`,
+ * Registers the built-in tools, those of this process and those of a host, and adds further sources. Compiles the
+ * schemas of a host's tools, so that checking an input needs no waiting. Fails with `invalid-tool`,
  * `invalid-tool-schema` or `tool-module`.
  *
  * @param emit receives faults of sources, and when the last source has answered
@@ -93,7 +93,6 @@ export async function registerTools(
   return success({ tools, warnings, end, servers });
 }
 
-/** What deciding about calls and running them depends on. */
 export interface ToolsSubject {
   readonly tools: ToolRegistry;
   readonly settings: Settings;
@@ -173,8 +172,8 @@ export function createDecideCall(
 }
 
 /**
- * Decides about one call by the settings without the document's own; created on first use. Faults of
- * resolvers are not reported here but by the document's own decision.
+ * Decides about one call by the settings without the document's own; created on first use. Faults of resolvers are
+ * not reported here but by the document's own decision.
  */
 export function personOf(
   subject: ToolsSubject,

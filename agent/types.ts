@@ -1,5 +1,5 @@
-// Options for opening a document, and the `ChatSession` a host gets back: the command line, an editor,
-// another program.
+// Options for opening a document, and the `ChatSession` a host gets back: the command line, an editor, another
+// program.
 
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
@@ -31,8 +31,8 @@ export type { WrittenRule } from "../config/rules/read_rule.ts";
 export type OwnTool = Registration & { readonly name: string };
 
 /**
- * A source of tools in addition to the built-in ones: a definition, a source that finds them, or the path of
- * a code file.
+ * A source of tools in addition to the built-in ones: a definition, a source that finds them, or the path of a code
+ * file.
  */
 export type OwnTools = OwnTool | ToolSource | ResolveTools | string;
 
@@ -46,8 +46,8 @@ export interface ChatOptions {
   /** Overrides of the settings files. @default none */
   readonly settings?: SettingsOverrides;
   /**
-   * Tools in addition to the built-in ones, and sources of tools. A tool with the name of a built-in tool
-   * replaces it.
+   * Tools in addition to the built-in ones, and sources of tools. A tool with the name of a built-in tool replaces
+   * it.
    *
    * @default only those of `tools`, the registry of this process
    */
@@ -60,10 +60,7 @@ export interface ChatOptions {
   readonly fetch?: typeof fetch;
   /** Whether to retry a request that the provider cannot answer for now. @default true */
   readonly retry?: boolean;
-  /**
-   * Limits the requests a provider gets in parallel, across all documents with this limiter. @default not
-   * shared
-   */
+  /** Limits the requests a provider gets in parallel, across all documents with this limiter. @default not shared */
   readonly limiter?: RequestLimiter;
   /** Receives events as they happen. @default no receiver */
   readonly emit?: Emit;
@@ -92,13 +89,13 @@ export interface OpenOptions extends ChatOptions {
 /** Options for opening a text without a file. */
 export interface MemoryOptions extends ChatOptions {
   /**
-   * The path that identifies the document, relative to the working folder: for its settings, references and
-   * journal. That file is not touched. @default null, unsaved
+   * The path that identifies the document, relative to the working folder: for its settings, references and journal.
+   * That file is not touched. @default null, unsaved
    */
   readonly path?: string | null;
   /**
-   * Holds the text instead, for instance an editor's buffer; its path and text replace the ones given.
-   * @default memory
+   * Holds the text instead, for instance an editor's buffer; its path and text replace the ones given. @default
+   * memory
    */
   readonly store?: DocumentStore;
   /** Only read: changes neither the text nor its journal. @default false */
@@ -106,8 +103,8 @@ export interface MemoryOptions extends ChatOptions {
 }
 
 /**
- * Names calls: an id, the number of a call, the beginning or the end of an id; or a line, a tool, the only
- * pending call, all calls.
+ * Names calls: an id, the number of a call, the beginning or the end of an id; or a line, a tool, the only pending
+ * call, all calls.
  */
 export type CallTarget = string | Exclude<TargetSpec, { readonly kind: "id" }>;
 
@@ -128,8 +125,7 @@ export interface OpenCall {
   /** Whether the preview omits something. Then only its id or its line approves the call. */
   readonly previewIsCut: boolean;
   /**
-   * Whether its block holds text. It becomes the result of a pending call; an approved call with text does
-   * not run.
+   * Whether its block holds text. It becomes the result of a pending call; an approved call with text does not run.
    */
   readonly hasText: boolean;
   /** The current approval decision, and its source. */
@@ -164,9 +160,7 @@ export interface FileTexts {
 
 /** One part of a call. */
 export interface ShownPart {
-  /**
-   * The kind: the command, a path, a diff, a member of the input, or the name that the model gave the call.
-   */
+  /** The kind: the command, a path, a diff, a member of the input, or the name that the model gave the call. */
   readonly kind: "command" | "path" | "diff" | "member" | "label";
   /** The member of the input that it shows. */
   readonly name: string;
@@ -199,8 +193,7 @@ export interface ShownCall {
   /** Why it is decided as it is. */
   readonly explained: ExplainedCall;
   /**
-   * Hash of everything shown, the input as written and its block; a different hash means that the call has
-   * changed.
+   * Hash of everything shown, the input as written and its block; a different hash means that the call has changed.
    */
   readonly digest: string;
 }
@@ -232,12 +225,12 @@ export interface NewChatContent {
 }
 
 /**
- * One open document with everything that the agent loop needs. Its protections are built in: approval
- * decisions and their downgrades, protected paths, previews, notices of the sandbox. Dispose of it with
- * `await using`, or its lock stays until the program ends.
+ * One open document with everything that the agent loop needs. Its protections are built in: approval decisions and
+ * their downgrades, protected paths, previews, notices of the sandbox. Dispose of it with `await using`, or its lock
+ * stays until the program ends.
  *
- * If the frontmatter has changed since the last method call, the next call uses the new one. While its
- * settings cannot be read, nothing is decided, run or sent.
+ * If the frontmatter has changed since the last method call, the next call uses the new one. While its settings
+ * cannot be read, nothing is decided, run or sent.
  */
 export interface ChatSession extends AsyncDisposable {
   /** Absolute path, or null when unsaved. */
@@ -257,8 +250,8 @@ export interface ChatSession extends AsyncDisposable {
   /** Findings that keep everything from starting. */
   readonly blockers: readonly FrontmatterDiagnostic[];
   /**
-   * Why policy does not decide about the calls of this document, or which of its text counts only after the
-   * person confirms it: sentences, each with the remedy.
+   * Why policy does not decide about the calls of this document, or which of its text counts only after the person
+   * confirms it: sentences, each with the remedy.
    */
   readonly doubts: readonly string[];
 
@@ -273,13 +266,12 @@ export interface ChatSession extends AsyncDisposable {
    * Sends only the request.
    *
    * @param options `goOn`: ask the model to continue even if it spoke last, or if nobody spoke
-   * @returns how it ended; reason `pending`, `protected` or `unanswered`, with nothing sent, while calls have
-   * no result
+   * @returns how it ended; reason `pending`, `protected` or `unanswered`, with nothing sent, while calls have no
+   * result
    */
   send(options?: { readonly goOn?: boolean }): Promise<Stop>;
   /**
-   * Runs or resolves one call now, whatever its status; a call that policy denies is refused
-   * (`denied-by-policy`).
+   * Runs or resolves one call now, whatever its status; a call that policy denies is refused (`denied-by-policy`).
    *
    * @param target the call; several at a time are refused
    * @returns why it stopped
@@ -289,8 +281,8 @@ export interface ChatSession extends AsyncDisposable {
    * Marks calls as approved by a person. All or none; nothing runs.
    *
    * @param targets the calls
-   * @returns their ids. Fails like `reject`, and with `preview-cut` for a call whose preview omits something,
-   * unless its id or its line names it.
+   * @returns their ids. Fails like `reject`, and with `preview-cut` for a call whose preview omits something, unless
+   * its id or its line names it.
    */
   approve(...targets: readonly CallTarget[]): Promise<Outcome<readonly string[]>>;
   /**
@@ -299,13 +291,12 @@ export interface ChatSession extends AsyncDisposable {
    * @param targets the calls
    * @param message the text for the model. By default a sentence that only says that the call was rejected.
    * @returns their ids. Fails with `unknown-call`, `no-pending-call`, `no-result-block`, `already-completed`,
-   * `already-running`, `target-ambiguous`, `target-needed`, `no-call-here`, `read-only`, `session-closed`, or
-   * with the problem that prevents writing.
+   * `already-running`, `target-ambiguous`, `target-needed`, `no-call-here`, `read-only`, `session-closed`, or with
+   * the problem that prevents writing.
    */
   reject(targets: CallTarget | readonly CallTarget[], message?: string): Promise<Outcome<readonly string[]>>;
   /**
-   * Cancels one thing: the running request, else the call that started first, else a step that is about to
-   * begin.
+   * Cancels one thing: the running request, else the call that started first, else a step that is about to begin.
    *
    * @returns false if nothing runs
    */
@@ -319,8 +310,8 @@ export interface ChatSession extends AsyncDisposable {
   cancelCall(id: string): boolean;
 
   /**
-   * Looks up a tool of the document, with its origin and rights. Starts no MCP server, and asks no tool
-   * source of a host.
+   * Looks up a tool of the document, with its origin and rights. Starts no MCP server, and asks no tool source of a
+   * host.
    *
    * @param name its name
    * @returns undefined if no such tool is known
@@ -339,12 +330,11 @@ export interface ChatSession extends AsyncDisposable {
    */
   calls(): Promise<readonly OpenCall[]>;
   /**
-   * Explains why calls are decided as they are: the answer of each resolver, and what rules say of their
-   * parts.
+   * Explains why calls are decided as they are: the answer of each resolver, and what rules say of their parts.
    *
    * @param targets the calls; by default all open ones
-   * @returns the calls in document order. Fails like `reject` if a target matches no call, or with what is
-   * wrong in the settings.
+   * @returns the calls in document order. Fails like `reject` if a target matches no call, or with what is wrong in
+   * the settings.
    */
   explain(...targets: readonly CallTarget[]): Promise<Outcome<readonly ExplainedCall[]>>;
   /**
@@ -361,25 +351,25 @@ export interface ChatSession extends AsyncDisposable {
    */
   showOpen(): Promise<Outcome<readonly ShownCall[]>>;
   /**
-   * Proposes the rule that approves a call like this one again: for a command its exact words, for a path
-   * that path, else the tool.
+   * Proposes the rule that approves a call like this one again: for a command its exact words, for a path that path,
+   * else the tool.
    *
    * @param target the call
    * @param written a rule of the person's own to check instead, as in the settings
-   * @returns the rule. Fails like `show`, with `rule-impossible` if no such rule can approve the call, or
-   * with `rule-invalid` for an invalid rule.
+   * @returns the rule. Fails like `show`, with `rule-impossible` if no such rule can approve the call, or with
+   * `rule-invalid` for an invalid rule.
    */
   proposeRule(
     target: CallTarget,
     written?: Readonly<Record<string, unknown>>,
   ): Promise<Outcome<ProposedRule>>;
   /**
-   * Adds a rule for this document until logout. It counts like a rule of the command line: also if the
-   * document has a list of its own, but never against a rule that asks or denies.
+   * Adds a rule for this document until logout. It counts like a rule of the command line: also if the document has a
+   * list of its own, but never against a rule that asks or denies.
    *
    * @param rule the rule as in the settings
-   * @returns nothing. Fails with `rule-invalid`, with `usage` for a text without a path, or with the problem
-   * that prevents saving it.
+   * @returns nothing. Fails with `rule-invalid`, with `usage` for a text without a path, or with the problem that
+   * prevents saving it.
    */
   addRule(rule: Readonly<Record<string, unknown>>): Promise<Outcome<void>>;
   /**
@@ -402,8 +392,8 @@ export interface ChatSession extends AsyncDisposable {
    */
   request(): Promise<Prepared>;
   /**
-   * Estimates the tokens and cost of the next `send`. Asks the provider to count if it can; sends nothing to
-   * the model and records nothing.
+   * Estimates the tokens and cost of the next `send`. Asks the provider to count if it can; sends nothing to the
+   * model and records nothing.
    *
    * @returns the estimate. Fails like `send`, or with `not-counted`.
    */
@@ -424,8 +414,8 @@ export interface ChatSession extends AsyncDisposable {
   /**
    * Says what a person would agree to by trusting the document in its current version. Changes nothing.
    *
-   * @returns the agreement. Fails with what is wrong in the frontmatter or the settings, or with `usage` for
-   * a text without a path, because an agreement belongs to a path.
+   * @returns the agreement. Fails with what is wrong in the frontmatter or the settings, or with `usage` for a text
+   * without a path, because an agreement belongs to a path.
    */
   agreement(): Promise<Outcome<Agreement>>;
   /**
@@ -441,15 +431,15 @@ export interface ChatSession extends AsyncDisposable {
    */
   holder(): Promise<Holder | null>;
   /**
-   * Lists watched files that commands changed, in the last run that changed any. Such files run when the
-   * person starts a tool.
+   * Lists watched files that commands changed, in the last run that changed any. Such files run when the person
+   * starts a tool.
    *
    * @returns the changes in the order of their detection
    */
   fileChanges(): Promise<readonly FileChange[]>;
   /**
-   * Applies edits of whoever holds the text, such as an editor. They are no sign that the document was
-   * written on this machine: a person who types in an untrusted document has not agreed to its settings.
+   * Applies edits of whoever holds the text, such as an editor. They are no sign that the document was written on
+   * this machine: a person who types in an untrusted document has not agreed to its settings.
    *
    * @param edits edits of the current `chat`; throws a RangeError if they overlap or lie outside of it
    * @returns the problem that prevents writing; null when they are durable

@@ -4,11 +4,9 @@ import { isObject } from "../../base/is_object.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Cancelled } from "../../cycle/mod.ts";
 
-/** A cancel request. */
 export type CancelRequest =
   /** What one Ctrl-C would cancel first: the request, else the call that started first. */
   | { readonly kind: "one" }
-  /** Everything. */
   | { readonly kind: "all" }
   /** One call, by its id, its number, or the beginning or end of its id. */
   | { readonly kind: "call"; readonly text: string }
@@ -28,10 +26,8 @@ export interface RunningCall {
   readonly tool: string;
 }
 
-/** The answer of a run. */
 export interface CancelAnswer {
   readonly cancelled: readonly Cancelled[];
-  /** The calls that still run. */
   readonly running: readonly RunningCall[];
   /** Whether a request to the provider still runs. */
   readonly requesting: boolean;

@@ -11,7 +11,6 @@ import type { Cut } from "./cut.ts";
 import { literalTags } from "./question.ts";
 import { quoted } from "./quoted.ts";
 
-/** The prompt for the summary. */
 const REQUEST =
   "Stop here and sum up this conversation, so that somebody can go on with it who has not read what stands " +
   "above. Write down: what the person wants, in their own words where these matter; what was decided and why; the state " +
@@ -94,7 +93,6 @@ function lineBegin(chat: Chat, line: number): number {
   return line > chat.lineCount ? chat.byteLength : chat.lineStart(line);
 }
 
-/** A result to shorten. */
 export interface Pruned {
   readonly result: Result;
   readonly tool: string;

@@ -17,5 +17,4 @@ export interface SourcesSubject {
   readonly fetch?: typeof fetch;
 }
 
-/** Ends what was started for tools. */
 export type EndTools = () => Promise<void>;

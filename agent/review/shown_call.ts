@@ -12,19 +12,16 @@ import { checkInput } from "../../tools/validate.ts";
 import type { ExplainedCall, ShownCall, ShownPart } from "../types.ts";
 import type { FileChangeShown, WrittenFiles } from "./written_files.ts";
 
-/** What showing the calls of a document depends on, apart from the document. */
 export interface ShowSources {
   readonly files: WrittenFiles;
   readonly subject: RuleSubject;
   readonly sandbox: RunSandbox;
 }
 
-/** What showing one call depends on. */
 interface CallSources extends Omit<ShowSources, "sandbox"> {
   readonly call: Call;
   readonly number: number;
   readonly explained: ExplainedCall;
-  /** The current sandbox. */
   readonly sandbox: SandboxNow;
   /** The status in the call's block; null if it has no block, or the block holds a result. */
   readonly status: Status | null;
@@ -34,7 +31,6 @@ interface CallSources extends Omit<ShowSources, "sandbox"> {
 
 interface Known extends CallSources {
   readonly definition: RegisteredTool | undefined;
-  /** Its change to a file. */
   readonly change: FileChangeShown | null;
   /** Why its input does not match the tool's schema. */
   readonly problems: readonly string[];
@@ -179,7 +175,6 @@ function hides(input: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-/** Where a call would run now. */
 function placeOf(
   definition: RegisteredTool | undefined,
   sandbox: SandboxNow,

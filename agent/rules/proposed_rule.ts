@@ -10,7 +10,6 @@ import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import { decidedBy } from "../review/decided_by.ts";
 import { downgradesCall, type UntrustedDocument } from "../trust/untrusted.ts";
 
-/** What decides about a document's calls. */
 export interface RuleContext {
   readonly ruled: RuleSubject;
   readonly decide: Decide;

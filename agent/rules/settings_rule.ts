@@ -12,7 +12,6 @@ import { stampOf } from "../../cycle/storage/read.ts";
 import { contentOf } from "../../cycle/storage/disk/content.ts";
 import { replaceFile } from "../../cycle/storage/disk/write.ts";
 
-/** A rule to add to the person's settings. */
 export interface SettingsRule {
   /** The settings file. */
   readonly path: string;

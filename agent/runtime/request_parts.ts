@@ -11,7 +11,6 @@ import { withLearned } from "../../providers/models/learned.ts";
 import type { OfferedTool, Provider } from "../../providers/types.ts";
 import { providerOf } from "./sender.ts";
 
-/** What building a request depends on. */
 export interface RequestSources {
   readonly subject: { readonly settings: Settings };
   /** Waits for every tool source; returns the findings that then prevent a request. */
@@ -22,7 +21,6 @@ export interface RequestSources {
   readonly journal: Journal;
 }
 
-/** Collects them for the current document. */
 export async function requestParts(
   store: Pick<DocumentStore, "chat" | "path">,
   { subject: { settings }, toolsReady, offered, templatedTools, evaluated, journal }: RequestSources,

@@ -18,7 +18,6 @@ import type { Composed, RuntimeOptions } from "./types.ts";
 
 export interface Tooling extends Pick<RegisteredTools, "servers" | "end"> {
   readonly tools: ToolsSubject;
-  /** What the rules over inputs depend on. */
   readonly ruled: RuleSubject;
 }
 

@@ -19,7 +19,6 @@ import type { DocumentGuard } from "../trust/guard.ts";
 import type { UntrustedDocument } from "../trust/untrusted.ts";
 import type { ChatOptions } from "../types.ts";
 
-/** Everything built for a document; valid until its frontmatter changes. */
 export interface Runtime {
   /** The parts of the document that it was built from. */
   readonly blocks: Blocks;
@@ -57,7 +56,6 @@ export interface Runtime {
   decide: Decide;
   /** Evaluates rules over inputs; null if there are none. */
   readonly rules: RuleEvaluator | null;
-  /** What these rules depend on. */
   readonly ruled: RuleSubject;
   /** Shows files as calls would change them. */
   readonly written: WrittenFiles;
@@ -68,7 +66,6 @@ export interface Runtime {
   readonly guard: DocumentGuard;
   /** Ends what was started for calls and kept for the next one; another call starts it again. */
   rest(): Promise<void>;
-  /** The preview of a call in one line. */
   preview(call: Call): string;
   /** Whether the preview omits part of the call. */
   previewIsCut(call: Call): boolean;
@@ -87,7 +84,6 @@ export interface ReadBefore {
   readonly subject?: SubjectSettings;
 }
 
-/** The inputs of a runtime. */
 export interface Composed {
   readonly store: DocumentStore;
   readonly blocks: Blocks;

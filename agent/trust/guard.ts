@@ -42,7 +42,6 @@ export interface GuardOptions {
   readonly readOnly: boolean;
 }
 
-/** One per open document. */
 export class DocumentGuard implements CommandsWatch {
   readonly #options: GuardOptions;
   #begun: Promise<Problem | null> | null = null;

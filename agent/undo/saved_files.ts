@@ -24,7 +24,6 @@ export interface Content {
   readonly size: number;
 }
 
-/** A saved change. */
 export interface SavedFile {
   /** The file that holds the change. */
   readonly file: string;
@@ -49,7 +48,6 @@ export interface SavedFile {
   readonly reported: boolean;
 }
 
-/** The call that changes a file. */
 export interface Changer {
   readonly id: string;
   readonly name: string;
@@ -210,7 +208,6 @@ function rootOf(environment: Environment): string {
 
 const TOO_LARGE = "it is too large";
 
-/** A change before it is made. */
 interface Begun {
   readonly by: Changer;
   readonly file: ReplacedFile;

@@ -33,12 +33,10 @@ export interface Undone {
   readonly why: string;
 }
 
-/** Which changes to undo. */
 export interface UndoRequest {
   readonly environment: Environment;
   /** Real path of the document. */
   readonly document: string;
-  /** Whether to undo this change. */
   meant(change: SavedFile): boolean;
   /** Only report what would be done. */
   readonly dryRun: boolean;

@@ -3,7 +3,6 @@
 import { difference, splitLines } from "../../cycle/storage/lines.ts";
 import type { Content, SavedFile } from "./saved_files.ts";
 
-/** What happens to one change. */
 export type Fate =
   /** The file holds what the tool left there: its old content is restored. */
   | { readonly kind: "put-back" }

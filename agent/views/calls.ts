@@ -6,7 +6,6 @@ import type { Call, Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { OpenCall } from "../types.ts";
 
-/** What listing calls depends on. */
 export interface CallSources {
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
   preview(call: Call): string;

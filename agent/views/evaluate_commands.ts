@@ -12,11 +12,9 @@ import { createDecideCall, registerTools } from "../tools.ts";
 import type { ExplainedCall } from "../types.ts";
 import { explainCall } from "./explain.ts";
 
-/** What to evaluate with. */
 export interface CommandTrial {
   readonly host: SettingsHost;
   readonly environment: Environment;
-  /** The tool that would be called. */
   readonly tool: string;
   /** Rules on top of the settings: the short form, or a JSON object. */
   readonly rules: readonly string[];

@@ -9,7 +9,6 @@ import type { Call, Chat } from "../../parser/types.ts";
 import { type Decide, reasonsOf, type RuleEvaluator } from "../../tools/approval/mod.ts";
 import type { ExplainedCall } from "../types.ts";
 
-/** What an explanation depends on. */
 export interface ExplainSources {
   readonly decide: Decide;
   readonly rules: RuleEvaluator | null;
@@ -34,7 +33,6 @@ export async function explainCalls(
   return success(found);
 }
 
-/** Whether a call has no final result. */
 function isOpen(chat: Chat, id: string): boolean {
   const result = chat.result(id);
   return result === undefined || (result.status !== null && result.status !== "error");

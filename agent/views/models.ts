@@ -14,7 +14,6 @@ import type { Model, Prices } from "../../providers/models/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { keepLearned, learnedModels, withLearned } from "../../providers/models/learned.ts";
 
-/** One model in a list. */
 export interface ModelRow {
   readonly name: string;
   /** `unknown`: the provider lists it, and the program knows nothing more about it. */

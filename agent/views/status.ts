@@ -15,11 +15,9 @@ import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } fr
 /** The status that a `ChatSession` would give for such a document. */
 export interface SettledStatus {
   readonly blockers: readonly Diagnostic[];
-  /** The steps of the next advance. */
   readonly steps: readonly Step[];
 }
 
-/** A document as it was read. */
 export interface ReadChat {
   /** The real path; null when the text has none. */
   readonly path: string | null;

@@ -31,7 +31,6 @@ export interface ToolView {
   readonly capabilities: readonly string[];
   /** Whether the next request offers it. */
   readonly offered: boolean;
-  /** Whether it can run. */
   readonly executable: boolean;
   /** The policy's decision for a call without any input. */
   readonly decision: ApprovalDecision["decision"];
@@ -55,7 +54,6 @@ export interface ToolsQuestion {
   /** The path it was named by, links kept. @default `path` */
   readonly named?: string | null;
   readonly subject: SubjectSettings;
-  /** A host's own tools. */
   readonly own?: readonly OwnTool[];
   /** Whether to ask MCP servers again whose tools are cached. @default false */
   readonly refresh?: boolean;

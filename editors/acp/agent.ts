@@ -34,7 +34,6 @@ export async function serveAgent(options: AgentOptions): Promise<void> {
   await new Agent(options).run();
 }
 
-/** A conversation that a client has opened. */
 interface Conversation {
   readonly id: string;
   readonly path: string;
@@ -43,7 +42,6 @@ interface Conversation {
   /** MCP servers given by the client, as settings. */
   readonly servers: Readonly<Record<string, unknown>>;
   readonly spent: { cost: number };
-  /** The current turn. */
   turn: { readonly controller: AbortController; readonly ended: Promise<unknown> } | null;
 }
 

@@ -15,7 +15,6 @@ const MODES = [
 
 const THINKING = ["off", "low", "medium", "high", "max"];
 
-/** The settings for the chosen options. */
 export function overridesOf(chosen: Chosen): Record<string, unknown> {
   return {
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
@@ -49,7 +48,6 @@ export function serversOf(mcpServers: unknown): Record<string, unknown> {
   return servers;
 }
 
-/** Converts a list of names and values to an object. */
 function pairs(list: unknown): Record<string, string> {
   const entries = Array.isArray(list) ? list.filter(isObject) : [];
   return Object.fromEntries(
@@ -59,7 +57,6 @@ function pairs(list: unknown): Record<string, string> {
   );
 }
 
-/** The options, with their current values. */
 export function configOptions({ settings }: ChatSession): SessionConfigOption[] {
   const model = modelAsked(settings) ?? "";
   const { level } = settings.parameters.thinking;

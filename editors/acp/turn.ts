@@ -16,7 +16,6 @@ export interface TurnHost {
   /** Opens the document under its lock. */
   open(emit: Emit): Promise<Outcome<ChatSession>>;
   update(update: SessionUpdate): void;
-  /** Sends a request to the client. */
   request(method: string, params: Record<string, unknown>): Promise<unknown>;
   readonly signal: AbortSignal;
   readonly sessionId: string;

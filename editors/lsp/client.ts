@@ -62,7 +62,6 @@ export function memberOf(value: unknown, path: readonly string[]): unknown {
 /** Severities of messages for a person, as the protocol numbers them. */
 export const Level = { error: 1, warning: 2, info: 3 } as const;
 
-/** Edits that apply to one version of a document. */
 export interface VersionedEdits {
   readonly uri: string;
   readonly version: number;
@@ -101,7 +100,6 @@ export class Client {
     });
   }
 
-  /** Shows a message to the person. */
   say(level: number, message: string): void {
     this.#peer.notify("window/showMessage", { type: level, message: visible(message, { lines: true }) });
   }
@@ -172,7 +170,6 @@ export class Client {
   }
 }
 
-/** A progress report shown in the editor. */
 export interface Progress {
   readonly token: string | number;
   report(message: string): void;

@@ -17,7 +17,6 @@ import type { OpenDocument } from "./document.ts";
 import { startOfLine } from "./features/actions.ts";
 import { Run } from "./run.ts";
 
-/** The arguments of a command. */
 interface Asked {
   readonly document: OpenDocument;
   readonly id?: string;

@@ -29,7 +29,6 @@ export interface DocumentHost {
 /** A `ChatSession` that may change the document, under its lock. */
 export interface Working {
   readonly session: ChatSession;
-  /** Releases the document. */
   close(): Promise<void>;
 }
 

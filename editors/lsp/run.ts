@@ -14,7 +14,6 @@ const REPORT_EVERY = 1000;
 export interface RunRequest {
   readonly document: OpenDocument;
   readonly client: Client;
-  /** The work to do on the document. */
   readonly act: (session: ChatSession) => Promise<Stop>;
   /** The token for progress reports that the editor chose. */
   readonly workDoneToken?: unknown;

@@ -30,7 +30,6 @@ export class Refusal {
   }
 }
 
-/** One request or notification. */
 export interface Call {
   readonly method: string;
   readonly params: unknown;
@@ -49,7 +48,6 @@ export interface PeerOptions {
   readonly handler: Handler;
   /** The notification that cancels a request, and its member with the request id. */
   readonly cancel: { readonly method: string; readonly member: string };
-  /** Receives faults of the program. */
   readonly onFault: (method: string, thrown: unknown) => void;
 }
 
@@ -108,7 +106,6 @@ export class Peer {
     return answer;
   }
 
-  /** Sends a notification. */
   notify(method: string, params: unknown): void {
     this.#send({ jsonrpc: "2.0", method, params });
   }

@@ -1,7 +1,6 @@
 // Finds which setting a position in the frontmatter belongs to, from the lines before it, because unfinished
 // frontmatter may not parse. Only a guess for completions; the evaluator decides what frontmatter means.
 
-/** A position among the settings. */
 export interface BlockKeys {
   /** The setting around the position. */
   readonly path: readonly string[];
@@ -24,7 +23,6 @@ function inLua(before: string): BlockKeys {
   return value === null ? NOWHERE : { path: parts(value[1]!), typed: value[2]!, isValue: true };
 }
 
-/** By indentation. */
 function inYaml(above: readonly string[], before: string): BlockKeys {
   const [, indent = "", rest = ""] = /^(\s*)(.*)$/.exec(before) ?? [];
   const value = /^(?:- +)?([\w.$-]+):\s+(?:\[[^\]]*)?["']?([\w$.-]*)$/.exec(rest);
@@ -50,7 +48,6 @@ function inYaml(above: readonly string[], before: string): BlockKeys {
   return { path: [...path, ...typed.slice(0, dot).split(".")], typed: typed.slice(dot + 1), isValue: false };
 }
 
-/** By open braces. */
 function inJson(text: string): BlockKeys {
   /** The open braces and brackets, with the key of each. */
   const open: { readonly key: string | null; readonly isList: boolean }[] = [];

@@ -42,7 +42,6 @@ interface Offer {
   readonly detail?: string;
 }
 
-/** The completions at a position. */
 export async function completion(
   document: OpenDocument,
   position: Position,

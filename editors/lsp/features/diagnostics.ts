@@ -17,7 +17,6 @@ const UNNECESSARY = 1;
 /** Findings about text that is never sent. */
 const IGNORED: ReadonlySet<string> = new Set(["text_before_first_message", "role_unknown"]);
 
-/** The findings for a version of the text. */
 export interface Findings {
   readonly version: number;
   readonly diagnostics: readonly Shown[];

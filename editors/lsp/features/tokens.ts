@@ -8,7 +8,6 @@ import { type Counted, toPosition } from "../positions.ts";
 /** Token types that every editor has colors for. */
 const TYPES = ["keyword", "function", "comment", "macro", "enumMember"] as const;
 
-/** The meaning of the numbers in the answers. */
 export const LEGEND = { tokenTypes: [...TYPES], tokenModifiers: [] };
 
 type Type = (typeof TYPES)[number];
