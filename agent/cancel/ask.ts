@@ -14,6 +14,7 @@ import {
   RUN_FILE,
 } from "./request.ts";
 
+/** A live run of this or another process. */
 export interface LiveRun extends RunInfo {
   /** The folder in which it receives requests. */
   readonly folder: string;

@@ -21,13 +21,17 @@ export interface AskedBy {
   readonly pid: number;
 }
 
+/** A running call. */
 export interface RunningCall {
   readonly id: string;
   readonly tool: string;
 }
 
+/** The answer of a run to a cancel request. */
 export interface CancelAnswer {
+  /** What was cancelled. */
   readonly cancelled: readonly Cancelled[];
+  /** The calls that still run. */
   readonly running: readonly RunningCall[];
   /** Whether a request to the provider still runs. */
   readonly requesting: boolean;

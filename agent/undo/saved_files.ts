@@ -24,6 +24,7 @@ export interface Content {
   readonly size: number;
 }
 
+/** A saved change of a file. */
 export interface SavedFile {
   /** The file that holds the change. */
   readonly file: string;

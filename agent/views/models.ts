@@ -14,6 +14,7 @@ import type { Model, Prices } from "../../providers/models/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { keepLearned, learnedModels, withLearned } from "../../providers/models/learned.ts";
 
+/** One model of a provider. */
 export interface ModelRow {
   readonly name: string;
   /** `unknown`: the provider lists it, and the program knows nothing more about it. */

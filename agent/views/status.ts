@@ -15,6 +15,7 @@ import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } fr
 /** The status that a `ChatSession` would give for such a document. */
 export interface SettledStatus {
   readonly blockers: readonly Diagnostic[];
+  /** The steps of the next advance. */
   readonly steps: readonly Step[];
 }
 

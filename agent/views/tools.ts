@@ -31,6 +31,7 @@ export interface ToolView {
   readonly capabilities: readonly string[];
   /** Whether the next request offers it. */
   readonly offered: boolean;
+  /** Whether it can run. */
   readonly executable: boolean;
   /** The policy's decision for a call without any input. */
   readonly decision: ApprovalDecision["decision"];
