@@ -1,22 +1,22 @@
-// The resolvers that approve by circumstance: the sandbox, and the catch-all.
+// Resolvers that approve by circumstance: the sandbox, the risk of a tool file, and the catch-all.
 
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { type RunsIn, SANDBOX_CAPABILITY } from "../definition.ts";
 import type { ResolverDefinition } from "./types.ts";
 
-/** What the sandbox resolver needs to know of tools and of the process. */
+/** What the sandbox resolver needs to know about tools and the process. */
 export interface SandboxFacts {
   hasCapability(tool: string, capability: string): boolean;
   /** Where calls of a tool run. */
   runs(tool: string): RunsIn;
-  /** Whether this process runs as the superuser. */
+  /** Whether this process runs as root. */
   readonly root: boolean;
 }
 
 /**
- * The first condition of approval section 6 that does not hold for a tool, as a sentence; null when the sandbox
- * approves it. Asks for a real, probed backend, never for the mere presence of a program.
+ * The first condition for approval by the sandbox that does not hold for a tool, as a sentence; null if the sandbox
+ * approves it. Requires a backend that was tested, not merely an installed program.
  */
 export async function sandboxObstacle(
   tool: string,
@@ -31,7 +31,7 @@ export async function sandboxObstacle(
   const { document } = settings;
   if (document?.removed.includes(tool)) return `the document took ${tool} out of tools.auto_approve`;
   if (document?.assigned) return "the document assigned its own tools.auto_approve";
-  // Not a condition of the founding pages, but taking a name out is an explicit word of a person (S12).
+  // Removing a name is an explicit decision of a person, so the sandbox must not override it.
   if ((document ?? settings).excluded.includes(tool)) return `${tool} was taken out of tools.auto_approve`;
   if (!sandbox.enabled) return "the sandbox is disabled";
   const policy = sandbox.policy();
@@ -42,7 +42,7 @@ export async function sandboxObstacle(
   return backend.ok ? null : backend.problem.message;
 }
 
-/** Approves what may run by itself because a working sandbox stands around it (approval section 6). */
+/** Approves calls that a working sandbox confines. */
 export function sandboxResolver(
   settings: ToolSettings,
   sandbox: Sandbox,
@@ -60,15 +60,15 @@ export function sandboxResolver(
   };
 }
 
-/** How much a tool file may be approved for by itself, from nothing on. */
+/** Risk levels up to which tool files are approved automatically, lowest first. */
 const RISKS = ["none", "low", "medium", "high"] as const;
 
-/** The risk that the author of a tool file names; nothing for every other tool. */
+/** The risk that a tool file's author declares; undefined for every other tool. */
 export type RiskOf = (tool: string) => "low" | "medium" | "high" | undefined;
 
 /**
- * What keeps a tool file from being approved by its risk, as the end of a sentence; null when nothing does. The document's
- * word about the tool counts as for the sandbox (approval section 6).
+ * Why the risk of a tool file does not approve it, as the end of a sentence; null if it does. The document's settings
+ * for the tool count as they do for the sandbox.
  */
 function riskObstacle(
   tool: string,
@@ -87,8 +87,8 @@ function riskObstacle(
 }
 
 /**
- * Approves tool files by the risk that their author names, which counts because a person agreed to the file (tools 7.6).
- * What is of high risk and not approved here waits for a person, whatever circumstances would approve below.
+ * Approves tool files by the risk their author declares, which counts because a person trusted the file. A high-risk
+ * file that is not approved here waits for a person, even if a resolver further down would approve it.
  */
 export function riskResolver(settings: ToolSettings, riskOf: RiskOf): ResolverDefinition {
   return {
@@ -108,7 +108,7 @@ export function riskResolver(settings: ToolSettings, riskOf: RiskOf): ResolverDe
   };
 }
 
-/** Approves everything that nobody above spoke about; exists only when a person asked for no approval at all. */
+/** Approves everything that no other resolver decided; exists only if a person turned approval off. */
 export function catchAllResolver(): ResolverDefinition {
   return { priority: 0, description: "require_approval is false", resolve: () => "approve" };
 }

@@ -1,37 +1,37 @@
-// A call runs on the path that was decided about: what leads elsewhere when its turn comes is an error (approval 11).
+// Ensures that a call runs on the path that was approved: if the path leads elsewhere when it runs, that is an error.
 
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
 
-/** A tool as far as its paths go. */
+/** The part of a tool that says where its path is. */
 type PathTool = Pick<ToolDefinition, "path_input">;
 
-/** Where the paths of a document's calls led when they were decided about, where rules look at paths. */
+/** Where the paths of a document's calls led when they were decided, if rules about paths exist. */
 export class DecidedPaths {
   readonly #rules: RuleEvaluator;
   readonly #resolve: (path: string) => string;
   readonly #real = new Map<string, string | null>();
 
   /**
-   * Knows of no call yet.
+   * Creates an empty record.
    *
-   * @param resolve the absolute path of what a model wrote
+   * @param resolve makes a path that a model wrote absolute
    */
   constructor(rules: RuleEvaluator, resolve: (path: string) => string) {
     this.#rules = rules;
     this.#resolve = resolve;
   }
 
-  /** Notes where the path of a call leads at the moment it is decided about. */
+  /** Records where the path of a call leads at the moment of the decision. */
   note(id: string, tool: PathTool | undefined, input: ToolInput): void {
     const real = this.#now(tool, input);
     if (real !== undefined) this.#real.set(id, real);
   }
 
   /**
-   * The tool for one run: it looks again when its turn has come, which may be after commands that ran meanwhile, and
-   * does nothing where the path leads elsewhere by then, or a rule denies where it leads.
+   * The tool for one run. It checks the path again when it runs, which may be after other commands. It does nothing if
+   * the path leads elsewhere by then, or if a rule denies the new target.
    */
   guarded(id: string, tool: ToolDefinition): ToolDefinition {
     const { execute } = tool;
@@ -55,13 +55,13 @@ export class DecidedPaths {
         error: `${path} leads elsewhere now than when this call was decided about. Call again.`,
       };
     }
-    // A new object, so that nothing is answered from before.
+    // A new object, so that no cached evaluation is used.
     const { restriction } = await this.#rules.evaluate(tool.name, { ...input });
     if (restriction?.decision !== "deny") return null;
     return { success: false, error: `A rule denies where ${restriction.part} leads now.` };
   }
 
-  /** Where the path of a call leads; undefined when it names none. */
+  /** Where the path of a call leads; undefined if the call has no path. */
   #now(tool: PathTool | undefined, input: ToolInput): string | null | undefined {
     const path = tool?.path_input === undefined ? undefined : input[tool.path_input];
     return typeof path === "string" && path !== "" ? realPath(this.#resolve(path), "/") : undefined;

@@ -1,35 +1,35 @@
-// Approval downgrades: reasons why a call waits for a person although it was approved, each with a name.
+// Approval downgrades: named reasons why a call waits for a person although it was approved.
 
 import type { ApprovalDecision } from "./types.ts";
 
-/** A call that is decided about. */
+/** A call to decide. */
 export interface DecidedCall {
   readonly id: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** Decides about a call; with `explain` the decision holds what each resolver said. */
+/** Decides a call; with `explain` the decision lists what each resolver answered. */
 export type Decide = (
   call: DecidedCall,
   options?: { readonly explain?: boolean | "waiting" },
 ) => Promise<ApprovalDecision>;
 
-/** One reason why an approval does not count. */
+/** One reason not to accept an approval. */
 export interface ApprovalDowngrade {
   /** Name in decisions and in `approval explain`. */
   readonly name: string;
-  /** Whether a decision is downgraded, and why; null leaves it as it is. */
+  /** Downgrades a decision and says why; null leaves it unchanged. */
   lower(call: DecidedCall, earlier: ApprovalDecision): Lowered | null | Promise<Lowered | null>;
-  /** Whether the recorded approval of a call does not count, so that the call is decided about again. @default never */
+  /** Whether the recorded approval of a call is not accepted, so that the call is decided again. @default never */
   doubts?(id: string): boolean;
 }
 
-/** How a decision is downgraded. */
+/** A downgrade of one decision. */
 export interface Lowered {
   /** Why, in one line. */
   readonly detail: string;
-  /** See `Verdict.bound`. */
+  /** See `ApprovalDecision.bound`. */
   readonly bound?: true;
   /** Whether the decision keeps its source, for a call that waits anyway. @default false */
   readonly keepsSource?: boolean;
@@ -63,7 +63,7 @@ function applied(
   };
 }
 
-/** A downgrade as a link of the chain; it has no place among the priorities. */
+/** A downgrade as the last link of the chain; it has no resolver priority. */
 function linkOf(name: string, detail: string) {
   return { name, priority: -1, answer: "require_approval", detail } as const;
 }

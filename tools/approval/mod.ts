@@ -1,4 +1,4 @@
-// Approval: who decides whether a tool call runs, waits for a person, or is blocked.
+// Approval: decides whether a tool call runs, waits for a person, or is denied.
 
 import type { ToolSettings } from "../../config/settings/tools.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
@@ -35,23 +35,23 @@ export type {
   ResolverEntry,
 } from "./types.ts";
 
-/** What the built-in resolvers go by. */
+/** What the built-in resolvers use. */
 export interface ApprovalParts {
-  /** The policy. */
+  /** Approval settings. */
   readonly settings: ToolSettings;
-  /** Asked whether it works. */
+  /** The sandbox, which is asked whether it works. */
   readonly sandbox: Sandbox;
-  /** Asked what a tool can do. */
+  /** The tools, which are asked for their capabilities and rights. */
   readonly tools: ToolFacts;
-  /** Whether this process is the superuser. @default asks the system */
+  /** Whether this process is root. @default asks the system */
   readonly root?: boolean;
   /** The rules over inputs. @default none */
   readonly rules?: RuleEvaluator | null;
-  /** Told once of each way a resolver failed. */
+  /** Called once for each way in which a resolver fails. */
   readonly onFault?: (fault: ResolverFault) => void;
 }
 
-/** The chain with all built-in resolvers of approval section 3 that these settings call for. */
+/** Creates the chain with all built-in resolvers that these settings need. */
 export function createApproval(parts: ApprovalParts): ApprovalRegistry {
   const registry = new ApprovalRegistry(parts.onFault);
   const facts: SandboxFacts = {

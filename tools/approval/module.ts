@@ -1,4 +1,4 @@
-// An approval resolver in a file of the person: loaded at the first question (approval 2, frontmatter-config 5.4).
+// An approval resolver in a person's module, loaded when it is first asked.
 
 import { fileUri } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
@@ -7,10 +7,10 @@ import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 type Ask = (tool: string, input: Readonly<Record<string, unknown>>, context: ApprovalContext) => unknown;
 
 /**
- * A module that `auto_approve` names exports by default a function that answers like that setting (true, false,
- * `"deny"`, nothing). One that `tools.resolvers` names answers in the words of the chain, and so does any object with
- * `resolve`. A module that does not load, or exports neither, throws at every question, so that nothing is approved by
- * circumstance behind its back; with `strict` it asks a person.
+ * A module named by `auto_approve` exports by default a function that answers like that setting: true, false, `"deny"`
+ * or nothing. A module named by `tools.resolvers`, and any exported object with `resolve`, answers with a `Decision`. A
+ * module that does not load, or exports neither, throws each time it is asked, so that no resolver approves by
+ * circumstance without it. With `strict` it asks a person instead.
  */
 export function moduleResolver(options: {
   /** Absolute path of the file. */

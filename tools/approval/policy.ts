@@ -1,4 +1,4 @@
-// Who speaks about `auto_approve`: the person's layers, the document, and the names approved for one run.
+// Resolvers for `auto_approve`: the person's settings, the document, and names approved for one run.
 
 import { isModulePath } from "../../config/schema/module_path.ts";
 import type { AutoApprove, ToolSettings } from "../../config/settings/tools.ts";
@@ -8,19 +8,19 @@ import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** One `auto_approve` value, ready to be asked. */
+/** One `auto_approve` value as a resolver. */
 interface Policy {
   answer(tool: string, input: Input, context: ApprovalContext): Promise<Decision | null>;
 }
 
 /**
- * Answers by the person's `tools.auto_approve` (approval section 4). As soon as the document touches the setting it
- * keeps silent but for denials, which no document lifts. Under the plugin's profile the document's result speaks here.
+ * Answers by the person's `tools.auto_approve`. If the document sets it too, this resolver only denies, because no
+ * document may lift a denial. Under the plugin's profile it also answers with the document's merged value.
  */
 export function configResolver(settings: ToolSettings, tools: ToolFacts): ResolverDefinition {
   const { document, approval_profile } = settings;
   const denied = new Set(settings.denied);
-  // A function of the person keeps its turn when the document only adds to the list or takes from it.
+  // A person's function still answers when the document only adds to the list or removes from it.
   const silent = document !== null && (document.assigned || typeof settings.auto_approve !== "function");
   const own = policyOf(presetsOf(settings), settings, tools, silent ? "throw" : "ask");
   const merged = document !== null && approval_profile === "v0.11"
@@ -41,7 +41,7 @@ export function configResolver(settings: ToolSettings, tools: ToolFacts): Resolv
       try {
         answer = await own.answer(tool, input, context);
       } catch {
-        // Whether the person's function would have denied is not known, so a person decides.
+        // The person's function might have denied the call, so a person decides.
         return "require_approval";
       }
       if (answer === "deny") return answer;
@@ -50,7 +50,7 @@ export function configResolver(settings: ToolSettings, tools: ToolFacts): Resolv
   };
 }
 
-/** Answers by the document's own `auto_approve`; exists only when the document touches it (approval 4.1, 7). */
+/** Answers by the document's own `auto_approve`; exists only if the document sets it. */
 export function frontmatterResolver(settings: ToolSettings, tools: ToolFacts): ResolverDefinition | null {
   const { document, approval_profile } = settings;
   if (document === null || approval_profile !== "founding") return null;
@@ -66,8 +66,8 @@ export function frontmatterResolver(settings: ToolSettings, tools: ToolFacts): R
 }
 
 /**
- * Approves what the command line names for this run, and what rules approve, below everybody who could deny or ask
- * (approval 9). Exists only when something is named or there is such a rule.
+ * Approves what the command line names for this run and what rules approve. It comes after every resolver that could
+ * deny or ask. Exists only if something is named or such a rule exists.
  */
 export function runResolver(
   settings: ToolSettings,
@@ -97,7 +97,7 @@ export function runResolver(
   };
 }
 
-/** The module paths that lists of these settings name, each a resolver of its own (approval 2). */
+/** Module paths in the lists of these settings, each of which becomes a resolver. */
 export function policyModules(settings: ToolSettings): string[] {
   const lists = [settings.auto_approve, settings.document?.auto_approve ?? null];
   const names = lists.flatMap((list) => (Array.isArray(list) ? list as readonly string[] : []));
@@ -125,9 +125,9 @@ function policyOf(
       try {
         answer = await value(tool, input, context);
       } catch (thrown) {
-        // The registry tells the fault and goes on; below, nothing approves by circumstance any more.
+        // The registry reports the error and continues; later resolvers may no longer approve by circumstance.
         if (broken === "throw") throw thrown;
-        // Not hidden: the call waits for a person, and this resolver is named as the one who decided.
+        // The error stays visible: the call waits for a person, and the decision names this resolver.
         return "require_approval";
       }
       if (answer === true) return "approve";
@@ -137,7 +137,7 @@ function policyOf(
   };
 }
 
-/** What a list comes to for a tool, for a person. */
+/** The entries of a list that apply to a tool, for a person. */
 function listLines(
   tool: string,
   list: AutoApprove | null,

@@ -1,4 +1,4 @@
-// Presets as approval sees them: what is in force, and what a list that uses them comes to.
+// Presets as approval uses them: the current ones, and lists with their presets expanded.
 
 import { BUILTIN_PRESETS, type ExpandedList, expandList } from "../../config/layers/presets.ts";
 import type { Presets } from "../../config/settings/tools.ts";
@@ -11,19 +11,22 @@ export { type ExpandedList, expandList };
 /** Name of the tool that loads skills. */
 export const SKILL_TOOL = "skill";
 
-/** What approval asks of the tools. */
+/** What approval needs to know about tools. */
 export interface ToolFacts {
   hasCapability(tool: string, capability: string): boolean;
-  /** The tool of a name, as far as anybody knows it. @default no tool is known */
+  /** The tool with this name, as far as it is known. @default no tool is known */
   get?(tool: string): Partial<Pick<RegisteredTool, "risk" | "origin" | "runs" | "effects">> | undefined;
 }
 
-/** The presets in force: the profile's own, each replaced whole by a person's preset of that name. */
+/** The current presets: the profile's own, each replaced entirely by a person's preset of the same name. */
 export function presetsOf(settings: Pick<ToolSettings, "approval_profile" | "presets">): Presets {
   return { ...BUILTIN_PRESETS[settings.approval_profile], ...settings.presets };
 }
 
-/** A list as it stands for one tool: the built-in presets hold the tool of skills beside `read`, where there are skills. */
+/**
+ * Expands a list for one tool. Where skills exist, the built-in presets that approve `read` also approve the skill
+ * tool.
+ */
 export function expandFor(
   tool: string,
   list: readonly string[],
@@ -31,9 +34,9 @@ export function expandFor(
   { excluded = [], tools }: { readonly excluded?: readonly string[]; readonly tools: ToolFacts },
 ): ExpandedList {
   const expanded = expandList(list, presets, excluded);
-  // Of others' tools of that name nobody knows that what they give was trusted before.
+  // A tool of another origin with this name may load skills that no person trusted.
   const isSkills = tool === SKILL_TOOL && tools.get?.(tool)?.origin === "built-in";
-  // Whoever took `read` out, alone or with its preset, did not mean to keep what comes with it.
+  // Excluding `read`, or the preset that contains it, also excludes the skill tool.
   if (!isSkills || [tool, "read"].some((name) => excluded.includes(name))) return expanded;
   const builtin = new Set(Object.values(BUILTIN_PRESETS).flatMap((profile) => Object.values(profile)));
   const beside = list.some((entry) =>

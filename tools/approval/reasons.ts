@@ -1,56 +1,57 @@
-// Why a call is decided as it is, as data: what each resolver said, what rules made of its parts, where a rule stands.
+// Explains a decision as data: what each resolver answered, how rules evaluated the parts of a call, and where a rule
+// is written.
 
 import { ruleText } from "../../config/rules/read_rule.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
 import type { ApprovalDecision, ChainLink } from "./types.ts";
 
-/** A rule as a person finds it again. */
+/** A rule, with where it is written. */
 export interface ExplainedRule {
-  /** `FILE:LINE:COL`, or whose it is where no line of a file says it. */
+  /** `FILE:LINE:COL`, or the origin of a rule that is not in a file. */
   readonly place: string;
-  /** The settings file; null where no line of one says it. */
+  /** The settings file; null if the rule is not in a file. */
   readonly file: string | null;
   /** The line of that file, 1-based. */
   readonly line: number | null;
   /** The rule in one line. */
   readonly text: string;
-  /** Why, if the rule says so. */
+  /** The reason that the rule gives, if any. */
   readonly reason: string | null;
 }
 
-/** A simple command of a call, as rules about commands see it. */
+/** A simple command of a call, as command rules see it. */
 export interface ExplainedCommand {
-  /** As it stands. */
+  /** Its source text. */
   readonly text: string;
-  /** Its words; null for those that only the shell knows. */
+  /** Its words; null for words that only the shell can expand. */
   readonly words: readonly (string | null)[];
   /** Why it could not be read for an approval. */
   readonly opaque: string | null;
   /** The rule that approves it. */
   readonly rule: ExplainedRule | null;
-  /** Why none does. */
+  /** Why no rule approves it. */
   readonly why: string | null;
 }
 
 /** Why a call is decided as it is. */
 export interface CallReasons {
-  /** Why, in one line, where that says more. */
+  /** Why, in one line, if that adds anything. */
   readonly detail: string | null;
   /** The rule that decided. */
   readonly rule: ExplainedRule | null;
-  /** What each resolver said, in the order they are asked; after the one that decided only those of the program. */
+  /** What each resolver answered, in the order they are asked; after the one that decided, only built-in resolvers. */
   readonly chain: readonly ChainLink[];
-  /** The simple commands of a command, where rules about commands exist. */
+  /** The simple commands of a command, if rules about commands exist. */
   readonly commands: readonly ExplainedCommand[];
-  /** The path of the call, where rules exist: as it was asked for, absolute, and where it leads. */
+  /** The path of the call, if rules exist: the requested absolute path, and where it leads. */
   readonly path: { readonly asked: string; readonly real: string | null } | null;
 }
 
 /**
- * The reasons of a verdict about a call.
+ * Explains a decision about a call.
  *
- * @param rules those that were asked; null when there are none
+ * @param rules the rules that were asked; null if there are none
  */
 export async function reasonsOf(
   decided: ApprovalDecision,
@@ -70,7 +71,9 @@ export async function reasonsOf(
   };
 }
 
-/** What rules say; null where there are none, or where they cannot be judged, which the verdict tells. */
+/**
+ * How rules evaluate the call; null if there are none, or if they cannot be evaluated, which the decision already says.
+ */
 async function evaluateRules(
   rules: RuleEvaluator | null,
   name: string,
@@ -95,14 +98,14 @@ function explainedRule(rule: PlacedRule, rules: RuleEvaluator | null): Explained
   };
 }
 
-/** Those that always may have something to say, and what it means that one is not there. */
+/** Built-in resolvers that may be missing from the chain, and what their absence means. */
 const EXPECTED: readonly ChainLink[] = [
   absent("urn:flemma:approval:rules", 110, "no rule asks or denies"),
   absent("urn:flemma:approval:frontmatter", 90, "the document does not set tools.auto_approve"),
   absent("urn:flemma:approval:approve-rules", 80, "no rule approves, and nothing is named for this run"),
 ];
 
-/** The chain with those that have nothing to go by; downgrades come last. */
+/** The chain with the missing resolvers added; downgrades come last. */
 function wholeChain({ chain = [] }: ApprovalDecision): readonly ChainLink[] {
   if (chain.length === 0) return [];
   const missing = EXPECTED.filter(({ name }) => !chain.some((link) => link.name === name));

@@ -1,4 +1,4 @@
-// The chain of approval resolvers: who is asked, in which order, and who decided.
+// The chain of approval resolvers: asks them in order and returns the decision and its source.
 
 import { own } from "../../base/is_object.ts";
 import { byBytes } from "../../base/bytes.ts";
@@ -14,7 +14,7 @@ import type {
   ResolverEntry,
 } from "./types.ts";
 
-/** Something a resolver did wrong; the chain went on without it. */
+/** An error of a resolver; the chain continued without it. */
 export interface ResolverFault {
   /** Name of the resolver. */
   readonly resolver: string;
@@ -22,43 +22,43 @@ export interface ResolverFault {
   readonly message: string;
 }
 
-/** Names the founding documents gave to built-in resolvers before they were URNs. */
+/** Former names of built-in resolvers, from before they became URNs. */
 const OLDER_NAMES: Readonly<Record<string, string>> = {
   "config:auto_approve": "urn:flemma:approval:config",
   "frontmatter:auto_approve": "urn:flemma:approval:frontmatter",
   "config:catch_all_approve": "urn:flemma:approval:catch-all",
 };
 
-/** Resolvers that approve by circumstance, not because somebody named the call. */
+/** Resolvers that approve by circumstance, not because someone named the call. */
 const CIRCUMSTANTIAL: ReadonlySet<string> = new Set([
   "urn:flemma:approval:risk",
   "urn:flemma:approval:sandbox",
   "urn:flemma:approval:catch-all",
 ]);
 
-/** Errors of resolvers above this priority lower a circumstantial approval. */
+/** After an error of a resolver above this priority, approvals by circumstance no longer count. */
 const GUARDS_ABOVE = 25;
 
 /** Milliseconds a resolver may take before it counts as having thrown. */
 const PATIENCE = 5000;
 
 /**
- * Bounds itself: each try of the sandbox has its limit, and on a busy machine the few that are made may together take longer
- * than a guard may. It guards nothing, so whoever waits for it loses no safety.
+ * This resolver has no time limit here, because it bounds itself: each sandbox test has a limit. On a busy machine the
+ * few tests may together take longer than the limit for a guard. It guards nothing, so waiting for it costs no safety.
  */
 const BOUNDS_ITSELF = "urn:flemma:approval:sandbox";
 
 const DECISIONS: ReadonlySet<unknown> = new Set<Decision>(["approve", "require_approval", "deny"]);
 
-/** Resolvers by name; asked by priority, highest first, then by name (approval sections 1, 2 and 8). */
+/** Resolvers by name; asked by priority, highest first, then by name. */
 export class ApprovalRegistry {
   readonly #entries = new Map<string, ResolverEntry>();
   readonly #onFault: (fault: ResolverFault) => void;
 
   /**
-   * Makes an empty chain.
+   * Creates an empty chain.
    *
-   * @param onFault told once of each way a resolver threw or gave no valid answer
+   * @param onFault called once for each way in which a resolver threw or returned an invalid answer
    */
   constructor(onFault: (fault: ResolverFault) => void = () => {}) {
     const reported = new Set<string>();
@@ -69,7 +69,7 @@ export class ApprovalRegistry {
     };
   }
 
-  /** Adds a resolver; the same name again replaces it, also with another priority. */
+  /** Adds a resolver. Registering the same name again replaces it, including its priority. */
   register(name: string, definition: ResolverDefinition): Outcome<void> {
     if (name === "" || (name.includes(".") && !name.startsWith("urn:flemma:"))) {
       return failure(
@@ -95,18 +95,18 @@ export class ApprovalRegistry {
     this.#entries.set(name, { ...definition, priority: priorityOf(definition), name });
   }
 
-  /** Removes a resolver, built-in ones too. True if it was there. */
+  /** Removes a resolver, built-in ones too. Returns true if it existed. */
   unregister(name: string): boolean {
     return this.#entries.delete(canonical(name));
   }
 
-  /** A copy of an entry; null when there is none. */
+  /** A copy of an entry; null if there is none. */
   get(name: string): ResolverEntry | null {
     const entry = this.#entries.get(canonical(name));
     return entry === undefined ? null : { ...entry };
   }
 
-  /** Whether there is a resolver of that name. */
+  /** Whether a resolver with this name exists. */
   has(name: string): boolean {
     return this.#entries.has(canonical(name));
   }
@@ -116,7 +116,7 @@ export class ApprovalRegistry {
     return this.#entries.size;
   }
 
-  /** Takes all resolvers away. */
+  /** Removes all resolvers. */
   clear(): void {
     this.#entries.clear();
   }
@@ -133,7 +133,7 @@ export class ApprovalRegistry {
     return this.getAll();
   }
 
-  /** The decision of `resolveWithSource` alone. */
+  /** Returns only the decision of `resolveWithSource`. */
   async resolve(
     tool: string,
     input: Readonly<Record<string, unknown>>,
@@ -143,12 +143,13 @@ export class ApprovalRegistry {
   }
 
   /**
-   * Asks one resolver after the other until one answers. Nobody answering means `require_approval` by `default`.
-   * A resolver that throws or answers nonsense passes, but then nothing below may approve by circumstance alone
-   * (sandbox, risk level, catch-all): a broken guard must not open the door.
+   * Asks the resolvers in order until one answers. If none answers, the decision is `require_approval` by `default`. A
+   * resolver that throws or returns an invalid answer passes. If it is a guard, no later resolver may approve by
+   * circumstance alone (sandbox, risk level, catch-all), because a broken guard must not open the way to an approval.
    *
-   * @param options `explain`: the verdict tells what each resolver said; behind the one that decided, only those that
-   * come with the program are asked. With `waiting` only a verdict that asks a person tells it, of those that were asked
+   * @param options with `explain` the decision lists what each resolver answered; after the one that decided, only
+   * built-in resolvers are asked. With `waiting` only a decision that asks a person lists it, for the resolvers that
+   * were asked
    */
   async resolveWithSource(
     tool: string,
@@ -182,7 +183,7 @@ export class ApprovalRegistry {
     return { ...decided, chain };
   }
 
-  /** The answer of one resolver; what it does wrong is told, and passes. */
+  /** The answer of one resolver; an error is reported and counts as a pass. */
   async #ask(entry: ResolverEntry, question: Question): Promise<ResolverAnswer> {
     const { tool, input, context } = question;
     let answer: unknown;
@@ -202,8 +203,8 @@ export class ApprovalRegistry {
 }
 
 /**
- * Resolvers of this process: what a program registers once is asked in every document that it opens afterwards, beside
- * those of the settings and of the document's host.
+ * Resolvers of this process. A resolver registered here is asked in every document that the program opens afterwards,
+ * in addition to those of the settings and of the document's host.
  *
  * ```ts
  * import { approval } from "flemma";
@@ -223,16 +224,15 @@ interface Question {
   readonly context: ApprovalContext;
 }
 
-/** What a resolver said. */
 interface ResolverAnswer {
-  /** Null when it passed. */
+  /** Null if it passed. */
   readonly decision: Decision | null;
   readonly explanation?: Explanation;
-  /** Whether it threw or answered nonsense. */
+  /** Whether it threw or returned an invalid answer. */
   readonly failed: boolean;
 }
 
-/** Why a resolver decided; nothing where it does not say. The decision stands either way. */
+/** Why a resolver decided; empty if it does not say. The decision stands either way. */
 async function explanationOf(
   entry: ResolverEntry,
   { tool, input, context }: Question,
@@ -266,7 +266,7 @@ async function linkOf(
   }
 }
 
-/** Whether a resolver may have something to say about a tool; one that cannot tell is asked. */
+/** Whether a resolver may answer about a tool; one that throws here is asked. */
 function isConcerned({ concerns }: ResolverEntry, tool: string): boolean {
   try {
     return concerns?.(tool) !== false;
@@ -275,12 +275,14 @@ function isConcerned({ concerns }: ResolverEntry, tool: string): boolean {
   }
 }
 
-/** Whether a resolver comes with the program. */
 function isBuiltin(name: string): boolean {
   return name.startsWith("urn:flemma:approval:");
 }
 
-/** What is no number would compare as neither above nor below the guards, so that a broken guard opened the door. */
+/**
+ * An invalid number would compare as neither above nor below the guards, so that a broken guard would not block
+ * approvals by circumstance.
+ */
 function priorityOf({ priority }: ResolverDefinition): number {
   return typeof priority === "number" && !Number.isNaN(priority) ? priority : 50;
 }
@@ -289,7 +291,7 @@ function canonical(name: string): string {
   return own(OLDER_NAMES, name) ?? name;
 }
 
-/** What a resolver answers, unless it takes too long. */
+/** The answer of a resolver; rejects after the time limit. */
 async function inTime<T>({ name }: ResolverEntry, answer: T | PromiseLike<T>): Promise<T> {
   if (typeof answer !== "object" || answer === null || name === BOUNDS_ITSELF) return await answer;
   let stop = (): void => {};

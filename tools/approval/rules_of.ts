@@ -1,4 +1,4 @@
-// The approval rules of one document, ready to be asked: what they are relative to, and what they look up.
+// Prepares the approval rules of one document: their base folders, and what they look up.
 
 import type { Environment } from "../../base/environment.ts";
 import { folderOfDocument, nameOf } from "../../base/paths.ts";
@@ -13,7 +13,7 @@ import type { ToolRegistry } from "../registry.ts";
 import type { RuleParts } from "./rules/evaluate.ts";
 import type { RuleEvaluator } from "./rules/resolvers.ts";
 
-/** Whose rules are judged. */
+/** The document whose rules are evaluated. */
 export interface RuleSubject {
   readonly settings: Settings;
   readonly tools: ToolRegistry;
@@ -24,7 +24,7 @@ export interface RuleSubject {
   readonly loaded: Pick<Loaded, "project" | "placeOf">;
 }
 
-/** The judge of a document's rules; null when there are none, so that nothing of them is loaded. */
+/** Creates the evaluator of a document's rules; null if there are none, so that nothing is loaded for them. */
 export async function rulesOf(subject: RuleSubject): Promise<RuleEvaluator | null> {
   const { settings, loaded } = subject;
   const { rules } = settings.tools;
@@ -44,7 +44,7 @@ export async function rulesOf(subject: RuleSubject): Promise<RuleEvaluator | nul
   };
 }
 
-/** What rules of a document are judged with. */
+/** What the rules of a document are evaluated with. */
 export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   const { settings, tools, environment, document, loaded } = subject;
   const { worldNow } = await import("./rules/mod.ts");
@@ -57,7 +57,7 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   const lookups = {
     environment,
     path,
-    // Nobody knows what commands may write under a policy that cannot be read.
+    // If the policy cannot be read, the paths that commands may write are unknown.
     writable: () => (policy.ok ? policy.value.rw_paths : null),
     protect: () => (policy.ok ? policy.value.protect : []),
   };
@@ -85,7 +85,9 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
   };
 }
 
-/** Where commands of a document start; a setting that stands for no folder stops them when they run. */
+/**
+ * Working folder of a document's commands. A setting without a folder falls back here; the command itself then fails.
+ */
 export function commandFolder(
   { settings, document, environment }: Pick<RuleSubject, "settings" | "document" | "environment">,
 ): string {
@@ -93,7 +95,7 @@ export function commandFolder(
   try {
     return workingFolder(given, { definition: { name: "bash" }, document, environment });
   } catch {
-    // The same error is told by the call itself, which then does not run.
+    // The call itself reports the same error and does not run.
     return environment.cwd;
   }
 }

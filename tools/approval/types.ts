@@ -1,11 +1,11 @@
-// The words of the approval chain (approval sections 1 and 2).
+// Types of the approval chain.
 
 import type { PlacedRule } from "../../config/rules/rule.ts";
 
-/** What a resolver may answer; null or undefined passes the question on. */
+/** Answer of a resolver; null or undefined passes the question on. */
 export type Decision = "approve" | "require_approval" | "deny";
 
-/** Where a call stands. */
+/** Circumstances of a call. */
 export interface ApprovalContext {
   /** Id of the call. */
   readonly toolId: string;
@@ -17,27 +17,27 @@ export interface ApprovalContext {
   readonly cwd: string;
 }
 
-/** Somebody who is asked about calls. */
+/** A resolver: decides calls or passes them on. */
 export interface ResolverDefinition {
-  /** Whether it may have something to say about a tool; where not, it is neither asked nor told of. @default always */
+  /** Whether it may answer about a tool; if not, it is neither asked nor listed. @default always */
   concerns?(tool: string): boolean;
-  /** Decides about a call, or passes the question on. The input is frozen. */
+  /** Decides a call, or passes it on. The input is frozen. */
   resolve(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
   ): Decision | null | undefined | Promise<Decision | null | undefined>;
-  /** Who is asked first; higher goes before lower. @default 50 */
+  /** Order in the chain; higher is asked first. @default 50 */
   readonly priority?: number;
-  /** One sentence for status. */
+  /** One sentence for status output. */
   readonly description?: string;
-  /** Why it decided about a call as it did; asked after it decided, about the same input. */
+  /** Why it decided a call that way; asked after the decision, with the same input. */
   why?(
     tool: string,
     input: Readonly<Record<string, unknown>>,
     context: ApprovalContext,
   ): Explanation | null | Promise<Explanation | null>;
-  /** What it goes by for a call, whether it decides or passes, in lines for a person who asks. */
+  /** What it considers for a call, whether it decides or passes, as lines for a person. */
   explain?(
     tool: string,
     input: Readonly<Record<string, unknown>>,
@@ -49,51 +49,53 @@ export interface ResolverDefinition {
 export interface Explanation {
   /** Why, in one line. */
   readonly detail: string;
-  /** The rule that it went by. */
+  /** The rule that it applied. */
   readonly rule?: PlacedRule;
-  /** What the model is told of a denial. @default that policy denied it */
+  /** The reason for a denial, shown to the model. @default that policy denied it */
   readonly forModel?: string;
 }
 
-/** What one resolver of the chain said about a call. */
+/** What one resolver of the chain answered about a call. */
 export interface ChainLink {
   /** Its name. */
   readonly name: string;
-  /** Who is asked first; higher goes before lower. */
+  /** Order in the chain; higher is asked first. */
   readonly priority: number;
-  /** Its answer: `pass` for none, `error` when it failed, `absent` when there is nothing that it could go by. */
+  /** Its answer: `pass` for none, `error` if it failed, `absent` if it has nothing to apply. */
   readonly answer: Decision | "pass" | "error" | "absent";
-  /** Why, in lines; empty when it does not say. */
+  /** Why, in lines; empty if it does not say. */
   readonly detail: string;
 }
 
-/** A resolver as it is registered. */
+/** A registered resolver. */
 export interface ResolverEntry extends ResolverDefinition {
-  /** Its name, which is the source of its verdicts. */
+  /** Its name, which is the source of its decisions. */
   readonly name: string;
-  /** Who is asked first; higher goes before lower. */
+  /** Order in the chain; higher is asked first. */
   readonly priority: number;
 }
 
-/** A decision, who made it (`default` = nobody), and one line that says why. */
+/** A decision, its source (`default` if no resolver decided), and one line that says why. */
 export interface ApprovalDecision {
-  /** What becomes of the call. */
+  /** What happens to the call. */
   readonly decision: Decision;
   /** Name of the resolver that decided. */
   readonly source: string;
   /** Why, in one line. */
   readonly detail?: string;
-  /** A word in the text counts only for the text of the call as the person was asked about it. @default false */
+  /**
+   * Whether an approval written in the text counts only for the call's text as the person was shown it. @default false
+   */
   readonly bound?: boolean;
   /** The rule that decided. */
   readonly rule?: PlacedRule;
-  /** What the model is told of a denial. @default that policy denied it */
+  /** The reason for a denial, shown to the model. @default that policy denied it */
   readonly forModel?: string;
-  /** What each resolver said, where somebody asked why. */
+  /** What each resolver answered, if an explanation was requested. */
   readonly chain?: readonly ChainLink[];
 }
 
-/** Nobody can decide about a call while the source that may bring its tool is not there. */
+/** Decision for a call whose tool may come from a source that is not available: it waits for a person. */
 export function waitsForSource(source: string): ApprovalDecision {
   return {
     decision: "require_approval",

@@ -1,16 +1,16 @@
-// Files that run when the person starts a tool are written only after a question, whatever list approves the tool.
+// Requires approval for writes to files that run when the person starts a program, even if a list approves the tool.
 
 import { realPath } from "../../base/disk/real_path.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../definition.ts";
 import type { ApprovalDowngrade } from "./downgrades.ts";
 
-/** What tells whether a call writes a watched file. */
+/** What determines whether a call writes a watched file. */
 export interface WatchedParts {
-  /** The definition of the tool that is called. */
+  /** The definition of the called tool. */
   definition(tool: string): Pick<ToolDefinition, "files" | "path_input"> | undefined;
   readonly sandbox: Pick<Sandbox, "watchedBy">;
-  /** The absolute path of what a model wrote. */
+  /** Makes a path that a model wrote absolute. */
   resolve(path: string): string;
 }
 
