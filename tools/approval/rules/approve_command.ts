@@ -1,4 +1,4 @@
-// Whether rules approve a command: each simple command in it must be matched by one of them (approval 10, 14).
+// Decides whether rules approve a command: a rule must match each simple command in it.
 
 import { normalPath, parentOf } from "../../../base/paths.ts";
 import {
@@ -16,31 +16,31 @@ import { fitsPatterns, neverApproved, type PatternBase } from "./paths.ts";
 import type { EvaluatedCommand } from "./types.ts";
 import type { RuleWorld } from "./world.ts";
 
-/** What a command is judged by. */
+/** What a command is evaluated with. */
 export interface CommandQuestion {
-  /** Rules that approve by patterns of commands. */
+  /** Rules that approve by command patterns. */
   readonly rules: readonly PlacedRule[];
-  /** Absolute folder the command starts in. */
+  /** Absolute folder in which the command starts. */
   readonly cwd: string;
   readonly world: RuleWorld;
-  /** What relative patterns of a rule belong to. */
+  /** What relative patterns of a rule are relative to. */
   baseOf(rule: PlacedRule): PatternBase;
 }
 
-/** More folders a command could be in than are worth following. */
+/** Maximum number of possible folders of a command that are followed. */
 const MOST_FOLDERS = 8;
 
-/** What may change the folder of the commands after it, in ways that are not followed. */
+/** Commands that may change the folder of later commands in ways that are not followed. */
 const MOVERS: ReadonlySet<string> = new Set("pushd popd command builtin eval source .".split(" "));
 
-/** Judges every simple command of a reading. */
+/** Evaluates every simple command of a reading. */
 export function evaluateCommands(reading: StrictReading, question: CommandQuestion): EvaluatedCommand[] {
   const found: EvaluatedCommand[] = [];
   new Walk(question, found).script(reading.script, [normalPath(question.cwd)]);
   return found;
 }
 
-/** The folders that a command may start in, links kept; null when nobody knows. */
+/** The folders in which a command may start, links kept; null if unknown. */
 type Folders = readonly string[] | null;
 
 function union(one: Folders, other: Folders): Folders {
@@ -49,7 +49,7 @@ function union(one: Folders, other: Folders): Folders {
   return all.length > MOST_FOLDERS ? null : all;
 }
 
-/** Goes through a list in the order in which it runs, and keeps an eye on where `cd` leads. */
+/** Walks through a list in the order in which it runs, and follows where `cd` leads. */
 class Walk {
   readonly #question: CommandQuestion;
   readonly #found: EvaluatedCommand[];
@@ -63,7 +63,7 @@ class Walk {
     let folders = start;
     /** The folders outside of the list that runs in the background. */
     let outside: { readonly folders: Folders } | null = null;
-    /** Every folder that the list could have come to so far: any of its commands may fail and end it. */
+    /** Every folder that the list may have reached so far: any of its commands may fail and end it. */
     let met = start;
     for (const { join, background, commands } of steps) {
       if (join === ";" && outside !== null) {
@@ -98,7 +98,7 @@ class Walk {
     const moved = folders.map((folder) =>
       normalPath(target.startsWith("/") ? target : `${folder}/${target}`)
     );
-    // What is no folder now may become anything until then, a link to elsewhere too.
+    // A path that is not a folder yet may become anything before the command runs, even a link to elsewhere.
     return moved.every((folder) => this.#question.world.kind(folder) === "folder") ? moved : null;
   }
 
@@ -117,13 +117,13 @@ class Walk {
   }
 }
 
-/** Why a rule does not match; `isNear` when its pattern does, but something else is in the way. */
+/** Why a rule does not match; `isNear` if its pattern matches but another condition fails. */
 interface Obstacle {
   readonly message: string;
   readonly isNear: boolean;
 }
 
-/** One rule held against one simple command. */
+/** Matches one rule against one simple command. */
 class RuleMatch {
   readonly #rule: Rule;
   readonly #placed: PlacedRule;
@@ -219,7 +219,7 @@ class RuleMatch {
     return null;
   }
 
-  /** Git obeys the configuration of the repository it is in, and takes a folder that looks like one for one. */
+  /** Git obeys the configuration of its repository, and treats any folder that looks like a repository as one. */
   #repositoryObstacle(): Obstacle | null {
     const { world, cwd } = this.#question;
     const near = (message: string): Obstacle => ({ message, isNear: true });
@@ -250,7 +250,7 @@ class RuleMatch {
     return null;
   }
 
-  /** Why a path does not stay within the rule, from every folder it may be taken from. */
+  /** Why a path does not stay within the rule, from every folder it may be relative to. */
   #outside(path: string, writes: boolean): string | null {
     if (path === "") return null;
     const { world } = this.#question;
@@ -272,7 +272,7 @@ class RuleMatch {
   }
 }
 
-/** Why words do not fit a pattern; null when they do. */
+/** Why words do not match a pattern; null if they do. */
 function wordMismatch(pattern: CommandPattern, words: readonly ShellWord[]): Obstacle | null {
   const far = (message: string): Obstacle => ({ message, isNear: false });
   for (const [at, expected] of pattern.words.entries()) {
@@ -290,24 +290,24 @@ function isOutput(descriptor: number | null): boolean {
   return descriptor === null || descriptor === 1 || descriptor === 2;
 }
 
-/** What of a word may be a path. */
+/** The parts of a word that may be paths. */
 function pathsIn(word: string, isOption: boolean): string[] {
   const parts: string[] = [];
   for (let at = 0; at < word.length; at++) {
     if ("=@:".includes(word[at]!)) parts.push(word.slice(at + 1));
   }
   if (!isOption) return [word, ...parts];
-  // A value may stand right behind the letter of a short option.
+  // A value may directly follow the letter of a short option.
   return word.startsWith("--") ? parts : [...parts, ...(word.length > 2 ? [word.slice(2)] : [])];
 }
 
-/** What git takes for the repository around a folder; `isBare` when it is the folder itself that looks like one. */
+/** The repository that git finds around a folder; `isBare` if the folder itself looks like one. */
 interface Repository {
   readonly folder: string;
   readonly isBare: boolean;
 }
 
-/** The repository around a folder; null when there is none. */
+/** The repository around a folder; null if there is none. */
 function repositoryOf(folder: string, world: RuleWorld): Repository | null {
   for (let at = world.real(folder, "/") ?? folder;; at = parentOf(at)) {
     const has = (name: string) => world.kind(at === "/" ? `/${name}` : `${at}/${name}`) !== "missing";

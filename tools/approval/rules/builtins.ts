@@ -1,4 +1,4 @@
-// Commands that bash is itself: no file in PATH can take their place. Data.
+// Commands built into bash: no file in PATH can replace them. Data.
 
 const BUILTINS: ReadonlySet<string> = new Set(
   (": . [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo " +
@@ -7,7 +7,6 @@ const BUILTINS: ReadonlySet<string> = new Set(
     "umask unalias unset wait").split(" "),
 );
 
-/** Whether a first word is a command of bash itself. */
 export function isBuiltin(word: string): boolean {
   return BUILTINS.has(word);
 }

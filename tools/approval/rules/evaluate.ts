@@ -1,4 +1,4 @@
-// Evaluates all rules for one call: what asks or denies, and what approves.
+// Evaluates all rules for one call: which rule asks or denies, and which approves.
 
 import { resolvePath } from "../../../base/paths.ts";
 import { sameValue } from "../../../config/layers/log.ts";
@@ -13,40 +13,40 @@ import { matchCommand } from "./restrict_command.ts";
 import type { EvaluatedCommand, RuleEvaluation } from "./types.ts";
 import type { RuleWorld } from "./world.ts";
 
-/** What rules need to know of a tool. */
+/** What rules need to know about a tool. */
 export type RuledTool = Partial<
   Pick<RegisteredTool, "command_input" | "path_input" | "files" | "searches" | "effects" | "runs">
 >;
 
-/** What rules are judged with. */
+/** What rules are evaluated with. */
 export interface RuleParts {
   readonly rules: readonly PlacedRule[];
-  /** Looks at the world; asked once for each call. */
+  /** Takes a snapshot of the file system; called once for each call. */
   worldNow(): RuleWorld;
-  /** Absolute folder that commands start in. */
+  /** Absolute folder in which commands start. */
   readonly cwd: string;
-  /** Absolute folder that paths of inputs are relative to. */
+  /** Absolute folder that input paths are relative to. */
   readonly folder: string;
   /** What patterns of a rule are relative to. */
   baseOf(rule: PlacedRule): PatternBase;
-  /** What is known of a tool; undefined when there is none of that name. */
+  /** What is known about a tool; undefined if no tool has this name. */
   tool(name: string): RuledTool | undefined;
-  /** The shell that commands are given to, where it is not bash. */
+  /** The shell that runs commands, if it is not bash. */
   readonly otherShell: string | null;
-  /** Whether a sandbox works; asked only where a rule depends on it. */
+  /** Whether a sandbox works; asked only if a rule depends on it. */
   isSandboxed(): Promise<boolean>;
-  /** Loads what reads commands. */
+  /** Loads the command parser. */
   loadShell(): Promise<ShellLibrary>;
 }
 
-/** The same for one call. */
+/** The same, with the snapshot of one call. */
 interface EvaluationContext extends RuleParts {
   readonly world: RuleWorld;
 }
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** Judges one call. Nothing of it is run, and what reads commands is loaded only where a rule is about commands. */
+/** Evaluates one call. Nothing of it is run, and the command parser is loaded only if a rule is about commands. */
 export async function evaluateCall(name: string, input: Input, given: RuleParts): Promise<RuleEvaluation> {
   const parts: EvaluationContext = { ...given, world: given.worldNow() };
   const about = parts.rules.filter(({ rule }) =>
@@ -76,7 +76,7 @@ export async function evaluateCall(name: string, input: Input, given: RuleParts)
   return { restriction, path: call.path, ...approval, why };
 }
 
-/** The library with texts parsed once: a command is read twice, for approvals and for what asks or denies. */
+/** Caches parsed texts: a command is read twice, once for approvals and once for rules that ask or deny. */
 function parsingOnce({ parse, forEachChild }: ShellLibrary): ShellLibrary {
   const known = new Map<string, ReturnType<typeof parse>>();
   return {
@@ -95,13 +95,13 @@ interface Call {
   readonly tool: RuledTool;
   readonly command: string | null;
   readonly path: { readonly asked: string; readonly real: string | null } | null;
-  /** What it looks through, or the tool that it replaces. */
+  /** What it searches, or what the built-in tool that it replaces searches. */
   readonly searches: RuledTool["searches"];
 }
 
 function callOf(name: string, input: Input, { tool: find, folder, world }: EvaluationContext): Call {
   const tool = find(name) ?? {};
-  // What a rule forbids of the program's own tool, it forbids of one that replaces it.
+  // A rule about the program's own tool also applies to a tool that replaces it.
   const searches = tool.searches ?? builtinFact(name)?.searches;
   const command = tool.command_input === undefined ? null : input[tool.command_input];
   const named = tool.path_input === undefined
@@ -165,7 +165,7 @@ function restrictionOf(
   return found;
 }
 
-/** Whether a rule asks about or denies the reading of paths without naming this tool. */
+/** Whether a rule asks about or denies reading paths without naming this tool. */
 function isAboutReading({ rule }: PlacedRule, name: string): boolean {
   const reads = (tool: string) => {
     const fact = builtinFact(tool);
@@ -175,7 +175,10 @@ function isAboutReading({ rule }: PlacedRule, name: string): boolean {
     !rule.tools.includes(name) && !rule.tools.includes("*");
 }
 
-/** The rule that a search of a folder could get around: what it takes out may stand below. Nobody looks there, so it asks. */
+/**
+ * The rule that a search of a folder could bypass, because paths it restricts may lie below. They are not checked here,
+ * so it asks.
+ */
 function shownBelow(
   rules: readonly PlacedRule[],
   { searches, path }: Call,
@@ -264,7 +267,7 @@ function pathApproval(
   return none(hidden ?? `no rule approves ${checked.real}`);
 }
 
-/** What looking through a folder could show although a pattern takes it out; null when there is nothing. */
+/** What a search of a folder could show although a pattern excludes it; null if nothing. */
 function takenOutBelow(
   folder: string,
   placed: PlacedRule,

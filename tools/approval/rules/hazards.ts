@@ -1,23 +1,23 @@
-// Options that make a program write a file or run another one: what a wildcard of an approval does not give away. Data.
+// Options that make a program write a file or run another program; a wildcard in an approval does not cover them. Data.
 //
-// The table is never complete: a program that is not in it is judged by the pattern alone. What programs write or run by
-// their operands makes them runners (config/rules/runners.ts).
+// The table is never complete: a program that is not in it is evaluated by the pattern alone. Programs that write or
+// run something by their operands are runners (config/rules/runners.ts).
 
 import { programName } from "../../../config/rules/runners.ts";
 
-/** What of a program's words is a hazard. */
+/** Which words of a program are hazards. */
 export interface Hazard {
   /** Letters of short options; any letter of a word with one dash counts. */
   readonly letters?: string;
-  /** Long options, whole. Their abbreviations count too. */
+  /** Long options, in full. Their abbreviations count too. */
   readonly long?: readonly string[];
-  /** Words that are one, wherever they stand. */
+  /** Whole words that are hazards at any position. */
   readonly words?: readonly string[];
-  /** Texts that are one, as a part of any word. */
+  /** Texts that are hazards inside any word. */
   readonly text?: RegExp;
 }
 
-/** Options of programs. */
+/** Hazards by program name. */
 export const HAZARDS: Readonly<Record<string, Hazard>> = {
   rg: { letters: "z", long: ["--pre", "--hostname-bin", "--search-zip"] },
   ag: { long: ["--pager"] },
@@ -34,7 +34,7 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
   journalctl: {
     long: ["--vacuum-size", "--vacuum-time", "--vacuum-files", "--rotate", "--flush", "--cursor-file"],
   },
-  // `%n` in a format assigns to the variable that is named next: to PATH, say.
+  // `%n` in a format assigns to the variable named next, which could be PATH.
   printf: { letters: "v", text: /%[-+ #0'*.\d]*[hjlLtz]*n/ },
   jobs: { letters: "x" },
   test: { letters: "v" },
@@ -99,9 +99,9 @@ const GIT_ANY: Hazard = {
     ..."--gpg-sign --show-signature --help".split(" "),
   ],
 };
-/** An option that is whole, although it begins like one of those. */
+/** Complete options that only look like abbreviations of those above. */
 const GIT_WHOLE: ReadonlySet<string> = new Set(["--text"]);
-/** Letters and words of single subcommands of git. */
+/** Hazards of individual git subcommands. */
 const GIT_SUBCOMMANDS: Readonly<Record<string, Hazard>> = {
   grep: { letters: "O" },
   archive: { letters: "o", long: ["--remote"] },
@@ -113,7 +113,7 @@ const GIT_SUBCOMMANDS: Readonly<Record<string, Hazard>> = {
   difftool: { letters: "xt" },
   "ls-remote": { letters: "u" },
 };
-/** Subcommands of git that a wildcard may stand for: they run nothing but git itself. */
+/** Subcommands of git that a wildcard may match: they run nothing but git itself. */
 const GIT_PLAIN: ReadonlySet<string> = new Set(
   ("status log diff show branch tag describe rev-parse rev-list ls-files ls-tree cat-file blame shortlog reflog grep " +
     "merge-base name-rev show-ref for-each-ref symbolic-ref diff-tree diff-index diff-files show-branch whatchanged " +
@@ -121,7 +121,7 @@ const GIT_PLAIN: ReadonlySet<string> = new Set(
     "rm mv init clean apply fetch pull push").split(" "),
 );
 
-/** Whether a program has options that write or run. */
+/** Whether a program has options that write or run something. */
 export function isHazardous(program: string): boolean {
   const name = programName(program);
   return name === "git" || hazardOf(name) !== undefined;
@@ -132,8 +132,8 @@ function hazardOf(name: string): Hazard | undefined {
 }
 
 /**
- * The first word of a command that writes or runs something by an option, among those that only a wildcard matched; null
- * when there is none.
+ * The first word of a command that only a wildcard matched and that makes the program write or run something; null if
+ * there is none.
  *
  * @param words the program and its arguments
  * @param isSpelled whether the pattern spells out the word at an index
@@ -177,7 +177,7 @@ function isHazard(
   return name.length > 2 && long.some((option) => option.startsWith(name));
 }
 
-/** The index of `--`, behind which nothing is an option. */
+/** Index of `--`, after which nothing is an option. */
 function endOfOptions(words: readonly string[]): number {
   const at = words.indexOf("--");
   return at === -1 ? words.length : at;

@@ -1,4 +1,4 @@
-// What judges rules, loaded only where there are any.
+// Evaluation of rules, loaded only if there are any.
 
 export { evaluateCall, type RuleParts } from "./evaluate.ts";
 export { worldNow } from "./world.ts";

@@ -1,35 +1,35 @@
-// Whether a path fits the patterns of a rule: real paths against patterns whose fixed front is made real too (approval 11).
+// Decides whether a path matches the patterns of a rule, by real paths on both sides.
 
 import { expandHome, isInside, normalPath } from "../../../base/paths.ts";
 import { readGlob } from "../../../base/text/glob.ts";
 import { fixedFront, type PathPattern } from "../../../config/rules/path_pattern.ts";
 import type { RuleWorld } from "./world.ts";
 
-/** What patterns are about. */
+/** Context of patterns. */
 export interface PatternBase {
-  /** The folder that relative patterns belong to; null when there is none: then they match nothing. */
+  /** The folder for relative patterns; null if there is none, and then they match nothing. */
   readonly folder: string | null;
-  /** Makes a pattern's forms such as `urn:flemma:cwd` and `$NAME` a path; null when it stands for none. */
+  /** Expands forms such as `urn:flemma:cwd` and `$NAME` to a path; null if the form has no value. */
   expand(front: string): string | null;
 }
 
-/** A path as it was asked for, absolute, and where it leads. */
+/** A requested absolute path, and where it leads. */
 export interface CheckedPath {
   readonly asked: string;
   readonly real: string;
 }
 
-/** How a rule reads its patterns: approvals by the real path alone, the others by both and anywhere. */
+/** How a rule reads its patterns: approvals match only the real path; the others match both paths, at any depth. */
 export type Reading = "approve" | "restrict";
 
-/** Whether a path fits patterns: one of them, and none of those that take paths out. */
+/** Whether a path matches one of the patterns and none of the excluding ones. */
 export function fitsPatterns(
   patterns: readonly PathPattern[],
   path: CheckedPath,
   how: { readonly base: PatternBase; readonly reading: Reading; readonly world: RuleWorld },
 ): boolean {
   const { reading } = how;
-  // Taking out is to an approval what denying is: it must not be got around by another spelling.
+  // An exclusion in an approval works like a denial: another spelling of the path must not bypass it.
   const opposite: Reading = reading === "approve" ? "restrict" : "approve";
   return patterns.some((pattern) => !pattern.excludes && fits(pattern, path, { ...how, reading })) &&
     !patterns.some((pattern) => pattern.excludes && fits(pattern, path, { ...how, reading: opposite }));
@@ -48,7 +48,7 @@ function fits(
   const anyCase = reading === "restrict" && world.ignoresCase(real);
   return placesOf(pattern, base, reading, world).some(({ front, rest }) => {
     const glob = readGlob(rest);
-    // Each pattern was read with its rule; its end without the fixed front is one too.
+    // Each pattern was valid with its rule; the part after its fixed prefix is valid too.
     if (!glob.ok) return reading === "restrict";
     return paths.some((path) => {
       const fold = (text: string) => (anyCase ? text.toLowerCase() : text);
@@ -60,7 +60,7 @@ function fits(
   });
 }
 
-/** A pattern as a fixed folder, real and as written, and what follows it. */
+/** A pattern split into a fixed folder, real and as written, and the rest. */
 interface Place {
   readonly front: string;
   readonly rest: string;
@@ -89,7 +89,7 @@ function placesOf({ glob }: PathPattern, base: PatternBase, reading: Reading, wo
   }));
 }
 
-/** Whether a pattern holds at any depth: it has no slash, or begins with `**`. */
+/** Whether a pattern matches at any depth: it has no slash, or begins with `**`. */
 function isFloating(glob: string): boolean {
   return glob.startsWith("**") || (!glob.includes("/") && !/^(?:~|\.{1,2}|\$.*|urn:.*)$/.test(glob));
 }
@@ -109,11 +109,11 @@ function withoutSlash(path: string): string {
   return path !== "/" && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** Folders of the system whose files are no files: nothing below them is ever approved. */
+/** System folders without ordinary files: nothing below them is ever approved. */
 const SYSTEM: readonly string[] = ["/proc", "/sys", "/dev"];
 
 /**
- * Why no rule may approve a path, as the end of a sentence about it; null when one may.
+ * Why no rule may approve a path, as the end of a sentence about it; null if one may.
  *
  * @param writes whether the tool writes there
  */
@@ -132,7 +132,7 @@ export function neverApproved(
   return world.isProtected(real) ? "is protected" : null;
 }
 
-/** Whether a pattern could match something below a folder. Says yes where it is not sure. */
+/** Whether a pattern could match something below a folder. True if unsure. */
 export function reachesBelow(
   pattern: PathPattern,
   folder: string,

@@ -1,4 +1,4 @@
-// The rule that "always" writes for one call: the narrowest that approves it again.
+// Proposes the rule that "always" writes for one call: the narrowest that approves it again.
 
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
 import { shellWord } from "../../../base/shell_word.ts";
@@ -9,9 +9,8 @@ import { readStrictly } from "../shell/read.ts";
 import { evaluateCommands } from "./approve_command.ts";
 import { evaluateCall, type RuleParts } from "./evaluate.ts";
 
-/** A rule that could be written. */
 export interface ProposedRule {
-  /** The rule as settings have it. */
+  /** The rule as settings write it. */
   readonly written: WrittenRule;
   /** The rule in one line. */
   readonly text: string;
@@ -23,11 +22,11 @@ interface AskedCall {
 }
 
 /**
- * The rule for a call: of a command its very words, of a path that path, else the tool. It holds inside the sandbox only
- * where the call would run there.
+ * The rule for a call: the exact words of a command, the exact path, or else the tool. It applies only inside the
+ * sandbox if the call would run there.
  *
- * @param parts what rules are judged with; its rules do not count
- * @returns the rule. Fails with `rule-impossible` where no rule can approve the call, with the reason.
+ * @param parts what rules are evaluated with; its rules are ignored
+ * @returns the rule. Fails with `rule-impossible` if no rule can approve the call, with the reason.
  */
 export async function proposeRule(call: AskedCall, parts: RuleParts): Promise<Outcome<ProposedRule>> {
   const members = await membersFor(call, parts);
@@ -42,8 +41,8 @@ export async function proposeRule(call: AskedCall, parts: RuleParts): Promise<Ou
 /**
  * A rule that a person wrote for a call, if it approves that call.
  *
- * @returns the rule. Fails with `rule-invalid` for what is no rule that approves, with `rule-impossible` for one that does
- * not approve the call.
+ * @returns the rule. Fails with `rule-invalid` for text that is not an approving rule, and with `rule-impossible` for a
+ * rule that does not approve the call.
  */
 export async function checkedRule(
   written: WrittenRule,
@@ -74,7 +73,7 @@ async function membersFor(
   if (command_input !== undefined && typeof command === "string") {
     const patterns = await patternsOf(command, parts);
     if (!patterns.ok) return patterns;
-    // Each of several commands would be approved alone too, in another folder or order.
+    // Otherwise the rule would approve each of several commands alone too, in another folder or order.
     const whole = patterns.value.length > 1 ? { input: { [command_input]: command } } : {};
     return success({ command: patterns.value, ...whole });
   }
@@ -84,7 +83,7 @@ async function membersFor(
   return path.real === null ? failed("the path leads nowhere") : success({ path: [literalGlob(path.real)] });
 }
 
-/** The words of each simple command of a command, as patterns that mean them alone. */
+/** Patterns that match exactly the words of each simple command. */
 async function patternsOf(command: string, parts: RuleParts): Promise<Outcome<readonly string[], string>> {
   const { parse } = await parts.loadShell();
   const reading = readStrictly(command, parse);
@@ -102,7 +101,7 @@ async function patternsOf(command: string, parts: RuleParts): Promise<Outcome<re
   return patterns.size > 0 ? success([...patterns]) : failed("there is no command in it");
 }
 
-/** A pattern of paths that means this path alone. */
+/** A path pattern that matches only this path. */
 function literalGlob(path: string): string {
   return path.replace(/[*?[\]{}\\!]/g, "\\$&");
 }

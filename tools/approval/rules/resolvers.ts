@@ -1,23 +1,23 @@
-// Rules in the chain of approval: what asks or denies stands above lists, what approves below them (approval 9).
+// Rules as resolvers: those that ask or deny come before lists, those that approve come after them.
 
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 import { ruleText } from "../../../config/rules/read_rule.ts";
 import type { ResolverDefinition } from "../types.ts";
 import type { RuleEvaluation } from "./types.ts";
 
-/** Rules that are ready to be asked. */
+/** Evaluates the rules of a document. */
 export interface RuleEvaluator {
-  /** Whether some rule asks or denies. */
+  /** Whether any rule asks or denies. */
   readonly restricts: boolean;
-  /** Whether some rule approves. */
+  /** Whether any rule approves. */
   readonly approves: boolean;
-  /** Judges a call; asked twice about the same input, it answers the same. */
+  /** Evaluates a call; the same input object gets the same evaluation again. */
   evaluate(tool: string, input: Readonly<Record<string, unknown>>): Promise<RuleEvaluation>;
-  /** Where a rule stands, for a person: `FILE:LINE`, or whose it is. */
+  /** Where a rule is written, for a person: `FILE:LINE`, or its origin. */
   placeOf(rule: PlacedRule): string;
 }
 
-/** Answers where a rule asks or denies. A rule that cannot be judged might have, so a person is asked. */
+/** Answers if a rule asks or denies. A rule that cannot be evaluated might have, so a person is asked. */
 export function restrictingRules(rules: RuleEvaluator): ResolverDefinition {
   return {
     priority: 110,
@@ -46,7 +46,7 @@ export function restrictingRules(rules: RuleEvaluator): ResolverDefinition {
   };
 }
 
-/** Answers where every part of a call is approved by a rule. */
+/** Answers if rules approve every part of a call. */
 export function approvingRules(rules: RuleEvaluator): ResolverDefinition {
   return {
     priority: 80,
@@ -74,7 +74,7 @@ function describeReason(rules: RuleEvaluator, rule: PlacedRule): string {
   return `${rules.placeOf(rule)} ${ruleText(rule.rule)}`;
 }
 
-/** What the model is told of a denial: which part, by which rule, and why if the rule says so. */
+/** What the model is told about a denial: which part, by which rule, and the reason if the rule gives one. */
 function describeForModel({ rule }: PlacedRule, part: string): string {
   const describeReason = rule.reason?.replace(/[.\s]*$/, "");
   const reason = describeReason === undefined

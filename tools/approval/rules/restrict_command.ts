@@ -1,15 +1,15 @@
-// Whether a rule that asks or denies is about a command: over everything that it may run (approval 10, 14).
+// Decides whether a rule that asks or denies applies to a command, over everything that the command may run.
 
 import { type CommandPattern, fitsWord, literalOf } from "../../../config/rules/command_pattern.ts";
 import type { LooseReading, ShellWord } from "../shell/types.ts";
 
-/** How sure a match is, and which part of the command it is about. */
+/** Certainty of a match, and the matched part of the command. */
 export interface CommandMatch {
   readonly sure: boolean;
   readonly part: string;
 }
 
-/** The surest match of patterns with a command; null when there is none. */
+/** The most certain match of patterns with a command; null if there is none. */
 export function matchCommand(
   patterns: readonly CommandPattern[],
   source: string,
@@ -29,9 +29,9 @@ export function matchCommand(
 
 type Fit = "yes" | "maybe" | "no";
 
-/** Whether words fit a pattern, when words that only the shell knows may become any words. */
+/** Whether words match a pattern, if words that only the shell can expand may become any words. */
 function fits(pattern: CommandPattern, words: readonly ShellWord[]): Fit {
-  /** By words of the pattern and of the command that are passed: whether that is possible, and whether it is sure. */
+  /** Possible and certain matches, by the number of consumed pattern words and command words. */
   const known = new Map<string, Fit>();
   const from = (at: number, word: number): Fit => {
     const key = `${at} ${word}`;
@@ -62,7 +62,7 @@ function isWord(expected: CommandPattern["words"][number], value: string, isProg
   return isProgram && value.includes("/") && fitsWord(expected, value.slice(value.lastIndexOf("/") + 1));
 }
 
-/** Whether the literal words of a pattern occur in a text, in order and as words of their own. */
+/** Whether the literal words of a pattern occur in a text, in order and as separate words. */
 function occursIn(pattern: CommandPattern, source: string): boolean {
   let at = 0;
   for (const word of pattern.words) {

@@ -1,22 +1,22 @@
-// What rules say about one call, and why.
+// Types of the evaluation of rules for one call.
 
 import type { PlacedRule } from "../../../config/rules/rule.ts";
 
-/** What became of one simple command of a call. */
+/** Result for one simple command of a call. */
 export interface EvaluatedCommand {
-  /** As it stands. */
+  /** Its source text. */
   readonly text: string;
-  /** Its words; null for those that only the shell knows. */
+  /** Its words; null for words that only the shell can expand. */
   readonly words: readonly (string | null)[];
-  /** Why it could not be read for an approval, as the end of "it holds …"; null when it could. */
+  /** Why it could not be read for an approval, as the end of "it holds …"; null if it could. */
   readonly opaque: string | null;
   /** The rule that approves it. */
   readonly rule: PlacedRule | null;
-  /** Why no rule does, as a sentence without a full stop. */
+  /** Why no rule approves it, as a sentence without a full stop. */
   readonly why: string | null;
 }
 
-/** What rules say about one call. */
+/** Result of all rules for one call. */
 export interface RuleEvaluation {
   /** The strictest rule that asks or denies. */
   readonly restriction: {
@@ -24,17 +24,17 @@ export interface RuleEvaluation {
     readonly rule: PlacedRule;
     /** The part of the call that it is about. */
     readonly part: string;
-    /** Why a rule that denies only asks here; null where it does what it says. */
+    /** Why a denying rule only asks here; null if it is applied as written. */
     readonly unsure: string | null;
   } | null;
-  /** Whether every part is approved by some rule. */
+  /** Whether rules approve every part. */
   readonly approved: boolean;
-  /** The rule that approves, or the first of several that share the work. */
+  /** The rule that approves, or the first of several that approve together. */
   readonly approval: PlacedRule | null;
-  /** The simple commands, where there are rules about commands. */
+  /** The simple commands, if there are rules about commands. */
   readonly commands: readonly EvaluatedCommand[];
-  /** The path, where there are rules about paths. */
+  /** The path, if there are rules about paths. */
   readonly path: { readonly asked: string; readonly real: string | null } | null;
-  /** Why no rule approves it, as a sentence without a full stop; null when one does. */
+  /** Why no rule approves it, as a sentence without a full stop; null if one does. */
   readonly why: string | null;
 }

@@ -1,4 +1,4 @@
-// What rules have to look up outside of a call: files, folders and programs as they are now.
+// Snapshot of the files, folders and programs that rules look up.
 
 import type { Environment } from "../../../base/environment.ts";
 import { isInside, nameOf, parentOf } from "../../../base/paths.ts";
@@ -6,41 +6,41 @@ import { parseMountTable } from "../../../sandbox/paths/mount_table.ts";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
 
-/** The files and programs that rules are judged against. */
+/** The files and programs that rules are evaluated against. */
 export interface RuleWorld {
-  /** Absolute path without links, seen from a folder; null when it leads nowhere. */
+  /** Absolute path without symbolic links, relative to a folder; null if it leads nowhere. */
   real(path: string, from: string): string | null;
-  /** What stands at a path, links followed. */
+  /** The kind of file at a path, links followed. */
   kind(path: string): "file" | "folder" | "other" | "missing";
-  /** How many names the file has. */
+  /** Number of hard links of the file. */
   links(path: string): number;
-  /** Whether something is mounted between a folder and a path below it, so that other files stand there. */
+  /** Whether a mount point lies between a folder and a path below it, so that other files are there. */
   crossesMount(folder: string, path: string): boolean;
   /** Whether a path stays read-only for tools. */
   isProtected(path: string): boolean;
-  /** Whether names that differ in case alone are one file there. */
+  /** Whether names that differ only in case are the same file there. */
   ignoresCase(path: string): boolean;
   /**
-   * Where a program of `PATH` could have been put by a command: the folder or file; null when the one that runs is out
-   * of their reach.
+   * Where a command could have put a program of `PATH`: the folder or file; null if commands cannot change the program
+   * that runs.
    */
   plantable(program: string): string | null;
   /** The home folder. */
   readonly home: string;
 }
 
-/** What the world is looked at from. */
+/** Options for taking a snapshot. */
 export interface WorldOptions {
   readonly environment: Environment;
   /** `PATH` of commands. */
   readonly path: string;
-  /** Real paths that commands may write; null when nobody knows. */
+  /** Real paths that commands may write; null if unknown. */
   writable(): readonly string[] | null;
-  /** Real paths that stay read-only inside of them. */
+  /** Real paths inside them that stay read-only. */
   protect(): readonly string[];
 }
 
-/** The world as it is now: each thing is looked up once, so that all parts of a call are judged by one moment. */
+/** Takes a snapshot: each thing is looked up once, so that all parts of a call are evaluated against the same state. */
 export function worldNow(options: WorldOptions): RuleWorld {
   const { environment } = options;
   const snapshot = new FsSnapshot();
@@ -101,7 +101,7 @@ export function worldNow(options: WorldOptions): RuleWorld {
   };
 }
 
-/** Where something is mounted; none where the system has no such table. */
+/** Mount points; none if the system has no such table. */
 function mountPoints(): string[] {
   try {
     return parseMountTable(Deno.readTextFileSync("/proc/self/mountinfo")).map(({ point }) => point);
@@ -111,12 +111,15 @@ function mountPoints(): string[] {
   }
 }
 
-/** Names in folders of `PATH`, by folder and the time of its last change. */
+/** Names in folders of `PATH`, by folder and the folder's modification time. */
 const LISTED = new Map<string, { readonly changed: number; readonly names: ReadonlySet<string> }>();
-/** Milliseconds since its last change after which a folder's time can be trusted to differ at the next change. */
+/** Milliseconds after which a folder's next change is certain to get a different modification time. */
 const SETTLED = 2500;
 
-/** Whether a folder of `PATH` may hold a name. Asking for what is missing is dear, and most programs lie in one of them. */
+/**
+ * Whether a folder of `PATH` may contain a name. Looking up missing names is slow, and most programs are in one of the
+ * folders.
+ */
 function mayHold(folder: string, name: string): boolean {
   let changed: number | undefined;
   try {

@@ -1,20 +1,20 @@
-// Reads a command for rules that ask or deny, over-inclusively: everything it may run in some way (approval 10, 14).
+// Reads everything a command may run, for rules that ask or deny. When in doubt it reports more, not less.
 
 import type { HereDoc, ParsedScript, SyntaxNode, Word, WordPart } from "npm:unbash@6.0.4";
 import { isShell, unwrap } from "./unwrap.ts";
 import type { LooseReading, PossibleCommand, ShellWord } from "./types.ts";
 
-/** The library's parser and its way through a tree. */
+/** The parser library: its parser and tree traversal. */
 export interface ShellLibrary {
   parse(source: string): ParsedScript;
   forEachChild(node: SyntaxNode, callback: (child: SyntaxNode) => void): void;
 }
 
-/** Runners in each other that are looked into. */
+/** Maximum depth of nested runners that are read. */
 const DEEPEST = 8;
-/** Characters of a text that are read at all. */
+/** Maximum number of characters of a text that is read. */
 const LONGEST = 256 * 1024;
-/** Commands that are looked at. */
+/** Maximum number of commands that are read. */
 const MOST = 1000;
 
 /** Reads everything that a command may run. */
@@ -33,7 +33,7 @@ class Search {
     this.#library = library;
   }
 
-  /** The commands of a text. */
+  /** Reads the commands of a text. */
   text(source: string, depth: number): void {
     if (depth > DEEPEST || source.length > LONGEST) {
       this.unread = true;
@@ -74,7 +74,7 @@ class Search {
     for (const script of scripts) this.text(script, depth + 1);
   }
 
-  /** What stands on the standard input of a shell. */
+  /** Reads the standard input of a shell. */
   #fed(redirects: readonly SyntaxNode[], depth: number): void {
     for (const redirect of redirects) {
       if (redirect.type === "HereDoc") this.text((redirect as HereDoc).body.text, depth + 1);
@@ -89,7 +89,7 @@ class Search {
     const plain = (word.parts ?? []).every(isPlain);
     const bare = (word.parts ?? [{ type: "Literal", text: word.text }] as const)
       .map((part) => (part.type === "Literal" ? part.text.replace(/\\./gs, "") : "")).join("");
-    // The parser takes some redirections and substitutions as part of a word.
+    // The parser includes some redirections and substitutions in words.
     if (/[<>();&|`]/.test(bare)) this.unread = true;
     const known = plain && !/[*?]|\[.*\]|^~|\{.*(?:,|\.\.)/s.test(bare);
     return { text: word.text, value: known ? word.value : null, count: "many" };

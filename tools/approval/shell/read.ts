@@ -1,8 +1,8 @@
-// Reads a command for approvals, under-inclusively: what is not known to be plain is opaque (approval 10, 14).
+// Reads a command for approvals. Anything not known to be plain is opaque, so that in doubt no rule approves it.
 //
-// The syntax tree is a library's. Two guards are ours, and hold it against the text: every byte of the command belongs to
-// a piece or a separator that the tree tells of, and no literal holds a character that means something to the shell.
-// Types of nodes are allowed by name, never denied by one.
+// A library makes the syntax tree. Two checks of our own verify it against the text: every byte of the command must
+// belong to a piece or separator of the tree, and no literal may contain a character with a meaning for the shell. Node
+// types are allowed by name, never denied by name.
 
 import type {
   AndOr,
@@ -29,9 +29,9 @@ import { readWord, type WordReader } from "./word.ts";
 /** The library's parser. */
 export type Parse = (source: string) => ParsedScript;
 
-/** More simple commands than anybody reads before approving them. */
+/** Maximum number of simple commands; nobody reads more before approving them. */
 const MOST_COMMANDS = 64;
-/** Characters. */
+/** Maximum number of characters. */
 const LONGEST = 32 * 1024;
 
 /** Reads a command for approvals. */
@@ -49,26 +49,26 @@ export function readStrictly(source: string, parse: Parse): StrictReading {
   return { script, opaque };
 }
 
-/** Why a text is not read at all; null when it is. */
+/** Why a text is not read at all; null if it is. */
 function refusedText(source: string): string | null {
   if (source.length > LONGEST) return `more than ${LONGEST / 1024} KiB`;
   if (source.includes("\0")) return "a NUL character";
-  // The shell is given bytes; what is no character would become another text on the way.
+  // The shell receives bytes; a lone surrogate would become another text on the way.
   return source.isWellFormed() ? null : "half a character";
 }
 
 class Reader {
   readonly #source: string;
-  /** Reasons that concern the reading as a whole. */
+  /** Why the reading as a whole is opaque. */
   opaque: string | null = null;
-  /** Simple commands so far. */
+  /** Number of simple commands so far. */
   count = 0;
 
   constructor(source: string) {
     this.#source = source;
   }
 
-  /** The commands between two offsets; what stands there beside them makes the reading opaque. */
+  /** Reads the commands between two offsets; anything else between them makes the reading opaque. */
   script(
     tree: { readonly commands: readonly Statement[] } | undefined,
     start: number,
@@ -117,7 +117,7 @@ class Reader {
     );
   }
 
-  /** A node that is one piece and no simple command. */
+  /** Reads a node that is one piece but not a simple command. */
   #whole(node: SyntaxNode, before: Piece["before"], pieces: Piece[], what: string): ShellCommand {
     this.count += 1;
     pieces.push({ start: node.pos, end: node.end, before });
@@ -134,7 +134,7 @@ class Reader {
   }
 }
 
-/** What compound commands are called. */
+/** Descriptions of compound commands. */
 const COMPOUND: Readonly<Record<string, string>> = {
   Subshell: "a subshell ( )",
   BraceGroup: "a group { }",
@@ -151,7 +151,7 @@ const COMPOUND: Readonly<Record<string, string>> = {
   Redirected: "a group with a redirection",
 };
 
-/** One simple command in the reading. */
+/** Reads one simple command. */
 class CommandReader implements WordReader {
   readonly source: string;
   readonly #scripts: Reader;

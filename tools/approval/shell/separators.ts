@@ -1,23 +1,22 @@
-// Holds a reading against the text: every byte between two pieces of a command must be what is said to stand there.
+// Verifies a reading against the text: every byte between two pieces of a command must be the expected separator.
 
-/** What is said to stand between two pieces. `end` is one or more ends of a command: `;` or line feeds. */
+/** Expected separator between two pieces. `end` is one or more ends of a command: `;` or line feeds. */
 export type Separator = "blank" | "|" | "|&" | "&&" | "||" | "end" | "&";
 
 /** A piece of a command: a word, a redirection, an assignment. */
 export interface Piece {
   readonly start: number;
   readonly end: number;
-  /** What stands before it. */
+  /** The separator before it. */
   readonly before: Separator | "start";
   /** Whether it may follow a piece without a blank, as `>file` may. */
   readonly joins?: boolean;
 }
 
 /**
- * Whether the text between `start` and `end` is these pieces with these separators, blanks and comments, and nothing
- * else.
+ * Whether the text between `start` and `end` consists of exactly these pieces, separators, blanks and comments.
  *
- * @param last what may stand after the last piece: `&` where it runs in the background
+ * @param last what may follow the last piece: `&` if it runs in the background
  */
 export function accountsFor(
   source: string,
@@ -50,7 +49,7 @@ function isGap(gap: string, { before, joins = false }: Piece): boolean {
     case "start":
       return tokens.every((token) => token === "\n");
     case "blank":
-      // The shell takes a line that goes on away before it looks for words, so a blank must stand beside it.
+      // The shell removes line continuations before it splits words, so there must also be a blank.
       return tokens.length === 0 && (gap === "" ? joins : /[ \t]/.test(gap));
     case "end":
       return (first === ";" || first === "\n") && others.every((token) => token === "\n");
@@ -60,7 +59,7 @@ function isGap(gap: string, { before, joins = false }: Piece): boolean {
 }
 
 /**
- * The operators and line feeds of a gap, blanks and comments passed over; null when anything else stands there.
+ * The operators and line feeds of a gap, without blanks and comments; null if it contains anything else.
  *
  * @param opens whether a comment may begin with its first character
  */

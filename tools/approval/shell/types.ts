@@ -1,24 +1,23 @@
-// A command as approval sees it: simple commands with words, redirections and what is substituted into them.
+// Types of a parsed command: simple commands with words, redirections and substitutions.
 
 /** A word of a command, quotes and backslashes removed. */
 export interface ShellWord {
-  /** As it stands in the command. */
+  /** Its source text. */
   readonly text: string;
-  /** The one text it comes to; null while only the shell knows. */
+  /** Its single value; null if only the shell can expand it. */
   readonly value: string | null;
-  /** What becomes of a word that only the shell knows: exactly one word, or any number. */
+  /** What a word that only the shell can expand becomes: exactly one word, or any number. */
   readonly count: "one" | "many";
 }
 
-/** A redirection. */
 export interface ShellRedirect {
-  /** As it stands in the command. */
+  /** Its source text. */
   readonly text: string;
-  /** `>`, `>>`, `<`, `>&`, …; null for what is no plain redirection, such as a here-document. */
+  /** `>`, `>>`, `<`, `>&`, …; null for anything but a plain redirection, such as a here-document. */
   readonly operator: string | null;
-  /** The descriptor before it; null when none stands there. */
+  /** The descriptor before it; null if there is none. */
   readonly descriptor: number | null;
-  /** Where it leads; null when there is no such word. */
+  /** Its target; null if there is no such word. */
   readonly target: ShellWord | null;
 }
 
@@ -28,53 +27,52 @@ export interface ShellAssignment {
   readonly name: string;
 }
 
-/** One simple command. */
 export interface ShellCommand {
-  /** As it stands, redirections included. */
+  /** Its source text, redirections included. */
   readonly text: string;
   readonly assignments: readonly ShellAssignment[];
-  /** The program and its arguments; empty when there is none, or when this is no simple command. */
+  /** The program and its arguments; empty if there is no program, or if this is not a simple command. */
   readonly words: readonly ShellWord[];
   readonly redirects: readonly ShellRedirect[];
-  /** What is substituted into its words, in order. */
+  /** Substitutions in its words, in order. */
   readonly inner: readonly ShellScript[];
-  /** Why no approval may go by this reading, as the end of "it holds …"; null when it may. */
+  /** Why this reading cannot support an approval, as the end of "it holds …"; null if it can. */
   readonly opaque: string | null;
 }
 
 /** One pipeline of a list. */
 export interface ShellStep {
-  /** What stands between it and the step before. */
+  /** The separator between it and the step before. */
   readonly join: "start" | "&&" | "||" | ";";
   /** Whether it runs in the background, alone or with the steps it is joined to. */
   readonly background: boolean;
-  /** Its commands; several are a pipe. */
+  /** Its commands; several form a pipe. */
   readonly commands: readonly ShellCommand[];
 }
 
-/** A list of pipelines: a whole command, or what stands inside a substitution. */
+/** A list of pipelines: a whole command, or the content of a substitution. */
 export interface ShellScript {
   readonly steps: readonly ShellStep[];
 }
 
-/** What was read of a command for approvals. */
+/** Result of reading a command for approvals. */
 export interface StrictReading {
   readonly script: ShellScript;
-  /** Why no approval may go by it as a whole, as the end of "it holds …"; null when it may. */
+  /** Why the whole reading cannot support an approval, as the end of "it holds …"; null if it can. */
   readonly opaque: string | null;
 }
 
-/** A command that may run in some way, for rules that ask or deny. */
+/** A command that may run, for rules that ask or deny. */
 export interface PossibleCommand {
   readonly text: string;
   readonly words: readonly ShellWord[];
-  /** Whether it is only guessed that these words are a command: they stand among the arguments of another one. */
+  /** Whether it is only a guess that these words are a command: they are arguments of another one. */
   readonly guessed: boolean;
 }
 
 /** Everything that a command may run. */
 export interface LooseReading {
   readonly commands: readonly PossibleCommand[];
-  /** Whether some of it could not be read, so that it may run other commands too. */
+  /** Whether a part could not be read, so that it may run other commands too. */
   readonly unread: boolean;
 }

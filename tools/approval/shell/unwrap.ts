@@ -1,27 +1,27 @@
-// What a runner runs, for rules that ask or deny: `sudo -u x git push` is looked at as `git push` too (approval 10, 14).
+// Finds what a runner runs, for rules that ask or deny: `sudo -u x git push` is also evaluated as `git push`.
 
 import { programName } from "../../../config/rules/runners.ts";
 import type { ShellWord } from "./types.ts";
 
-/** What stands inside a command. */
+/** Commands inside a command. */
 export interface Unwrapped {
   /** Commands by their words. */
   readonly commands: readonly (readonly ShellWord[])[];
-  /** Whether it is only guessed where the commands begin. */
+  /** Whether the starts of the commands are only guessed. */
   readonly guessed?: boolean;
   /** Texts that a shell reads as commands. */
   readonly scripts: readonly string[];
-  /** Whether it may run what nobody can tell from its words. */
+  /** Whether it may run something that its words do not show. */
   readonly unread: boolean;
 }
 
 /** How a program takes the command that it runs. */
 interface Wrapper {
-  /** Letters of options with a value of their own. */
+  /** Letters of options that take a separate value. */
   readonly letters?: string;
-  /** Long options with a value of their own. */
+  /** Long options that take a separate value. */
   readonly long?: readonly string[];
-  /** Operands before the command. */
+  /** Number of operands before the command. */
   readonly skip?: number;
   /** Whether variables may be set before the command. */
   readonly sets?: boolean;
@@ -91,13 +91,13 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   trap: { text: ["-"] },
 };
 
-/** Programs that run a command somewhere in their arguments, in more ways than are worth a table. */
+/** Programs that run a command somewhere in their arguments, in too many ways for a table. */
 const ANYWHERE: ReadonlySet<string> = new Set(
   ("docker podman kubectl systemd-run bwrap start-stop-daemon npx pnpm yarn bunx uv uvx poetry bundle entr expect " +
     "gdb run-parts npm bun pipx cargo").split(" "),
 );
 const SHELLS: ReadonlySet<string> = new Set("sh bash dash ash zsh ksh mksh fish csh tcsh".split(" "));
-/** Programs that read code in which commands may stand. */
+/** Programs that read code which may contain commands. */
 const LANGUAGES: ReadonlySet<string> = new Set(
   ("python pypy perl ruby node deno php lua luajit awk gawk mawk nawk sed tclsh guile m4 make gmake vim vi nvim emacs " +
     "ed ex source . at batch crontab osascript r rscript").split(" "),
@@ -113,7 +113,7 @@ export function isShell(program: string): boolean {
   return SHELLS.has(programName(program));
 }
 
-/** What a command runs by way of its arguments. */
+/** Finds what a command runs by its arguments. */
 export function unwrap(words: readonly ShellWord[]): Unwrapped {
   const program = words[0]?.value;
   if (program === null || program === undefined) return NOTHING;
@@ -174,7 +174,7 @@ function unwrapWrapper(wrapper: Wrapper, given: readonly ShellWord[]): Unwrapped
     skip -= 1;
     rest = rest.slice(1);
   }
-  // `su USER -c COMMAND` has its text behind the operand.
+  // `su USER -c COMMAND` has its text after the operand.
   for (const [at, word] of rest.entries()) {
     if (word.value !== null && wrapper.text?.includes(word.value)) takeText(rest[at + 1]);
   }
@@ -192,10 +192,10 @@ function unwrapWrapper(wrapper: Wrapper, given: readonly ShellWord[]): Unwrapped
   return { commands, scripts, unread };
 }
 
-/** Whether an option is followed by a value of its own. */
+/** Whether a separate value follows an option. */
 function takesValue({ letters = "", long = [] }: Wrapper, option: string): boolean {
   if (option.startsWith("--")) return long.includes(option);
-  // The last letter of a cluster is the one that a value may follow.
+  // A value may follow only the last letter of a cluster.
   return letters.includes(option.at(-1)!) &&
     ![...option.slice(1, -1)].some((letter) => letters.includes(letter));
 }
@@ -263,7 +263,7 @@ function unwrapGit(git: ShellWord, rest: readonly ShellWord[]): Unwrapped {
   return { commands, scripts, unread };
 }
 
-/** Words that a shell reads as one text. */
+/** Joins words that a shell reads as one text. */
 function joined(words: readonly ShellWord[]): Unwrapped {
   if (words.length === 0) return NOTHING;
   if (words.some(({ value }) => value === null)) return UNREAD;

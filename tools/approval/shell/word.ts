@@ -1,47 +1,45 @@
-// Words of a command, read piece by piece for approvals: what they come to, or why that cannot be told.
+// Reads words of a command for approvals: their value, or why it cannot be known.
 
 import type { Word, WordPart } from "npm:unbash@6.0.4";
 import type { ShellScript, ShellWord } from "./types.ts";
 
-/** What reading words needs: the text of the command, and who reads what is substituted. */
+/** What reading words needs: the text of the command, and a reader for substitutions. */
 export interface WordReader {
   readonly source: string;
-  /** Told the first reason why no approval may go by the reading. */
+  /** Receives the first reason why the reading cannot support an approval. */
   refuse(reason: string): void;
-  /** Reads the commands of a substitution that stand between two offsets. */
+  /** Reads the commands of a substitution between two offsets. */
   script(part: Extract<WordPart, { script: unknown }>, start: number, end: number): ShellScript;
 }
 
-/** A word with what is substituted into it. */
+/** A word with its substitutions. */
 export interface ReadWord {
   readonly word: ShellWord;
   readonly inner: readonly ShellScript[];
 }
 
-/** Characters that end a word, or begin something else, where nothing quotes them. */
+/** Characters that, unquoted, end a word or begin something else. */
 const METACHARACTERS = /[\s<>();&|`"'\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}]/u;
-/** `$` before anything that it expands or quotes. */
+/** A character after `$` that makes it an expansion or a quote. */
 const EXPANSION = /[\w({@*#?$!'"[-]/;
-/** A parameter without a way to evaluate, assign or run anything: `${x}`, `${x[@]}`, `${x:-word}`, `${x%word}`, … */
+/** A parameter that cannot evaluate, assign or run anything: `${x}`, `${x[@]}`, `${x:-word}`, `${x%word}`, … */
 const PLAIN_PARAMETER =
   /^\$\{#?(?:[A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[[@*]\])?(?:(?::?[-+?]|##?|%%?|\/\/?[#%]?|\^\^?|,,?)[^$`'"\\<>(){}&|;]*)?\}$/;
 const SIMPLE_PARAMETER = /^\$(?:[A-Za-z_]\w*|[\d@*#?$!-])$/;
-/** Arithmetic of numbers alone; a name in it would be evaluated again. */
+/** Arithmetic with numbers only; a name in it would be evaluated again. */
 const PLAIN_ARITHMETIC = /^\$\(\([\d\s+\-*/%()<>=!&|^~?:]*\)\)$/;
 
-/** Reads a word. */
 export function readWord(word: Word, reader: WordReader): ReadWord {
   return new WordPieces(reader).read(word);
 }
 
-/** One word in the reading. */
 class WordPieces {
   readonly #reader: WordReader;
   readonly #inner: ShellScript[] = [];
   #value = "";
   #known = true;
   #count: "one" | "many" = "one";
-  /** What stands outside of quotes, as far as braces, brackets and tildes go by it. */
+  /** The unquoted text, as far as braces, brackets and tildes depend on it. */
   #bare = "";
 
   constructor(reader: WordReader) {
@@ -114,7 +112,7 @@ class WordPieces {
     }
   }
 
-  /** Text outside of quotes. */
+  /** Reads text outside of quotes. */
   #literal(text: string): void {
     for (let at = 0; at < text.length; at++) {
       let character = text[at]!;
