@@ -97,8 +97,8 @@ export class RunSandbox implements Sandbox {
   }
 
   /**
-   * The policy with the origin of each path. Fails as `resolvePolicy` does.
-   * `protect` is computed on first access, because most callers only ask for writable paths.
+   * The policy with the origin of each path. Fails as `resolvePolicy` does. `protect` is computed on first access,
+   * because most callers only ask for writable paths.
    */
   policy(): Outcome<ResolvedPolicy> {
     if (!this.#policy.ok) return this.#policy;
@@ -122,8 +122,7 @@ export class RunSandbox implements Sandbox {
    * Name of the backend that approval may rely on.
    *
    * Fails with `sandbox-disabled`, `unknown-urn`, `unknown-backend`, `backend-unavailable`, or
-   * `sandbox-privileged-root`:
-   * nothing confines a superuser who keeps privileges, although commands are wrapped.
+   * `sandbox-privileged-root`: nothing confines a superuser who keeps privileges, although commands are wrapped.
    */
   async available(): Promise<Outcome<string>> {
     if (!this.enabled) return failure("sandbox-disabled", "The sandbox is switched off.");
@@ -348,8 +347,7 @@ export class RunSandbox implements Sandbox {
 
   /**
    * Number of wrapped commands that are prepared and not yet disposed of. While it is not 0, write protected files in
-   * place:
-   * a rename over a mounted file removes its protection.
+   * place: a rename over a mounted file removes its protection.
    */
   get activeCommands(): number {
     return this.#commands.count;

@@ -120,8 +120,7 @@ export function statusExitCode(status: SandboxStatus): 0 | 1 {
 
 /**
  * Renders the status as plain text, availability first. Rows about commands appear only if commands are confined. The
- * other
- * rows then describe what the program's own tools enforce, even with the sandbox off.
+ * other rows then describe what the program's own tools enforce, even with the sandbox off.
  */
 export function renderStatus(status: SandboxStatus): string {
   const lines = [describeAvailability(status)];

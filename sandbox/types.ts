@@ -4,9 +4,7 @@ import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { ResourceLimits } from "../config/settings/sandbox.ts";
 
-/**
- * The part of a policy that decides what a path shows: its content, nothing, or an empty folder. All paths are real.
- */
+/** The part of a policy that decides what a path shows: its content, nothing, or an empty folder. All paths are real. */
 export interface PathView {
   /** Hidden paths. The longest match among these and `shown` decides. */
   readonly hidden: readonly string[];
@@ -64,8 +62,7 @@ export interface MountablePolicy extends Required<Policy> {
   /** Folders of runtime sockets. An empty folder is mounted over each. */
   readonly runtime: readonly string[];
   /**
-   * Whether another process could replace a path while it is being mounted: a command of another run, or another
-   * user.
+   * Whether another process could replace a path while it is being mounted: a command of another run, or another user.
    * If so, a script inside the sandbox checks the mounts before the command begins.
    */
   readonly unsteady: boolean;
@@ -107,8 +104,8 @@ export interface Backend {
   /** Runs a no-op command under exactly this policy. If absent, flemma wraps and runs `/bin/sh -c :`. */
   probe?(policy: Policy, config: BackendConfig): Promise<Outcome<void>>;
   /**
-   * Returns reduced settings to probe with after a failed probe. If they work, the run uses them.
-   * Null if there is nothing left to try.
+   * Returns reduced settings to probe with after a failed probe. If they work, the run uses them. Null if there is
+   * nothing left to try.
    */
   retry?(config: BackendConfig, problem: Problem): BackendConfig | null;
   /** Sentences for status: what protects commands under these settings, and what does not. */
@@ -183,9 +180,8 @@ export interface Running {
   /** Settles when the leader ends. Other processes of its group may live until `kill`. Never rejects. */
   readonly status: Promise<ExitStatus>;
   /**
-   * Ends the whole group: SIGTERM first, SIGKILL for what is left after 2 seconds. Also ends processes that outlive
-   * the leader.
-   * Resolves when the group is gone or SIGKILL was sent. May be called repeatedly.
+   * Ends the whole group: SIGTERM first, SIGKILL for what is left after 2 seconds. Also ends processes that outlive the
+   * leader. Resolves when the group is gone or SIGKILL was sent. May be called repeatedly.
    */
   kill(): Promise<void>;
 }
@@ -198,24 +194,22 @@ export interface Prepared {
   readonly wrapped: boolean;
   /**
    * Starts the command; call once. The command waits until its start is recorded, so that a later run can end it and
-   * repair
-   * what it did if this program is killed. If this program is killed before that, the command never runs.
+   * repair what it did if this program is killed. If this program is killed before that, the command never runs.
    */
   start(options: SpawnOptions): Outcome<Running>;
   /** Records that the caller, not `start`, is about to run the argument list. */
   handOut(): Outcome<void>;
   /**
-   * Returns the set-up failure of the backend after the command ended, or null if the command itself ran.
-   * A process that was killed, for instance by a timeout, is not a set-up failure.
+   * Returns the set-up failure of the backend after the command ended, or null if the command itself ran. A process
+   * that was killed, for instance by a timeout, is not a set-up failure.
    *
    * @param stderr what the backend wrote before the command took over
    * @param signal name of the signal that ended the process, if any
    */
   setupFailure(stderr: string, signal?: string | null): Promise<SetupFailure | null>;
   /**
-   * Returns what the result must say in addition to its output, or null. Call after the command ended. If absent,
-   * there is
-   * never anything to add.
+   * Returns what the result must say in addition to its output, or null. Call after the command ended. If absent, there
+   * is never anything to add.
    */
   note?(output: string): string | null;
   /** Removes everything that preparing created. Always call once. */
@@ -234,16 +228,13 @@ export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start" |
   /** Value that the processes carry in their environment, to find them after this program is gone. */
   readonly mark?: string;
   /**
-   * Whether the command, started as process `outside`, would end if this program were killed now. Absent if that
-   * cannot be
-   * known, or if it holds from the first moment.
+   * Whether the command, started as process `outside`, would end if this program were killed now. Absent if that cannot
+   * be known, or if it holds from the first moment.
    */
   readonly isTied?: (outside: number) => boolean;
 }
 
-/**
- * A helper process of flemma in the sandbox of commands: same mounts, system calls and rights, without their limits.
- */
+/** A helper process of flemma in the sandbox of commands: same mounts, system calls and rights, without their limits. */
 export interface SandboxWorker {
   /** Whether a backend wraps the process. */
   readonly wrapped: boolean;
@@ -251,9 +242,7 @@ export interface SandboxWorker {
   readonly input: WritableStreamDefaultWriter<Uint8Array>;
   /** Standard output of the process. */
   readonly output: ReadableStream<Uint8Array>;
-  /**
-   * Settles when the process is gone: the failure of the backend, or null if the process itself ran. Never rejects.
-   */
+  /** Settles when the process is gone: the failure of the backend, or null if the process itself ran. Never rejects. */
   readonly ended: Promise<SetupFailure | null>;
   /** Ends the process. */
   kill(): Promise<void>;
@@ -268,8 +257,7 @@ export interface FileTurn {
   paths(): readonly string[];
   /**
    * Whether a sandbox worker does the work, or the folders are held open. Commands cannot redirect such work, so it
-   * waits
-   * only for commands of this run, because they may change the content of the files.
+   * waits only for commands of this run, because they may change the content of the files.
    *
    * @default false
    */
@@ -295,8 +283,8 @@ export interface Sandbox {
   /** Whether tools may read this absolute path. Independent of the backend. */
   isPathReadable(path: string): boolean;
   /**
-   * The program that obeys the file at a path when the person starts it. flemma asks before it writes such a file.
-   * Null for every other file. If absent, there are no such files.
+   * The program that obeys the file at a path when the person starts it. flemma asks before it writes such a file. Null
+   * for every other file. If absent, there are no such files.
    */
   watchedBy?(path: string): string | null;
   /**
@@ -307,8 +295,7 @@ export interface Sandbox {
   betweenCommands?<T>(access: FileAccess, turn: FileTurn, work: () => Promise<T>): Promise<T>;
   /**
    * Returns the sandbox worker of the run. Starts it on first use, and again if it ended or its sandbox would be
-   * different now.
-   * Runs it without a sandbox if this machine has none. If absent, there is never a worker.
+   * different now. Runs it without a sandbox if this machine has none. If absent, there is never a worker.
    *
    * @param argv command of the worker, always the same
    */
@@ -319,8 +306,7 @@ export interface Sandbox {
   /** What is visible of the file system, as data for a worker. If absent, everything is. */
   pathView?(): PathView;
   /**
-   * The symbolic link on the way to a path that a command could have made and that leads outside the writable paths,
-   * or
+   * The symbolic link on the way to a path that a command could have made and that leads outside the writable paths, or
    * null. A tool must not write through it. If absent, there is never one.
    */
   strayLink?(path: string): string | null;

@@ -38,8 +38,8 @@ const FIRST_TRY = 1;
 const LAST_TRY = 256;
 
 /**
- * Removes a group. It stays busy until the kernel releases its last process, so removal is retried for half a
- * second. A group that is left is empty, and a later run removes it.
+ * Removes a group. It stays busy until the kernel releases its last process, so removal is retried for half a second. A
+ * group that is left is empty, and a later run removes it.
  */
 export async function removeGroup(folder: string): Promise<void> {
   for (let wait = FIRST_TRY;; wait *= 2) {

@@ -7,8 +7,7 @@ import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
 /**
  * Tries the backends that `mode` allows, with `diagnose` for each. If that throws, the result is unknown. After a
- * failure
- * that may be temporary, only a backend that itself confines commands is used.
+ * failure that may be temporary, only a backend that itself confines commands is used.
  *
  * Fails with `unknown-backend`; with `backend-unavailable` and all reasons if none can work on this machine; with
  * `backend-setup` if one of them might: then no command may run without a sandbox.

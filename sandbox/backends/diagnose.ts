@@ -23,8 +23,7 @@ export interface Tries {
 
 /**
  * Tries the policy. If that fails, the empty policy tells a fault of the machine from a temporary one. If the backend
- * works with the empty policy, it is tried once more and then counts as unknown. So an attacker who makes a set-up
- * fail
+ * works with the empty policy, it is tried once more and then counts as unknown. So an attacker who makes a set-up fail
  * does not get commands run without a sandbox.
  */
 export async function diagnose(config: BackendConfig, tries: Tries): Promise<Diagnosis> {

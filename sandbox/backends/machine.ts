@@ -88,9 +88,8 @@ const CAUSES: readonly Cause[] = [
 
 /**
  * Whether error output of a backend under the empty policy proves that this machine cannot provide a sandbox. No
- * command,
- * other run or other user can cause one of these errors; unknown errors do not count. Only the last line counts,
- * because the backend exits after its last error.
+ * command, other run or other user can cause one of these errors; unknown errors do not count. Only the last line
+ * counts, because the backend exits after its last error.
  */
 export function isOfMachine(words: string, machine: Machine): boolean {
   const last = words.trimEnd().split("\n").at(-1) ?? "";

@@ -7,9 +7,7 @@ import type { HiddenPath } from "../types.ts";
 export interface MountPlan {
   /** Writable paths of the argument list. They are mounted already. */
   readonly writable: readonly string[];
-  /**
-   * Writable paths inside others: mounted so that they cannot be replaced, and again if something empty covers them.
-   */
+  /** Writable paths inside others: mounted so that they cannot be replaced, and again if something empty covers them. */
   readonly inner: readonly string[];
   readonly protect: readonly string[];
   /** Links on the way to protected paths. The folders around them are mounted so that they cannot be moved. */
@@ -32,13 +30,11 @@ interface Layer {
 }
 
 /**
- * The mounts, outer paths before inner ones, because mounting a folder covers earlier mounts inside it. So the
- * longest path wins. At the same path, hiding wins over protecting, and both win over being writable.
+ * The mounts, outer paths before inner ones, because mounting a folder covers earlier mounts inside it. So the longest
+ * path wins. At the same path, hiding wins over protecting, and both win over being writable.
  *
- * Every folder between a writable path and a protected, hidden or masked one becomes a mount point too, because a
- * mount
- * point can be neither renamed nor removed. Otherwise a command could move the folder around a protected file away
- * and
+ * Every folder between a writable path and a protected, hidden or masked one becomes a mount point too, because a mount
+ * point can be neither renamed nor removed. Otherwise a command could move the folder around a protected file away and
  * create it again (this has been tested), or move one around a hidden file to where nothing hides it.
  */
 export function mountArguments(plan: MountPlan): string[] {
@@ -71,8 +67,8 @@ export function mountArguments(plan: MountPlan): string[] {
   for (const path of writable) if (replaced(path)) put(path, ["--bind", path, path]);
   // Held in place: a replacement of such a path would be writable for the next run, wherever it leads.
   for (const path of plan.inner) if (!isProtected(path)) put(path, ["--bind", path, path]);
-  // Hidden or covered files must not be moved to where the next command finds them uncovered. A folder inside
-  // a protected one cannot be moved, and a mount would make it writable.
+  // Hidden or covered files must not be moved to where the next command finds them uncovered. A folder inside a
+  // protected one cannot be moved, and a mount would make it writable.
   const covered = [...plan.hidden, ...plan.empty].map(({ path }) => path);
   for (const path of [...plan.links, ...covered, ...plan.masked, ...plan.inner]) {
     for (const folder of plan.writable.flatMap((root) => foldersBetween(root, path))) {

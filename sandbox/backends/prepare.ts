@@ -26,9 +26,8 @@ const MOUNTS_DESCRIPTOR = "7";
 
 /**
  * Read-only mounts over kernel settings. The superuser owns these files by user id, so dropped capabilities do not
- * guard
- * them: a command could name a program for the kernel to run outside the sandbox. Tested with bubblewrap 0.8, which
- * covers `/proc/sys` only if the folder itself is writable.
+ * guard them: a command could name a program for the kernel to run outside the sandbox. Tested with bubblewrap 0.8,
+ * which covers `/proc/sys` only if the folder itself is writable.
  */
 const KERNEL_FILES: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger"].flatMap((
   path,
@@ -181,8 +180,7 @@ function withMountsFile(list: readonly string[]): { short: string[]; mounts: str
 }
 
 /**
- * Wraps the list in a shell that opens the descriptors and then executes it, because Deno passes no descriptors on.
- * The
+ * Wraps the list in a shell that opens the descriptors and then executes it, because Deno passes no descriptors on. The
  * report file must not exist yet: a process that can write to its folder could have put a link there. Core dumps are
  * off. The whole process tree carries a mark, by which a later run finds it if this program is gone.
  */

@@ -15,15 +15,13 @@ const LIMIT = 5000;
 /** Number of results kept on disk. More would mean that many documents and policies since the machine started. */
 const KEPT_FILES = 64;
 
-/**
- * Arguments that worked in this process. Only success is remembered, because the person may fix a failure meanwhile.
- */
+/** Arguments that worked in this process. Only success is remembered, because the person may fix a failure meanwhile. */
 const worked = new Set<string>();
 
 /**
- * Runs `preparation`, which must contain the no-op command, unless the same arguments are known to have worked: in
- * this process, or by a file that records boot, user, program (inode and time) and arguments. An unreadable file
- * counts as missing. With `again`, it always runs. Disposes of the preparation.
+ * Runs `preparation`, which must contain the no-op command, unless the same arguments are known to have worked: in this
+ * process, or by a file that records boot, user, program (inode and time) and arguments. An unreadable file counts as
+ * missing. With `again`, it always runs. Disposes of the preparation.
  */
 export async function probe(
   preparation: BackendPreparation,

@@ -1,5 +1,5 @@
-// The macOS sandbox: a profile as text, passed to `sandbox-exec`. Written from the description of the profile
-// language and never run; the probe decides whether it works.
+// The macOS sandbox: a profile as text, passed to `sandbox-exec`. Written from the description of the profile language
+// and never run; the probe decides whether it works.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
@@ -96,8 +96,8 @@ export function seatbeltProfile(
     hold(path, roots);
   }
   for (const { path } of hidden) hold(path, policy.rw_paths.filter((root) => isInside(path, root)));
-  // A folder around a protected path must not be moved away and created again, nor one around a hidden path moved
-  // to where nothing hides it.
+  // A folder around a protected path must not be moved away and created again, nor one around a hidden path moved to
+  // where nothing hides it.
   for (const folder of found) lines.push(`(deny file-write-unlink (literal ${named("HOLD", folder)}))`);
   for (const { path, folder } of hidden) {
     lines.push(`(deny file-read* file-write* (${folder ? "subpath" : "literal"} ${named("HIDE", path)}))`);

@@ -129,11 +129,10 @@ export interface FilterOptions {
 
 /**
  * The filter as bytes, 8 per instruction, for a little-endian machine; null for an unsupported architecture. Refused
- * calls
- * fail with EPERM, those of another architecture or table with ENOSYS; no process is killed.
+ * calls fail with EPERM, those of another architecture or table with ENOSYS; no process is killed.
  *
- * `ptrace` and related calls stay allowed: the process namespace already hides everything outside, and debuggers
- * and leak checkers use them on their own children.
+ * `ptrace` and related calls stay allowed: the process namespace already hides everything outside, and debuggers and
+ * leak checkers use them on their own children.
  */
 export function seccompFilter(
   architecture: string,

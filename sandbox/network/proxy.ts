@@ -152,8 +152,7 @@ export interface ProxyRequest {
 
 /**
  * Parses `CONNECT host:port` or `METHOD http://host…`. The forwarded head names only the host that was checked, and
- * asks the
- * server to close after one response, so that a second request cannot reach another host.
+ * asks the server to close after one response, so that a second request cannot reach another host.
  */
 export function parseRequest(head: string): ProxyRequest | null {
   const [line = "", ...fields] = head.slice(0, -4).split("\r\n");

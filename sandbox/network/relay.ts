@@ -40,9 +40,8 @@ export function relayOptions(paths: { runtime: string; program: string; socket: 
 
 /**
  * Starts the relay, waits through a pipe until it is ready, and runs the command. The relay may do what the command
- * may,
- * because it runs next to it. It has neither the command's variables nor its streams, and ends with everything else
- * inside when the command has ended.
+ * may, because it runs next to it. It has neither the command's variables nor its streams, and ends with everything
+ * else inside when the command has ended.
  */
 const START = `exec 3<&0
 { env -i HOME=/ DENO_DIR=${PLACE}/cache DENO_NO_UPDATE_CHECK=1 ${RUNTIME} run --quiet --no-config --no-lock --no-remote \\

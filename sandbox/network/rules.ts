@@ -79,8 +79,7 @@ export function mayAskFor(rules: readonly HostRule[], host: string, port: number
 
 /**
  * Whether a connection to the address of an allowed name is permitted. Private addresses must be listed themselves,
- * because
- * others control what a name resolves to. The exception is `localhost`, which is always this machine.
+ * because others control what a name resolves to. The exception is `localhost`, which is always this machine.
  */
 export function mayConnect(
   rules: readonly HostRule[],

@@ -23,8 +23,8 @@ const VARIABLE = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 const VARIABLE_OR_DEFAULT = /^\$\{([A-Za-z_][A-Za-z0-9_]*):-(.+)\}$/s;
 
 /**
- * Expands an entry as one whole value: `urn:flemma:cwd`, `urn:flemma:buffer:path`, `$NAME`, `${NAME:-default}`,
- * `~`, `~/x`. Everything else, including `${NAME}` and `$NAME/x`, is a literal path.
+ * Expands an entry as one whole value: `urn:flemma:cwd`, `urn:flemma:buffer:path`, `$NAME`, `${NAME:-default}`, `~`,
+ * `~/x`. Everything else, including `${NAME}` and `$NAME/x`, is a literal path.
  *
  * `mistake` marks a dropped entry that is invalid on any machine, as opposed to one whose variable is unset here.
  */

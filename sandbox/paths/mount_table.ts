@@ -1,6 +1,5 @@
 // The mount table: what is mounted where, and which folder of which file system a path is. The latter is the same
-// inside
-// and outside a sandbox.
+// inside and outside a sandbox.
 
 /** One mount, as in `/proc/PID/mountinfo`. */
 export interface Mount {
@@ -48,8 +47,7 @@ export function mountOf(path: string, table: readonly Mount[]): Mount | null {
 
 /**
  * The entry `DEVICE ROOT POINT` that mounting a path onto itself must produce, escaped as in the table; null if no
- * mount
- * contains the path.
+ * mount contains the path.
  */
 export function ownMount(path: string, table: readonly Mount[]): string | null {
   const mount = mountOf(path, table);

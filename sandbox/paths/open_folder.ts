@@ -1,5 +1,4 @@
-// File operations in a folder that a command may replace with a link at any moment: they happen in the checked
-// folder.
+// File operations in a folder that a command may replace with a link at any moment: they happen in the checked folder.
 
 import { nameOf, parentOf } from "../../base/paths.ts";
 
@@ -8,8 +7,7 @@ const OTHER = 117;
 
 /**
  * Enters `$1` and asks the system where that is. A shell stays in a folder even if the folder is renamed, so what
- * follows
- * happens there or nowhere.
+ * follows happens there or nowhere.
  */
 const ENTER = `cd -P -- "$1" 2>/dev/null && [ "$(pwd -P)" = "$1" ] || exit ${OTHER}\nshift\n`;
 
@@ -32,8 +30,7 @@ shift
  *
  * @param folder absolute, without links
  * @param make also creates missing folders
- * @throws {Error} if the folder cannot be entered or a link leads to it, or with the script's error output if it
- * fails
+ * @throws {Error} if the folder cannot be entered or a link leads to it, or with the script's error output if it fails
  */
 export async function inOpenFolder(
   folder: string,
@@ -63,8 +60,7 @@ function throwFailure(folder: string, { code, stderr }: Deno.CommandOutput): voi
 
 /**
  * Moves a file, folder or link to `target`, which no command can reach, even on another file system. First gives the
- * owner
- * write access to a folder: only the superuser can move a folder that is not writable, because its `..` changes.
+ * owner write access to a folder: only the superuser can move a folder that is not writable, because its `..` changes.
  */
 export async function moveFromFolder(path: string, target: string): Promise<void> {
   await inOpenFolder(parentOf(path), MOVE, [nameOf(path), target]);

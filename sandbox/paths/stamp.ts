@@ -1,6 +1,5 @@
-// Stamps that tell whether a file is unchanged. Deno reports the change time in whole seconds only, and any process
-// can set
-// the modification time, so a file that changed recently is identified by its content alone.
+// Stamps that tell whether a file is unchanged. Deno reports the change time in whole seconds only, and any process can
+// set the modification time, so a file that changed recently is identified by its content alone.
 
 import { StatCache } from "../../base/disk/stat_cache.ts";
 

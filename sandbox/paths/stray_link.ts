@@ -5,8 +5,7 @@ import type { Trace } from "../../base/disk/fs_snapshot.ts";
 
 /**
  * The first link below a writable path, if the trace ends outside all of them; otherwise null. Such a link may come
- * from
- * the person or from a command.
+ * from the person or from a command.
  */
 export function strayLink({ path, links }: Trace, writable: readonly string[]): string | null {
   if (writable.some((root) => isInside(path, root))) return null;

@@ -1,8 +1,8 @@
 // Names of environment variables with credentials of model providers. Data; add a line if one is missing.
 
 /**
- * Variables that the credential resolvers of the built-in providers read, by service. Their values never reach a
- * tool unless `tools.env.pass` names them.
+ * Variables that the credential resolvers of the built-in providers read, by service. Their values never reach a tool
+ * unless `tools.env.pass` names them.
  */
 export const PROVIDER_CREDENTIALS: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["ANTHROPIC_API_KEY"],
@@ -143,8 +143,7 @@ const PATTERN = new RegExp(
 );
 
 /**
- * Every matching name contains one of these words. Most variables contain none; the full pattern alone takes 9 ms on
- * a
+ * Every matching name contains one of these words. Most variables contain none; the full pattern alone takes 9 ms on a
  * typical environment.
  */
 const WORD = /KEY|TOKEN|SECRET/i;

@@ -34,8 +34,7 @@ export function permissionFlags(policy: Policy, { variables, wrapped }: HostPerm
 
 /**
  * With a backend, that restricts the network, and the proxy enforces a list. Without one, only entries that name one
- * host
- * and port count; what a flag cannot express is refused.
+ * host and port count; what a flag cannot express is refused.
  */
 function networkFlag({ network, network_allow = [] }: Policy, wrapped: boolean): string[] {
   if (network) return ["--allow-net"];

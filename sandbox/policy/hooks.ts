@@ -1,8 +1,7 @@
 // Files that other programs run or obey: two lists, *held* and *watched*. Data for the tables in docs/sandbox.md.
 //
 // Held files run automatically, without the person starting that very tool. They are mounted read-only, refused by
-// write and
-// edit, and moved away when they appear. The words of `protect` stand for these lists.
+// write and edit, and moved away when they appear. The words of `protect` stand for these lists.
 // Watched files run when the person starts a tool. They are never mounted, because they belong to the project and git
 // could not check them out. They are compared after each command, and write and edit ask first.
 

@@ -33,8 +33,7 @@ export interface ResolvedPolicy extends Required<Policy>, WritablePaths {
 
 /**
  * Expands, resolves, sorts and de-duplicates the paths of a policy. No path has to exist. `protect` is empty; the
- * caller
- * that creates the sandbox knows what to protect.
+ * caller that creates the sandbox knows what to protect.
  *
  * Fails with `unknown-urn`, `bad-host-rule`, `bad-limit` or `unknown-protect-word`. Then nothing may be wrapped, and
  * nothing is writable or readable.

@@ -9,9 +9,8 @@ import { isInside, parentOf } from "../../base/paths.ts";
 interface SocketGroup {
   /**
    * Absolute patterns; `*` matches any characters of one name. `$RUNTIME` is the folder of runtime sockets. A pattern
-   * with a
-   * final slash is a folder that contains nothing else: it is covered as a whole, with everything that appears in it
-   * later.
+   * with a final slash is a folder that contains nothing else: it is covered as a whole, with everything that appears
+   * in it later.
    */
   readonly paths: readonly string[];
   /** Environment variables with the path or address of such a socket, or that select one. */
@@ -114,8 +113,7 @@ export interface FoundSockets {
 }
 
 /**
- * Finds the sockets of every group, and those that variables name. Sockets that only another user's program answers,
- * or
+ * Finds the sockets of every group, and those that variables name. Sockets that only another user's program answers, or
  * that commands cannot reach, need no mask.
  */
 export function findSockets(

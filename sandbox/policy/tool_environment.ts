@@ -41,10 +41,8 @@ const OTHER_EDITORS: readonly string[] = [
 ];
 
 /**
- * Variables that lead `cd` and git away from the folder a command runs in. Git sets some of them for hooks and
- * aliases,
- * from which this program may have been started. Those of git are what `git rev-parse --local-env-vars` lists,
- * without
+ * Variables that lead `cd` and git away from the folder a command runs in. Git sets some of them for hooks and aliases,
+ * from which this program may have been started. Those of git are what `git rev-parse --local-env-vars` lists, without
  * those that carry settings.
  */
 const MISLEADING: readonly string[] = [
@@ -84,8 +82,8 @@ type EnvSettings = Omit<ToolSettings["env"], "keys"> & { readonly keys?: readonl
 /**
  * Filters `variables` for tools. Drops credentials of model providers, other variables with the same value, and what
  * leads git and `cd` elsewhere. Inside the sandbox, also drops addresses of sockets that act with the person's
- * authority,
- * and sets `added`. Always sets the variables for unattended use, unless `pass` or `block` contains their exact name.
+ * authority, and sets `added`. Always sets the variables for unattended use, unless `pass` or `block` contains their
+ * exact name.
  *
  * `pass` keeps variables, `block` drops more and takes precedence; both contain names, in which `*` matches anything.
  *

@@ -142,9 +142,8 @@ interface TracedPath {
 }
 
 /**
- * Leaves out entries that lead through a link inside a writable path to where no other entry leads directly. A
- * command of an
- * earlier run could have made that link, and the next command would write where nobody intended it to.
+ * Leaves out entries that lead through a link inside a writable path to where no other entry leads directly. A command
+ * of an earlier run could have made that link, and the next command would write where nobody intended it to.
  */
 function withoutAstray(
   traced: readonly TracedPath[],

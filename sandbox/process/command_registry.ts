@@ -19,8 +19,7 @@ export interface LivingCommand {
 }
 
 /**
- * Registers a command that can write below these real paths. Until it is released, or this process ends, no run on
- * this
+ * Registers a command that can write below these real paths. Until it is released, or this process ends, no run on this
  * machine writes there. Waits for a run that is writing now. Fails with `files-busy` and `state-unwritable`.
  */
 export async function announceCommand(
@@ -53,8 +52,7 @@ export async function announceCommand(
 }
 
 /**
- * Runs `work` if no command of any run can write to the real paths that `paths` returns, and lets none start
- * meanwhile.
+ * Runs `work` if no command of any run can write to the real paths that `paths` returns, and lets none start meanwhile.
  * Returns null if such a command lives, or another process has the lock. Fails with `state-unwritable`.
  */
 export async function tryBetweenCommands<T>(
@@ -103,9 +101,7 @@ function openGate(folder: string): Deno.FsFile {
   }
 }
 
-/**
- * What all live commands together can write to. Removes entries of dead processes, whose locks the system released.
- */
+/** What all live commands together can write to. Removes entries of dead processes, whose locks the system released. */
 function livingRoots(environment: Environment): string[] {
   const folder = livingFolder(environment);
   const roots: string[] = [];

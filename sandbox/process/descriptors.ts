@@ -13,9 +13,9 @@ const FD_CLOEXEC = 1;
 let done: Outcome<void> | undefined;
 
 /**
- * Sets close-on-exec on inherited descriptors. An editor, a terminal or a shell may have left a folder or a file
- * open; through a folder from outside the mounts, a command could write anywhere. Deno sets the flag on what it opens
- * itself, so once is enough.
+ * Sets close-on-exec on inherited descriptors. An editor, a terminal or a shell may have left a folder or a file open;
+ * through a folder from outside the mounts, a command could write anywhere. Deno sets the flag on what it opens itself,
+ * so once is enough.
  *
  * Fails with `descriptors-inherited`. Does nothing on systems other than Linux.
  */

@@ -16,17 +16,13 @@ const ROUNDS = 5;
 
 /**
  * Sends SIGTERM to the process group of `leader`, if there is one, to its descendants in other groups and to every
- * process
- * that carries its `mark`. Waits, then kills what still runs. Resolves when nothing is left that this user may
+ * process that carries its `mark`. Waits, then kills what still runs. Resolves when nothing is left that this user may
  * signal.
  *
- * A descendant is found through its parent, so the search happens while the parent lives, before the first signal.
- * This
+ * A descendant is found through its parent, so the search happens while the parent lives, before the first signal. This
  * matters because the first process of a bubblewrap container leads its own session and asks to die with its parent
- * only
- * after the command has begun. What a command without a sandbox started with `setsid` may have lost its parent long
- * ago;
- * it has the mark.
+ * only after the command has begun. What a command without a sandbox started with `setsid` may have lost its parent
+ * long ago; it has the mark.
  */
 export async function endFamily(leader: number | null, mark?: string): Promise<void> {
   const family = new Family(leader, mark);

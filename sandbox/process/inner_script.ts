@@ -2,15 +2,12 @@
 
 import { escaped, type Mount, ownMount } from "../paths/mount_table.ts";
 
-/**
- * How the command begins: immediately, or after a line on standard input; its own input is then empty, or the rest.
- */
+/** How the command begins: immediately, or after a line on standard input; its own input is then empty, or the rest. */
 export type Gate = "" | "empty" | "piped";
 
 /**
  * Prefix of a shell command that waits for its start itself. Such a command is prepared with `waits` and needs no
- * script
- * around it.
+ * script around it.
  */
 export const WAIT = `read -r _ || exit 125; exec </dev/null; `;
 
@@ -21,11 +18,9 @@ const NOT_SET_UP = "flemma: the sandbox was not set up: ";
 const NOT_STARTED = 125;
 
 /**
- * Arguments: the expected mounts, one per line; the gate; the command. A path can become a link between the
- * inspection and
- * the mount, and then something else is mounted there. Nothing can move a mount afterwards, so checking now is not
- * too
- * early. While the gate is closed, this process ends together with the program that would open it.
+ * Arguments: the expected mounts, one per line; the gate; the command. A path can become a link between the inspection
+ * and the mount, and then something else is mounted there. Nothing can move a mount afterwards, so checking now is not
+ * too early. While the gate is closed, this process ends together with the program that would open it.
  */
 const SCRIPT = `want=$1 gate=$2; shift 2
 fail() { echo "${NOT_SET_UP}$1" >&2; exit ${NOT_STARTED}; }
@@ -55,8 +50,7 @@ export function withInnerScript(
 
 /**
  * The entries that these mount arguments of bubblewrap must produce in the mount table inside. Paths mounted onto
- * themselves
- * are identified by file system, root and mount point, all others by mount point.
+ * themselves are identified by file system, root and mount point, all others by mount point.
  */
 export function promisedMounts(args: readonly string[], table: readonly Mount[]): string[] {
   const promised: string[] = [];

@@ -52,8 +52,7 @@ export function isAlive({ pid, started }: ProcessId): boolean {
 
 /**
  * Records that a command is about to start. Throws errors of the file system: without the record, no later run would
- * end
- * the command or repair what it did.
+ * end the command or repair what it did.
  *
  * @returns the file of the record
  */
@@ -149,8 +148,7 @@ export function survivors(recorded: Recorded): number[] {
 
 /**
  * The group id of a command if it still identifies its group. Null if the id belongs to another process, so the group
- * is
- * gone, or if a host started the command, in an unknown group.
+ * is gone, or if a host started the command, in an unknown group.
  */
 export function groupLeft({ owner, leader, earlier }: Recorded): number | null {
   if (earlier || leader.pid === owner.pid) return null;

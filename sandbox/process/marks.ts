@@ -1,6 +1,5 @@
-// A mark in the environment of a command that identifies its descendants. Nothing else identifies a process that
-// leads its
-// own session and whose parent has ended.
+// A mark in the environment of a command that identifies its descendants. Nothing else identifies a process that leads
+// its own session and whose parent has ended.
 
 import { type ProcessEntry, processEntry } from "./process_table.ts";
 
@@ -17,8 +16,7 @@ export function newMark(): string {
 
 /**
  * The living processes with a mark, as far as this user may read them. A command cannot fake this for processes of
- * others:
- * the environment visible here is fixed when a program begins.
+ * others: the environment visible here is fixed when a program begins.
  */
 export function marked(mark: string, table: readonly ProcessEntry[]): number[] {
   const entry = `${MARK}=${mark}`;

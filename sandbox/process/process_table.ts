@@ -7,9 +7,7 @@ export interface ProcessEntry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /**
-   * Start time in the kernel's ticks since boot. Together with the pid, it identifies one process and no later one.
-   */
+  /** Start time in the kernel's ticks since boot. Together with the pid, it identifies one process and no later one. */
   readonly started: string;
   /** False for a zombie, which has ended but was not yet waited for. */
   readonly alive: boolean;
@@ -55,11 +53,9 @@ export interface ProcessReader {
 
 /**
  * Whether the first process inside a bubblewrap sandbox has asked the kernel to end it together with the process that
- * waits
- * for it outside. The kernel does not show that. The request is its last step but one: after it comes the system call
- * filter, if there is one. Then the process sleeps permanently as parent of the command, or is the command itself. In
- * a
- * container, both processes may have filters from the start, so filters are counted.
+ * waits for it outside. The kernel does not show that. The request is its last step but one: after it comes the system
+ * call filter, if there is one. Then the process sleeps permanently as parent of the command, or is the command itself.
+ * In a container, both processes may have filters from the start, so filters are counted.
  *
  * @param pid the first process inside, by its id outside
  * @param outside the process that waits for it

@@ -3,9 +3,8 @@
 import type { Environment } from "../../base/environment.ts";
 
 /**
- * Candidates for the folder, best first: `$XDG_RUNTIME_DIR/flemma`, `$XDG_STATE_HOME/flemma`,
- * `~/.local/state/flemma`. Relative values of the variables are ignored, as the XDG Base Directory Specification
- * requires.
+ * Candidates for the folder, best first: `$XDG_RUNTIME_DIR/flemma`, `$XDG_STATE_HOME/flemma`, `~/.local/state/flemma`.
+ * Relative values of the variables are ignored, as the XDG Base Directory Specification requires.
  */
 export function runtimeFolders({ variables, home }: Environment): string[] {
   const bases = [variables.XDG_RUNTIME_DIR, variables.XDG_STATE_HOME, `${home}/.local/state`];
@@ -36,8 +35,8 @@ export function makeRuntimeFolder(environment: Environment): string | null {
 const SHARED_MEMORY = "/dev/shm";
 
 /**
- * The folder for files that live as long as one command, in memory if possible; mode 0700, owned by this user.
- * Null if none can be created.
+ * The folder for files that live as long as one command, in memory if possible; mode 0700, owned by this user. Null if
+ * none can be created.
  */
 export function makeFleetingFolder(environment: Environment): string | null {
   if (environment.variables.XDG_RUNTIME_DIR?.startsWith("/")) return makeRuntimeFolder(environment);

@@ -20,14 +20,12 @@ const LAST_CHECK = 20;
 export interface Gate {
   /**
    * Called once with the id of the process group, while the process gets ready. A returned problem keeps the command
-   * from
-   * beginning. `ended` settles when the process is gone.
+   * from beginning. `ended` settles when the process is gone.
    */
   open(group: number, ended: Promise<unknown>): Problem | null;
   /**
    * Polled after that: whether the process would now end together with this program. The command begins only then, so
-   * that it
-   * cannot outlive this program. Absent if nothing ties the two.
+   * that it cannot outlive this program. Absent if nothing ties the two.
    */
   isTied?(group: number): boolean;
   /** Identifies descendants that cannot be found in another way. */

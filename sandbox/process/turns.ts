@@ -1,5 +1,4 @@
-// Turns of commands and file tools. A file tool of this program runs only while no command lives that could replace
-// its
+// Turns of commands and file tools. A file tool of this program runs only while no command lives that could replace its
 // files, for instance by putting a link in place of a folder between check and use.
 
 import type { Environment } from "../../base/environment.ts";
@@ -27,8 +26,8 @@ export class Turns {
   }
 
   /**
-   * Waits for file tools, then counts a command that can write below `writable`, until `commandEnded`.
-   * Fails with `files-busy`; then the command is not counted.
+   * Waits for file tools, then counts a command that can write below `writable`, until `commandEnded`. Fails with
+   * `files-busy`; then the command is not counted.
    */
   async commandBegins(writable: readonly string[]): Promise<Outcome<void>> {
     while (this.#files > 0) await this.#changed.promise;
@@ -53,9 +52,8 @@ export class Turns {
   }
 
   /**
-   * Runs the work of a file tool while no command of this run lives. A write also waits for commands of any run on
-   * this machine
-   * that can write there.
+   * Runs the work of a file tool while no command of this run lives. A write also waits for commands of any run on this
+   * machine that can write there.
    *
    * @throws the reason of the signal, if it aborts during the wait
    */

@@ -1,5 +1,5 @@
-// Protected paths that would need too many mounts, such as the configuration of a hundred repositories: compared
-// after a command, and restored.
+// Protected paths that would need too many mounts, such as the configuration of a hundred repositories: compared after
+// a command, and restored.
 
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";

@@ -70,8 +70,7 @@ const COMMANDS: readonly RegExp[] = [
 ];
 
 /**
- * Paths that git reads as settings, or runs, because of this file and its includes. Absolute, links kept; they need
- * not
+ * Paths that git reads as settings, or runs, because of this file and its includes. Absolute, links kept; they need not
  * exist. Relative ones start at `folder`, the working folder of the repository.
  */
 export function pathsInConfig(

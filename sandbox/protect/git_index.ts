@@ -1,5 +1,5 @@
-// Reader for git's index: repositories inside another one, and tracked files. flemma does not ask git, which would
-// obey settings that a command may have planted (format: gitformat-index(5), versions 2 to 4).
+// Reader for git's index: repositories inside another one, and tracked files. flemma does not ask git, which would obey
+// settings that a command may have planted (format: gitformat-index(5), versions 2 to 4).
 
 /** A larger index is not read; this size holds some 100,000 files. */
 const MOST_BYTES = 32 * 1024 * 1024;

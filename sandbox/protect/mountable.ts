@@ -42,8 +42,8 @@ export function makeAskedFolders({ create }: ResolvedPolicy): Problem[] {
 }
 
 /**
- * Keeps the existing paths of every list. Reports a missing writable path if the person listed it, but not one
- * of the default policy.
+ * Keeps the existing paths of every list. Reports a missing writable path if the person listed it, but not one of the
+ * default policy.
  */
 export function mountablePolicy(
   policy: ResolvedPolicy,

@@ -54,8 +54,7 @@ export function runningProgram(): RunningProgram {
 }
 
 /**
- * Paths of the runtime, the program's files, and what was compiled or fetched for them. A single-file program keeps
- * its
+ * Paths of the runtime, the program's files, and what was compiled or fetched for them. A single-file program keeps its
  * compiled code in the folder for temporary files from the start; `deno run` keeps it in its cache folder.
  */
 export function ownCode(environment: Environment, running: RunningProgram): OwnCode {
@@ -85,8 +84,7 @@ export function ownCode(environment: Environment, running: RunningProgram): OwnC
 
 /**
  * The Deno cache for commands if the person's own is protected; otherwise null. Without it, a command that runs Deno
- * could
- * not fetch anything.
+ * could not fetch anything.
  */
 export function denoFolderForCommands({ cache }: OwnCode, environment: Environment): string | null {
   return cache ? `${cacheFolder(environment)}/flemma/deno` : null;
@@ -94,8 +92,7 @@ export function denoFolderForCommands({ cache }: OwnCode, environment: Environme
 
 /**
  * The files of the program, its folder first. A bundle is an entry file and a folder next to it with parts that load
- * later,
- * of which this module is one. If npm installed it, the whole package and the links to it belong to the program.
+ * later, of which this module is one. If npm installed it, the whole package and the links to it belong to the program.
  */
 function programFiles(file: string, inSources: boolean, main: string): string[] {
   if (inSources) return [file.slice(0, -PLACE_IN_SOURCES.length) || "/"];
@@ -109,8 +106,7 @@ function programFiles(file: string, inSources: boolean, main: string): string[] 
 }
 
 /**
- * Paths that lead to an installed package: its names and those of its program in all enclosing package folders, and
- * the
+ * Paths that lead to an installed package: its names and those of its program in all enclosing package folders, and the
  * place where its program looks for Deno.
  */
 function leadingTo(folder: string): string[] {
@@ -134,8 +130,7 @@ function cacheFolder({ variables: { XDG_CACHE_HOME }, home }: Environment): stri
 
 /**
  * Every place in `PATH` up to the first one that has the program. Links there lead to what the person starts next
- * (version
- * managers create such links), and a file in front of it would be started in its place.
+ * (version managers create such links), and a file in front of it would be started in its place.
  */
 function startedBy({ variables }: Environment): string[] {
   const folders = (variables.PATH ?? "").split(":").filter((folder) => folder.startsWith("/"));

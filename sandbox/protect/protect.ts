@@ -15,9 +15,8 @@ export interface ProtectedPath {
   /** Whether the path was named explicitly, as opposed to the hooks that any folder may have. */
   readonly asked: boolean;
   /**
-   * Protected only while it is not a folder. For `.git`: dangerous parts of a folder are listed one by one. As a
-   * file, or
-   * while missing, it could direct git to hooks elsewhere.
+   * Protected only while it is not a folder. For `.git`: dangerous parts of a folder are listed one by one. As a file,
+   * or while missing, it could direct git to hooks elsewhere.
    */
   readonly unlessFolder: boolean;
   /** Whether it belongs to a repository outside the working folders, so that it may be compared, not mounted. */
@@ -48,12 +47,10 @@ export interface ProtectionScope {
 }
 
 /**
- * Everything to protect, whether it exists or not: the given paths; `.flemma` of each writable path and of each
- * folder
+ * Everything to protect, whether it exists or not: the given paths; `.flemma` of each writable path and of each folder
  * between one and a working folder; for these folders, and for repositories below working folders, the hooks of the
- * words.
- * A writable path may itself be a hook of a working folder or of a folder around it, or the git folder of a worktree
- * that is not writable. So a working folder always counts, and so do the folders that contain both.
+ * words. A writable path may itself be a hook of a working folder or of a folder around it, or the git folder of a
+ * worktree that is not writable. So a working folder always counts, and so do the folders that contain both.
  */
 export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot()): ProtectedPath[] {
   const { asked, listed, words, writable, workingFolders, repositories } = scope;

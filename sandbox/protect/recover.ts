@@ -29,9 +29,8 @@ export function lasting(before: Before): string {
 const texts = new WeakMap<Before, string>();
 
 /**
- * Ends commands whose program is gone and repairs what they changed. Several runs may call this at the same time:
- * each step
- * may safely be done twice.
+ * Ends commands whose program is gone and repairs what they changed. Several runs may call this at the same time: each
+ * step may safely be done twice.
  *
  * @returns what was done, for the person; empty if nothing was left
  */

@@ -55,8 +55,7 @@ export function before(
 }
 
 /**
- * Restores removed links and moves new files at protected paths into `keep`, a folder no command can reach. Leaves
- * what
+ * Restores removed links and moves new files at protected paths into `keep`, a folder no command can reach. Leaves what
  * `git init` creates, and deletes nothing.
  *
  * @param appeared returns further new paths; called once the folders around them are accessible, with known stat
@@ -148,8 +147,7 @@ async function attempt(path: string, act: () => Promise<Problem>): Promise<Probl
 
 /**
  * Gives the owner access to the folders around these paths. A command may have removed it; then flemma could neither
- * see
- * nor move what is there.
+ * see nor move what is there.
  *
  * @returns the modes to restore
  */

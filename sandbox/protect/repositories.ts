@@ -81,9 +81,7 @@ export class RepositoriesOfRun {
     return new Map(todos.map((path) => [path, contentOf(path, snapshot.stats)]));
   }
 
-  /**
-   * Current state of what git would read or run and that is neither protected nor recorded as missing at the start.
-   */
+  /** Current state of what git would read or run and that is neither protected nor recorded as missing at the start. */
   #now(found: Found, snapshot: FsSnapshot): Map<string, string | null> {
     const { repositories, gitFolders } = this.#find(found, snapshot);
     const known = new Set([...this.#folders, ...this.atStart.repositories]);

@@ -14,9 +14,7 @@ const POINTER_BYTES = 4096;
 /** Number of inner git folders that are protected one by one. If there are more, their parent folder is protected. */
 const MOST_INNER = 256;
 
-/**
- * What git may run or obey for a repository, by the git folders it is in. The paths need not exist; links are kept.
- */
+/** What git may run or obey for a repository, by the git folders it is in. The paths need not exist; links are kept. */
 export interface GitHooks {
   /** In its own git folder and the one it shares. */
   readonly own: readonly string[];
@@ -205,8 +203,8 @@ const HARMLESS: readonly RegExp[] = [
 ];
 
 /**
- * Whether a git configuration contains only what `git init` and `git clone` write. Everything this does not
- * understand counts as harmful: old section syntax, continued lines, quoted values, includes.
+ * Whether a git configuration contains only what `git init` and `git clone` write. Everything this does not understand
+ * counts as harmful: old section syntax, continued lines, quoted values, includes.
  */
 export function isHarmlessGitConfig(text: string, path = ""): boolean {
   let section = "";

@@ -48,9 +48,8 @@ export class TrackedGuard {
 }
 
 /**
- * The protected files that a command failed to change, sorted: git's index differs from before, or an error message
- * of git
- * names them.
+ * The protected files that a command failed to change, sorted: git's index differs from before, or an error message of
+ * git names them.
  */
 export function notChanged(before: TrackedFiles, after: TrackedFiles, output: string): string[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();

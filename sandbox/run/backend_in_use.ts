@@ -57,8 +57,7 @@ export class BackendInUse {
   }
 
   /**
-   * Call after the set-up of a command failed: discards snapshot, backend and recorded probe, so that all are
-   * renewed.
+   * Call after the set-up of a command failed: discards snapshot, backend and recorded probe, so that all are renewed.
    */
   async failed({ fingerprint }: BackendPreparation, command: readonly string[]): Promise<void> {
     this.#snapshots.forget();

@@ -26,8 +26,8 @@ import type { Notices } from "./notices.ts";
 import type { CommandsWatch } from "./options.ts";
 
 /**
- * Commands that live at the same time. One snapshot wraps them all; it is verified before the first one begins.
- * A command that waits for its start is prepared in the meantime.
+ * Commands that live at the same time. One snapshot wraps them all; it is verified before the first one begins. A
+ * command that waits for its start is prepared in the meantime.
  */
 interface Batch {
   readonly snapshot: PolicySnapshot;
@@ -112,18 +112,15 @@ export class LiveCommands {
 
   /**
    * The policy for one more command. While another command lives, files may be its bait, such as a folder that turns
-   * into
-   * a link before it is mounted. So the snapshot taken while no command lived is used for all of them: no command can
-   * move
-   * what it found, and what appeared since is checked when all have ended. Whether an older snapshot still holds is
-   * checked
-   * immediately, or, for a command that waits, when it is ready to begin.
+   * into a link before it is mounted. So the snapshot taken while no command lived is used for all of them: no command
+   * can move what it found, and what appeared since is checked when all have ended. Whether an older snapshot still
+   * holds is checked immediately, or, for a command that waits, when it is ready to begin.
    */
   #begin(resolved: ResolvedPolicy, waits: boolean): { policy: MountablePolicy; batch: Batch } {
     const { context, snapshots, notices } = this.#parts;
     if (this.#active === 0 || this.#batch?.state === "outdated") {
-      // Created before protected paths are inspected, so that these folders count as existing. Only for a command
-      // that runs, never for a report.
+      // Created before protected paths are inspected, so that these folders count as existing. Only for a command that
+      // runs, never for a report.
       makeRuntimeFolder(context.host.environment);
       notices.add(makeAskedFolders(resolved));
       // A snapshot taken for the probe is older than these folders.

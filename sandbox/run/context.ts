@@ -132,8 +132,8 @@ export class RunContext {
     );
     const protection = { real: [], links: [] };
     this.#start = { repositories, scan, watched, tracked: new TrackedGuard(folders, snapshot), protection };
-    // Paths protected only by their present kind, such as `.git`, are excluded: a repository may be created during
-    // the run.
+    // Paths protected only by their present kind, such as `.git`, are excluded: a repository may be created during the
+    // run.
     const lasting = this.protectedNow(snapshot).filter(({ unlessFolder }) => !unlessFolder);
     this.#start.protection = traceProtected(lasting, this.host.environment.cwd, snapshot);
     return this.#start;

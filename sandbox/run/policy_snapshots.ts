@@ -69,8 +69,8 @@ export class PolicySnapshots {
     const { environment } = this.#context.host;
     const paths = this.#context.protectedNow(snapshot);
     const now = traceProtected(paths, environment.cwd, snapshot);
-    // A link to a hidden path is restored like a link to a protected one. Without it, the next run would not
-    // hide the target.
+    // A link to a hidden path is restored like a link to a protected one. Without it, the next run would not hide the
+    // target.
     const { links } = traceProtected(
       resolved.hiddenAsked.map((path) => ({ path })),
       environment.cwd,
@@ -110,11 +110,9 @@ export class PolicySnapshots {
   }
 
   /**
-   * Whether these paths, in repositories outside the working folders, are compared after a command, not mounted
-   * before it.
-   * Two reasons: each mount costs more than the one before it; and another run's command could put a link where the
-   * mount is
-   * about to be made.
+   * Whether these paths, in repositories outside the working folders, are compared after a command, not mounted before
+   * it. Two reasons: each mount costs more than the one before it; and another run's command could put a link where the
+   * mount is about to be made.
    */
   #compares(apart: readonly string[]): boolean {
     return apart.length > MOST_APART || (apart.length > 0 && this.othersReach(apart));

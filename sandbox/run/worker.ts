@@ -10,8 +10,8 @@ export interface WorkerSandbox {
   /** Identity of the mounts: a different object if any mounted path was created, removed or replaced since. */
   readonly mounts: object;
   /**
-   * Current identity of the files this program writes. They are mounted too, and a rename loses the mount. Only
-   * live commands can exploit that.
+   * Current identity of the files this program writes. They are mounted too, and a rename loses the mount. Only live
+   * commands can exploit that.
    */
   readonly own: string;
   /** Whether commands live that could exploit a lost mount. */
