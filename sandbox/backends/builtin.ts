@@ -17,7 +17,6 @@ const VERSION_LIMIT = 2000;
 /** Problem codes that mean that bubblewrap is absent. */
 const ABSENT: ReadonlySet<string> = new Set(["program-not-found", "other-system"]);
 
-/** Bubblewrap, on Linux. */
 export const bwrap: Backend = {
   priority: 100,
   description: "Bubblewrap: read-only file system with writable exceptions, in namespaces of its own",

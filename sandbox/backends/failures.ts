@@ -15,9 +15,7 @@ const ALLOW_IN_CONTAINER =
 const LEAVE_CHROOT =
   "Start flemma outside of the chroot: inside the kernel makes none, whatever its settings say.";
 
-/** What a remedy depends on. */
 export interface Surroundings {
-  /** Whether this machine looks like a container. */
   readonly container: boolean;
   readonly machine: Pick<Machine, "settings" | "chroot">;
 }

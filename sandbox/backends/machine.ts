@@ -6,7 +6,6 @@ import { canBeSeen } from "../../base/files.ts";
 export interface Machine {
   /** Values by path below `/proc/sys`; null if the kernel has no such setting. */
   readonly settings: Readonly<Record<string, string | null>>;
-  /** Whether this kernel has user namespaces. */
   readonly userNamespaces: boolean;
   /** Whether this program seems to run in a chroot, where the kernel creates no user namespaces. */
   readonly chroot: boolean;

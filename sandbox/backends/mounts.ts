@@ -15,7 +15,6 @@ export interface MountPlan {
   readonly hidden: readonly HiddenPath[];
   /** Folders over which an empty, writable folder is mounted. `size` is in bytes. */
   readonly empty: readonly { readonly path: string; readonly size?: number }[];
-  /** Sockets to mask. */
   readonly masked: readonly string[];
   /** Sockets that stay reachable although an empty folder covers theirs. */
   readonly kept: readonly string[];

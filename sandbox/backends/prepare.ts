@@ -36,7 +36,6 @@ const KERNEL_FILES: readonly string[] = ["/proc/sys", "/proc/sysrq-trigger"].fla
 /** The longest path of a socket on Linux. */
 const SOCKET_PATH_BYTES = 107;
 
-/** Resources of a run that must be released. */
 interface Parts {
   readonly files: PrivateFiles;
   readonly undo: (() => void | Promise<void>)[];
@@ -387,7 +386,6 @@ async function takeBack({ files, undo }: Parts): Promise<void> {
   files.remove();
 }
 
-/** What bubblewrap reports about itself. */
 interface Report {
   /** Process id of the first process inside, as seen outside; null before it exists. */
   readonly inside: number | null;

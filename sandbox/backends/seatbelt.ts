@@ -8,10 +8,8 @@ import type { Backend, BackendConfig, Host, MountablePolicy, Policy } from "../t
 
 const PROGRAM = "/usr/bin/sandbox-exec";
 
-/** Devices that every program writes to. */
 const DEVICES: readonly string[] = ["/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper"];
 
-/** What a profile needs beyond the policy. */
 export interface SeatbeltExtras {
   readonly hidden: MountablePolicy["hidden"];
   readonly masked: readonly string[];
@@ -20,7 +18,6 @@ export interface SeatbeltExtras {
 
 const NOTHING: SeatbeltExtras = { hidden: [], masked: [], runtime: [] };
 
-/** `sandbox-exec`, on macOS. */
 export const seatbelt: Backend = {
   priority: 100,
   description: "The sandbox of macOS (sandbox-exec)",
@@ -122,7 +119,6 @@ export function seatbeltProfile(
   return { profile: `${lines.join("\n")}\n`, parameters };
 }
 
-/** Quotes a string of the profile language. */
 function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, "\\$&")}"`;
 }

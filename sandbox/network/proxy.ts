@@ -14,7 +14,6 @@ export interface ProxyOptions {
   /** Path of the socket, at most 107 bytes. */
   readonly path: string;
   readonly rules: readonly HostRule[];
-  /** Called for every refusal. */
   onRefusal(problem: Problem): void;
   /** Returns the addresses of a name. @default the resolver of the system */
   resolve?(name: string): Promise<readonly string[]>;
@@ -141,7 +140,6 @@ function endOfHead(bytes: Uint8Array, length: number): number | null {
   return null;
 }
 
-/** A parsed request. */
 export interface ProxyRequest {
   /** A name, or an address without brackets. */
   readonly host: string;

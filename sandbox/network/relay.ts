@@ -51,7 +51,6 @@ const START = `exec 3<&0
   exec "$@" <&3 3<&-
 }`;
 
-/** The command with the relay started before it. */
 export function withRelay(inner: readonly string[]): string[] {
   return ["/bin/sh", "-c", START, "relay", ...inner];
 }

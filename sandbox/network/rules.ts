@@ -6,7 +6,6 @@ import { isInRange, isInward, parseAddress } from "./address.ts";
 /** Ports of a rule that names none. */
 const USUAL_PORTS: readonly number[] = [80, 443];
 
-/** One entry of the list. */
 export interface HostRule {
   /** Lower case, without a final dot; empty for an address or a range. */
   readonly name: string;

@@ -9,7 +9,6 @@ export interface Mount {
   readonly device: string;
   /** The mounted path inside that file system. */
   readonly root: string;
-  /** Mount point. */
   readonly point: string;
 }
 

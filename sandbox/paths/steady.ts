@@ -6,7 +6,6 @@ import type { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 /** The part of stat data that says who may do what. */
 export type Rights = Pick<Deno.FileInfo, "uid" | "gid" | "mode">;
 
-/** The current user. */
 export interface User {
   readonly uid: number | null;
   readonly gid: number | null;

@@ -90,12 +90,10 @@ export const SOCKET_GROUPS: Readonly<Record<SocketGroupName, SocketGroup>> = {
   },
 };
 
-/** Every variable of every group. */
 export const SOCKET_VARIABLES: readonly string[] = Object.values(SOCKET_GROUPS).flatMap((group) =>
   group.variables
 );
 
-/** What a policy says about sockets. */
 export interface SocketPolicy {
   /** Real paths that stay reachable: a socket, or a folder of sockets. */
   readonly sockets: readonly string[];

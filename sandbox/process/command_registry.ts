@@ -13,7 +13,6 @@ const POLL = 20;
 /** Seconds that a command waits while another run writes a file. */
 const PATIENCE = 30;
 
-/** The registration of a live command. */
 export interface LivingCommand {
   release(): void;
 }

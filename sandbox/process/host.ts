@@ -6,7 +6,6 @@ import type { Outcome, Problem } from "../../base/problem.ts";
 import { findProgram } from "./program.ts";
 import type { Host } from "../types.ts";
 
-/** Describes this machine for a run whose commands may write below `writable`. `notice` reports to the person. */
 export function hostOf(
   environment: Environment,
   writable: readonly string[],

@@ -39,7 +39,6 @@ piped) read -r _ || exit ${NOT_STARTED};;
 esac
 exec "$@"`;
 
-/** The command with the script before it. */
 export function withInnerScript(
   promised: readonly string[],
   gate: Gate,

@@ -27,7 +27,6 @@ export interface CommandRecord {
   readonly before: unknown;
 }
 
-/** A record and its file. */
 export interface Recorded extends CommandRecord {
   readonly file: string;
   /** Whether the machine was restarted since: then none of its processes runs, whatever the ids say. */
@@ -82,7 +81,6 @@ export function record(
   return file;
 }
 
-/** Removes a record. Does nothing if it is gone already. */
 export function forget(file: string): void {
   try {
     Deno.removeSync(file);

@@ -3,7 +3,6 @@
 
 import { type ProcessEntry, processEntry } from "./process_table.ts";
 
-/** The environment variable with the mark. */
 export const MARK = "FLEMMA_COMMAND";
 
 /** Separates the two parts of a mark. */

@@ -1,9 +1,7 @@
 // The processes of this machine as Linux lists them, with parent, group and session.
 
-/** One process at one moment. */
 export interface ProcessEntry {
   readonly pid: number;
-  /** Process id of its parent. */
   readonly parent: number;
   readonly group: number;
   readonly session: number;

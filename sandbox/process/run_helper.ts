@@ -7,11 +7,9 @@ import { type ExitStatus, spawn, type SpawnOptions } from "./spawn.ts";
 /** Characters of output that are kept. All output is read, even if it is longer. */
 const KEPT = 64 * 1024;
 
-/** Result of a helper program that was started. */
 export interface BriefRun extends ExitStatus {
   readonly stdout: string;
   readonly stderr: string;
-  /** Whether the time limit ended it. */
   readonly timedOut: boolean;
 }
 

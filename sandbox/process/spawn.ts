@@ -9,7 +9,6 @@ import { processEntry } from "./process_table.ts";
 
 export type { ExitStatus, Running, SpawnOptions } from "../types.ts";
 
-/** The line that opens a gate. */
 const LINE: Uint8Array = new Uint8Array([10]);
 
 /** Milliseconds between two checks whether a process is ready. Grows up to the last value. */

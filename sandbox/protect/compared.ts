@@ -25,7 +25,6 @@ export interface Compared {
   readonly stamp: string;
 }
 
-/** Repair steps, provided by `repair.ts`. */
 export interface Repairs {
   /** Moves a path away. Returns its new path. */
   moveAway(path: string): Promise<string>;

@@ -43,7 +43,6 @@ export interface OwnCode {
   readonly cache: boolean;
 }
 
-/** Describes the running program. */
 export function runningProgram(): RunningProgram {
   return {
     executable: Deno.execPath(),

@@ -24,7 +24,6 @@ export interface Before {
   readonly missing: readonly string[];
   /** Links on the way to protected paths that a command can remove. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
-  /** Paths the command can write to. */
   readonly writable: readonly string[];
   /** Protected paths in reach that are not mounted. */
   readonly compared: readonly Compared[];
@@ -182,7 +181,6 @@ function isRealFolder(path: string): boolean {
   return new FsSnapshot().lstat(path)?.isDirectory === true && realPath(path, "/") === path;
 }
 
-/** Restores the mode of a folder. */
 async function closeAgain(path: string, mode: number): Promise<void> {
   try {
     await setModeInFolder(path, mode);

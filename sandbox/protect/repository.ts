@@ -57,12 +57,10 @@ export function bareHooksOf(gitFolder: string, snapshot: FsSnapshot): GitHooks {
   return { own: hooksOf(gitFolder), ...innerHooks(gitFolder, snapshot) };
 }
 
-/** `gitHooksOf` as one list. */
 export function gitHooks(folder: string, snapshot: FsSnapshot): string[] {
   return listed(gitHooksOf(folder, snapshot));
 }
 
-/** `bareHooksOf` as one list. */
 export function bareHooks(gitFolder: string, snapshot: FsSnapshot): string[] {
   return listed(bareHooksOf(gitFolder, snapshot));
 }

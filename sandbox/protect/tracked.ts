@@ -61,7 +61,6 @@ export function notChanged(before: TrackedFiles, after: TrackedFiles, output: st
   });
 }
 
-/** The sentence about these files for the model. */
 export function notChangedSentence(paths: readonly string[]): string {
   return `[The sandbox holds ${paths.join(", ")}, and git keeps ${
     paths.length === 1 ? "it" : "them"

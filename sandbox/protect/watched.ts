@@ -62,7 +62,6 @@ function patternOf({ path, obeyedBy }: Watched): Pattern {
   return { first: new RegExp(`^${literal.join(".*")}$`, "s"), second, obeyedBy };
 }
 
-/** Compares the watched files of one run before and after commands. */
 export class WatchedFiles {
   readonly #folders: readonly string[];
   readonly #home: string;

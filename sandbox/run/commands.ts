@@ -43,7 +43,6 @@ export interface CommandParts {
   readonly around: CommandsWatch | undefined;
 }
 
-/** Prepares commands, and repairs what they leave behind. */
 export class LiveCommands {
   readonly #parts: CommandParts;
   readonly #fileChanges: FileChange[] = [];

@@ -45,7 +45,6 @@ export interface Start {
 
 /** The context of one run. Reads nothing yet: a report on a document without calls does not need it. */
 export class RunContext {
-  /** Whether commands are wrapped at all. */
   readonly enabled: boolean;
   readonly settings: SandboxSettings;
   readonly #options: SandboxOptions;

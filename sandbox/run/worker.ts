@@ -18,7 +18,6 @@ export interface WorkerSandbox {
   readonly commandsLive: boolean;
   /** Wraps the process; null if there is no sandbox. */
   wrap(): Promise<Outcome<BackendPreparation | null>>;
-  /** Called if the set-up of the sandbox failed. */
   failed(failure: SetupFailure, preparation: BackendPreparation): Promise<void>;
 }
 
@@ -34,7 +33,6 @@ interface RunningWorker {
   gone: boolean;
 }
 
-/** Owns the sandbox worker of one run. */
 export class WorkerKeeper {
   #running: RunningWorker | null = null;
   /** Queue: requests run one after another. */

@@ -54,7 +54,6 @@ export async function createWorkerSandbox(
   });
 }
 
-/** For machines without a sandbox. */
 export const UNSANDBOXED_WORKER: WorkerSandbox = {
   mounts: {},
   own: "",
