@@ -61,6 +61,7 @@ export interface SandboxStatus {
 /**
  * Describes a sandbox. Probes the backend if the sandbox is enabled.
  *
+ * @param sandbox the sandbox of a run
  * @returns the state of the sandbox at this moment
  */
 export async function sandboxStatus(sandbox: RunSandbox): Promise<SandboxStatus> {

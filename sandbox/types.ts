@@ -32,7 +32,7 @@ export interface Policy {
   readonly deny_read?: readonly string[];
   /** Real paths of sockets that stay reachable. */
   readonly sockets?: readonly string[];
-  /** Whether commands cannot reach any socket of the host by its path. */
+  /** Whether commands are denied every socket of the host that has a path. */
   readonly block_unix_sockets?: boolean;
   /** Resource limits of one command. */
   readonly limits?: ResourceLimits;
@@ -264,7 +264,7 @@ export interface FileTurn {
   readonly runsApart?: boolean;
   /** Aborts the wait. */
   readonly signal: AbortSignal;
-  /** Called when the tool has to wait for a command, with whose command that is. */
+  /** Called when the tool has to wait for a command. `whose` names the run of that command. */
   waiting(whose: "this run" | "another run"): void;
 }
 

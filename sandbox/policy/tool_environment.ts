@@ -89,6 +89,7 @@ type EnvSettings = Omit<ToolSettings["env"], "keys"> & { readonly keys?: readonl
  *
  * @param variables the caller's environment
  * @param settings `tools.env`; `keys` names further variables with credentials
+ * @param options whether the command is wrapped, and what the policy keeps or adds
  * @returns the complete environment for a child process
  */
 export function toolEnvironment(
