@@ -1,4 +1,4 @@
-// What write and edit do to a file, from its content to its new content (tools 8.3, 8.4).
+// Changes of write and edit: from a file's content to its new content.
 
 import { settled, STILL_UNFINISHED } from "../../base/system/settled.ts";
 import { sha256 } from "../../base/hash.ts";
@@ -12,37 +12,37 @@ import { replaceFile, type Snapshot, snapshotOrNone, takeSnapshot } from "./repl
 import { nearPassage } from "./text/mismatch.ts";
 import { findNearestLine, replacePassage } from "./text/passage.ts";
 
-/** The file of a change, which tools may write. */
+/** The file to change; tools may write it. */
 export interface Target {
   readonly real: string;
-  /** How the model wrote the path. */
+  /** The path as the model wrote it. */
   readonly shown: string;
-  /** Name for a temporary file beside it; null where none may stand there. */
+  /** Name for a temporary file next to it; null if none may be created there. */
   readonly temporary: string | null;
-  /** Hash of what the calls of the document last saw of it; null when they never did. */
+  /** Hash of the file when a call of the document last saw it; null if none did. */
   readonly seen: string | null;
 }
 
-/** What came of a change. */
+/** Result of a change. */
 export interface Changed {
-  /** What has to be said beyond that it was done; or why nothing was. */
+  /** A note in addition to the success, or why nothing was done. */
   readonly text: string;
-  /** What the file holds now; null where nothing was done, or where it is too large to be remembered. */
+  /** State of the file now; null if nothing was done, or if the file is too large to remember. */
   readonly now: SeenFile | null;
   /** Whether the file was changed. */
   readonly done: boolean;
 }
 
-/** Told that from now on the work must not be ended in the middle. */
+/** Called when the work must no longer be interrupted. */
 export type Overwriting = () => void;
 
-/** What stands for bytes that are no text, wherever they are shown. */
+/** Replaces invalid bytes wherever they are shown. */
 const REPLACEMENT = "\ufffd";
 
-/** Larger files are not remembered: what is written over them is not checked either. */
+/** Maximum size in bytes of files whose state is remembered; writes to larger files are not checked against it. */
 export const MOST_SEEN = 32 * 1024 * 1024;
 
-/** Makes a file, or replaces its content. */
+/** Creates a file, or replaces its content. */
 export async function writeContent(
   { content, ...target }: Target & { readonly content: string },
   disk: Disk,
@@ -65,14 +65,14 @@ export async function writeContent(
   return { done: true, text: "", now: await put(bytes, since, target, disk, overwriting) };
 }
 
-/** A passage and what takes its place. */
+/** A passage and its replacement. */
 export interface Passage {
   readonly oldText: string;
   readonly newText: string;
   readonly all: boolean;
 }
 
-/** Replaces a passage of a file; `unreadable` is what kept it from being read. */
+/** Replaces a passage of a file; `unreadable` says why the file could not be read. */
 export async function replaceText(
   { oldText, newText, all, ...target }: Target & Passage,
   disk: Disk,
@@ -111,16 +111,16 @@ function nothing(text: string): Changed {
   return { done: false, text, now: null };
 }
 
-/** Whether a file that calls have seen holds something else now. */
+/** Whether a file that calls have seen has other content now. */
 async function isOther(now: Snapshot | null, { seen }: Target): Promise<boolean> {
   if (now === null || seen === null || now.bytes.length > MOST_SEEN) return false;
   return await sha256(now.bytes) !== seen;
 }
 
 /**
- * The content of a file once nobody seems to be saving it. Editors may write a file in pieces, and what was changed in
- * between would be half of what the person saves, whose other half then goes into a file that no path leads to. A change that
- * is ours, or older than a pause between two pieces, is not waited for.
+ * The content of a file once nobody seems to be saving it. An editor may save in pieces. A change between two pieces
+ * would keep only half of the person's text, and the editor would write the other half to a file without a path. There
+ * is no wait if the last change is flemma's own, or is older than the longest pause between pieces.
  */
 async function restingSnapshot(target: Target, disk: Disk): Promise<Snapshot> {
   const { real, shown } = target;
@@ -150,7 +150,7 @@ async function put(
   }
 }
 
-/** Larger files are not looked through for what only looks the same. */
+/** Maximum size in bytes of files in which passages that only look the same are searched. */
 const MOST_COMPARED = 4 * 1024 * 1024;
 
 function absentSentence(path: string, bytes: Uint8Array, oldText: string): string {

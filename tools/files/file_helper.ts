@@ -1,4 +1,4 @@
-// The run's side of its helper: starts it when a tool first works on files, asks it, and ends what hangs.
+// The run's side of its file helper: starts it for the first file operation, sends requests, and ends it if it hangs.
 
 import type { Environment } from "../../base/environment.ts";
 import type { Outcome } from "../../base/problem.ts";
@@ -11,28 +11,28 @@ import { sandboxSentence } from "./sandbox_sentence.ts";
 import { FileFailure, unpackError } from "../../base/disk/failures.ts";
 import { framed, frameOf, FrameReader, type FromHelper, type Greeting } from "./protocol.ts";
 
-/** What a helper is made for. */
+/** Options for creating a file helper. */
 export interface FileHelperOptions {
   readonly sandbox: Sandbox;
-  /** The absolute path of a program outside of what commands can write. */
+  /** Absolute path of a program that commands cannot write. */
   program(name: string): Outcome<string>;
-  /** Whether the program is compiled into one file. @default what this one is */
+  /** Whether the program is compiled into one file. @default whether this program is */
   readonly standalone?: boolean;
 }
 
-/** Word that makes the compiled program the helper. */
+/** Argument that makes the compiled program run as the helper. */
 const HELPER_WORD = "--file-helper";
 
-/** Milliseconds in which work that was cancelled has to answer; then the helper is ended. */
+/** Milliseconds for cancelled work to answer before the helper is ended. */
 const GRACE = 500;
 
-/** How often work begins anew with another helper. */
+/** Maximum number of helpers tried for one operation. */
 const TRIES = 2;
 
-/** Operations that change nothing, so that they can be done again. */
+/** Operations that change nothing, so that they can be repeated. */
 const READING: ReadonlySet<string> = new Set(["read", "list", "names", "find", "grep", "discard"]);
 
-/** Does the tools' work on files in a process behind the wall of commands. */
+/** Performs file operations for tools in a process inside the sandbox. */
 export class FileHelper implements DiskAccess {
   readonly #options: FileHelperOptions;
   #connection: Connection | null = null;
@@ -75,7 +75,7 @@ export class FileHelper implements DiskAccess {
   }
 }
 
-/** The helper needs nothing of the person's, and no cache. */
+/** Minimal environment: the helper needs none of the person's variables, and no cache. */
 const ENVIRONMENT: Environment["variables"] = {
   HOME: "/",
   LC_ALL: "C.UTF-8",
@@ -84,13 +84,13 @@ const ENVIRONMENT: Environment["variables"] = {
   NO_COLOR: "1",
 };
 
-/** Reads a program as the first frame and becomes it. */
+/** Reads a program as the first frame and runs it. */
 const BEGIN =
   `const r=async n=>{const b=new Uint8Array(n);for(let f=0;f<n;){const c=await Deno.stdin.read(b.subarray(f));` +
   `if(c===null)Deno.exit(0);f+=c}return b};const n=new DataView((await r(4)).buffer).getUint32(0);` +
   `const u=URL.createObjectURL(new Blob([await r(n)],{type:"text/javascript"}));(await import(u)).serve()`;
 
-/** How the helper is started. A compiled program has no runtime beside it, but can be the helper itself. */
+/** Command that starts the helper. A compiled program has no separate runtime, but can run as the helper itself. */
 async function startOf(
   rg: string | null,
   standalone: boolean,
@@ -118,12 +118,12 @@ async function startOf(
   };
 }
 
-/** The helper ended before it answered. */
+/** Thrown if the helper ended before it answered. */
 class Lost extends Error {
   constructor(
-    /** Whether it had begun to work at all. */
+    /** Whether it had started to work. */
     readonly begun: boolean,
-    /** What the sandbox said. */
+    /** Message of the sandbox. */
     readonly cause_: { readonly forModel: string } | null,
   ) {
     super("the helper ended");
@@ -142,15 +142,15 @@ class Lost extends Error {
   }
 }
 
-/** Work that was asked for. */
+/** A pending request. */
 interface Asked {
   readonly resolve: (value: unknown) => void;
   readonly reject: (thrown: unknown) => void;
-  /** Whether it must not be ended in the middle. */
+  /** Whether it must not be interrupted. */
   overwriting: boolean;
 }
 
-/** The talk with one helper. */
+/** Connection to one helper. */
 class Connection {
   readonly worker: SandboxWorker;
   readonly #asked = new Map<number, Asked>();
@@ -174,7 +174,7 @@ class Connection {
     let endGrace = (): void => {};
     const stop = (): void => {
       this.#send(frameOf({ cancel: id }));
-      // What hangs in the system does not hear of it.
+      // Work that hangs in the system does not react to a cancellation.
       endGrace = after(GRACE, () => asked.overwriting || this.worker.kill());
     };
     signal.addEventListener("abort", stop, { once: true });
@@ -183,7 +183,7 @@ class Connection {
     try {
       return await promise;
     } catch (thrown) {
-      // Its own word for being stopped says less.
+      // The helper's own message about the cancellation says less.
       throw signal.aborted && !(thrown instanceof Lost && asked.overwriting) ? signal.reason : thrown;
     } finally {
       endGrace();
@@ -192,7 +192,7 @@ class Connection {
     }
   }
 
-  /** A helper that is gone is told of by its output. */
+  /** A write error is ignored: the end of the helper's output already reports that it is gone. */
   #send(bytes: Uint8Array): void {
     this.worker.input.write(bytes).catch(() => {});
   }
@@ -204,7 +204,7 @@ class Connection {
         for (const frame of frames.push(chunk)) this.#hear(frame as FromHelper);
       }
     } catch {
-      // What is no frame of ours ends the talk as its end does.
+      // An invalid frame ends the connection like its end does.
       await this.worker.kill();
     }
     const failure = await this.worker.ended;

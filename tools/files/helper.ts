@@ -1,5 +1,5 @@
-// The helper of a run: a process behind the wall of commands that does the tools' work on files, asked over its standard input.
-// It is bundled into helper.generated.ts, so that every way to ship the program brings it along.
+// The file helper of a run: a process inside the sandbox that performs file operations, requested over its standard
+// input. It is bundled into helper.generated.ts, so that every distribution of the program contains it.
 
 import { isSystemPath } from "../../base/system/reading.ts";
 import { isSeen } from "../../sandbox/policy/view.ts";
@@ -8,7 +8,7 @@ import { type Disk, workingFolderAccess } from "../../base/disk/folder_access.ts
 import { type Operation, perform } from "./operations.ts";
 import { frameOf, FrameReader, type FromHelper, type Greeting, type ToHelper } from "./protocol.ts";
 
-/** Serves until its input ends. */
+/** Serves requests until its input ends. */
 export async function serve(): Promise<void> {
   const frames = new FrameReader();
   const running = new Map<number, AbortController>();
@@ -25,7 +25,7 @@ export async function serve(): Promise<void> {
       else doOne(asked, disk, running);
     }
   }
-  // Nobody is there to be answered.
+  // Nobody is left to receive answers.
   Deno.exit(0);
 }
 
@@ -47,7 +47,7 @@ function doOne(
   const stop = new AbortController();
   running.set(id, stop);
   const overwriting = () => answer({ id, overwriting: true });
-  // Names and requests come from the run, which checks them by their types.
+  // Names and requests come from the run, which checks their types.
   perform(operation as Operation, request as never, disk, stop.signal, overwriting)
     .then((value) => answer({ id, value }), (thrown) => answer({ id, error: packError(thrown) }))
     .finally(() => running.delete(id));

@@ -1,4 +1,4 @@
-// Listing a folder and what is below it (tools 8.5).
+// Lists a folder and what is below it.
 
 import { byBytes } from "../../base/bytes.ts";
 import { parentOf } from "../../base/paths.ts";
@@ -7,30 +7,30 @@ import { realPath } from "../../base/disk/real_path.ts";
 import type { Disk } from "../../base/disk/folder_access.ts";
 import { onOneLine } from "./text/one_line.ts";
 
-/** What is to be listed. */
+/** What to list. */
 export interface ListRequest {
-  /** Real path of a folder that tools may look at. */
+  /** Real path of a folder that tools may read. */
   readonly start: string;
-  /** Levels that are listed; 1 for the folder alone. */
+  /** Number of levels to list; 1 for the folder alone. */
   readonly depth: number;
-  /** Number of entries that are wanted; more are only counted. */
+  /** Maximum number of entries; further entries are only counted. */
   readonly limit: number;
 }
 
-/** What stands in folders. */
+/** Result of listing. */
 export interface Listing {
-  /** The first entries: folders first, with a slash at the end. */
+  /** The first entries: folders first, with a trailing slash. */
   readonly lines: readonly string[];
   /** Number of all entries. */
   readonly total: number;
-  /** Folders that could not be looked into. */
+  /** Number of folders that could not be read. */
   readonly closed: number;
 }
 
 /** One name in a folder. */
 interface Entry {
   readonly name: string;
-  /** What stands there; links are not followed. */
+  /** Kind of file; links are not followed. */
   readonly kind: "folder" | "link" | "other";
 }
 
@@ -45,7 +45,7 @@ export async function listFolder(
   return { lines: first.lines(), total: first.total, closed: first.closed };
 }
 
-/** The names in a folder that tools may look at, at most so many; none where it cannot be listed. */
+/** The names in a folder that tools may read, at most this many; none if it cannot be listed. */
 export function namesIn(
   { folder, most }: { readonly folder: string; readonly most: number },
   disk: Disk,
@@ -53,13 +53,13 @@ export function namesIn(
   return (entriesOf(folder, disk) ?? []).slice(0, most).map(({ name }) => name);
 }
 
-/** The first entries of a listing, however many are put in. */
+/** Keeps the first entries of a listing, however many are added. */
 class FirstEntries {
   readonly #limit: number;
   #kept: string[] = [];
-  /** Number of entries put in. */
+  /** Number of added entries. */
   total = 0;
-  /** Folders that could not be looked into. */
+  /** Number of folders that could not be read. */
   closed = 0;
 
   constructor(limit: number) {
@@ -71,19 +71,19 @@ class FirstEntries {
     if (this.#kept.push(path) >= 2 * this.#limit + 1000) this.#kept = this.lines();
   }
 
-  /** The entries in order, as many as are wanted. */
+  /** The entries in order, up to the limit. */
   lines(): string[] {
     return this.#kept.sort(inOrder).slice(0, this.#limit);
   }
 }
 
-/** Folders first, then without regard to case, then by bytes. */
+/** Folders first, then by name without case, then by bytes. */
 function inOrder(a: string, b: string): number {
   const folders = Number(b.endsWith("/")) - Number(a.endsWith("/"));
   return folders || byBytes(a.toLowerCase(), b.toLowerCase()) || byBytes(a, b);
 }
 
-/** Folders after which others have their turn. */
+/** Number of folders before other tasks get a turn. */
 const TURN = 64;
 
 async function collect(
@@ -112,7 +112,7 @@ async function collect(
   }
 }
 
-/** What stands in a folder, in no order; null when it may not be looked at, or was exchanged for something else meanwhile. */
+/** The entries of a folder, unordered; null if tools may not read it, or if it was replaced meanwhile. */
 function entriesOf(real: string, disk: Disk): Entry[] | null {
   if (isSystemPath(real) || !disk.isReadable(real)) return null;
   try {
@@ -129,12 +129,12 @@ function entriesOf(real: string, disk: Disk): Entry[] | null {
   }
 }
 
-/** Whether a folder is one of the system's. One on the device of the folder around it is what that one was found to be. */
+/** Whether a folder is a system folder. A folder on its parent's device was already classified with the parent. */
 function isForeign(real: string, dev: number, { isSystem }: Disk): boolean {
   return Deno.lstatSync(parentOf(real)).dev !== dev && isSystem(real, { dev });
 }
 
-/** Whether a link leads to a folder that tools may look at. */
+/** Whether a link leads to a folder that tools may read. */
 function leadsToFolder(path: string, disk: Disk): boolean {
   const real = realPath(path, "/");
   if (real === null || isSystemPath(real) || !disk.isReadable(real)) return false;

@@ -1,4 +1,4 @@
-// Where a call's work on files is done: by the helper of its run, or here where the context has none.
+// Runs a call's file operations: in the helper of its run, or in this process if the context has no helper.
 
 import { isSystemPath, TimeOver, within } from "../../base/system/reading.ts";
 import { afterSilence } from "../../base/system/timer.ts";
@@ -7,8 +7,8 @@ import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
 import { type Operation, type Operations, perform } from "./operations.ts";
 
 /**
- * Does one operation for a call. Paths in the request are real and were judged; what they lead to is judged again where it is
- * done. Rejects as `perform` does.
+ * Performs one operation for a call. Paths in the request are real and were checked; the process that does the work
+ * checks their targets again. Rejects as `perform` does.
  *
  * @param signal ends the work
  */
@@ -23,7 +23,7 @@ export async function onDisk<Name extends Operation>(
   return await perform(name, request, { ...OWN_ACCESS, isReadable, rg: null }, signal);
 }
 
-/** Work that ends with the time of a call. What nobody waits for any more is told so, and does not go on. */
+/** Runs work until the time limit of a call. Work that exceeds it is cancelled. */
 export async function inTime<T>(
   { timeout, signal }: Pick<ExecutionContext, "timeout" | "signal">,
   work: (signal: AbortSignal) => Promise<T>,
@@ -37,8 +37,8 @@ export async function inTime<T>(
 }
 
 /**
- * Work whose signal aborts when the time of a call is over, and which is waited for then too: it may be at a place where it must
- * not be ended.
+ * Runs work whose signal aborts when a call's time is over. Still waits for the work then, since it may be at a point
+ * where it must not be interrupted.
  */
 export async function inItsTime<T>(
   { timeout, signal }: Pick<ExecutionContext, "timeout" | "signal">,

@@ -1,5 +1,4 @@
-// All that tools do with files, by name: whoever does it is given plain data and answers with plain data, so that it can be
-// another process.
+// All file operations of tools, by name. Requests and answers are plain data, so that another process can perform them.
 
 import { nameOf, parentOf } from "../../base/paths.ts";
 import {
@@ -16,7 +15,7 @@ import { listFolder, type Listing, type ListRequest, namesIn } from "./list.ts";
 import { type ReadFile, readFile, type ReadRequest } from "./read.ts";
 import type { BadPattern, FindRequest, FoundFiles, FoundLines, GrepRequest } from "./search/search.ts";
 
-/** What each operation is given, and what it answers. */
+/** Request and answer of each operation. */
 export interface Operations {
   read: [ReadRequest, ReadFile | null];
   write: [Target & { readonly content: string }, Changed];
@@ -25,14 +24,13 @@ export interface Operations {
   names: [{ readonly folder: string; readonly most: number }, string[]];
   find: [FindRequest, FoundFiles | BadPattern];
   grep: [GrepRequest, FoundLines | BadPattern];
-  /** Takes a temporary file away, if it is there. */
+  /** Removes a temporary file, if it exists. */
   discard: [{ readonly real: string }, null];
 }
 
-/** The name of one. */
 export type Operation = keyof Operations;
 
-/** Does one operation. Rejects as the system does, with a FileFailure, `Exchanged`, or the signal's reason. */
+/** Performs one operation. Rejects with the system's error, a FileFailure, `Exchanged`, or the signal's reason. */
 export async function perform<Name extends Operation>(
   name: Name,
   request: Operations[Name][0],
@@ -58,7 +56,7 @@ const OPERATIONS: Table = {
   edit: (request, disk, _, overwriting) => replaceText(request, disk, overwriting),
   list: listFolder,
   names: namesIn,
-  // Loaded when somebody searches.
+  // Loaded on the first search.
   find: async (request, disk, signal) =>
     (await import("./search/search.ts")).findFiles(request, disk, signal),
   grep: async (request, disk, signal) =>

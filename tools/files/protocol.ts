@@ -1,4 +1,4 @@
-// How a run and its helper talk: frames of a length and JSON, both ways over the helper's pipes.
+// Protocol between a run and its file helper: frames of a length and JSON, both ways over the helper's pipes.
 
 import { concat } from "../../base/bytes.ts";
 import type { PathView } from "../../sandbox/types.ts";
@@ -6,9 +6,9 @@ import type { PackedError } from "../../base/disk/failures.ts";
 
 /** The first frame to the helper. */
 export interface Greeting {
-  /** What of the file system tools see. */
+  /** The part of the file system that tools see. */
   readonly view: PathView;
-  /** Device numbers of the system's own file systems, which the helper cannot ask for. */
+  /** Device numbers of the system's own file systems, which the helper cannot query. */
   readonly systemDevices: readonly number[];
   /** Absolute path of rg, or null. */
   readonly rg: string | null;
@@ -21,25 +21,25 @@ export type ToHelper =
 
 /** Frames from the helper. */
 export type FromHelper =
-  /** It has begun: the wall stands. */
+  /** The helper has started inside the sandbox. */
   | { readonly ready: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: PackedError }
-  /** From now on this work must not be ended in the middle. */
+  /** From now on this work must not be interrupted. */
   | { readonly id: number; readonly overwriting: true };
 
-/** Longer ones are none of ours. */
+/** Maximum length of a frame in bytes; a longer one is invalid. */
 const MOST_BYTES = 1024 * 1024 * 1024;
 const HEAD = 4;
 
 const encoder = new TextEncoder();
 
-/** A value as a frame. */
+/** Encodes a value as a frame. */
 export function frameOf(value: object): Uint8Array<ArrayBuffer> {
   return framed(encoder.encode(JSON.stringify(value)));
 }
 
-/** Bytes as a frame. */
+/** Encodes bytes as a frame. */
 export function framed(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(HEAD + bytes.length);
   new DataView(frame.buffer).setUint32(0, bytes.length);
@@ -47,12 +47,12 @@ export function framed(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return frame;
 }
 
-/** Puts frames together again. */
+/** Decodes frames from chunks. */
 export class FrameReader {
   #parts: Uint8Array[] = [];
   #buffered = 0;
 
-  /** The values of the frames that are whole by now. Throws where what comes is no frame of ours. */
+  /** Values of the frames that are complete so far. Throws if the input is not a valid frame. */
   push(chunk: Uint8Array): unknown[] {
     this.#parts.push(chunk.slice());
     this.#buffered += chunk.length;
@@ -65,7 +65,7 @@ export class FrameReader {
 
   #next(): Uint8Array | null {
     if (this.#buffered < HEAD) return null;
-    // Copied once for a frame, not once for each piece of it.
+    // Joined once for each frame, not once for each chunk.
     if (this.#parts.length > 1 && this.#parts[0]!.length < HEAD) this.#join();
     const first = this.#parts[0]!;
     const length = new DataView(first.buffer, first.byteOffset).getUint32(0);

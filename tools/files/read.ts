@@ -1,4 +1,4 @@
-// Reading one file for a call: what kind it is, and a range of its lines (tools 8.2).
+// Reads one file for a call: its kind, and a range of its lines.
 
 import { isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
 import { sha256 } from "../../base/hash.ts";
@@ -13,21 +13,21 @@ import { type LineRange, type LineSelection, LineSelector } from "./text/line_se
 
 const CHUNK = 64 * 1024;
 
-/** Bytes from the beginning of a file that decide what an unknown one is. */
+/** Number of bytes at the beginning of a file that decide its type if the name does not. */
 const SNIFFED_BYTES = 8192;
 
-/** What is to be read. */
+/** What to read. */
 export interface ReadRequest {
   /** Real path of a file that tools may read. */
   readonly real: string;
-  /** Path whose name tells the type. */
+  /** Path whose name decides the type. */
   readonly named: string;
   readonly range: Omit<LineRange, "count"> & { /** Null for all. */ readonly count: number | null };
-  /** Whether it is wanted what the file holds, to tell later whether it changed. */
+  /** Whether to return the file's state, to detect later changes. */
   readonly remember: boolean;
 }
 
-/** What was read. */
+/** Result of reading. */
 export type ReadFile =
   & {
     /** Bytes of the whole file. */
@@ -38,11 +38,13 @@ export type ReadFile =
     | { readonly kind: "text"; readonly selection: LineSelection }
     | { readonly kind: "empty" }
     | { readonly kind: "binary"; readonly type: string }
-    /** Text in an encoding that is not read. */
+    /** Text in an unsupported encoding. */
     | { readonly kind: "encoded"; readonly encoding: string }
   );
 
-/** Reads a regular file; null where it is none. Rejects as the system does, with `Exchanged`, or with the signal's reason. */
+/**
+ * Reads a regular file; null for any other kind. Rejects with the system's error, `Exchanged`, or the signal's reason.
+ */
 export async function readFile(
   { real, named, range, remember }: ReadRequest,
   disk: Disk,
@@ -53,7 +55,7 @@ export async function readFile(
   if (opened === null) return null;
   using file = opened.file;
   const { size } = opened.info;
-  // Taken before reading: should the file change meanwhile, the model has to read it again before it writes over it.
+  // Taken before reading: if the file changes meanwhile, the model has to read it again before it writes to it.
   const now = remember ? await readSeen(file, opened.info) : null;
   file.seekSync(0, Deno.SeekMode.Start);
   const buffer = new Uint8Array(CHUNK);
@@ -73,13 +75,13 @@ export async function readFile(
   return { kind: "text", selection: selector.finish(), size, now };
 }
 
-/** What an open file holds; null where it is too large to be remembered. */
+/** State of an open file; null if it is too large to remember. */
 async function readSeen(file: Deno.FsFile, { size, mtime }: Deno.FileInfo): Promise<SeenFile | null> {
   if (size > MOST_SEEN) return null;
   return { hash: await sha256(readAllSync(file)), size, mtime: mtime?.getTime() ?? 0 };
 }
 
-/** Reads until the buffer is full or the file ends; the number of bytes read. */
+/** Reads until the buffer is full or the file ends; returns the number of bytes read. */
 async function fill(file: Deno.FsFile, buffer: Uint8Array): Promise<number> {
   let filled = 0;
   while (filled < buffer.length) {

@@ -1,5 +1,5 @@
-// Replacing the content of a file so that the old one survives any failure (tools 8.3, sandbox 8), in a folder that is held
-// from the first look to the last act.
+// Replaces the content of a file so that the old content survives any failure. The parent folder stays open from the
+// first check to the last operation.
 
 import { sameBytes } from "../../base/bytes.ts";
 import { readAllSync } from "../../base/files.ts";
@@ -9,22 +9,22 @@ import { nameOf, parentOf } from "../../base/paths.ts";
 import { Exchanged, FileFailure, folderSentence, systemSentence } from "../../base/disk/failures.ts";
 import { type DiskAccess, type FolderAccess, OWN_ACCESS } from "../../base/disk/folder_access.ts";
 
-/** Content of a file and what it was when it was read. */
+/** Content of a file, and its file information when it was read. */
 export interface Snapshot {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly info: Deno.FileInfo;
 }
 
-/** The folder that is held. */
+/** An open folder. */
 interface FolderHandle {
-  /** Makes a path of a name in it. */
+  /** Makes a path for a name in it. */
   readonly at: (name: string) => string;
-  /** Throws where it is another one by now. */
+  /** Throws if the path leads to another folder now. */
   readonly verify: () => void;
   readonly isSystem: DiskAccess["isSystem"];
 }
 
-/** The content of a file that may be changed, with what it was; a FileFailure for everything that is no regular file. */
+/** Reads a file that may be changed; throws a FileFailure for everything that is not a regular file. */
 export function takeSnapshot(real: string, shown: string, access: DiskAccess = OWN_ACCESS): Snapshot {
   return access.folderAccess.within(parentOf(real), (at) => {
     const info = Deno.lstatSync(at(nameOf(real)));
@@ -34,7 +34,7 @@ export function takeSnapshot(real: string, shown: string, access: DiskAccess = O
   });
 }
 
-/** The same for a file that may not be there yet: null then. */
+/** The same for a file that may not exist; then returns null. */
 export function snapshotOrNone(
   real: string,
   shown: string,
@@ -59,7 +59,7 @@ function refuseIrregular(
   if (isSystem(real, info)) throw new FileFailure(systemSentence(shown));
 }
 
-/** Opens the file that was looked at and no other, not through a link either. */
+/** Opens exactly the file that was checked, and never follows a link. */
 function openOne(path: string, seen: Deno.FileInfo, options: Deno.OpenOptions): Deno.FsFile {
   const file = Deno.openSync(path, options);
   const { dev, ino } = file.statSync();
@@ -69,23 +69,25 @@ function openOne(path: string, seen: Deno.FileInfo, options: Deno.OpenOptions): 
 }
 
 export interface ReplaceOptions {
-  /** Name of a temporary file beside the target; null where policy lets none stand there. */
+  /** Name of a temporary file next to the target; null if policy does not allow one there. */
   readonly temporary: string | null;
-  /** What the target was when it was read, null where there was none: any change since then is a failure. */
+  /** State of the target when it was read, null if it did not exist: any change since then is a failure. */
   readonly since: Snapshot | null;
-  /** How the model wrote the path, for sentences. */
+  /** The path as the model wrote it, for messages. */
   readonly shownAs: string;
-  /** Told that from now on the work must not be ended in the middle. */
+  /** Called when the work must no longer be interrupted. */
   readonly overwriting?: () => void;
-  /** Called between the last look and the act, for tests. */
+  /** Called between the last check and the operation, for tests. */
   readonly between?: () => void;
 }
 
 /**
- * Makes `bytes` the whole content of a file, or makes the file. `real` is a real path; its last component is
- * never followed. Mode, owner and hard links stay. Until the new content is complete and on disk the old one
- * is in place: by a temporary file and a rename, or, where neither the folder nor the links of the file allow
- * that, by writing over it and putting the old bytes back on failure. Rejects when that is not possible.
+ * Writes `bytes` as the whole content of a file, or creates the file. `real` is a real path; its last component is
+ * never followed. Mode, owner and hard links stay.
+ *
+ * Until the new content is complete and on disk, the old content stays in place. This uses a temporary file and a
+ * rename. Where the folder or the file's links do not allow that, the file itself is overwritten, and the old bytes are
+ * restored on failure. Rejects if neither is possible.
  */
 export async function replaceFile(
   real: string,
@@ -109,7 +111,7 @@ export async function replaceFile(
   }
 }
 
-/** Makes the folders that are missing, each in one that is held. */
+/** Creates missing folders, each inside an open one. */
 function makeFolders(folder: string, folderAccess: FolderAccess): void {
   try {
     folderAccess.within(folder, (at) => Deno.lstatSync(at(".")));
@@ -121,12 +123,12 @@ function makeFolders(folder: string, folderAccess: FolderAccess): void {
   try {
     folderAccess.within(parentOf(folder), (at) => Deno.mkdirSync(at(nameOf(folder))));
   } catch (thrown) {
-    // Somebody else made it; what it is will be seen.
+    // Another process created it; the next check shows what it is.
     if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
   }
 }
 
-/** The file that was taken off its path, still open; null where none was, or where the path still leads to it. */
+/** Returns the replaced file, still open; null if there was none, or if the path still leads to it. */
 function replaceInFolder(
   handle: FolderHandle,
   real: string,
@@ -137,7 +139,7 @@ function replaceInFolder(
   const before = inspectPath(path);
   if (before !== null) {
     refuseIrregular(real, before, options.shownAs, handle.isSystem);
-    // A file that forbids writing must not be replaced by way of its folder.
+    // A file that forbids writing must not be replaced through its folder.
     openOne(path, before, { write: true }).close();
   }
   if ((before === null) !== (options.since === null)) throw new FileFailure(changedSentence(options.shownAs));
@@ -162,19 +164,22 @@ function inspectPath(path: string): Deno.FileInfo | null {
   }
 }
 
-/** Said where somebody else was faster. */
+/** Message if another process changed the file first. */
 export function changedSentence(shown: string): string {
   return `The file ${shown} was changed by someone else meanwhile. Read it again.`;
 }
 
-/** The file that is about to be taken off its path, open, so that a late save into it is seen. */
+/** The file that is about to be replaced, kept open to detect a late save into it. */
 interface Old {
   readonly file: Deno.FsFile;
-  /** What was read of it. */
+  /** The content that was read. */
   readonly bytes: Uint8Array;
 }
 
-/** Whether the file at a path is the open one and holds what was read; without one, whether nothing is there. */
+/**
+ * Whether the path still leads to the open file with the content that was read; without a file, whether nothing is
+ * there.
+ */
 function isStill(path: string, old: Old | null): boolean {
   const there = inspectPath(path);
   if (there === null || old === null) return there === old;
@@ -182,7 +187,10 @@ function isStill(path: string, old: Old | null): boolean {
   return there.ino === opened.ino && there.dev === opened.dev && sameBytes(readAllSync(old.file), old.bytes);
 }
 
-/** What `replaceInFolder` answers; false when the folder or the owner does not allow this way: the target is untouched then. */
+/**
+ * Same result as `replaceInFolder`; false if the folder or the owner does not allow a rename, and then the target is
+ * untouched.
+ */
 function replaceByRename(
   path: string,
   bytes: Uint8Array,
@@ -190,7 +198,7 @@ function replaceByRename(
   temporary: string,
   { since, shownAs, between, verify }: ReplaceOptions & Pick<FolderHandle, "verify">,
 ): Old | null | false {
-  // Before there is anything to take away again: the file may have been renamed meanwhile.
+  // Checked before anything is created that would need cleaning up: the file may have been renamed meanwhile.
   const old = since === null || before === null
     ? null
     : { file: openOne(path, before, { read: true }), bytes: since.bytes };
@@ -199,7 +207,7 @@ function replaceByRename(
     file = Deno.openSync(temporary, {
       write: true,
       createNew: true,
-      // A new file gets what the umask leaves; the content of an old one is private until its mode is known.
+      // A new file gets the mode of the umask; a replacement stays private until the old file's mode is applied.
       mode: before === null ? 0o666 : 0o600,
     });
   } catch (thrown) {
@@ -224,7 +232,7 @@ function replaceByRename(
         throw new FileFailure(changedSentence(shownAs));
       }
     } catch (thrown) {
-      // A mount point takes no other file in its place, but new content.
+      // A mount point cannot be replaced by another file, but its content can.
       if (before !== null && isBusy(thrown)) return false;
       throw thrown;
     }
@@ -251,8 +259,8 @@ function writeAllSync(file: Deno.FsFile, bytes: Uint8Array): void {
 }
 
 /**
- * Somebody who opened the old file before it was replaced may have written to it afterwards. Their text is what they
- * think is saved: it goes back, and the model reads it again.
+ * A process that opened the old file before the replacement may have written to it afterwards. Its user believes that
+ * text is saved, so it is put back, and the model reads it again.
  */
 async function putBackLateSave(
   real: string,
@@ -276,12 +284,12 @@ function isBusy(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.Busy || /\(os error (16|18)\)/.test(String(thrown));
 }
 
-/** A folder that takes no new file, by its mode or because only the file itself is mounted for writing. */
+/** Whether a folder accepts no new file, because of its mode or because only the file itself is mounted writable. */
 function forbidsSiblings(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.PermissionDenied || /\(os error 30\)/.test(String(thrown));
 }
 
-/** Gives a file the owner and mode of another; false when the owner cannot be kept. */
+/** Applies the owner and mode of another file; false if the owner cannot be kept. */
 function takeOver(path: string, from: Deno.FileInfo): boolean {
   const own = Deno.lstatSync(path);
   if (own.uid !== from.uid || own.gid !== from.gid) {
@@ -301,7 +309,7 @@ function takeOver(path: string, from: Deno.FileInfo): boolean {
 
 const NOTHING = new Uint8Array();
 
-/** Writes over the file itself. */
+/** Overwrites the file itself. */
 function writeInPlace(
   path: string,
   bytes: Uint8Array,
@@ -327,7 +335,7 @@ function writeInPlace(
   try {
     put(bytes);
   } catch (thrown) {
-    // The old blocks are still the file's own, so putting them back needs no room.
+    // The file still owns its old blocks, so restoring them needs no space.
     put(old);
     throw thrown;
   }

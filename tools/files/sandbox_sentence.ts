@@ -1,11 +1,11 @@
-// What the model is told where the sandbox keeps a call from running.
+// Message for the model if the sandbox prevents a call from running.
 
 import type { Problem } from "../../base/problem.ts";
 
-/** For the model: what stands in the way is not the call, and another try changes nothing. */
+/** Tells the model that the cause is not the call and that a retry changes nothing. */
 export function sandboxSentence(problem: Problem): string {
   if ("forModel" in problem) return `Sandbox: ${problem.forModel}`;
-  // The reasons of all backends are for the person, who is told them.
+  // The reasons of all backends are for the person and are shown to the person.
   const what = problem.code === "backend-unavailable"
     ? "no sandbox works here, so nothing ran."
     : problem.message;

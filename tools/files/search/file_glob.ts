@@ -1,22 +1,22 @@
-// The patterns of a search for files (tools 8.6): by base name, or by path where they hold a slash.
+// File name patterns of a search: by base name, or by path if they contain a slash.
 
 import { failed, type Outcome, success } from "../../../base/problem.ts";
 import { readGlob } from "../../../base/text/glob.ts";
 import type { WalkedFile } from "../../../base/disk/walk.ts";
 
-/** A pattern that is ready to be asked. */
+/** A compiled pattern. */
 export interface FileGlob {
-  /** Whether entries whose names begin with a dot may fit: a part of the pattern begins with one. */
+  /** Whether entries with a leading dot may match: a part of the pattern begins with a dot. */
   readonly dots: boolean;
   matches(file: Pick<WalkedFile, "path" | "name">): boolean;
 }
 
-/** A part that begins with a dot and is more than `.` or `..`. */
+/** A part that begins with a dot, other than `.` and `..`. */
 const DOT_PART = /(?:^|[/{,])\.(?!\.?(?:\/|$))/;
 
 /**
- * Reads a pattern about files below `start`, a real path that it may begin with. Fails with what is wrong, as the end of a
- * sentence.
+ * Compiles a pattern for files below `start`, a real path that the pattern may begin with. Fails with the reason, as
+ * the end of a sentence.
  */
 export function fileGlob(pattern: string, start: string): Outcome<FileGlob, string> {
   const below = start === "/" ? "/" : `${start}/`;

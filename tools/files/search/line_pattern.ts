@@ -1,24 +1,24 @@
-// Regular expressions over lines, in time of pattern times text: a model, or a file it read, may ask for one that tries every
-// way to split a line.
+// Line patterns in time linear to pattern times text. A model, or a file it read, may ask for an expression that would
+// otherwise backtrack endlessly.
 
 import { failed, type Outcome, success, thrownText } from "../../../base/problem.ts";
 
-/** An expression that is ready to be asked. */
+/** A compiled expression. */
 export interface LinePattern {
-  /** Whether a line, without its end, fits anywhere. */
+  /** Whether it matches anywhere in a line, given without its end. */
   fits(line: string): boolean;
-  /** False only where no line of this text fits; its lines end with LF. */
+  /** False only if no line of this text matches; its lines end with LF. */
   mayFit(lines: string): boolean;
 }
 
-/** Anchors and flags that mean something else in a text of several lines. */
+/** Anchors and flags with another meaning in a text of several lines. */
 const ALONE = /\\[Az]|\(\?[a-zA-Z-]*m/;
 
 let library: Promise<typeof import("npm:re2js@2.10.0")> | undefined;
 
-/** Reads an expression in the syntax of RE2. Fails with what is wrong, as the end of a sentence. */
+/** Compiles an expression in RE2 syntax. Fails with the reason, as the end of a sentence. */
 export async function readLinePattern(text: string): Promise<Outcome<LinePattern, string>> {
-  // `\n` with an odd number of backslashes.
+  // `\n` after an even number of backslashes, so that it means a line end.
   if (/\n|(?<!\\)(?:\\\\)*\\n/.test(text)) {
     return failed("a line is looked at without its end, so a line end in it fits nothing");
   }

@@ -1,22 +1,19 @@
-// Which files a search in many files has to open at all: rg tells those that hold a text which every fitting line holds. What
-// fits is decided without it, so that the answer is the same where there is none.
+// Narrows the files a search has to open: rg finds those that contain a text required in every matching line. Matching
+// itself never uses rg, so results are the same without it.
 
 import type { WalkedFile } from "../../../base/disk/walk.ts";
 
-/** Shorter ones are in most files. */
+/** Minimum length in characters; shorter texts are in most files. */
 const SHORTEST = 3;
-/** Bytes of paths that one command line may hold. */
+/** Maximum number of path bytes in one command line. */
 const MOST_BYTES = 256 * 1024;
 
-/** Characters that mean something in an expression, besides letters after a backslash. */
+/** Characters with a meaning in an expression, other than letters after a backslash. */
 const SPECIAL = /[.+*?()|[\]{}^$\\]/;
 
-/**
- * The longest text in ASCII that is in every line which fits an expression; null where none is known. Says nothing where it is
- * not sure.
- */
+/** The longest ASCII text contained in every line that matches an expression; null if none is known for certain. */
 export function requiredText(expression: string): string | null {
-  // Flags may make any case fit, and what stands for characters by number or kind is not read here.
+  // Flags may ignore case; character escapes by number or class are not analyzed here.
   if (/\(\?(?!:)|\\[QCpPx0-9]/.test(expression)) return null;
   let best = "";
   let run = "";
@@ -38,7 +35,7 @@ export function requiredText(expression: string): string | null {
     else if (character === "*" || character === "?" || character === "{") {
       run = run.slice(0, -1);
       end();
-      // What stands in braces is a number, or no braces at all and then not sure.
+      // Braces contain a repeat count; otherwise the result is not certain.
       if (character === "{") at = Math.max(at, expression.indexOf("}", at));
     } else if (character === "\\") {
       at += 1;
@@ -52,7 +49,7 @@ export function requiredText(expression: string): string | null {
   return best.length >= SHORTEST ? best : null;
 }
 
-/** Where a class in brackets ends; -1 where it does not. */
+/** Index of the end of a bracket class; -1 if it has none. */
 function endOfClass(expression: string, open: number): number {
   let at = open + 1;
   if (expression[at] === "^") at += 1;
@@ -67,7 +64,7 @@ function endOfClass(expression: string, open: number): number {
 }
 
 /**
- * Those of some files that hold a text, in their order; all of them where rg cannot tell.
+ * The files that contain a text, in their order; all of them if rg cannot tell.
  *
  * @param rg absolute path of the program
  */
@@ -102,7 +99,7 @@ const OPTIONS = [
   "--no-messages",
 ];
 
-/** Those of the paths whose files hold the text; null where that cannot be told. */
+/** The paths whose files contain the text; null if that is unknown. */
 async function ask(
   text: string,
   paths: readonly string[],
@@ -120,7 +117,7 @@ async function ask(
       signal,
     }).output();
     signal.throwIfAborted();
-    // Two stands for files that could not be read, which is told of by who searches in them.
+    // Exit code 2 means that some files could not be read; the search that opens them reports those.
     return code > 1 ? null : new TextDecoder().decode(stdout).split("\0");
   } catch {
     signal.throwIfAborted();

@@ -1,5 +1,5 @@
-// Searching for files and in files below a folder (tools 8.6, 8.7). What the answer says of the disk is decided here, by
-// whichever process does the work.
+// Searches for files and in files below a folder. Everything the answer says about the disk is decided here, in the
+// process that does the work.
 
 import { nameOf, parentOf } from "../../../base/paths.ts";
 import { success } from "../../../base/problem.ts";
@@ -14,74 +14,69 @@ import { type Closed, type WalkedFile, walkFiles } from "../../../base/disk/walk
 
 /** Where and how long to search. */
 export interface SearchOptions {
-  /** Real path of a folder, or for a search in files also of a file. */
+  /** Real path of a folder, or of a file for a search in files. */
   readonly start: string;
-  /** Names that are skipped, of folders and of files. */
+  /** Names of folders and files to skip. */
   readonly excluded: readonly string[];
-  /** Number of findings that are wanted. */
+  /** Maximum number of results. */
   readonly limit: number;
-  /** Seconds after which what was found is the answer. */
+  /** Seconds after which the results so far are returned. */
   readonly seconds: number;
 }
 
-/** A search for files. */
 export interface FindRequest extends SearchOptions {
   readonly pattern: string;
 }
 
-/** A search in files. */
 export interface GrepRequest extends SearchOptions {
   readonly pattern: string;
-  /** Only files that fit this; null for all. */
+  /** Only files that match this; null for all. */
   readonly glob: string | null;
 }
 
-/** What kept a search from being whole. */
+/** Why a search is incomplete. */
 export interface Gaps {
-  /** More than `limit` might have been found. */
+  /** The limit was reached, so there may be more. */
   readonly limited: boolean;
-  /** The time was over. */
+  /** The time limit was reached. */
   readonly timedOut: boolean;
-  /** Folders that could not be looked into. */
+  /** Number of folders that could not be read. */
   readonly closedFolders: number;
 }
 
-/** A pattern that cannot be read. */
+/** An invalid pattern. */
 export interface BadPattern {
-  /** Which one. */
+  /** Which of the two is invalid. */
   readonly of: "pattern" | "glob";
-  /** What is wrong, as the end of a sentence. */
+  /** The reason, as the end of a sentence. */
   readonly badPattern: string;
 }
 
-/** Files that were found. */
 export interface FoundFiles extends Gaps {
-  /** Relative to the start, in the order of their bytes. */
+  /** Relative to the start, sorted by bytes. */
   readonly paths: readonly string[];
 }
 
-/** A line that was found. */
 export interface FoundLine {
-  /** Of its file, relative to the start; empty where that is the file. */
+  /** Path of its file relative to the start; empty if the start is the file. */
   readonly path: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
-  /** Shortened where it is long. */
+  /** Text of the line, shortened if it is long. */
   readonly text: string;
 }
 
-/** Lines that were found. */
 export interface FoundLines extends Gaps {
   readonly lines: readonly FoundLine[];
-  /** Files that could not be read. */
+  /** Number of files that could not be read. */
   readonly closedFiles: number;
-  /** Whether the start is a file that is no text. */
+  /** Whether the start is a file that is not text. */
   readonly binary: boolean;
 }
 
 const ANY: FileGlob = { dots: false, matches: () => true };
 
-/** The files below a folder that fit a pattern. Rejects with the signal's reason. */
+/** Finds the files below a folder that match a pattern. Rejects with the signal's reason. */
 export async function findFiles(
   { pattern, ...options }: FindRequest,
   disk: Disk,
@@ -102,7 +97,7 @@ export async function findFiles(
   return { paths, limited, timedOut: clock.isOver, closedFolders: closed.folders };
 }
 
-/** The lines that fit a pattern, of files below a folder or of one file. Rejects with the signal's reason. */
+/** Finds the matching lines of files below a folder, or of one file. Rejects with the signal's reason. */
 export async function searchFiles(
   { pattern, glob, ...options }: GrepRequest,
   disk: Disk,
@@ -116,10 +111,10 @@ export async function searchFiles(
   const clock = new Clock(options.seconds, signal);
   const closed = { folders: 0, files: 0 };
   let binary = false;
-  /** Whether that was the last that is wanted. */
+  /** Whether the limit is reached. */
   const inFile = async (path: string, folder: string, name: string): Promise<boolean> => {
     const found = await linesOf(folder, name, async (file) => {
-      // One more tells whether there are more.
+      // One more than wanted shows whether there are more.
       return await searchLines(file, read.value, options.limit - lines.length + 1, () => clock.check());
     }, disk);
     if (found === "closed") closed.files++;
@@ -164,12 +159,12 @@ async function* walk(
   }
 }
 
-/** Files that are searched one by one: starting a program takes longer. */
+/** Maximum number of files that are opened without asking rg first: starting a program takes longer. */
 const FEW = 200;
-/** Files that a program is asked about at once. */
+/** Maximum number of files per run of rg. */
 const MANY = 4000;
 
-/** The files without those of which rg tells that nothing in them can fit. */
+/** The files, without those in which rg finds that nothing can match. */
 async function* narrowed(
   files: AsyncIterable<WalkedFile>,
   pattern: string,
@@ -198,7 +193,7 @@ function isFolder(real: string, { folderAccess }: Disk): boolean {
     folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))).isDirectory);
 }
 
-/** What is made of an open file; a word where there is none, or where it is no text. */
+/** Applies a function to an open file; returns a word if it cannot be read or is not text. */
 async function linesOf<T>(
   folder: string,
   name: string,
@@ -223,10 +218,10 @@ async function linesOf<T>(
   }
 }
 
-/** Milliseconds after which others have their turn. */
+/** Milliseconds of work before other tasks get a turn. */
 const TURN = 20;
 
-/** The time of one search. */
+/** Time limit of one search. */
 class Clock {
   readonly #end: number;
   readonly #signal: AbortSignal;
@@ -238,7 +233,7 @@ class Clock {
     this.#signal = signal;
   }
 
-  /** Lets others have their turn; throws when the search is to end. */
+  /** Lets other tasks run; throws if the search must end. */
   async check(): Promise<void> {
     const now = performance.now();
     if (now - this.#turn > TURN) {
@@ -250,7 +245,7 @@ class Clock {
     if (this.isOver) throw OVER;
   }
 
-  /** What is done under a signal that aborts when the search is to end; then this throws as `check` does. */
+  /** Runs work with a signal that aborts when the search must end; then throws as `check` does. */
   async during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const over = new AbortController();
     const timer = setTimeout(() => over.abort(), Math.max(0, this.#end - performance.now()));
@@ -265,7 +260,7 @@ class Clock {
     }
   }
 
-  /** What the work comes to; false where the time was over before. */
+  /** The result of the work; false if the time ran out first. */
   async run(work: () => Promise<boolean>): Promise<boolean> {
     try {
       return await work();

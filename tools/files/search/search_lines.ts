@@ -1,27 +1,27 @@
-// The lines of one open file that fit, in constant memory.
+// Finds matching lines of one open file in constant memory.
 
 import type { LinePattern } from "./line_pattern.ts";
 
-/** A line that fits. */
+/** A matching line. */
 export interface FittingLine {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly number: number;
   readonly text: string;
 }
 
 const CHUNK = 256 * 1024;
-/** So much of a line is looked at. */
+/** Maximum number of bytes of a line that are searched. */
 const MOST_LINE_BYTES = 1024 * 1024;
 const LF = 10;
 
-/** For all searches of this process: what was read is looked at before anybody else has a turn. */
+/** Shared by all searches of this process: its content is processed before any other task gets a turn. */
 const buffer = new Uint8Array(CHUNK);
 
 /**
- * The first `most` lines of a text that fit, without their ends and a byte order mark; null for a file with a NUL, which is no
- * text.
+ * The first `most` matching lines of a text, without line ends and byte order mark; null if the file contains a NUL, so
+ * that it is not text.
  *
- * @param check called now and then; ends the search by throwing
+ * @param check called from time to time; ends the search by throwing
  */
 export async function searchLines(
   file: Deno.FsFile,
@@ -44,10 +44,10 @@ export async function searchLines(
 class Search {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #found: FittingLine[] = [];
-  /** The beginning of the line that has not ended. */
+  /** The beginning of the unfinished line. */
   #open: Uint8Array[] = [];
   #openBytes = 0;
-  /** Lines that ended. */
+  /** Number of finished lines. */
   #ended = 0;
 
   constructor(readonly pattern: LinePattern, readonly most: number) {}
@@ -68,7 +68,7 @@ class Search {
     return this.#found;
   }
 
-  /** Holds a part of a line; of one that is too long no more than can be looked at, and its end. */
+  /** Buffers a part of a line; of a line that is too long only the searchable beginning, and its end. */
   #hold(part: Uint8Array, ends: boolean): void {
     const room = MOST_LINE_BYTES - this.#openBytes;
     if (part.length <= room) {
@@ -90,7 +90,7 @@ class Search {
     return this.#ended === 0 ? text.replace(/^\ufeff/, "") : text;
   }
 
-  /** Looks at whole lines with their ends. */
+  /** Searches whole lines with their ends. */
   #lines(text: string): void {
     const lines = text.split("\n");
     lines.pop();

@@ -1,13 +1,12 @@
-// One pass over a file of any size that keeps a range of its lines within the limits and counts the rest
-// (tools 8.2 rules 3 to 5).
+// Selects a range of lines of a file of any size in one pass, within the limits, and counts the rest.
 
 export interface LineRange {
-  /** First line wanted, from 1. */
+  /** First wanted line, from 1. */
   readonly offset: number;
-  /** Number of lines wanted at most; Infinity for all. */
+  /** Maximum number of wanted lines; Infinity for all. */
   readonly count: number;
   readonly maxLines: number;
-  /** UTF-8 bytes of the kept text, the line feeds between its lines included. */
+  /** Maximum of UTF-8 bytes of the kept text, including line feeds between its lines. */
   readonly maxBytes: number;
 }
 
@@ -18,19 +17,19 @@ export interface LineSelection {
   readonly kept: number;
   /** Lines of the whole file; a final LF ends the last line. */
   readonly total: number;
-  /** What ended the selection before the range or the file did. */
+  /** The limit that ended the selection, if one did. */
   readonly cutBy: "lines" | "bytes" | null;
-  /** Bytes of the first wanted line when it alone is over the byte limit, so that nothing is kept. */
+  /** Bytes of the first wanted line if it alone exceeds the byte limit, so that nothing is kept. */
   readonly firstLineBytes: number | null;
 }
 
 const LF = 10;
-/** A line this much over the limit is over it even without its CR and its byte order mark. */
+/** A line that exceeds the limit by this many bytes exceeds it even without its CR and byte order mark. */
 const SLACK = 8;
 
 const encoder = new TextEncoder();
 
-/** Takes the bytes of a file in order; `finish` gives the selection. */
+/** Takes the bytes of a file in order; `finish` returns the selection. */
 export class LineSelector {
   readonly #range: LineRange;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -38,12 +37,12 @@ export class LineSelector {
   #keptBytes = 0;
   #cutBy: "lines" | "bytes" | null = null;
   #firstLineBytes: number | null = null;
-  /** Number of the line being read, from 1. */
+  /** Number of the current line, from 1. */
   #number = 1;
-  /** The beginning of the line being read, as long as it may be wanted. */
+  /** The beginning of the current line, while it may be wanted. */
   #parts: Uint8Array[] = [];
   #buffered = 0;
-  /** All bytes of the line being read. */
+  /** All bytes of the current line. */
   #lineBytes = 0;
 
   constructor(range: LineRange) {
@@ -80,7 +79,7 @@ export class LineSelector {
     this.#lineBytes += part.length;
     const room = this.#range.maxBytes + SLACK - this.#buffered;
     if (part.length === 0 || room <= 0 || !this.#isWanted) return;
-    // The caller may use its buffer again.
+    // The caller may reuse its buffer.
     const piece = part.slice(0, room);
     this.#parts.push(piece);
     this.#buffered += piece.length;

@@ -1,12 +1,12 @@
-// Why a passage or a name that looks the same is not found: what differs is often nothing that can be seen (found-2 T4). Pure.
+// Explains why a passage or name that looks the same is not found: the difference is often invisible. Pure.
 
-/** A way to look past a difference, and what to say of it. */
+/** A kind of difference: how to ignore it, and how to describe it. */
 interface Difference {
   readonly fold: (text: string) => string;
   readonly words: string;
 }
 
-/** From the least to the greatest difference; each is looked past together with those before it. */
+/** From the smallest to the largest difference; each is ignored together with those before it. */
 const DIFFERENCES: readonly Difference[] = [
   {
     fold: (text) => text.replace(/\r\n?/g, "\n"),
@@ -28,14 +28,14 @@ const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-/** Where a passage stands that differs from the wanted one in nothing but such, and in what. */
+/** A passage with only such differences from the wanted one, and a description of them. */
 export interface NearPassage {
   /** 1-based line in which it begins. */
   readonly line: number;
   readonly words: string;
 }
 
-/** The passage of `text` that is `wanted` but for what cannot be seen; null when there is none. */
+/** The passage of `text` that matches `wanted` except for such differences; null if there is none. */
 export function nearPassage(text: string, wanted: string): NearPassage | null {
   let content = text;
   let passage = wanted;
@@ -48,7 +48,7 @@ export function nearPassage(text: string, wanted: string): NearPassage | null {
   return null;
 }
 
-/** A name of `names` that looks like `wanted` and is another one, and how it differs; null when there is none. */
+/** A name in `names` that looks like `wanted` but differs, and how it differs; null if there is none. */
 export function nearName(names: Iterable<string>, wanted: string): { name: string; words: string } | null {
   const folds: readonly (readonly [string, (name: string) => string])[] = [
     ["whose accents are written in another way", (name) => name.normalize("NFC")],

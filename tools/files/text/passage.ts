@@ -1,21 +1,21 @@
-// Finding and replacing a passage in bytes, literally (tools 8.4). Pure.
+// Finds and replaces a literal passage in bytes. Pure.
 
 export type Replacement =
   | {
     readonly kind: "replaced";
     readonly bytes: Uint8Array<ArrayBuffer>;
     readonly count: number;
-    /** The passage was found only after its line ends were made CR LF. */
+    /** The passage was found only after its line ends were converted to CR LF. */
     readonly convertedLineEnds: boolean;
   }
   | { readonly kind: "absent" }
-  /** `count` includes occurrences that overlap. */
+  /** `count` includes overlapping occurrences. */
   | { readonly kind: "ambiguous"; readonly count: number }
   | { readonly kind: "unchanged" };
 
 const encoder = new TextEncoder();
-// One character for each byte and back, also for bytes that are not UTF-8: string search is the fastest there
-// is, and offsets stay those of the bytes.
+// Maps each byte to one character and back, also for bytes that are not UTF-8. String search is the fastest, and
+// offsets remain byte offsets.
 const bytewise = new TextDecoder("windows-1252");
 
 function asCharacters(bytes: Uint8Array): string {
@@ -23,9 +23,9 @@ function asCharacters(bytes: Uint8Array): string {
 }
 
 /**
- * Replaces the one occurrence of `oldText`, or with `all` every occurrence from the left that does not overlap
- * the one before. Bytes outside stay as they are. Where every line of the file ends in CR LF and `oldText` is
- * written with LF, both texts are converted when the passage is not found otherwise.
+ * Replaces the only occurrence of `oldText`, or with `all` every non-overlapping occurrence from the left. Bytes
+ * outside remain unchanged. If every line of the file ends in CR LF and `oldText` uses LF, both texts are converted if
+ * the passage is not found otherwise.
  */
 export function replacePassage(
   bytes: Uint8Array,
@@ -54,7 +54,7 @@ export function replacePassage(
   return { kind: "replaced", bytes: result, count: places.length, convertedLineEnds };
 }
 
-/** A line of the file that holds the first line of the passage, outer blanks left aside. */
+/** A line of the file that contains the first line of the passage, without leading and trailing blanks. */
 export function findNearestLine(bytes: Uint8Array, oldText: string): { number: number; text: string } | null {
   const wanted = (oldText.split("\n", 1)[0] ?? "").trim();
   if (wanted === "") return null;
@@ -69,7 +69,7 @@ export function findNearestLine(bytes: Uint8Array, oldText: string): { number: n
   };
 }
 
-/** Offsets of all occurrences, overlapping ones too. */
+/** Offsets of all occurrences, including overlapping ones. */
 function occurrences(content: string, wanted: string): number[] {
   const found: number[] = [];
   for (let at = content.indexOf(wanted); at !== -1; at = content.indexOf(wanted, at + 1)) found.push(at);
