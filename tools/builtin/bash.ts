@@ -1,4 +1,4 @@
-// The tool that runs a shell command inside the sandbox (tools 8.1).
+// The tool that runs a shell command inside the sandbox.
 
 import { inOneLine } from "../../base/problem.ts";
 import { after, afterSilence } from "../../base/system/timer.ts";
@@ -22,21 +22,21 @@ import { OutputCollector } from "./output_collector.ts";
 import { labelComment, strictSchema, text } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 
-/** Seconds a command may ask for at most, unless `tools.bash.max_timeout` says otherwise. */
+/** Maximum timeout of a command in seconds, unless `tools.bash.max_timeout` says otherwise. */
 const MAX_TIMEOUT = 600;
-/** Seconds that a timer can count; a longer one would fire at once. */
+/** Longest timer in seconds; a longer one would fire immediately. */
 const LONGEST_TIMER = 2 ** 31 / 1000 - 1;
 /** Milliseconds for which output is still read after the shell ended. */
 const DRAIN = 200;
-/** Bytes of what the sandbox itself may have to say. */
+/** Number of bytes kept of the sandbox's own messages. */
 const STDERR_BYTES = 16 * 1024;
-/** Bytes of output that are passed on whole while the command runs; nobody reads more on a terminal. */
+/** Number of output bytes shown in full while the command runs; nobody reads more on a terminal. */
 const PROGRESS_BYTES = 1024 * 1024;
-/** Milliseconds after which a little of what came since is passed on once that is over, so that a person sees it go on. */
+/** Milliseconds between samples of later output, so that a person sees progress. */
 const GLIMPSE_EVERY = 500;
-/** Bytes of such a little. */
+/** Size of a sample in bytes. */
 const GLIMPSE_BYTES = 1024;
-/** Stands for what is not passed on between two of them. */
+/** Marks omitted output between two samples. */
 const LEFT_OUT = "\n[…]\n";
 
 /** Result text of a command that printed nothing. */
@@ -44,11 +44,11 @@ const NO_OUTPUT = "(no output)";
 
 export interface BashOptions {
   readonly truncate: TruncateSettings;
-  /** Seconds. */
+  /** In seconds. */
   readonly defaultTimeout: number;
 }
 
-/** The definition of bash for the given limits, which its description names. */
+/** Defines bash for the given limits, which its description names. */
 export function bashTool({ truncate, defaultTimeout }: BashOptions): BuiltinTool {
   return {
     name: "bash",
@@ -117,22 +117,21 @@ async function runCommand(
   const shell = findProgram(text(config.shell) || "bash", context.environment, writable);
   if (!shell.ok) return failed(inOneLine(shell.problem));
 
-  // Both streams become one pipe inside the shell, so their order is kept and the pipe for errors belongs to
-  // whatever stands around the shell.
+  // Both streams share one pipe inside the shell, which keeps their order. The error pipe is left to the sandbox around
+  // the shell.
   const argv = [shell.value, "-c", `${WAIT}exec 2>&1\n${command}`];
   const started = { argv, cwd, seconds };
-  // A set-up may fail by what others do at that moment. Nothing ran then, so nothing runs twice (safety S16).
+  // Setup may fail because another process changed something at that moment. Nothing ran then, so nothing runs twice.
   return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
 }
 
-/** What is to be run. */
 interface Command {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly seconds: number;
 }
 
-/** Runs it once; null when the sandbox could not be set up and this was not the `last` attempt. */
+/** Runs the command once; null if the sandbox setup failed and this was not the `last` attempt. */
 async function attempt<Last extends boolean>(
   { argv, cwd, seconds }: Command,
   context: ExecutionContext,
@@ -187,7 +186,7 @@ interface End {
   readonly stderr: string;
 }
 
-/** Reads until the shell is gone, its time is over or the person stops it. Afterwards nothing of it runs. */
+/** Reads until the shell exits, times out or is stopped. Afterwards none of its processes run. */
 async function watch(
   running: Running,
   collector: OutputCollector,
@@ -207,7 +206,7 @@ async function watch(
   });
   const reason = await firstOf(running, seconds, context.signal);
   if (reason === "exit") await drained(output, errors);
-  // Also after an orderly end: what the command left in the background ends with it.
+  // Also after a normal exit: background processes of the command end with it.
   await running.kill();
   if (reason !== "exit") await drained(output, errors);
   await Promise.all([output.stop(), errors.stop()]);
@@ -229,7 +228,7 @@ function firstOf(running: Running, seconds: number, signal: AbortSignal): Promis
   });
 }
 
-/** Waits for the end of both pipes, but not for a child that keeps one open. */
+/** Waits for the end of both pipes, but not for a child process that keeps one open. */
 async function drained(...pipes: readonly PipeReader[]): Promise<void> {
   let inTime = (): void => {};
   const limit = new Promise<void>((resolve) => inTime = after(DRAIN, resolve));
@@ -240,7 +239,7 @@ async function drained(...pipes: readonly PipeReader[]): Promise<void> {
 /** Reads one pipe until it ends or is stopped. */
 class PipeReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  /** Resolves when the pipe ended or was stopped and the last chunk was taken. */
+  /** Resolves when the pipe has ended or was stopped and the last chunk was processed. */
   readonly ended: Promise<void>;
 
   constructor(pipe: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => void | Promise<void>) {
@@ -256,14 +255,14 @@ class PipeReader {
     }
   }
 
-  /** Closes our end; resolves when nothing is being taken any more. */
+  /** Closes this end; resolves when no chunk is being processed any more. */
   async stop(): Promise<void> {
     await this.#reader.cancel();
     await this.ended;
   }
 }
 
-/** Passes the beginning of the output on while the command runs, and glimpses of the rest. */
+/** Shows the beginning of the output while the command runs, and samples of the rest. */
 class Progress {
   readonly #context: ExecutionContext;
   readonly #decoder = new TextDecoder();
@@ -294,7 +293,7 @@ function resultOf(end: End, output: string, seconds: number): ExecutionResult {
     return ended(output, `The command was ended after ${plural(seconds, "second")}.`);
   }
   const { code, signal } = end.status;
-  // A shell that fails before it reaches its first line says so on the other pipe.
+  // A shell that fails before its first line reports that on the error pipe.
   const shown = output || (code === 0 ? "" : end.stderr.trim()) || NO_OUTPUT;
   if (signal !== null) return ended(shown, `The command was ended by the signal ${signal}.`);
   if (code === 0) return { success: true, output: shown };
@@ -303,7 +302,7 @@ function resultOf(end: End, output: string, seconds: number): ExecutionResult {
   return ended(shown, `The command ended with exit code ${code}${note}.`);
 }
 
-/** The signals a shell tells of as 128 + number, with the numbers all systems agree on. */
+/** Signals that a shell reports as 128 + number, with the numbers common to all systems. */
 const SIGNALS: Readonly<Record<number, string>> = {
   1: "SIGHUP",
   2: "SIGINT",
@@ -324,7 +323,7 @@ function timeoutOf(asked: unknown, standard: number, maximum: unknown): number {
   return Math.min(seconds, most, LONGEST_TIMER);
 }
 
-/** A result that ends with what the sandbox has to add. */
+/** Appends the sandbox's note to a result. */
 function withNote(result: ExecutionResult, note: string | null): ExecutionResult {
   if (note === null) return result;
   return result.success
@@ -336,7 +335,7 @@ function joined(output: string, sentence: string): string {
   return output === "" ? sentence : `${output}\n\n${sentence}`;
 }
 
-/** The result of a command that failed: its output and why it ended, which a terminal shows alone. */
+/** Result of a failed command: its output and why it ended; a terminal shows only the reason. */
 function ended(output: string, sentence: string): ExecutionResult {
   return { ...failed(joined(output, sentence)), status: sentence };
 }

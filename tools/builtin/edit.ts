@@ -19,11 +19,10 @@ import { validators } from "./validators.generated.ts";
 import { changeInOrder } from "./writable_target.ts";
 
 export interface EditOptions {
-  /** Offer the member `replaceAll` (`tools.edit.replace_all`). */
+  /** Whether to offer the member `replaceAll` (`tools.edit.replace_all`). */
   readonly replaceAll: boolean;
 }
 
-/** The definition of edit. */
 export function editTool({ replaceAll }: EditOptions): BuiltinTool {
   const wanted = replaceAll ? " unless replaceAll is true" : "";
   return {

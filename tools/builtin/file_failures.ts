@@ -1,4 +1,4 @@
-// Sentences about files that could not be found, read or written; the path stands in them as the model wrote it.
+// Messages about files that could not be found, read or written, with the path as the model wrote it.
 
 import { canBeSeen } from "../../base/files.ts";
 import { thrownText } from "../../base/problem.ts";
@@ -9,10 +9,10 @@ import { FileFailure, folderSentence } from "../../base/disk/failures.ts";
 import { inTime, onDisk } from "../files/on_disk.ts";
 import { nearName } from "../files/text/mismatch.ts";
 
-/** How paths of a call are made absolute, and which may be looked at. */
+/** How paths of a call are made absolute, and which of them may be read. */
 export type Places = Pick<ExecutionContext, "path" | "sandbox" | "disk">;
 
-/** Why something could not be done with a file of a call. `doing` completes "could not be …". */
+/** Why a file operation of a call failed. `doing` completes "could not be …". */
 export async function fileSentence(
   path: string,
   doing: "read" | "written",
@@ -34,12 +34,12 @@ export async function fileSentence(
   return `The ${noun} ${path} could not be ${doing}: ${thrownText(thrown).replace(/\.$/, "")}.`;
 }
 
-/** Names of a folder that are looked at. */
+/** Maximum number of names in a folder that are compared. */
 const MOST_NAMES = 10_000;
-/** Seconds that a hint is waited for. */
+/** Maximum number of seconds to wait for a hint. */
 const MOST_SECONDS = 2;
 
-/** The end of a sentence about a name that looks like the missing one; empty when there is none. */
+/** Hint about a name that looks like the missing one, as the end of a sentence; empty if there is none. */
 async function hint(path: string, places: Places): Promise<string> {
   const { path: { resolve }, sandbox } = places;
   const target = linkAt(resolve(path));
@@ -52,7 +52,7 @@ async function hint(path: string, places: Places): Promise<string> {
   return near === null ? "" : `; in ${folder} there is ${JSON.stringify(near.name)}, ${near.words}`;
 }
 
-/** Where the link at a path leads, or null when there is none. */
+/** Target of the link at a path, or null if there is none. */
 function linkAt(path: string): string | null {
   try {
     return Deno.readLinkSync(path);
@@ -75,12 +75,12 @@ async function namesIn(folder: string, places: Places): Promise<readonly string[
   }
 }
 
-/** How a path is called where the place it leads to is refused: the reason lies in the link, not in the name. */
+/** How messages name a path whose target is refused: the reason is the link, not the name. */
 export function leading(path: string, real: string, { path: { resolve } }: Pick<Places, "path">): string {
   return real === resolve(path) ? path : `${path} leads to ${real}, which`;
 }
 
-/** What is said of a path that `realPath` has no answer for. */
+/** Message for a path that `realPath` cannot resolve. */
 export function nowhereSentence(path: string): string {
   return path.includes("\0")
     ? "The path holds a NUL character, which no file has in its name."

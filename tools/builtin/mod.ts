@@ -1,4 +1,4 @@
-// The tools that come with the program.
+// The built-in tools.
 
 import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
 import type { ToolSettings } from "../../config/settings/tools.ts";
@@ -12,10 +12,10 @@ import { grepTool } from "./search/grep.ts";
 import { lsTool } from "./search/ls.ts";
 import { writeTool } from "./write.ts";
 
-/** The settings that the built-in tools are made for; their descriptions name the limits. */
+/** Settings of the built-in tools; their descriptions name the limits. */
 export type BuiltinSettings = Pick<ToolSettings, "truncate" | "default_timeout" | "named">;
 
-/** All of them. Schemas and descriptions depend on nothing but the settings. */
+/** Creates all built-in tools. Schemas and descriptions depend only on the settings. */
 export function builtinTools(settings: BuiltinSettings = DEFAULT_SETTINGS.tools): BuiltinTool[] {
   const { truncate, default_timeout, named } = settings;
   const limits = { maxLines: truncate.max_lines, maxBytes: truncate.max_bytes };

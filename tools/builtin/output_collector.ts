@@ -1,5 +1,5 @@
-// Collects the output of a process in bounded memory: the last bytes, counts, and the whole in a file once it
-// is over the limits (tools 8.1 rules 6 and 7).
+// Collects process output in bounded memory: the last bytes, counts, and the complete output in a file once it exceeds
+// the limits.
 
 import { concat } from "../../base/bytes.ts";
 import type { Truncation } from "../definition.ts";
@@ -8,42 +8,42 @@ import { OverflowFile, type StrayLink } from "../overflow/file.ts";
 import { overflowNotice, withNotice } from "../overflow/notice.ts";
 import { characterStart, truncateTail } from "../truncate.ts";
 
-/** Bytes of the end of the output that stay in memory. */
+/** Number of bytes at the end of the output that stay in memory. */
 export const TAIL_BYTES = 128 * 1024;
 
 export interface CollectorOptions {
   readonly maxLines: number;
   readonly maxBytes: number;
-  /** Where the complete output goes once it is over the limits. */
+  /** Path of the file for the complete output. */
   readonly path: string;
-  /** Bytes that file may have. */
+  /** Maximum size of that file in bytes. */
   readonly maxFileSize: number;
   readonly strayLink?: StrayLink;
-  /** The call, as `ownerOf` names it. */
+  /** Identifies the call, as `ownerOf` returns it. */
   readonly owner?: string | null;
 }
 
 /**
- * Takes output chunk by chunk. Blanks and line ends at the very end do not count as output, so they are held
- * apart until something follows them.
+ * Accepts output in chunks. Trailing blanks and line ends do not count as output, so they are kept separately until
+ * other output follows.
  */
 export class OutputCollector {
   readonly #options: CollectorOptions;
   /** The end of the output, up to its last byte that is not blank. */
   readonly #text: Tail;
-  /** The blanks since then. */
+  /** The blanks after it. */
   readonly #blanks: Tail;
   #file: OverflowFile | null = null;
 
   constructor(options: CollectorOptions) {
     this.#options = options;
-    // All that was seen before the limits were passed must still be in memory when the file is begun.
+    // Memory must still hold all earlier output when the file is created.
     const keep = Math.max(TAIL_BYTES, 2 * options.maxBytes);
     this.#text = new Tail(keep);
     this.#blanks = new Tail(keep);
   }
 
-  /** Takes the next bytes; waits for the file, so that a flood is slowed down instead of piling up. */
+  /** Adds bytes; waits for the file, so that fast output is slowed down instead of filling memory. */
   async push(chunk: Uint8Array): Promise<void> {
     if (this.#file === null && this.#passesLimits(chunk)) {
       const { path, maxFileSize, strayLink, owner } = this.#options;
@@ -69,12 +69,12 @@ export class OutputCollector {
     return bytes > this.#options.maxBytes || lines > this.#options.maxLines;
   }
 
-  /** The text to show, with a notice when it is not the whole output; empty when there was none. Call once. */
+  /** The text to show, with a notice if it is incomplete; empty if there was no output. Call once. */
   async finish(): Promise<string> {
     const { maxLines, maxBytes, maxFileSize } = this.#options;
     const kept = this.#text.bytes();
     const whole = kept.length === this.#text.total;
-    // Memory may begin in the middle of a character; the output itself is decoded from where it begins.
+    // Memory may start inside a character; complete output is decoded from its beginning.
     const start = whole ? 0 : characterStart(kept, 0);
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(kept.subarray(start));
     const shown = truncateTail(text, { maxLines, maxBytes });
@@ -99,7 +99,7 @@ export class OutputCollector {
     return withNotice(shown.content, notice);
   }
 
-  /** Ends without an answer and takes the file away. */
+  /** Ends without a result and removes the file. */
   async abandon(): Promise<void> {
     await this.#file?.discard();
   }

@@ -1,22 +1,22 @@
-// What the calls of a document last saw of files, so that a model does not write over what it never read (found-2 D3).
+// Compares files with what the calls of a document last saw, so that a model does not overwrite what it never read.
 
 import { sha256 } from "../../base/hash.ts";
 import { MOST_SEEN } from "../files/change.ts";
 import type { SeenFile, SeenFiles } from "../definition.ts";
 
-/** What a file holds now; null when it cannot be read, is none, or is too large to be remembered. */
+/** State of a file now; null if it is not a readable regular file, or is too large to remember. */
 async function seenNow(real: string): Promise<SeenFile | null> {
   try {
     const { isFile, size, mtime } = await Deno.stat(real);
     if (!isFile || size > MOST_SEEN) return null;
     return { hash: await sha256(await Deno.readFile(real)), size, mtime: mtime?.getTime() ?? 0 };
   } catch {
-    // Gone, or out of reach: nothing that anybody could have seen.
+    // Missing or unreadable: no call could have seen it.
     return null;
   }
 }
 
-/** Whether a file is what was seen of it: null for one that was never seen, true when it is gone since. */
+/** Whether a file is unchanged since it was seen: null if it was never seen, true if it is gone. */
 export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean | null> {
   const before = seen.get(real);
   if (before === null) return null;
@@ -24,13 +24,15 @@ export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean |
   return now === null || now.hash === before.hash;
 }
 
-/** The files that still are what was seen of them, by size and time: only these may a command of ours have changed. */
+/**
+ * The files whose size and time are unchanged since they were seen; only changes to these may come from our command.
+ */
 export async function unchanged(seen: SeenFiles): Promise<readonly string[]> {
   const same = await Promise.all(seen.paths.map(async (path) => await isStill(path, seen.get(path))));
   return seen.paths.filter((_, at) => same[at]);
 }
 
-/** Remembers anew what a command of ours changed of the files that were `unchanged` before; answers which these are. */
+/** Records changes that our command made to the files that were `unchanged` before it; returns their paths. */
 export async function catchUp(seen: SeenFiles, before: readonly string[]): Promise<readonly string[]> {
   const news: [string, SeenFile][] = [];
   for (const path of before) {

@@ -1,4 +1,4 @@
-// Which file a call may write, and in which order calls write (tools 8.3, sandbox 8).
+// Decides which file a call may write, and runs writes to the same file in order.
 
 import { isSystemPath } from "../../base/system/reading.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
@@ -14,10 +14,10 @@ import { lockForWriting, temporaryIn, type WriteLock } from "./write_lock.ts";
 const waiting = new Map<string, Promise<unknown>>();
 
 /**
- * Runs `work` with the real path of a target after all earlier work on that path, of this run and of all others, so that
- * two edits both survive. The place in the line is taken before this function returns its promise.
+ * Runs `work` with the real path of a target after all earlier work on that path, in this and all other runs, so that
+ * two edits both take effect. The position in the queue is taken before this function returns its promise.
  *
- * Rejects with a FileFailure when the target may not be written; nothing has been made then.
+ * Rejects with a FileFailure if the target may not be written; nothing is created then.
  */
 export function inOrder<T>(
   path: string,
@@ -30,7 +30,7 @@ export function inOrder<T>(
     const real = writableTarget(path, context);
     const lock = await lockForWriting(real, context.environment, context.signal);
     try {
-      // While this call waited for another run, the path may have become another one.
+      // The path may have changed its target while this call waited for another run.
       if (writableTarget(path, context) !== real) throw new FileFailure(changedSentence(path));
       return await work(real, lock);
     } finally {
@@ -49,7 +49,7 @@ function realTarget(path: string, context: ExecutionContext): string | null {
   return realPath(context.path.resolve(path), context.environment.cwd);
 }
 
-/** The real path to write to, judged at the time of writing: a link may have changed while this call waited. */
+/** The real path to write, checked at the time of writing: a link may have changed while this call waited. */
 function writableTarget(path: string, context: ExecutionContext): string {
   const real = realTarget(path, context);
   if (real === null) {
@@ -89,10 +89,10 @@ function status(path: string): Deno.FileInfo | null {
 }
 
 /**
- * Has a file changed after all earlier work on it, and remembers what it holds then. Rejects as `inOrder` does, and with what
- * `change` rejects with.
+ * Changes a file after all earlier work on it, and records its new state. Rejects as `inOrder` does, and with any
+ * rejection of `change`.
  *
- * @param change is given the file, and answers what came of it
+ * @param change receives the file and returns the result of the change
  */
 export async function changeInOrder<Answer extends object>(
   path: string,
@@ -102,7 +102,7 @@ export async function changeInOrder<Answer extends object>(
   return await inOrder(path, context, async (real, lock) => {
     const temporary = temporaryIn(parentOf(real));
     const mayStand = context.sandbox.isPathWritable(temporary);
-    // Whoever comes after a crash takes it away.
+    // Recorded so that a later run removes it after a crash.
     if (mayStand) lock.note(temporary);
     const changed = await context.keepReplaced?.({ path: real, shownAs: path });
     const answer = await change({
@@ -121,10 +121,10 @@ export async function changeInOrder<Answer extends object>(
   });
 }
 
-/** Seconds in which that has to be done. */
+/** Seconds for the removal. */
 const DISCARD_SECONDS = 2;
 
-/** Takes away what work that was ended in the middle may have left. */
+/** Removes what interrupted work may have left. */
 async function discard(temporary: string, context: ExecutionContext): Promise<void> {
   if (context.disk === undefined) return;
   try {

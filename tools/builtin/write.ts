@@ -16,7 +16,6 @@ import { labelComment, strictSchema, text, WRITES_FILES } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 import { changeInOrder } from "./writable_target.ts";
 
-/** The definition of write. */
 export function writeTool(): BuiltinTool {
   return {
     name: "write",

@@ -1,5 +1,5 @@
-// One writer of a file at a time among all runs of this program: an advisory lock that the system releases when its
-// holder dies, which also tells what a dead holder left behind.
+// Lets only one run of this program write a file at a time. The system releases the advisory lock when its holder dies;
+// the lock file records what the holder left behind.
 
 import type { Environment } from "../../base/environment.ts";
 import { removeIfThere } from "../../base/files.ts";
@@ -8,16 +8,16 @@ import { sha256 } from "../../base/hash.ts";
 
 const POLL_MILLISECONDS = 10;
 
-/** A lock that is held. */
+/** A lock that this process holds. */
 export interface WriteLock {
-  /** Notes a temporary file, for whoever comes after a crash. */
+  /** Records a temporary file, for cleanup after a crash. */
   note(temporary: string): void;
   release(): void;
 }
 
 /**
- * Waits for the lock of the file at a real path and takes it. Rejects with the signal's reason when that aborts.
- * Temporary files of holders that died are removed first.
+ * Waits for the lock of the file at a real path and takes it. Rejects with the signal's reason if it aborts. Temporary
+ * files of dead holders are removed first.
  */
 export async function lockForWriting(
   real: string,
@@ -30,7 +30,7 @@ export async function lockForWriting(
   for (;;) {
     const file = await tryLock(path);
     if (file !== null) {
-      // What a holder of this very lock that died left: the sweep passes over locks that are held.
+      // Leftovers of a dead holder of this very lock: the sweep skips locks that are held.
       await removeNoted(await textOf(path));
       await sweep(folder);
       return createLock(file, path);
@@ -40,10 +40,10 @@ export async function lockForWriting(
   }
 }
 
-/** The open file of a lock that was free; null when somebody holds it. */
+/** Opens and locks a free lock file; null if another process holds it. */
 async function tryLock(path: string): Promise<Deno.FsFile | null> {
   const file = await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
-  // A holder removes its file on release, so what was locked may no longer be what others would open.
+  // A holder removes its file on release, so the locked file may no longer be the one at the path.
   if (file.tryLockSync(true) && isAt(file, path)) return file;
   file.close();
   return null;
@@ -66,14 +66,14 @@ function createLock(file: Deno.FsFile, path: string): WriteLock {
       file.writeSync(new TextEncoder().encode(temporary));
     },
     release() {
-      // Removed while still held: whoever waits on this file finds that it is no longer the one at the path.
+      // Removed while still locked: a process waiting on this file then sees that it is no longer at the path.
       Deno.removeSync(path);
       file.close();
     },
   };
 }
 
-/** Removes what holders that died were about to put in place, and their locks. */
+/** Removes temporary files and locks of dead holders. */
 async function sweep(folder: string): Promise<void> {
   for (const { name } of [...Deno.readDirSync(folder)]) {
     const path = `${folder}/${name}`;
@@ -99,7 +99,7 @@ async function textOf(path: string): Promise<string | null> {
   }
 }
 
-/** The name of a temporary file of this program in a folder, unique for each write. */
+/** A unique name for a temporary file of this program in a folder. */
 export function temporaryIn(folder: string): string {
   return `${folder === "/" ? "" : folder}/.flemma-${crypto.randomUUID()}`;
 }

@@ -1,5 +1,5 @@
-// Images and files that tools give back: kept in the state folder under the SHA-256 of their bytes, so that a document names
-// them by that and holds one line about each (tools 7.4).
+// Keeps images and files that tools return in the state folder, named by the SHA-256 of their bytes. A document names
+// them by it, in one line each.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, readOrNull, removeIfThere, replaceSmallFile } from "../../base/files.ts";
@@ -10,22 +10,22 @@ import { thrownText } from "../../base/problem.ts";
 import { fromBase64, sameBytes } from "../../base/bytes.ts";
 import { formatSize } from "../truncate.ts";
 
-/** A file as a tool hands it over: what it says of it, and what should be Base64. */
+/** A file as a tool returns it: the type it states, and data that should be Base64. */
 export interface GivenFile {
   readonly type: unknown;
   readonly data: unknown;
 }
 
-/** What became of a file: what the result says, and the name of what is kept; null where nothing is. */
+/** Result of keeping a file: the text for the result, and the name of the kept file; null if none is kept. */
 export interface TakenFile {
   readonly text: string;
   readonly attachment: string | null;
 }
 
 /**
- * Takes a file over. A text becomes the text itself; of everything else one line says type and size, and it is kept. An image
- * is what its bytes say, since providers compare the two; of what no model takes the line tells where it is. Never rejects:
- * what goes wrong stands in the line.
+ * Keeps a file. A text is returned as text. Any other file is kept, and one line states its type and size. The type of
+ * an image is taken from its bytes, since providers compare the two. For a file that no model accepts, the line says
+ * where it is. Never rejects: the line also reports failures.
  */
 export async function takeFile({ type, data }: GivenFile, environment: Environment): Promise<TakenFile> {
   const stated = typeof type === "string" && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type)
@@ -56,18 +56,18 @@ function bytesOf(data: unknown): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** The text that bytes are; null for what is none. */
+/** Decodes bytes as text; null if they are not text. */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // Not UTF-8: that is the answer.
+    // Not UTF-8, so not text.
     return null;
   }
 }
 
-/** Puts bytes into the folder unless they are there already. Throws as the system does. */
+/** Writes bytes into the folder unless they are already there. Throws the system's errors. */
 async function keep(
   bytes: Uint8Array<ArrayBuffer>,
   environment: Environment,
@@ -79,18 +79,18 @@ async function keep(
   if (there !== null && sameBytes(there, bytes)) return { name, path };
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
   await removeHalves(folder);
-  // A document will name it: it has to be there after a crash as the document is.
+  // A document will name the file, so it must be as durable as the document.
   await replaceSmallFile(path, bytes, { durable: true });
   return { name, path };
 }
 
-/** Milliseconds after which nobody writes at a file any more. */
+/** Milliseconds after which an unfinished file counts as abandoned. */
 const ABANDONED = 3_600_000;
 
-/** Folders that were looked through: once in a process is enough. */
+/** Folders already searched for abandoned files; once in a process is enough. */
 const swept: Set<string> = new Set();
 
-/** Removes what runs that were killed while they wrote left behind. */
+/** Removes unfinished files of runs that were killed while writing. */
 async function removeHalves(folder: string): Promise<void> {
   if (swept.has(folder)) return;
   swept.add(folder);
@@ -101,7 +101,7 @@ async function removeHalves(folder: string): Promise<void> {
   }
 }
 
-/** When a file was changed last; now for one that has got its own name meanwhile. */
+/** Modification time of a file; the current time if it was renamed meanwhile. */
 async function changedAt(path: string): Promise<number> {
   try {
     return (await Deno.lstat(path)).mtime?.getTime() ?? Date.now();

@@ -1,4 +1,4 @@
-// The first or the last bytes of a stream, with counts of all of it: what shortening needs to know, in bounded memory.
+// Keeps the first or last bytes of a stream in bounded memory, and counts all of it.
 
 import { concat } from "../../base/bytes.ts";
 
@@ -9,10 +9,10 @@ export class Tail {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
   #buffered = 0;
-  /** Bytes since the beginning. */
+  /** Number of bytes so far. */
   total = 0;
   lineFeeds = 0;
-  /** Bytes since the last line feed. */
+  /** Number of bytes since the last line feed. */
   lastLineBytes = 0;
 
   constructor(limit: number) {
@@ -25,11 +25,11 @@ export class Tail {
     this.#hold(chunk);
   }
 
-  /** Appends what another tail saw, of which only the end may be left. */
+  /** Appends the content of another tail, which may have kept only its end. */
   pushAll(other: Tail): void {
     if (other.total === 0) return;
     this.#count(other.total, other.lineFeeds, other.lastLineBytes);
-    // If it forgot its beginning it holds a whole window, which pushes out all that came before.
+    // If it dropped its beginning, it holds a full window, which displaces everything before.
     for (const chunk of other.#chunks) this.#hold(chunk);
   }
 
@@ -54,7 +54,7 @@ export class Tail {
   }
 
   #hold(chunk: Uint8Array): void {
-    // A small piece must not keep the large buffer it was read into alive.
+    // Copied, so that a small piece does not keep the large buffer it was read into in memory.
     this.#chunks.push(chunk.slice());
     this.#buffered += chunk.length;
     for (
@@ -75,10 +75,10 @@ export class Head {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
   #buffered = 0;
-  /** Bytes since the beginning. */
+  /** Number of bytes so far. */
   total = 0;
   lineFeeds = 0;
-  /** Bytes before the first line feed. */
+  /** Number of bytes before the first line feed. */
   firstLineBytes = 0;
 
   constructor(limit: number) {
@@ -105,7 +105,6 @@ export class Head {
   }
 }
 
-/** How many lines end in these bytes. */
 export function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count++;

@@ -1,4 +1,4 @@
-// The file in which the complete text of a shortened result is kept (tool-cycle 8).
+// The file that keeps the complete text of a shortened result.
 
 import { removeIfThere } from "../../base/files.ts";
 import { cutName, nameOf, parentOf } from "../../base/paths.ts";
@@ -8,13 +8,13 @@ import type { ToolSettings } from "../../config/settings/tools.ts";
 
 export type TruncateSettings = ToolSettings["truncate"];
 
-/** What a kept file is named after. */
+/** Parts of an overflow file's name. */
 export interface OverflowPlace {
-  /** The tool. */
+  /** Name of the tool. */
   readonly source: string;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
-  /** The call's id. */
+  /** Id of the call. */
   readonly id: string;
 }
 
@@ -23,8 +23,8 @@ const PARTS = /\{\{\s*(\w+)\s*\}\}|\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)/g;
 /**
  * The path for the complete output, made from `tools.truncate.output_path_format`.
  *
- * The pattern is read once from left to right, so that a `$` in the document's path stays a dollar sign. An
- * id is somebody else's text: separators in it cannot lead to another folder.
+ * The pattern is read once from left to right, so that a `$` in the document's path stays a dollar sign. The id is
+ * untrusted text: separators in it cannot lead to another folder.
  */
 export function overflowPath(format: string, place: OverflowPlace, environment: Environment): string {
   const values: Readonly<Record<string, string>> = {
@@ -50,10 +50,10 @@ function flat(text: string): string {
   return text.toWellFormed().replace(/[/\x00-\x1f]/g, "-");
 }
 
-/** The link that keeps a file from being made at a path, or null (`Sandbox.strayLink`). */
+/** Returns the link that prevents creating a file at a path, or null (`Sandbox.strayLink`). */
 export type StrayLink = (path: string) => string | null;
 
-/** A file that takes complete output up to a number of bytes. Opening and writing may fail; `problem` tells. */
+/** A file for complete output up to a number of bytes. Opening and writing may fail; `problem` says why. */
 export class OverflowFile {
   #path: string;
   readonly #limit: number;
@@ -64,10 +64,10 @@ export class OverflowFile {
   #written = 0;
   /** Why there is no usable file. */
   problem: Problem | null = null;
-  /** Whether bytes were left out because of the limit. */
+  /** Whether bytes were omitted because of the limit. */
   capped = false;
 
-  /** `owner` names the call whose output it takes: what the same call kept before gives way. */
+  /** `owner` names the call whose output it keeps; earlier output of the same call is replaced. */
   constructor(
     path: string,
     limit: number,
@@ -80,12 +80,12 @@ export class OverflowFile {
     this.#owner = owner;
   }
 
-  /** Where the file is, once it was made; until then where it is wanted. */
+  /** Path of the file; until it is created, the wanted path. */
   get path(): string {
     return this.#path;
   }
 
-  /** Appends bytes; the file is made at the first call. Never rejects. */
+  /** Appends bytes; the first call creates the file. Never rejects. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.problem !== null) return;
     const room = this.#limit - this.#written;
@@ -103,7 +103,7 @@ export class OverflowFile {
         code: "overflow-unwritable",
         message: `The complete output could not be kept in ${this.path}: ${reasonOf(thrown)}.`,
       };
-      // Half of it helps nobody, least of all on a disk that is full.
+      // A partial file is of no use, least of all on a full disk.
       await this.discard();
     }
   }
@@ -121,12 +121,12 @@ export class OverflowFile {
     this.#file = null;
   }
 
-  /** The path when the file holds the output, else null. */
+  /** The path if the file holds the output, else null. */
   get usablePath(): string | null {
     return this.problem === null && this.#written > 0 ? this.path : null;
   }
 
-  /** Takes the file away again, for output that turned out to fit after all. */
+  /** Removes the file again, for output that fits after all. */
   async discard(): Promise<void> {
     this.close();
     if (this.#created) await removeIfThere(this.path);
@@ -135,24 +135,24 @@ export class OverflowFile {
   }
 }
 
-/** What the system says, without its number. */
+/** The system's message, without its number. */
 function reasonOf(thrown: unknown): string {
   return thrownText(thrown).replace(/ \(os error \d+\).*$/s, "").replace(/\.$/, "");
 }
 
-/** Bytes that a name may have, with room for a tag that tells it from another one. */
+/** Maximum number of bytes of a name, leaving room for a tag that makes it unique. */
 const MOST_NAME = 200;
 
-/** How many names are tried. */
+/** Maximum number of names that are tried. */
 const TRIES = 8;
 
-/** The end of a name, which tells more than its beginning, at most so many bytes of UTF-8 long. */
+/** Shortens a name to its end, which says more than its beginning, in at most MOST_NAME bytes of UTF-8. */
 function shortName(name: string): string {
   if (new TextEncoder().encode(name).length <= MOST_NAME) return name;
   return [...cutName([...name].reverse().join(""), MOST_NAME)].reverse().join("");
 }
 
-/** The name with a tag before its ending. */
+/** The name with a tag before its extension. */
 function tagged(name: string): string {
   const dot = name.lastIndexOf(".");
   const at = dot > 0 ? dot : name.length;
@@ -160,9 +160,9 @@ function tagged(name: string): string {
 }
 
 /**
- * Makes a new file for this person only, at the path or beside it: a file that stands there is what another call put out, and
- * somebody was told that it is there (found-2 T5). A link is removed, and none that a command could have planted is followed:
- * neither that file nor the folders around it.
+ * Creates a new file, readable only by this person, at the path or next to it. An existing file is the output of
+ * another call, which a result already names, so it stays. A link at the path is removed. No link that a command could
+ * have planted is followed, neither for the file nor for the folders around it.
  */
 async function createPrivate(
   path: string,
@@ -186,15 +186,15 @@ async function createPrivate(
   }
 }
 
-/** Whose the files are that this process made, by real path. */
+/** Owners of the files that this process created, by real path. */
 const owners = new Map<string, string>();
 
-/** A name of a call that no other call has; null for one whose document has no name, as ids are given anew there. */
+/** A unique name of a call; null for a document without a path, because its ids may be reused. */
 export function ownerOf({ source, document, id }: OverflowPlace): string | null {
   return document === null ? null : JSON.stringify([source, document, id]);
 }
 
-/** Makes the file at a real path; null when one of another call stands there. */
+/** Creates the file at a real path; null if a file of another call exists there. */
 async function createNew(real: string, owner: string | null): Promise<Deno.FsFile | null> {
   const folder = parentOf(real);
   let file: Deno.FsFile;
@@ -207,7 +207,7 @@ async function createNew(real: string, owner: string | null): Promise<Deno.FsFil
     throw thrown;
   }
   try {
-    // The command lives while its output is kept: a link may have taken the place of a folder meanwhile.
+    // The command may still run while its output is kept, so a link may have replaced a folder meanwhile.
     const [opened, current] = [await file.stat(), await Deno.lstat(real)];
     if (
       opened.ino === current.ino && opened.dev === current.dev && await Deno.realPath(folder) === folder

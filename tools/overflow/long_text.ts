@@ -1,5 +1,5 @@
-// Text of any length as a result may show it: one end of it, and the whole in a file as soon as it is over the limits. It
-// comes in pieces, and no more of it is held in memory than is shown (tool-cycle 8).
+// Shortens text of any length for a result: it keeps one end, and writes the whole text to a file once it exceeds the
+// limits. Text arrives in pieces, and memory holds no more than is shown.
 
 import type { Environment } from "../../base/environment.ts";
 import type { TextInPieces } from "../definition.ts";
@@ -15,10 +15,10 @@ import {
 } from "./file.ts";
 import { overflowNotice, withNotice } from "./notice.ts";
 
-/** Characters of a text that are taken at once. */
+/** Number of characters processed in one piece. */
 const PIECE = 64 * 1024;
 
-/** What shortening with a file needs to know. */
+/** Options for shortening a text with an overflow file. */
 export interface OverflowOptions extends OverflowPlace {
   readonly direction: "head" | "tail";
   readonly settings: TruncateSettings;
@@ -29,8 +29,8 @@ export interface OverflowOptions extends OverflowPlace {
 }
 
 /**
- * Text within the limits comes back as it is. Longer text is shortened, its complete form kept in a file, and
- * a notice appended; when the file cannot be written the notice says why.
+ * Returns text within the limits unchanged. Longer text is shortened, its complete form written to a file, and a notice
+ * appended. If the file cannot be written, the notice says why.
  */
 export async function truncateWithOverflow(text: string, options: OverflowOptions): Promise<string> {
   const long = new LongText(options);
@@ -38,7 +38,7 @@ export async function truncateWithOverflow(text: string, options: OverflowOption
   return await long.finish();
 }
 
-/** Takes a text piece by piece. */
+/** Accepts a text in pieces. */
 export class LongText implements TextInPieces {
   readonly #options: OverflowOptions;
   readonly #maxLines: number;
@@ -46,7 +46,7 @@ export class LongText implements TextInPieces {
   readonly #end: Head | Tail;
   readonly #encoder = new TextEncoder();
   #file: OverflowFile | null = null;
-  /** The first half of a character whose second comes with the next piece. */
+  /** A high surrogate whose low surrogate comes with the next piece. */
   #half = "";
   #isOver = false;
 
@@ -55,12 +55,12 @@ export class LongText implements TextInPieces {
     this.#options = options;
     this.#maxLines = Math.max(0, maxLines ?? settings.max_lines);
     this.#maxBytes = Math.max(0, maxBytes ?? settings.max_bytes);
-    // What was seen before the limits were passed is all there when the file is begun. One byte more tells that a line
-    // goes on behind the limit; the end may begin within a character.
+    // Memory still holds all earlier text when the file is created. One extra byte shows that a line continues after
+    // the limit; the tail may start inside a character.
     this.#end = direction === "head" ? new Head(this.#maxBytes + 1) : new Tail(this.#maxBytes + 4);
   }
 
-  /** Takes the next piece; waits for the file, so that a flood is slowed down instead of piling up. */
+  /** Adds a piece; waits for the file, so that fast output is slowed down instead of filling memory. */
   async push(text: string): Promise<void> {
     if (this.#isOver) return;
     const all = this.#half + text;
@@ -69,14 +69,14 @@ export class LongText implements TextInPieces {
     await this.#take(this.#encoder.encode(isOpen ? all.slice(0, -1) : all));
   }
 
-  /** The text to show, with a notice when it is not the whole of it. */
+  /** The text to show, with a notice if it is incomplete. */
   async finish(): Promise<string> {
     if (this.#half !== "") await this.#take(this.#encoder.encode(this.#half));
     this.#isOver = true;
     this.#file?.close();
     const { direction, settings } = this.#options;
     const kept = this.#end.bytes();
-    // The end may begin in the middle of a character, the text does not.
+    // The tail may start inside a character; the text must not.
     const start = direction === "tail" && kept.length < this.#end.total ? characterStart(kept, 0) : 0;
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(kept.subarray(start));
     if (this.#file === null) return text;
@@ -93,7 +93,7 @@ export class LongText implements TextInPieces {
     return withNotice(shown.content, notice);
   }
 
-  /** Ends without an answer and takes the file away; nothing happens after `finish`. */
+  /** Ends without a result and removes the file; does nothing after `finish`. */
   async abandon(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,23 +1,23 @@
-// The bracketed line that tells of a shortened result, and where its complete text is (tool-cycle 8).
+// The bracketed notice about a shortened result, and where its complete text is.
 
 import type { Truncation } from "../definition.ts";
 import { formatSize } from "../truncate.ts";
 
-/** What the notice says besides the numbers. */
+/** Content of the notice in addition to the numbers. */
 export interface NoticeOptions {
   readonly direction: "head" | "tail";
   readonly maxBytes: number;
-  /** Where the complete output is. */
+  /** Path of the complete output. */
   readonly path?: string | null;
   /** Why there is no such file, as a whole sentence. */
   readonly lost?: string | null;
-  /** The file holds only this many bytes. */
+  /** Number of bytes to which the file is limited. */
   readonly cappedAt?: number | null;
-  /** Bytes of the line of which only a part is kept. */
+  /** Number of bytes of the line of which only a part is kept. */
   readonly lineBytes?: number;
 }
 
-/** The bracketed line for one of the five ways to shorten a text. */
+/** The bracketed line for each of the five ways to shorten a text. */
 export function overflowNotice(truncation: Truncation, options: NoticeOptions): string {
   const total = truncation.total_lines;
   const size = formatSize(options.maxBytes);
@@ -44,7 +44,7 @@ export function overflowNotice(truncation: Truncation, options: NoticeOptions): 
   return `[${text}]`;
 }
 
-/** Kept text and notice, an empty line between; only the notice when nothing was kept. */
+/** Kept text and notice, separated by an empty line; only the notice if nothing was kept. */
 export function withNotice(content: string, notice: string): string {
   return content === "" ? notice : `${content}\n\n${notice}`;
 }

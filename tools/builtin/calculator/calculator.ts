@@ -1,4 +1,4 @@
-// The tools that reckon (tools 8.8).
+// The tools that evaluate arithmetic expressions.
 
 import { type BuiltinTool, CODING_ASSISTANT, type ExecutionResult } from "../../definition.ts";
 import { inputValidator } from "../../validate.ts";
@@ -7,9 +7,9 @@ import { validators } from "../validators.generated.ts";
 import { ExpressionFault, valueOf } from "./expression.ts";
 import { numberText } from "./number_text.ts";
 
-/** Milliseconds the slow one waits when the call does not say. */
+/** Default delay of calculator_async in milliseconds. */
 const USUAL_DELAY = 1000;
-/** Milliseconds it waits at most. */
+/** Maximum delay in milliseconds. */
 const MOST_DELAY = 60_000;
 
 const NOTATION =
@@ -17,7 +17,7 @@ const NOTATION =
 
 const expression = { type: "string", description: `The expression: ${NOTATION}.` };
 
-/** The definition of calculator; `enabled` says whether it is offered without being named. */
+/** Defines calculator; `enabled` says whether requests offer it by default. */
 export function calculatorTool({ enabled }: { readonly enabled: boolean }): BuiltinTool {
   return {
     name: "calculator",
@@ -40,7 +40,7 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Buil
   };
 }
 
-/** The definition of calculator_async: the same after a while, to try out what happens during long calls. */
+/** Defines calculator_async: the same after a delay, to try out what happens during long calls. */
 export function calculatorAsyncTool(): BuiltinTool {
   return {
     name: "calculator_async",

@@ -1,19 +1,18 @@
-// The value of an arithmetic expression in the notation of Lua. Nothing is executed: it is read and reckoned in one pass.
+// Evaluates an arithmetic expression in Lua notation. Nothing is executed: it is parsed and evaluated in one pass.
 
 import { functionNamed, raised } from "./functions.ts";
 
-/** Characters of an expression. */
+/** Maximum number of characters of an expression. */
 export const MOST_CHARACTERS = 10_000;
-/** Levels of parentheses, signs and powers within each other. */
+/** Maximum nesting of parentheses, signs and powers. */
 export const MOST_LEVELS = 200;
 
 /** Why an expression has no value; the message is a whole sentence. */
 export class ExpressionFault extends Error {}
 
-/** What an expression comes to. */
 export type Value = number | boolean;
 
-/** The value of an expression. Throws `ExpressionFault`. */
+/** Evaluates an expression. Throws `ExpressionFault`. */
 export function valueOf(expression: string): Value {
   if (expression.trim() === "") throw new ExpressionFault("The expression is empty.");
   if (expression.length > MOST_CHARACTERS) {
@@ -51,7 +50,7 @@ function tokensOf(expression: string): Token[] {
 
 const END: Token = { kind: "end", text: "" };
 
-/** Takes tokens from the left; each method reads one level of precedence and answers with its value. */
+/** Consumes tokens from the left; each method parses one precedence level and returns its value. */
 class Reader {
   readonly #tokens: readonly Token[];
   #at = 0;
@@ -71,7 +70,7 @@ class Reader {
     return this.#tokens[this.#at] ?? END;
   }
 
-  /** Takes the next token if it is one of these signs. */
+  /** Consumes the next token if it is one of these operators. */
   #take(...signs: readonly string[]): string | null {
     const { kind, text } = this.#next();
     if (kind !== "sign" || !signs.includes(text)) return null;
@@ -123,7 +122,7 @@ class Reader {
     return this.#deeper(() => this.#take("-") === null ? this.#power() : -numeric(this.#signed()));
   }
 
-  /** Binds tighter than a sign before it, and takes one after it: `-2^-2`. */
+  /** Binds tighter than a sign before it, and accepts one after it: `-2^-2`. */
   #power(): Value {
     const base = this.#operand();
     return this.#take("^") === null ? base : raised(numeric(base), numeric(this.#signed()));
@@ -197,7 +196,7 @@ function multiplied(sign: string, a: number, b: number): number {
   if (sign === "*") return a * b;
   if (sign === "/") return a / b;
   if (sign === "//") return Math.floor(a / b);
-  // The rest has the sign of the divisor.
+  // The remainder has the sign of the divisor.
   const rest = a % b;
   return rest !== 0 && (rest < 0) !== (b < 0) ? rest + b : rest;
 }

@@ -1,19 +1,19 @@
-// The functions of Lua's `math` over numbers. Of those with several results the first one counts, as in an expression of Lua.
+// The functions of Lua's `math` for numbers. A function with several results returns the first, as in a Lua expression.
 
-/** As C has it: one to any power is one, and so is minus one to an infinite one. */
+/** Power as in C: one to any power is one, and so is minus one to an infinite power. */
 export function raised(base: number, exponent: number): number {
   if (base === 1 || (base === -1 && Math.abs(exponent) === Infinity)) return 1;
   return base ** exponent;
 }
 
-/** A function with the number of values it takes. */
+/** A function and the number of its arguments. */
 export interface Known {
   readonly least: number;
   readonly most: number;
   apply(...values: readonly number[]): number;
 }
 
-/** The function of that name, or null. */
+/** The function with this name, or null. */
 export function functionNamed(name: string): Known | null {
   return FUNCTIONS.get(name) ?? null;
 }
@@ -60,7 +60,7 @@ const FUNCTIONS: ReadonlyMap<string, Known> = new Map(Object.entries({
   tanh: one(Math.tanh),
 }));
 
-/** The part of a number from a half up to one, without its power of two. */
+/** The mantissa of a number, from a half up to one, without its power of two. */
 function fraction(value: number): number {
   if (value === 0 || !Number.isFinite(value)) return value;
   let part = value;
@@ -69,14 +69,16 @@ function fraction(value: number): number {
   return part;
 }
 
-/** The usual bases are exact for their powers. */
+/** Exact for powers of the usual bases. */
 function logarithm(value: number, base: number): number {
   if (base === 2) return Math.log2(value);
   if (base === 10) return Math.log10(value);
   return Math.log(value) / Math.log(base);
 }
 
-/** From 0 up to 1; with one value a whole number from 1 to it, with two one between them, both included. */
+/**
+ * A number from 0 up to 1; with one argument an integer from 1 to it, with two an integer between them, both included.
+ */
 function random(first?: number, second?: number): number {
   if (first === undefined) return Math.random();
   const [low, high] = second === undefined ? [1, first] : [first, second];

@@ -1,8 +1,8 @@
-// A number as C's `%.14g` writes it.
+// Formats a number like C's `%.14g`.
 
 const DIGITS = 14;
 
-/** The text of a number with at most 14 digits, without zeros at the end. */
+/** Formats a number with at most 14 digits, without trailing zeros. */
 export function numberText(value: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";

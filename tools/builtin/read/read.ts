@@ -1,4 +1,4 @@
-// The tool that reads a file: text by lines, anything else as a reference the provider gets as a file.
+// The tool that reads a file: text by lines, anything else as a reference that the provider gets as a file.
 
 import { isAttachable } from "../../../base/media.ts";
 import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
@@ -28,7 +28,7 @@ export interface ReadOptions {
   readonly maxBytes: number;
 }
 
-/** The definition of read for the given limits, which its description names. */
+/** Defines read for the given limits, which its description names. */
 export function readTool(limits: ReadOptions): BuiltinTool {
   return {
     name: "read",
@@ -97,7 +97,7 @@ async function readRegular(
   if (!isReadable(real, context)) return failed(refusedSentence(shown, real, context));
   const info = await Deno.stat(real);
   if (info.isDirectory) return failed(`${shown} is a folder. List it with ls.`);
-  // Opening a pipe would wait for somebody to write into it.
+  // Opening a pipe would wait for a writer.
   if (!info.isFile) return failed(`${shown} is a pipe, a socket or a device, not a regular file.`);
   if (isSystemFile(real, info)) return failed(refusedSentence(shown, real, context));
   const offset = wholeNumber(input.offset, 1);
@@ -106,14 +106,14 @@ async function readRegular(
   const remember = context.seen !== undefined;
   const request = { real, named, range: { offset, count, ...limits }, remember };
   const read = await onDisk(context, "read", request, signal);
-  // What took the place of a file that was judged came after the judgement.
+  // A file that replaced the checked one appeared after the check.
   if (read === null) throw new Exchanged(shown);
   const result = resultOf(read, shown, offset, limits);
   if (result.success && read.now !== null) await context.seen?.record([[real, read.now]]);
   return result;
 }
 
-/** Whether the sandbox lets tools read a real path (sandbox 12.1) and it is none of the system's own files (S7). */
+/** Whether the sandbox lets tools read a real path, and it is not one of the system's own files. */
 function isReadable(real: string, { sandbox }: ExecutionContext): boolean {
   return !isSystemPath(real) && sandbox.isPathReadable(real);
 }
@@ -152,7 +152,7 @@ function shownText(selection: LineSelection, offset: number, shown: string, limi
   return kept === 0 ? notice : `${text}\n\n${notice}`;
 }
 
-/** The bracketed line about what is missing; null when nothing is. */
+/** The bracketed line about what is missing; null if nothing is. */
 function noticeFor(
   { kept, total, cutBy, firstLineBytes }: LineSelection,
   offset: number,
@@ -178,7 +178,7 @@ function lineCount(count: number): string {
   return `${count} line${count === 1 ? "" : "s"}`;
 }
 
-/** One word for a shell; a leading `~/` stays outside the quotes, where it means the home folder. */
+/** Quotes a path as one shell word; a leading `~/` stays outside the quotes, where it means the home folder. */
 function shellQuote(path: string): string {
   if (path.startsWith("~/")) return `~/${shellQuote(path.slice(2))}`;
   return `'${path.replaceAll("'", "'\\''")}'`;

@@ -15,10 +15,10 @@ import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../s
 import { validators } from "../validators.generated.ts";
 import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } from "./searched.ts";
 
-/** Files of one call, unless it asks for another number. */
+/** Default limit of files in one call. */
 const USUAL_LIMIT = 500;
 
-/** The definition of find for the given limits, which its description names. */
+/** Defines find for the given limits, which its description names. */
 export function findTool(limits: SearchLimits): BuiltinTool {
   return {
     name: "find",

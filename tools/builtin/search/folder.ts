@@ -1,4 +1,4 @@
-// Where the paths of a call lead, for tools that look into folders.
+// Resolves the paths of a call for tools that search folders.
 
 import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
 import { resolvePath } from "../../../base/paths.ts";
@@ -7,22 +7,19 @@ import type { ExecutionContext } from "../../definition.ts";
 import { FileFailure } from "../../../base/disk/failures.ts";
 import { leading, nowhereSentence, type Places } from "../file_failures.ts";
 
-/** What a path of a call leads to. */
+/** Target of a path of a call. */
 export interface Place {
-  /** Real path. */
   readonly real: string;
   readonly info: Deno.FileInfo;
 }
 
-/** The paths of a tool that works in `cwd`, which is the folder of the document unless a setting says otherwise. */
+/** Path context of a tool that works in `cwd`, which is the document's folder unless a setting says otherwise. */
 export function placesOf({ cwd, environment, sandbox, disk }: ExecutionContext): Places {
   const base = { folder: cwd, home: environment.home };
   return { path: { resolve: (path) => resolvePath(path, base) }, sandbox, disk };
 }
 
-/**
- * What stands at a path as the model wrote it. Throws `FileFailure` where tools may not look, and as the system does.
- */
+/** Resolves a path as the model wrote it. Throws `FileFailure` where tools may not read, and the system's errors. */
 export async function placeAt(shown: string, places: Places): Promise<Place> {
   const real = realPath(places.path.resolve(shown), "/");
   if (real === null) throw new FileFailure(nowhereSentence(shown));

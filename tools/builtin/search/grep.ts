@@ -15,10 +15,10 @@ import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../s
 import { validators } from "../validators.generated.ts";
 import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } from "./searched.ts";
 
-/** Lines of one call, unless it asks for another number. */
+/** Default limit of lines in one call. */
 const USUAL_LIMIT = 100;
 
-/** The definition of grep for the given limits, which its description names. */
+/** Defines grep for the given limits, which its description names. */
 export function grepTool(limits: SearchLimits): BuiltinTool {
   return {
     name: "grep",

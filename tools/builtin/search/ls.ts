@@ -17,9 +17,9 @@ import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../s
 import { validators } from "../validators.generated.ts";
 import { placeAt, placesOf } from "./folder.ts";
 
-/** Levels of folders that one call may go down. */
+/** Maximum depth of folders in one call. */
 const MOST_DEPTH = 10;
-/** Entries of one call, unless it asks for another number. */
+/** Default limit of entries in one call. */
 const USUAL_LIMIT = 500;
 
 export interface LsOptions {
@@ -27,7 +27,7 @@ export interface LsOptions {
   readonly maxBytes: number;
 }
 
-/** The definition of ls for the given limits, which its description names. */
+/** Defines ls for the given limits, which its description names. */
 export function lsTool(limits: LsOptions): BuiltinTool {
   return {
     name: "ls",
@@ -95,7 +95,7 @@ async function listed(
   const { real, info } = await placeAt(shown, placesOf(context));
   if (!info.isDirectory) return failed(`${shown} is not a folder. Read a file with read.`);
   const depth = depthOf(input);
-  // More than can be shown is counted only.
+  // Entries that cannot be shown are only counted.
   const limit = Math.min(wholeNumber(input.limit, USUAL_LIMIT), maxLines);
   const listing = await onDisk(context, "list", { start: real, depth, limit }, signal);
   if (listing.closed > 0 && listing.total === 0) {

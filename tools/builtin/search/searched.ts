@@ -1,4 +1,4 @@
-// What find and grep share: where they search, what they leave out, and how an answer is put together.
+// What find and grep share: where they search, what they skip, and how an answer is composed.
 
 import { inTime } from "../../files/on_disk.ts";
 import type { Gaps, SearchOptions } from "../../files/search/search.ts";
@@ -10,16 +10,16 @@ import { fileSentence } from "../file_failures.ts";
 import { text } from "../schema.ts";
 import { type Place, placeAt, placesOf } from "./folder.ts";
 
-/** How much one answer may hold. */
+/** Limits of one answer. */
 export interface SearchLimits {
   readonly maxLines: number;
   readonly maxBytes: number;
 }
 
-/** Names that are skipped unless the settings say otherwise. */
+/** Names that are skipped by default. */
 const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv", "target", "dist", "build", "vendor"];
 
-/** Seconds that a search has beyond its own clock before nobody waits for it. */
+/** Seconds added to the search's own time limit before the call stops waiting. */
 const GRACE = 5;
 
 /** The schema of `tools.find` and `tools.grep`. */
@@ -33,13 +33,13 @@ export function searchConfig(): JsonSchema {
   };
 }
 
-/** Where a search began. */
+/** Where a search begins. */
 export interface SearchPlace extends Place {
-  /** What stands before the paths of an answer; empty for the working folder itself. */
+  /** Prefix of the paths in an answer; empty for the working folder itself. */
   readonly prefix: string;
 }
 
-/** Does the search of a call, whose `path` may be left out; its failures are sentences. */
+/** Runs the search of a call, whose `path` is optional; its failures are sentences. */
 export async function searched(
   input: ToolInput,
   context: ExecutionContext,
@@ -68,7 +68,7 @@ export async function searched(
     return await search({ ...place, prefix }, options, signal);
   };
   try {
-    // It has a clock of its own, whose answer has what was found until then.
+    // The search has its own time limit, and then returns what it found so far.
     return await inTime({ timeout: context.timeout + GRACE, signal: context.signal }, work);
   } catch (thrown) {
     if (context.signal.aborted) return { success: false, error: STOPPED };
@@ -86,7 +86,7 @@ function prefixOf(shown: string, resolved: string, cwd: string): string {
   return resolved.startsWith(`${cwd}/`) ? resolved.slice(cwd.length + 1) : shown.replace(/(?<=.)\/+$/, "");
 }
 
-/** A path of an answer on a line of its own. */
+/** A path of an answer, safe for a line of its own. */
 export function lineOf({ prefix }: SearchPlace, path: string): string {
   const joined = prefix === "" || path === ""
     ? `${prefix}${path}`
@@ -94,7 +94,7 @@ export function lineOf({ prefix }: SearchPlace, path: string): string {
   return onOneLine(joined);
 }
 
-/** An answer: the lines there is room for, and below them in brackets what has to be said. */
+/** Composes an answer: the lines that fit, and below them notes in brackets. */
 export function answer(
   nothing: string,
   lines: readonly string[],
@@ -111,7 +111,7 @@ export function answer(
   return { success: false, error: whole === "" ? sentence : `${whole}\n\n${sentence}`, status: sentence };
 }
 
-/** A note about so many things; none where there are none. */
+/** A note about a count; empty if it is zero. */
 export function listed(count: number, noun: string, what: string): string[] {
   return count === 0 ? [] : [`${plural(count, noun)} ${what}`];
 }
