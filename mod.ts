@@ -20,7 +20,7 @@
 import { liveEnvironment, systemFor } from "./base/environment.ts";
 import type { Outcome } from "./base/problem.ts";
 import { loadSettings as load } from "./config/load.ts";
-import { DEFAULT_SETTINGS } from "./config/defaults.ts";
+import { DEFAULT_SETTINGS } from "./config/settings.generated.ts";
 import type { LoadedSettings, SettingsOptions } from "./config/sources/find.ts";
 import { createSandboxApi, type SandboxApi, type SandboxApiAliases } from "./sandbox/api.ts";
 import { backends } from "./sandbox/mod.ts";
@@ -29,36 +29,41 @@ export * from "./agent/mod.ts";
 export { type Environment, processEnvironment } from "./base/environment.ts";
 export { failure, type Outcome, type Problem, success } from "./base/problem.ts";
 export type { LongText } from "./base/text/long_text.ts";
-export { DEFAULT_SETTINGS } from "./config/defaults.ts";
-export type {
-  ContextSettings,
-  FrontmatterLimits,
-  HookSettings,
-  LockPlace,
-  PricingSettings,
-  RunSettings,
-  Settings,
-  TrustSettings,
-} from "./config/settings.ts";
-export type { McpServer, SkillSettings } from "./config/settings/extensions.ts";
-export type {
-  ModelSetting,
-  Parameters,
-  ProviderParameters,
-  ProviderSettings,
-  Thinking,
-  ThinkingLevel,
-} from "./config/settings/model.ts";
-export type { NetworkList, ResourceLimits, RwPath, SandboxSettings } from "./config/settings/sandbox.ts";
+export {
+  type ContextSettings,
+  DEFAULT_SETTINGS,
+  type FrontmatterLimits,
+  type HookSettings,
+  type McpServer,
+  type Parameters,
+  type PricingSettings,
+  type ProviderSettings,
+  type RunSettings,
+  type SandboxSettings,
+  type Settings,
+  type SkillSettings,
+  type ToolSettings,
+  type ToolVariables,
+  type TrustSettings,
+} from "./config/settings.generated.ts";
 export type {
   ApprovalPreset,
   AutoApprove,
   AutoApproveFunction,
+  CredentialVariables,
   DocumentApproval,
-  McporterSettings,
+  ModelSetting,
+  NetworkList,
+  Presets,
+  ProviderParameters,
+  ResolvedSkills,
+  ResolvedTools,
   ResolverFile,
-  ToolSettings,
-} from "./config/settings/tools.ts";
+  ResourceLimits,
+  RwPath,
+  Thinking,
+  ThinkingLevel,
+} from "./config/values.ts";
 export type { SettingsOptions } from "./config/sources/find.ts";
 export { MemoryStore } from "./cycle/storage/memory_store.ts";
 export * from "./parser/library.ts";

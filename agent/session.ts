@@ -4,7 +4,7 @@ import { listed } from "../base/names.ts";
 import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
 import type { Authority } from "../config/document/authority.ts";
 import type { FirstBlock } from "../config/document/first_block.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.generated.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/types.ts";

@@ -8,8 +8,7 @@ import type { DocumentSettings } from "../config/document/first_block.ts";
 import { findSources, type Loaded, type Sources } from "../config/sources/find.ts";
 import { toolFolders } from "../config/sources/tool_folders.ts";
 import { type Outcome, success } from "../base/problem.ts";
-import type { LockPlace, Settings } from "../config/settings.ts";
-import type { SandboxSettings } from "../config/settings/sandbox.ts";
+import type { SandboxSettings, Settings } from "../config/settings.generated.ts";
 import type { Chat, Frontmatter, Preamble } from "../parser/types.ts";
 import type { EvaluatedFrontmatter } from "../prompt/evaluate.ts";
 import type { ReadPolicy } from "../prompt/file_log.ts";
@@ -123,7 +122,7 @@ async function withoutDocument(
 export async function lockPlaceOf(
   host: SettingsHost,
   path: string,
-): Promise<{ readonly place: LockPlace; readonly sources?: Sources }> {
+): Promise<{ readonly place: Settings["lock"]["place"]; readonly sources?: Sources }> {
   const { settings, environment } = host;
   const found = findSources({ ...settings, environment, document: path });
   if (!found.ok) return { place: "state" };

@@ -3,7 +3,7 @@
 import type { Environment } from "../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
 import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.generated.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/run/cycle.ts";
 import type { Emit } from "../cycle/types.ts";

@@ -4,7 +4,7 @@
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { FirstBlock, FrontmatterDiagnostic } from "../config/document/first_block.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.generated.ts";
 import type { LoadedSettings, SettingsOverrides } from "../config/sources/find.ts";
 import type { Step } from "../cycle/plan/types.ts";
 import type { TargetSpec } from "../cycle/plan/targets.ts";

@@ -3,7 +3,7 @@
 
 import { inFolder } from "../tests/folder.ts";
 import { plant, projectSandbox } from "../tests/sandbox/fixture.ts";
-import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../config/settings.generated.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
 import type { DiskAccess, ToolInput } from "../tools/definition.ts";

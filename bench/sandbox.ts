@@ -1,7 +1,7 @@
 // What the protections of the sandbox cost: a wrapped call against bubblewrap with its plain argument list.
 
 import type { Environment } from "../base/environment.ts";
-import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../config/settings.generated.ts";
 import { bwrap } from "../sandbox/backends/builtin.ts";
 import type { Outcome } from "../base/problem.ts";
 import { createSandbox, type Running, type RunSandbox, spawn } from "../sandbox/mod.ts";

@@ -1,7 +1,7 @@
 // What a call of a tool file costs: the first, for which a host starts behind the wall, and those that follow.
 
 import { chatInMemory } from "../agent/open.ts";
-import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../config/settings.generated.ts";
 import { createSandbox } from "../sandbox/mod.ts";
 import { createContext } from "../tools/context.ts";
 import { type Callee, callFile } from "../tools/vellum/call.ts";

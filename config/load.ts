@@ -2,7 +2,7 @@
 
 import { type Outcome, success } from "../base/problem.ts";
 import { BUILTIN_CATALOG } from "./schema/catalog.ts";
-import { DEFAULT_SETTINGS } from "./defaults.ts";
+import { DEFAULT_SETTINGS } from "./settings.generated.ts";
 import { findSources, type Loaded, type LoadOptions } from "./sources/find.ts";
 
 /**

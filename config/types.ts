@@ -18,6 +18,13 @@ export const LAYER_NAMES: Readonly<Record<Layer, string>> = {
   C: "command line",
 };
 
+const RANK: Readonly<Record<Layer, number>> = { D: 0, G: 1, P: 2, R: 3, M: 4, C: 5 };
+
+/** Negative when the first layer is the weaker one. */
+export function compareLayers(a: Layer, b: Layer): number {
+  return RANK[a] - RANK[b];
+}
+
 export type Op = "set" | "append" | "prepend" | "remove";
 
 /**
@@ -41,9 +48,9 @@ export type FaultCode =
   | "config_not_a_list"
   | "config_unknown_operator"
   | "config_unknown_tool"
-  | "config_unavailable"
   | "config_without_effect"
-  | "config_ignored_value";
+  | "config_ignored_value"
+  | "config_old_key";
 
 /** What is wrong with one key of a layer (frontmatter-config 3.7). */
 export interface Fault {
@@ -86,7 +93,7 @@ export interface LayerDraft {
   readonly layer: Layer;
   /** What was written so far, in order. */
   readonly operations: readonly Operation[];
-  /** Writes that had no effect because this layer may not make them (`config_ignored_value`). */
+  /** Old keys (`config_old_key`), and writes without effect because this layer may not make them. */
   readonly warnings: readonly Fault[];
   /** What the key is, or `config_unknown_key`. */
   kind(keys: readonly string[]): Answer<KeyKind>;

@@ -5,9 +5,8 @@
 
 import { folderOfDocument } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
-import { DEFAULT_SETTINGS } from "../config/defaults.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../config/settings.generated.ts";
 import { BUILTIN_TOOLS } from "../config/rules/builtin_tools.generated.ts";
-import type { Settings } from "../config/settings.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { assistantParts } from "./assistant_parts.ts";
 import { attachmentFindings, isKept, readAttachment, type SavedAttachment } from "./attachments.ts";

@@ -1,6 +1,6 @@
 // The providers that are built in, as what can be said of them without loading any.
 
-import { ownKeyVariable } from "../config/settings/model.ts";
+import { ownKeyVariable } from "../config/values.ts";
 
 /** What is known of a provider before it is loaded. */
 export interface KnownProvider {

@@ -2,7 +2,7 @@
 
 import { nearest } from "../base/names.ts";
 import { failure, type Outcome, success } from "../base/problem.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.generated.ts";
 import { KNOWN_PROVIDERS, type KnownProvider, ownProvider } from "./known.ts";
 import type { Provider } from "./types.ts";
 

@@ -1,7 +1,7 @@
 // A provider as a pair of pure functions: prompt to request, stream event to effects (design: one file per API).
 
 import type { Problem } from "../base/problem.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.generated.ts";
 import type { Part, Prompt } from "../prompt/types.ts";
 import type { LongText } from "../base/text/long_text.ts";
 

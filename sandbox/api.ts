@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { inOneLine, type Outcome, success } from "../base/problem.ts";
-import type { SandboxSettings } from "../config/settings/sandbox.ts";
+import type { SandboxSettings } from "../config/settings.generated.ts";
 import { registerBuiltinBackends } from "./backends/builtin.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { createSandbox, type RunSandbox } from "./sandbox.ts";

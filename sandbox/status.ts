@@ -3,7 +3,7 @@
 import { canBeSeen } from "../base/files.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
 import type { BackendEntry } from "./backends/registry.ts";
-import type { ResourceLimits } from "../config/settings/sandbox.ts";
+import type { ResourceLimits } from "../config/values.ts";
 import type { DroppedEntry } from "./policy/writable.ts";
 import type { RunSandbox } from "./sandbox.ts";
 

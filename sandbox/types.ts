@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import type { Outcome, Problem } from "../base/problem.ts";
-import type { ResourceLimits } from "../config/settings/sandbox.ts";
+import type { ResourceLimits } from "../config/values.ts";
 
 /** The part of a policy that decides what a path shows: its content, nothing, or an empty folder. All paths are real. */
 export interface PathView {

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { inOneLine } from "../base/problem.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.generated.ts";
 import { toolEnvironment } from "../sandbox/policy/tool_environment.ts";
 import { expandPath } from "../sandbox/paths/expand.ts";
 import { folderOfDocument } from "../base/paths.ts";

@@ -1,7 +1,7 @@
 // Types of a tool: its definition, the context of a call and the result.
 
 import type { Environment } from "../base/environment.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.generated.ts";
 import type { FileAccess, Sandbox } from "../sandbox/types.ts";
 
 /** Decoded input of a call. It passed the tool's schema before the tool receives it. */

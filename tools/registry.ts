@@ -3,7 +3,7 @@
 import { byBytes } from "../base/bytes.ts";
 import { nearest } from "../base/names.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../base/problem.ts";
-import type { Settings } from "../config/settings.ts";
+import type { Settings } from "../config/settings.generated.ts";
 import type { RegisteredTool, Registration, ToolDefinition, ToolOrigin } from "./definition.ts";
 import { checkDefinition } from "./registration/check.ts";
 import { Sources } from "./registration/sources.ts";

@@ -1,6 +1,6 @@
 // How much of the model's context window a document takes.
 
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { type Fill, fillOf } from "../../cycle/usage/fill.ts";
 import { currentModel } from "../../providers/models/choice.ts";

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
-import type { HookSettings } from "../../config/settings.ts";
+import type { HookSettings } from "../../config/settings.generated.ts";
 import type { Stop, StopReason } from "../../cycle/types.ts";
 import { type Running, spawn } from "../../sandbox/mod.ts";
 

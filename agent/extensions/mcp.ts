@@ -3,7 +3,7 @@
 import program from "../../deno.json" with { type: "json" };
 import { parentOf } from "../../base/paths.ts";
 import { inOneLine, type Problem, success } from "../../base/problem.ts";
-import type { McpServer } from "../../config/settings/extensions.ts";
+import type { McpServer } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import type { Server } from "../../tools/mcp/server.ts";

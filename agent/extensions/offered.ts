@@ -2,7 +2,7 @@
 // tools.
 
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { foreignTool } from "../../config/data/hints.ts";
 import type { Diagnostic, Frontmatter } from "../../parser/types.ts";
 import { FILE_RESULT_CAPABILITY, type ToolDefinition } from "../../tools/definition.ts";

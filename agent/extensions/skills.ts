@@ -7,7 +7,7 @@ import { nearest } from "../../base/names.ts";
 import { parentOf } from "../../base/paths.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { FoundSkill, InspectedSkill } from "../../tools/skills/find.ts";
 import { skillPlaces } from "../../tools/skills/places.ts";
 import type { SkillFinding } from "../../tools/skills/skill.ts";

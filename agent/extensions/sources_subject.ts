@@ -1,7 +1,7 @@
 // Identifies a document whose tools to find, and how to end what was started for them.
 
 import type { Environment } from "../../base/environment.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 
 export interface SourcesSubject {

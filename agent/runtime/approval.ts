@@ -1,7 +1,7 @@
 // Builds the approval decision of a document: the resolver chain, and the downgrades of its approvals.
 
 import { type Outcome, success } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Journal } from "../../cycle/types.ts";
 import { holderOf } from "../../cycle/storage/lock.ts";
 import type { CycleParts } from "../../cycle/mod.ts";

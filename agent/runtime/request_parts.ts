@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { RequestOptions } from "../../cycle/send/request.ts";
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
 import type { Diagnostic } from "../../parser/types.ts";

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { Authority } from "../../config/document/authority.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { effectsOf, type Tools } from "../../cycle/plan/plan_inputs.ts";
 import type { Call } from "../../parser/types.ts";
 import { reachesFurther } from "../../sandbox/mod.ts";

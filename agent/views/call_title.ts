@@ -1,6 +1,6 @@
 // A call in one line that omits nothing, for hosts with enough room.
 
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Call } from "../../parser/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { previewCall } from "../../tools/preview.ts";

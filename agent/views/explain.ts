@@ -2,7 +2,7 @@
 // rule is.
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { resolveAll, type TargetSpec } from "../../cycle/plan/targets.ts";
 import type { Call, Chat } from "../../parser/types.ts";

@@ -2,7 +2,7 @@
 
 import { currentModel } from "../../providers/models/choice.ts";
 import { dayOf, isGone, modelsOf } from "../../providers/models/find.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 
 /** The models of the current provider, without those that were shut down. */
 export function modelNames(settings: Settings, now = new Date()): string[] {

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { resolveCredential } from "../../providers/keys/credentials.ts";
 import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { openNetwork } from "../../providers/http/network.ts";

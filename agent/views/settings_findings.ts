@@ -3,8 +3,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { inOneLine, type Outcome } from "../../base/problem.ts";
-import { DEFAULT_RW_PATHS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Day } from "../../providers/models/types.ts";
 import { knownProvider, providerNames, providersOfModel } from "../../providers/registry.ts";
@@ -93,7 +92,7 @@ function pathFindings({ sandbox: { policy } }: Settings, context: PathContext): 
   return [
     ...policy.rw_paths.flatMap((item) => {
       const { path, create } = typeof item === "string" ? { path: item, create: false } : item;
-      if (create || DEFAULT_RW_PATHS.includes(path)) return [];
+      if (create || DEFAULT_SETTINGS.sandbox.policy.rw_paths.includes(path)) return [];
       return inspect("rw_paths", path, "nothing there can be written");
     }),
     ...(policy.deny_read ?? []).filter(isPath).flatMap((entry) =>

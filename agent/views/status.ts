@@ -7,7 +7,7 @@ import { plan } from "../../cycle/plan/plan.ts";
 import type { Step } from "../../cycle/plan/types.ts";
 import { gatherPlanInputs, type Tools } from "../../cycle/plan/plan_inputs.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { mayHaveSkills } from "../extensions/skills.ts";
 import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } from "../settings.ts";

@@ -1,6 +1,6 @@
 // `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
 
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { type ExitStatus, fileChangeSentence, type RunSandbox, toolEnvironment } from "../../sandbox/mod.ts";
 import type { Prepared } from "../../sandbox/types.ts";
 import { thrownText } from "../../base/problem.ts";

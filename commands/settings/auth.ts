@@ -1,7 +1,7 @@
 // `flemma auth`: keys in the keyring of the system. A key goes in and never comes out again here.
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { type Keyring, systemKeyring } from "../../providers/keys/keyring.ts";
 import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
 import type { KeyKind } from "../../providers/keys/types.ts";

@@ -68,7 +68,10 @@ async function projectIn(environment: Environment, path: string, text: string): 
     return failure("config-invalid", lines.join("\n"), "Correct the file before trusting it.");
   }
   const { operations, ignored } = trustedShare(draft.log, root, environment.home);
-  const refused = [...ignored, ...draft.warnings.map(({ key }) => key)];
+  const refused = [
+    ...ignored,
+    ...draft.warnings.filter(({ code }) => code !== "config_old_key").map(({ key }) => key),
+  ];
   return success({
     lines: operations.map(inWords),
     ignored: [...new Set(refused)],

@@ -215,7 +215,10 @@ const HINTS: readonly Hint[] = [
     words: "history conversation_dir save_dir logs_dir",
     says: "the document is the conversation, and stays where you keep it",
   },
-  { words: "log log_level logLevel verbose debug", says: "that is logging.level" },
+  {
+    words: "log log_level logLevel verbose debug",
+    says: "no log is written; flemma status --last shows the latest messages",
+  },
   { words: "plugins plugin extensions", says: "files of tools are tools.modules" },
   {
     words: "memory rules rules_file context_files read_files",

@@ -5,9 +5,9 @@ import type { Diagnostic, Frontmatter, Preamble } from "../../parser/types.ts";
 import { kindOf } from "../schema/check.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
-import type { LayerLog } from "../layers/log.ts";
+import { inOrder, type LayerLog } from "../layers/log.ts";
 import type { Loaded } from "../sources/find.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../settings.generated.ts";
 import { nearest } from "../../base/names.ts";
 import type { ChunkProblem, Fault, LayerDraft, RunChunk } from "../types.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -76,7 +76,7 @@ export async function evaluate(options: BlockOptions): Promise<DocumentSettings>
   const lua = frontmatter.language.toLowerCase() === "lua";
   const draft = draftLayer({ layer: "M", others: loaded.logs, catalog, lua });
   const result = await resultOf(options, draft);
-  const logs = draft.operations.length === 0 ? loaded.logs : placed(loaded.logs, draft.log);
+  const logs = draft.operations.length === 0 ? loaded.logs : inOrder([...loaded.logs, draft.log]);
   const { denied, approved, untrusted_servers: untrusted } = loaded.settings.tools;
   const effective = effectiveSettings(logs, { catalog, denied, untrusted, approved });
   const problems: ChunkProblem[] = [
@@ -144,11 +144,6 @@ export function misplaced(preamble: Preamble, hasBlock: boolean): FrontmatterDia
   return misplacedBlocks(preamble, hasBlock).map(({ end, ...problem }) =>
     diagnosticOf({ start: problem.line, end }, problem)
   );
-}
-
-function placed(logs: DocumentSettings["logs"], log: DocumentSettings["logs"][number]) {
-  const rank = (layer: string) => "DGPRMC".indexOf(layer);
-  return [...logs, log].sort((a, b) => rank(a.layer) - rank(b.layer));
 }
 
 type DataOptions = FrontmatterOptions & { readonly loaded: { readonly catalog: Catalog } };

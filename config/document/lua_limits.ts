@@ -1,7 +1,7 @@
 // The person's limits on Lua, in the units of the cell.
 
 import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
-import type { FrontmatterLimits } from "../settings.ts";
+import type { FrontmatterLimits } from "../settings.generated.ts";
 
 /** `frontmatter.max_*` over what else bounds a cell. */
 export function luaLimits({ max_steps, max_seconds, max_memory_mb }: FrontmatterLimits): Limits {

@@ -12,7 +12,7 @@ import {
   takesObjects,
 } from "../schema/check.ts";
 import { findKey, type Place } from "../schema/keys.ts";
-import { LayerLog, resolveScalar, sameValue } from "./log.ts";
+import { inOrder, LayerLog, resolveScalar } from "./log.ts";
 import { modulesIn } from "../schema/module_path.ts";
 import { referenceFaults } from "./references.ts";
 import { narrows } from "./narrowing.ts";
@@ -64,13 +64,15 @@ class Draft implements LayerDraft {
   readonly #logs: readonly LayerLog[];
   readonly #catalog: Catalog;
   readonly #lua: boolean;
+  /** Old keys that were written. */
+  readonly #old = new Set<string>();
   readonly #module: ((path: string) => string) | undefined;
 
   constructor({ layer, others, catalog, lua, module }: DraftOptions) {
     this.#module = module;
     this.layer = layer;
     this.log = new LayerLog(layer);
-    this.#logs = placeInOrder(others, this.log);
+    this.#logs = inOrder([...others, this.log]);
     this.#catalog = catalog;
     this.#lua = lua ?? false;
   }
@@ -84,7 +86,9 @@ class Draft implements LayerDraft {
     if (!found.ok) return found;
     const { node, member } = found.value;
     if (node.node === "group") return success(node.list === undefined ? "object" : "tools");
-    if (node.node === "editor" || member !== undefined) return success("scalar");
+    // Members of an old key can be written like those of a table.
+    if (node.node === "old") return success("object");
+    if (member !== undefined) return success("scalar");
     return success(node.record ? "record" : node.type.is === "list" ? "list" : "scalar");
   }
 
@@ -99,7 +103,7 @@ class Draft implements LayerDraft {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return found;
     const { node, path, member } = found.value;
-    if (node.node === "editor") return success(null);
+    if (node.node === "old") return success(null);
     const key = path.join(".");
     if (node.node === "group") {
       if (node.list !== undefined) return success(groupList(this.#logs, path, node.list, this.#catalog));
@@ -119,6 +123,7 @@ class Draft implements LayerDraft {
   apply(op: Op, keys: readonly string[], value: unknown): readonly Fault[] {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return [found.problem];
+    if (found.value.old !== undefined) this.#warnOfOld(found.value.old, keys);
     return this.#write(op, found.value, value)
       .map(({ below = [], ...fault }) => ({ written: [...keys, ...below], ...fault }));
   }
@@ -128,7 +133,7 @@ class Draft implements LayerDraft {
   }
 
   #write(op: Op, { path, node, member }: Place, value: unknown): readonly Fault[] {
-    if (node.node === "editor") return [];
+    if (node.node === "old") return [];
     if (node.node === "group") return this.#writeGroup(op, path, node, value);
     if (member === undefined) return this.#writeKey(op, path, node, value);
     if (op !== "set") return [notAList(path, node)];
@@ -202,10 +207,8 @@ class Draft implements LayerDraft {
     const faults: Fault[] = [];
     for (const item of items) {
       if (this.log.operations.length >= MOST_OPERATIONS) return [...faults, tooMany(name)];
-      const waits = op === "remove" ? null : waiting(name, key, item);
       const wrong = op === "remove" ? [] : itemMismatches(key.type.item, item);
-      if (waits !== null) faults.push(waits);
-      else if (wrong.length > 0) faults.push(...wrong.map((mismatch) => invalid(path, mismatch)));
+      if (wrong.length > 0) faults.push(...wrong.map((mismatch) => invalid(path, mismatch)));
       else for (const value of this.#kept(name, key, [item])) this.log.push({ op, path, value });
       if (this.#lua && faults.length > 0) break;
     }
@@ -240,8 +243,6 @@ class Draft implements LayerDraft {
     }
     const empty = this.#lua && Array.isArray(given) && given.length === 0;
     const value = empty && key.type.is === "map" ? {} : key.long === undefined ? given : key.long(given);
-    const waits = waiting(name, key, value);
-    if (waits !== null) return [waits];
     if (Array.isArray(value) && key.type.is !== "list" && !takesObjects(key.type)) {
       return [fault("config_not_a_list", name, `"${name}" holds one value, not a list`)];
     }
@@ -259,7 +260,7 @@ class Draft implements LayerDraft {
 
   /** The items with the modules that they name made absolute, and without those that this layer may not name. */
   #kept(name: string, key: Key, items: readonly unknown[]): readonly unknown[] {
-    return key.callable || (key.loads && key.awaits === undefined) ? this.#withModules(name, items) : items;
+    return key.callable || key.loads ? this.#withModules(name, items) : items;
   }
 
   /** Of a list whose items restrict or grant each by itself, a document's grants are left out, and told. */
@@ -276,6 +277,19 @@ class Draft implements LayerDraft {
       message: `"${name}" of a document may ask and deny, not approve; put approvals into your own settings`,
     });
     return kept.length === 0 ? undefined : kept;
+  }
+
+  #warnOfOld({ key, says }: NonNullable<Place["old"]>, written: readonly string[]): void {
+    if (this.#old.has(key)) return;
+    this.#old.add(key);
+    this.#warn({
+      code: "config_old_key",
+      severity: "warning",
+      key,
+      message: `"${key}" ${says}`,
+      written,
+      atKey: true,
+    });
   }
 
   #warn(fault: Fault): void {
@@ -339,17 +353,6 @@ class Draft implements LayerDraft {
   }
 }
 
-/** The refusal of a key whose feature is not there yet: without it the setting would silently do nothing. */
-function waiting(name: string, key: Key, value: unknown): Fault | null {
-  if (key.awaits === undefined) return null;
-  if (!(key.awaitsWhen?.(value) ?? !sameValue(value, key.default))) return null;
-  return fault(
-    "config_unavailable",
-    name,
-    `"${name}" needs ${key.awaits}, which this version does not have; it would have no effect`,
-  );
-}
-
 function tooMany(name: string): Fault {
   return fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`);
 }
@@ -357,11 +360,6 @@ function tooMany(name: string): Fault {
 /** The names that a preset lists, whatever else it holds. */
 function namesIn(preset: unknown): unknown[] {
   return isObject(preset) ? [preset.approve, preset.auto_approve, preset.deny].flat() : [preset];
-}
-
-function placeInOrder(others: readonly LayerLog[], log: LayerLog): readonly LayerLog[] {
-  const rank = (layer: Layer) => "DGPRMC".indexOf(layer);
-  return [...others, log].sort((a, b) => rank(a.layer) - rank(b.layer));
 }
 
 function noGroup(key: string, group: Group, value: unknown): string {

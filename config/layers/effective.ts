@@ -6,19 +6,22 @@ import { listPresets, listStart, profileOf, resolveTools, valueOf } from "./reso
 import { nodeAt } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";
 import { nearest } from "../../base/names.ts";
-import { type Fault, type Layer, LAYER_NAMES } from "../types.ts";
+import { compareLayers, type Fault, type Layer, LAYER_NAMES } from "../types.ts";
 import { MODEL_CHOICES } from "./model_choices.generated.ts";
 import { presetWrites } from "./preset_parameters.ts";
 import { allPresets, expandList, writtenPresets } from "./presets.ts";
 import { currentRules } from "./rules.ts";
-import type { Presets } from "../settings/tools.ts";
 import { ownServers } from "./references.ts";
-import { PROVIDER_TABLES } from "../schema/schema.ts";
-import { DEFAULT_SETTINGS } from "../defaults.ts";
-import type { Settings } from "../settings.ts";
-import { ownKeyVariable } from "../settings/model.ts";
-import type { AutoApprove, DocumentApproval, ToolSettings } from "../settings/tools.ts";
-import type { Group, Key } from "../schema/define.ts";
+import { SCHEMA } from "../schema/schema.ts";
+import type { Settings, ToolSettings } from "../settings.generated.ts";
+import {
+  type AutoApprove,
+  type DocumentApproval,
+  ownKeyVariable,
+  type Presets,
+  type ResolvedSkills,
+} from "../values.ts";
+import type { Group, Key, Node } from "../schema/define.ts";
 
 export interface Effective {
   readonly settings: Settings;
@@ -36,114 +39,62 @@ export interface EffectiveOptions {
   readonly approved?: readonly string[];
 }
 
-/** Members of `tools` that are groups but no settings of one tool. */
-const NOT_A_TOOL: ReadonlySet<string> = new Set(["presets", "env", "truncate", "autopilot"]);
-
-/** Resolves all keys (frontmatter-config 2.2 to 2.6). `logs` are all layers above the defaults, weakest first. */
+/** Resolves all keys. `logs` are all layers above the defaults, weakest first. */
 export function effectiveSettings(given: readonly LayerLog[], options: EffectiveOptions): Effective {
   const model = resolveModel(given);
   // A model preset is one more log just below the layer that named it: what that layer says itself stays stronger.
   const logs = model.log === null ? given : insertBelow(given, model.log, model.layer);
-  const get = <T>(key: string): T => {
-    const path = key.split(".");
-    return valueOf(logs, path, nodeAt(path) as Key) as T;
-  };
-  const { sandbox } = DEFAULT_SETTINGS;
+  const members = resolveGroup(logs, SCHEMA, []) as unknown as Settings;
+  const { env } = members.tools;
   const settings: Settings = {
-    provider: model.provider ?? get("provider"),
+    ...members,
+    provider: model.provider ?? members.provider,
     model: model.model,
-    prefill: get("prefill"),
-    files: { names: get("files.names") },
-    templating: { enabled: get("templating.enabled") },
-    parameters: parametersOf(logs, get),
-    providers: writtenBelow(logs, ["providers"]) as Settings["providers"],
-    secrets: { gcloud: { path: get("secrets.gcloud.path") } },
-    tools: toolsOf(logs, get, options),
-    sandbox: {
-      enabled: get("sandbox.enabled"),
-      backend: get("sandbox.backend"),
-      policy: membersOf(sandbox.policy, "sandbox.policy", get),
-      backends: {
-        ...writtenBelow(logs, ["sandbox", "backends"]) as Settings["sandbox"]["backends"],
-        bwrap: membersOf(sandbox.backends.bwrap!, "sandbox.backends.bwrap", get),
-      },
+    skills: { ...members.skills, ...skillsOf(logs) },
+    tools: {
+      ...members.tools,
+      ...approvalOf(logs, options),
+      ...offerOf(logs, options.catalog),
+      untrusted_servers: options.untrusted ?? [],
+      presets: writtenPresets(logs.filter((log) => log.layer !== "M")),
+      env: { ...env, keys: ownServers(logs).map(ownKeyVariable) },
+      named: toolTables(logs),
     },
-    skills: skillsOf(logs, get),
-    mcp: { servers: writtenBelow(logs, ["mcp", "servers"]) as Settings["mcp"]["servers"] },
-    new: membersOf(DEFAULT_SETTINGS.new, "new", get),
-    ask: membersOf(DEFAULT_SETTINGS.ask, "ask", get),
-    context: membersOf(DEFAULT_SETTINGS.context, "context", get),
-    run: membersOf(DEFAULT_SETTINGS.run, "run", get),
-    hooks: membersOf(DEFAULT_SETTINGS.hooks, "hooks", get),
-    frontmatter: membersOf(DEFAULT_SETTINGS.frontmatter, "frontmatter", get),
-    lock: membersOf(DEFAULT_SETTINGS.lock, "lock", get),
-    undo: membersOf(DEFAULT_SETTINGS.undo, "undo", get),
-    trust: membersOf(DEFAULT_SETTINGS.trust, "trust", get),
-    ui: { pricing: membersOf(DEFAULT_SETTINGS.ui.pricing, "ui.pricing", get) },
   };
   return { settings, faults: model.faults };
 }
 
-/** The value of a key, of the type that its schema gives it. */
-type Get = <T>(key: string) => T;
-
-/** The general parameters, and the tables of providers that somebody wrote. */
-function parametersOf(logs: readonly LayerLog[], get: Get): Settings["parameters"] {
-  const general = Object.fromEntries(
-    Object.keys(DEFAULT_SETTINGS.parameters).filter((name) => PROVIDER_TABLES[name] === undefined)
-      .map((name) => [name, get(`parameters.${name}`)]),
-  );
-  const tables = Object.fromEntries(
-    Object.keys(PROVIDER_TABLES).map((name) => [name, writtenBelow(logs, ["parameters", name])] as const)
-      .filter(([name, table]) => name === "anthropic" || Object.keys(table).length > 0),
-  );
-  return { ...general, ...tables } as unknown as Settings["parameters"];
+/** The values of a group's keys, in the shape of the schema. */
+function resolveGroup(
+  logs: readonly LayerLog[],
+  group: Group,
+  path: readonly string[],
+): Record<string, unknown> {
+  if (group.holds === "written") return writtenBelow(logs, path);
+  const values = group.others === undefined ? {} : namedIn(logs, group.others, path);
+  for (const [name, node] of Object.entries(group.members)) {
+    if (node.node === "key") values[name] = valueOf(logs, [...path, name], node);
+    else if (node.holds !== "nothing") {
+      const value = resolveGroup(logs, node, [...path, name]);
+      if (node.holds !== "written" || Object.keys(value).length > 0) values[name] = value;
+    }
+  }
+  return values;
 }
 
-function toolsOf(logs: readonly LayerLog[], get: Get, options: EffectiveOptions): ToolSettings {
-  const { tools } = DEFAULT_SETTINGS;
-  const named = Object.fromEntries(
-    Object.entries(writtenBelow(logs, ["tools"])).filter(([name, value]) =>
-      isObject(value) && !NOT_A_TOOL.has(name)
-    ),
-  );
-  return {
-    require_approval: get("tools.require_approval"),
-    auto_approve_sandboxed: get("tools.auto_approve_sandboxed"),
-    resolvers: get("tools.resolvers"),
-    ...approvalOf(logs, options),
-    untrusted_servers: options.untrusted ?? [],
-    presets: writtenPresets(logs.filter((log) => log.layer !== "M")),
-    approval_profile: profileOf(logs),
-    approval_strict: get("tools.approval_strict"),
-    autopilot: membersOf(tools.autopilot, "tools.autopilot", get),
-    max_concurrent: get("tools.max_concurrent"),
-    default_timeout: get("tools.default_timeout"),
-    status_style: get("tools.status_style"),
-    cursor_after_result: get("tools.cursor_after_result"),
-    truncate: membersOf(tools.truncate, "tools.truncate", get),
-    env: {
-      block: get("tools.env.block"),
-      pass: get("tools.env.pass"),
-      keys: ownServers(logs).map(ownKeyVariable),
-    },
-    ...offerOf(logs, options.catalog),
-    modules: get("tools.modules"),
-    dirs: get("tools.dirs"),
-    override: get("tools.override"),
-    file_timeout: get("tools.file_timeout"),
-    allowed_categories: get("tools.allowed_categories"),
-    mcporter: {
-      enabled: get("tools.mcporter.enabled"),
-      path: get("tools.mcporter.path"),
-      timeout: get("tools.mcporter.timeout"),
-      startup: { concurrency: get("tools.mcporter.startup.concurrency") },
-      include: get("tools.mcporter.include"),
-      exclude: get("tools.mcporter.exclude"),
-    },
-    auto_approve_risk: get("tools.auto_approve_risk"),
-    named: named as ToolSettings["named"],
-  };
+/** What layers wrote below free names. */
+function namedIn(logs: readonly LayerLog[], others: Node, path: readonly string[]): Record<string, unknown> {
+  return others.node === "group" && others.holds !== "nothing" ? writtenBelow(logs, path) : {};
+}
+
+/** What layers wrote of single tools. */
+function toolTables(logs: readonly LayerLog[]): ToolSettings["named"] {
+  const { members, others } = SCHEMA.members.tools as Group;
+  const tables = Object.entries(writtenBelow(logs, ["tools"])).filter(([name]) => {
+    const node = Object.hasOwn(members, name) ? members[name]! : others!;
+    return node.node === "group" && node.holds === "nothing" && !node.presets;
+  });
+  return Object.fromEntries(tables) as ToolSettings["named"];
 }
 
 /** The list of tools as layers made it, or that none of them touched it. */
@@ -153,20 +104,11 @@ function offerOf(logs: readonly LayerLog[], catalog: Catalog): Pick<ToolSettings
   return { offered, left_out: leftOut };
 }
 
-function membersOf<T extends object>(like: T, key: string, get: Get): T {
-  return Object.fromEntries(Object.keys(like).map((name) => [name, get(`${key}.${name}`)])) as T;
-}
-
 /** The list of skills, with what was taken out of it. */
-function skillsOf(logs: readonly LayerLog[], get: Get): Settings["skills"] {
+function skillsOf(logs: readonly LayerLog[]): ResolvedSkills {
   const key = (nodeAt(["skills"]) as Group).list!;
   const list = resolveList(logs, "skills", listStart(logs, "skills", key), listPresets(logs, "skills"));
-  return {
-    enabled: get("skills.enabled"),
-    names: list.value as readonly string[],
-    excluded: list.excluded,
-    dirs: get("skills.dirs") as readonly string[],
-  };
+  return { names: list.value as readonly string[], excluded: list.excluded };
 }
 
 /** A nested tree of every key below `prefix` that some layer wrote, with its resolved value. */
@@ -186,7 +128,7 @@ function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Rec
   return tree;
 }
 
-/** Who speaks about approval: the person's layers, and the document for itself (2.4, approval 4.1). */
+/** Who decides about approval: the person's layers, and the document for itself. */
 function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
   const key = "tools.auto_approve";
   const node = nodeAt(["tools", "auto_approve"]) as Key;
@@ -228,10 +170,10 @@ interface ResolvedModel {
   readonly faults: Effective["faults"];
 }
 
-/** Built-in presets that stand for a model of whatever provider is in force. */
+/** Built-in presets that stand for a model of the current provider. */
 const MODEL_PRESETS: readonly string[] = ["$best", "$cheap"];
 
-/** `model = "$name"` (2.6). */
+/** Reads `model = "$name"`. */
 function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
   const { value, layer } = resolveScalar(logs, "model", null);
   const plain = { provider: null, model: value as string | null, log: null, layer, faults: [] };
@@ -252,7 +194,7 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
   const presets: Presets = allPresets(logs, profileOf(logs));
   const preset = Object.hasOwn(presets, value) ? presets[value] : undefined;
   if (preset === undefined && MODEL_PRESETS.includes(value)) {
-    const { value: provider } = resolveScalar(logs, "provider", DEFAULT_SETTINGS.provider);
+    const provider = valueOf(logs, ["provider"], nodeAt(["provider"]) as Key);
     const choice = Object.hasOwn(MODEL_CHOICES, String(provider))
       ? MODEL_CHOICES[String(provider)]
       : undefined;
@@ -268,9 +210,8 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
     );
   }
   const provider = resolveScalar(logs, "provider", null);
-  const rank = (of: Layer) => "DGPRMC".indexOf(of);
   if (
-    preset.provider !== undefined && rank(provider.layer) >= rank(layer) && provider.layer !== "D" &&
+    preset.provider !== undefined && compareLayers(provider.layer, layer) >= 0 && provider.layer !== "D" &&
     provider.value !== preset.provider
   ) {
     return fault(

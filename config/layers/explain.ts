@@ -27,7 +27,6 @@ export interface Row {
 export function allRows(logs: readonly LayerLog[], catalog: Catalog): Row[] {
   const rows: Row[] = [];
   const visit = (node: Node, path: readonly string[]): void => {
-    if (node.node === "editor") return;
     if (node.node === "key") {
       rows.push(rowOf(logs, catalog, path, node));
       return;
@@ -81,7 +80,7 @@ export function lookUp(
   const found = findKey(key.split("."), catalog);
   if (!found.ok) return found;
   const { node, path, member } = found.value;
-  if (node.node === "editor") return success([]);
+  if (node.node === "old") return success([]);
   if (node.node === "group") {
     const prefix = path.join(".");
     const rows = allRows(logs, catalog).filter((row) =>

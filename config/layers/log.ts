@@ -2,8 +2,8 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { sameItem } from "../schema/check.ts";
-import type { Layer, Operation } from "../types.ts";
-import type { Presets } from "../settings/tools.ts";
+import { compareLayers, type Layer, type Operation } from "../types.ts";
+import type { Presets } from "../values.ts";
 
 /** The log of one layer, with its operations by key. */
 export class LayerLog {
@@ -49,7 +49,12 @@ export interface Scalar {
   readonly layer: Layer;
 }
 
-/** The keys for which the session is stronger than the document (2.1). */
+/** The logs by the strength of their layers, weakest first; those of one layer keep their order. */
+export function inOrder(logs: readonly LayerLog[]): readonly LayerLog[] {
+  return [...logs].sort((a, b) => compareLayers(a.layer, b.layer));
+}
+
+/** The keys for which the session is stronger than the document. */
 const SESSION_FIRST: ReadonlySet<string> = new Set(["sandbox.enabled"]);
 
 /** Lists to which every layer adds and from which none takes what another says. */
@@ -58,8 +63,9 @@ const ACCUMULATING: ReadonlySet<string> = new Set(["tools.rules"]);
 /** The layers in the order that holds for a key, weakest first. */
 function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   if (!SESSION_FIRST.has(key)) return logs;
-  const rank = (log: LayerLog) => "DGPMRC".indexOf(log.layer);
-  return [...logs].sort((a, b) => rank(a) - rank(b));
+  const of = (layer: Layer) => logs.filter((log) => log.layer === layer);
+  const below = logs.filter(({ layer }) => layer !== "R" && layer !== "C");
+  return [...below, ...of("R"), ...of("C")];
 }
 
 /** The strongest layer that set the key decides, inside it the last write (2.2). */

@@ -3,7 +3,7 @@
 import { isObject } from "../../base/is_object.ts";
 import { mismatches, mismatchSentence } from "../schema/check.ts";
 import { LayerLog } from "./log.ts";
-import type { ApprovalPreset } from "../settings/tools.ts";
+import type { ApprovalPreset } from "../values.ts";
 import { PROVIDER_TABLES, SCHEMA } from "../schema/schema.ts";
 import { nearest } from "../../base/names.ts";
 import { failed, type Outcome, success } from "../../base/problem.ts";

@@ -6,7 +6,7 @@ import type { LayerLog } from "./log.ts";
 import { isShortRule, readShortRule } from "../rules/read_rule.ts";
 import { readModeline } from "../schema/presets/modeline.ts";
 import type { Fault } from "../types.ts";
-import type { ApprovalPreset, Presets } from "../settings/tools.ts";
+import type { ApprovalPreset, Presets } from "../values.ts";
 
 const STANDARD: ApprovalPreset = { approve: ["read", "write", "edit", "find", "grep", "ls"] };
 

@@ -2,14 +2,14 @@
 
 import { BUILTIN_BACKENDS, type Catalog } from "../schema/catalog.ts";
 import { foreignTool } from "../data/hints.ts";
-import { isModulePath, modulesIn } from "../schema/module_path.ts";
+import { modulesIn } from "../schema/module_path.ts";
 import { PROVIDER_TABLES } from "../schema/parameters.ts";
 import type { LayerLog } from "./log.ts";
 import { readRule } from "../rules/read_rule.ts";
 import { nearest } from "../../base/names.ts";
 import { type Fault, MOST_FINDINGS } from "../types.ts";
 import { allPresets } from "./presets.ts";
-import type { ApprovalPreset, Presets } from "../settings/tools.ts";
+import type { ApprovalPreset, Presets } from "../values.ts";
 import { profileOf } from "./resolve.ts";
 
 /** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */
@@ -207,9 +207,9 @@ export function ownServers(logs: readonly LayerLog[]): readonly string[] {
 
 const OWN_SERVER = ", or a server of your own with kind: openai_chat";
 
-/** A name that must be one of a few, unless it is the path of a module. */
+/** A name that must be one of a few. */
 function unknownName(key: string, name: string, what: string, known: readonly string[]): Fault[] {
-  if (known.includes(name) || isModulePath(name)) return [];
+  if (known.includes(name)) return [];
   const suggestion = nearest(name, known, 3);
   const end = suggestion === null
     ? `; there are ${known.join(", ")}${what === "provider" ? OWN_SERVER : ""}`

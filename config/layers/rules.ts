@@ -3,7 +3,7 @@
 
 import type { PlacedRule, Rule } from "../rules/rule.ts";
 import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";
-import type { AutoApprove, DocumentApproval, Presets } from "../settings/tools.ts";
+import type { AutoApprove, DocumentApproval, Presets } from "../values.ts";
 import type { Layer, Op } from "../types.ts";
 import type { LayerLog } from "./log.ts";
 import { allPresets, expandList, writtenPresets } from "./presets.ts";

@@ -3,7 +3,7 @@
 import { readRule, ruleText } from "../rules/read_rule.ts";
 import { isModulePath } from "../schema/module_path.ts";
 import { isObject } from "../../base/is_object.ts";
-import type { ApprovalPreset } from "../settings/tools.ts";
+import type { ApprovalPreset } from "../values.ts";
 import type { Operation } from "../types.ts";
 import { valueText } from "./render.ts";
 import { isPresetPath } from "./resolve.ts";

@@ -35,7 +35,7 @@ function visit(
   const found = findKey(keys, options.catalog);
   if (!found.ok) return [found.problem];
   const { node, path, member } = found.value;
-  if (node.node === "editor") return [];
+  if (node.node === "old") return draft.apply("set", keys, value);
   if (value === null && options.nullIsAbsent && restricts(node)) return [nothingStated(keys, path)];
   if (value === null && (options.nullIsAbsent || node.node === "group")) return [];
   if (!isObject(value) || member !== undefined) return draft.apply("set", keys, value);
@@ -66,9 +66,8 @@ function visit(
     faults.push(...found.map((fault) => ({ ...fault, written: [...keys, name] })));
   }
   if (node.node === "key") {
-    const wholeValue = operators.length === 0 &&
-      (takesObjects(node.type) || names.length === 0 || node.awaitsWhen?.(value) === true);
-    if (wholeValue) return [...faults, ...draft.apply("set", keys, value)];
+    const isWhole = operators.length === 0 && (takesObjects(node.type) || names.length === 0);
+    if (isWhole) return [...faults, ...draft.apply("set", keys, value)];
   }
   // The real key speaks last, so that it beats an alias wherever the two stand in the file.
   const aliases = node.node === "group" ? node.aliases ?? {} : {};

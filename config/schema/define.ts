@@ -1,4 +1,4 @@
-// The words the settings schema is written in: keys with types and authorities, groups of keys, editor keys.
+// The words the settings schema is written in: keys with types and authorities, and groups of keys.
 
 import type { Layer } from "../types.ts";
 
@@ -15,6 +15,8 @@ export type Type =
   | { readonly is: "any" }
   | {
     readonly is: "custom";
+    /** The TypeScript type of a value that is accepted; names are those of config/values.ts. */
+    readonly ts: string;
     readonly expected: string;
     accepts(value: unknown): boolean;
     readonly words?: readonly string[];
@@ -56,14 +58,10 @@ export interface Key {
   readonly long?: (value: unknown) => unknown;
   /** One value whose members can be read and written alone. */
   readonly record?: boolean;
-  /** Nothing reads it yet: `config check` says so where it is set. */
-  readonly unread?: true;
-  /** The words that are missing so far: setting anything but the default is refused with them. */
-  readonly awaits?: string;
-  /** Which values wait; without it every one but the default. */
-  awaitsWhen?(value: unknown): boolean;
   /** A function may stand for the list. */
   readonly callable?: boolean;
+  /** The TypeScript type of the resolved value, where it is not that of the written one. */
+  readonly ts?: string;
   /** Shown to a person. */
   readonly doc: string;
   readonly since: string;
@@ -84,16 +82,16 @@ export interface Group {
   readonly presets?: boolean;
   /** Short names of members: alias → path below this group. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
+  /** What settings hold of it: every member, what layers wrote, or nothing in this place. @default every member */
+  readonly holds?: "written" | "nothing";
+  /** The name of its TypeScript type; without it the type has none. */
+  readonly ts?: string;
+  /** The type in config/values.ts of what it holds besides its members. */
+  readonly adds?: string;
   readonly doc: string;
 }
 
-/** Belongs to an editor plugin: accepted, unchecked and without effect, so that one file serves both programs. */
-export interface Editor {
-  readonly node: "editor";
-  readonly doc: string;
-}
-
-export type Node = Key | Group | Editor;
+export type Node = Key | Group;
 
 const ALL: readonly Layer[] = ["G", "P", "R", "M", "C"];
 /** Programs, files to load, places to write: the person only (P is judged apart). */
@@ -110,6 +108,7 @@ export const word = (...words: string[]): Type => ({ is: "word", words });
 /** A command of the person's own: a line of shell, or a program and its arguments. */
 export const COMMAND: Type = {
   is: "custom",
+  ts: "string | readonly string[]",
   expected: "a line of shell, or a list of a program and its arguments",
   accepts: (value) =>
     Array.isArray(value)
@@ -149,5 +148,3 @@ export function group(
 ): Group {
   return { node: "group", doc, members, ...rest };
 }
-
-export const editor = (doc: string): Editor => ({ node: "editor", doc });

@@ -5,14 +5,18 @@ import { nearest } from "../../base/names.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import type { Fault } from "../types.ts";
 import { foreignHint } from "../data/hints.ts";
-import { MOVED, SCHEMA } from "./schema.ts";
+import { SCHEMA } from "./schema.ts";
 import type { Group, Node } from "./define.ts";
+import { type OldKey, oldKey } from "../data/old_keys.ts";
 
-/** A place in the schema. `member` is set for a member of a record (`thinking.level`). */
+/** A place in the schema. */
 export interface Place {
   readonly path: readonly string[];
-  readonly node: Node;
+  readonly node: Node | typeof OLD;
+  /** The member of a record (`thinking.level`). */
   readonly member?: string;
+  /** The old key that was written, and what became of it. */
+  readonly old?: OldKey & { readonly key: string };
 }
 
 /** The place of a key, or what is wrong with it. */
@@ -38,21 +42,30 @@ export function canonicalPath(written: readonly string[], catalog: Catalog): rea
 }
 
 function locate(written: readonly string[], catalog: Catalog): Place | Lost {
-  let node: Node = SCHEMA;
-  const path: string[] = [];
+  let node: Place["node"] = SCHEMA;
+  let path: readonly string[] = [];
+  let old: Pick<Place, "old"> = {};
   const open = [...written];
   while (open.length > 0) {
     const name = open.shift()!;
-    if (node.node === "editor") break;
+    if (node.node === "old") break;
     if (node.node === "key") {
       const members: readonly string[] = node.record ? ["level", "foreign"] : [];
-      if (members.includes(name) && open.length === 0) return { path, node, member: name };
+      if (members.includes(name) && open.length === 0) return { path, node, member: name, ...old };
       return { path, name, names: () => members };
     }
     const step = stepInto(node, path, name, catalog);
     if (step !== null) {
-      path.push(...step.path);
+      path = [...path, ...step.path];
       node = step.node;
+      continue;
+    }
+    const key = [...path, name].join(".");
+    const gone = oldKey(key);
+    if (gone !== null) {
+      old = { old: { ...gone, key } };
+      path = gone.now ?? [...path, name];
+      node = gone.now === undefined ? OLD : nodeAt(path);
       continue;
     }
     const dot = name.startsWith("$") ? -1 : name.indexOf(".");
@@ -60,11 +73,14 @@ function locate(written: readonly string[], catalog: Catalog): Place | Lost {
       open.unshift(name.slice(0, dot), name.slice(dot + 1));
       continue;
     }
-    const group = node;
+    const group: Group = node;
     return { path, name, names: () => namesOf(group, catalog) };
   }
-  return { path, node };
+  return { path, node, ...old };
 }
+
+/** Stands where an old key has no effect. */
+const OLD = { node: "old" } as const;
 
 /** The node of a canonical path; throws when there is none, which would be a fault of the program. */
 export function nodeAt(path: readonly string[]): Node {
@@ -120,16 +136,11 @@ function unknown(
   names: readonly string[],
 ): Found {
   const key = [...path, name.slice(0, 80)].join(".");
-  const moved = Object.hasOwn(MOVED, key) ? MOVED[key] : undefined;
-  const near1 = moved === undefined ? nearest(name, names, 1) : null;
-  const foreign = moved === undefined && near1 === null ? foreignHint(path, name) : null;
-  const reported = moved !== undefined || foreign !== null;
+  const foreign = nearest(name, names, 1) === null ? foreignHint(path, name) : null;
   // The very name at another depth is surer than a similar one here.
-  const elsewhere = reported ? [] : placesOf(name).slice(0, 3);
-  const near = reported || elsewhere.length > 0 ? null : nearest(name, names);
-  const hint = moved !== undefined
-    ? `: it ${moved}`
-    : foreign !== null
+  const elsewhere = foreign === null ? placesOf(name).slice(0, 3) : [];
+  const near = foreign === null && elsewhere.length === 0 ? nearest(name, names) : null;
+  const hint = foreign !== null
     ? `: ${foreign}`
     : near !== null
     ? `; did you mean "${[...path, near].join(".")}"?`

@@ -15,6 +15,7 @@ const PRICES: Readonly<Record<string, Type>> = {
 
 const prices: Type = {
   is: "custom",
+  ts: "Record<string, number>",
   expected: "dollars per million tokens: { input, output, cache_read, cache_write, cache_write_long }",
   accepts: (value) =>
     isObject(value) && "input" in value && "output" in value &&
@@ -55,6 +56,7 @@ const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
 /** One model. */
 export const modelFacts: Type = {
   is: "custom",
+  ts: "ModelSetting",
   expected: "facts of a model: { like, context, max_output, thinking, prices }",
   accepts: (value) =>
     isObject(value) &&

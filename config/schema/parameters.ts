@@ -25,6 +25,7 @@ function isLevel(level: unknown): boolean {
 
 const thinkingType: Type = {
   is: "custom",
+  ts: "Thinking",
   expected: `a level (${LEVELS.join(", ")}), a number of tokens, false, or { level, foreign }`,
   words: LEVELS,
   hint: (value) =>
@@ -39,6 +40,7 @@ const thinkingType: Type = {
   members: {
     level: {
       is: "custom",
+      ts: "ThinkingLevel",
       expected: `one of ${LEVELS.join(", ")}, a number of tokens or false`,
       words: LEVELS,
       accepts: isLevel,
@@ -64,6 +66,7 @@ const thinkingType: Type = {
 
 const maxTokensType: Type = {
   is: "custom",
+  ts: "number | string",
   expected: 'a whole number of tokens above 0 or a share like "50%"',
   accepts: (value) =>
     (typeof value === "number" && Number.isInteger(value) && value > 0) ||
@@ -127,7 +130,7 @@ function providerTable(name: string, own: Record<string, Node>): Group {
   return group(`Parameters for ${name} alone; they beat the general ones.`, {
     ...generalParameters(true),
     ...own,
-  });
+  }, { holds: "written", ts: "ProviderParameters" });
 }
 
 const text = (doc: string, value?: string) =>

@@ -2,8 +2,6 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { mismatches } from "./check.ts";
-import { isModulePath } from "./module_path.ts";
-import { DEFAULT_PROTECT, DEFAULT_RW_PATHS } from "../defaults.ts";
 import { BOOLEAN, group, hostKey, key, natural, policyKey, STRING, STRINGS, type Type } from "./define.ts";
 import {
   HIDDEN_WORDS,
@@ -19,6 +17,7 @@ const path = pathItem([], "a path");
 
 const rwPathType: Type = {
   is: "custom",
+  ts: "RwPath",
   expected: "a path, or { path, create }",
   accepts(value) {
     if (!isObject(value)) return fits(path, value);
@@ -46,6 +45,7 @@ const rwPathType: Type = {
 /** A host as a rule of the network names it; the whole grammar is the sandbox's, here are the usual slips. */
 const host: Type = {
   is: "custom",
+  ts: "string",
   expected: "a host such as example.org, example.org:8080, *.example.org, an address or a range of addresses",
   accepts: (value) =>
     typeof value === "string" && /^[^\s/@]+(?:\/\d{1,3}(?::(?:\d+|\*))?)?$/.test(value) && value !== "*",
@@ -69,6 +69,7 @@ const HOSTS: Type = { is: "list", item: host };
 
 const networkType: Type = {
   is: "custom",
+  ts: "boolean | NetworkList",
   expected: "true, false, or { allow } with a list of hosts",
   accepts: (value) =>
     typeof value === "boolean" ||
@@ -89,6 +90,7 @@ const LIMITS = ["cpu_seconds", "memory", "file_size", "processes", "open_files",
 
 const limitsType: Type = {
   is: "custom",
+  ts: "ResourceLimits",
   expected: `a table of whole numbers above 0: ${LIMITS.join(", ")}`,
   accepts: (value) =>
     isObject(value) &&
@@ -113,12 +115,17 @@ export const sandbox = group("The sandbox around shell commands.", {
   enabled: key(BOOLEAN, "Run tools inside it.", { default: true, narrows: "true" }),
   backend: key(STRING, "`auto`, `required`, or the name of a backend.", {
     default: "auto",
-    awaits: "backends from files",
-    awaitsWhen: (value) => typeof value === "string" && isModulePath(value),
   }),
   policy: group("What is allowed inside.", {
     rw_paths: key({ is: "list", item: rwPathType }, "Writable paths; everything else is read-only.", {
-      default: DEFAULT_RW_PATHS,
+      default: [
+        "urn:flemma:cwd",
+        "urn:flemma:buffer:path",
+        "/tmp",
+        "${TMPDIR:-/tmp}",
+        "${XDG_CACHE_HOME:-~/.cache}",
+        "${XDG_DATA_HOME:-~/.local/share}",
+      ],
       narrows: "remove",
     }),
     network: key(
@@ -157,7 +164,7 @@ export const sandbox = group("The sandbox around shell commands.", {
       { is: "list", item: protectItem },
       "Paths that stay read-only inside writable ones; a `$word` stands for a shipped list.",
       {
-        default: DEFAULT_PROTECT,
+        default: PROTECT_WORDS,
         who: ["G", "P", "M", "C"],
         narrows: "append",
         documentNarrows: true,
@@ -186,6 +193,7 @@ export const sandbox = group("The sandbox around shell commands.", {
     }),
   }),
 }, {
+  ts: "SandboxSettings",
   short: asEnabled,
   hint: (value) =>
     typeof value === "string" && Object.hasOwn(SANDBOX_MODES, value)

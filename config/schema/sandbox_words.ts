@@ -102,6 +102,7 @@ export function pathItem(words: readonly string[], expected: string, wrong = pat
   const found = (value: unknown) => typeof value === "string" ? wrong(value, words) : null;
   return {
     is: "custom",
+    ts: "string",
     expected,
     accepts: (value) => typeof value === "string" && value !== "" && found(value) === null,
     hint: (value) => value === null ? NO_HOME : found(value)?.hint,

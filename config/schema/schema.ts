@@ -1,11 +1,9 @@
 // The whole tree of settings as data: type, default, who may set it, what it means. Validation, `config show`, the
 // reference page and the JSON Schema for editors all read it (frontmatter-config 1).
 
-import { isModulePath } from "./module_path.ts";
 import {
   BOOLEAN,
   COMMAND,
-  editor,
   type Group,
   group,
   hostKey,
@@ -26,10 +24,9 @@ import { ask, context, hooks, newDocument, run } from "./extensions/work.ts";
 import { tools } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 
-const unneeded = "Belongs to the editor plugin; without effect here.";
-
 const address: Type = {
   is: "custom",
+  ts: "string",
   expected: "an http or https address",
   accepts: (value) => typeof value === "string" && isAddress(value.trim()),
   hint: (value) => {
@@ -54,11 +51,7 @@ export const SCHEMA: Group = group("All settings.", {
   provider: neutralKey(
     STRING,
     "Who is asked: anthropic, openai, vertex, gemini, moonshot, openai_chat, or a name that `providers` makes.",
-    {
-      default: "anthropic",
-      awaits: "providers from files",
-      awaitsWhen: (value) => typeof value === "string" && isModulePath(value),
-    },
+    { default: "anthropic" },
   ),
   model: neutralKey(STRING, "The model, or a `$preset`; the provider's default when unset.", {
     optional: true,
@@ -68,7 +61,9 @@ export const SCHEMA: Group = group("All settings.", {
     "Send a conversation whose last word is the model's to models that go on from it; all others refuse it.",
     { default: false },
   ),
-  parameters: group("Parameters of requests.", { ...generalParameters(false), ...PROVIDER_TABLES }),
+  parameters: group("Parameters of requests.", { ...generalParameters(false), ...PROVIDER_TABLES }, {
+    ts: "Parameters",
+  }),
   providers: group("Where providers are.", {}, {
     others: group("One provider.", {
       base_url: hostKey(address, "Address of its API.", { optional: true }),
@@ -120,7 +115,7 @@ export const SCHEMA: Group = group("All settings.", {
         "Further members of requests to a Chat Completions server.",
         { optional: true },
       ),
-    }),
+    }, { ts: "ProviderSettings" }),
   }),
   tools,
   sandbox,
@@ -143,30 +138,10 @@ export const SCHEMA: Group = group("All settings.", {
     enabled: neutralKey(BOOLEAN, "Run the tags `{{ … }}` and `{% … %}`; off sends them as text.", {
       default: true,
     }),
-    modules: hostKey(STRINGS, "Files that add names to templates.", {
-      default: [],
-      loads: true,
-      awaits: "template modules",
-    }),
   }),
   secrets: group("Where credentials come from.", {
     gcloud: group("The gcloud program.", {
       path: hostKey(STRING, "The program.", { default: "gcloud" }),
-    }),
-  }),
-  logging: group("A log of what happened.", {
-    enabled: hostKey(BOOLEAN, "Write it.", { default: false, unread: true }),
-    path: hostKey(STRING, "The file.", { optional: true, unread: true }),
-    level: hostKey(word("TRACE", "DEBUG", "INFO", "WARN", "ERROR"), "How much.", {
-      default: "DEBUG",
-      unread: true,
-    }),
-  }),
-  diagnostics: group("Finding faults.", {
-    enabled: key(BOOLEAN, "Keep requests for comparison.", {
-      default: false,
-      who: ["G", "R", "C"],
-      unread: true,
     }),
   }),
   ui: group("What is shown.", {
@@ -177,10 +152,7 @@ export const SCHEMA: Group = group("All settings.", {
         "Dollars per million tokens, in and out together, above which a model that is chosen gets a warning.",
         { default: 30, who: ["G"] },
       ),
-    }),
-    usage: editor(unneeded),
-    progress: editor(unneeded),
-    statusline: editor(unneeded),
+    }, { ts: "PricingSettings" }),
   }),
   trust: group("Whom to believe.", {
     documents: hostKey(
@@ -190,7 +162,7 @@ export const SCHEMA: Group = group("All settings.", {
         default: "unsandboxed",
       },
     ),
-  }),
+  }, { ts: "TrustSettings" }),
   lock: group("One run at a time for each document.", {
     place: key(
       word("state", "beside"),
@@ -213,17 +185,9 @@ export const SCHEMA: Group = group("All settings.", {
     max_steps: hostKey(natural(1), "Instructions.", { default: 10000000 }),
     max_seconds: hostKey({ is: "number", min: 0 }, "Seconds.", { default: 2 }),
     max_memory_mb: hostKey(natural(1), "Mebibytes.", { default: 64 }),
-  }),
-  experimental: group("Nothing is experimental at the moment.", {}),
-  editing: editor(unneeded),
-  highlights: editor(unneeded),
-  line_highlights: editor(unneeded),
-  ruler: editor(unneeded),
-  turns: editor(unneeded),
-  keymaps: editor(unneeded),
-  integrations: editor(unneeded),
-  lsp: editor(unneeded),
+  }, { ts: "FrontmatterLimits" }),
 }, {
+  ts: "Settings",
   aliases: {
     thinking: ["parameters", "thinking"],
     max_tokens: ["parameters", "max_tokens"],
@@ -233,13 +197,5 @@ export const SCHEMA: Group = group("All settings.", {
     ...Object.fromEntries(Object.keys(PROVIDER_TABLES).map((name) => [name, ["parameters", name]])),
   },
 });
-
-/** Names that moved: where they are now, as the end of a sentence. */
-export const MOVED: Readonly<Record<string, string>> = {
-  notifications: 'is now "ui.progress" of the editor plugin, and not needed here',
-  progress: 'is now "ui.progress" of the editor plugin, and not needed here',
-  "experimental.lsp": 'is now "lsp.enabled"',
-  "experimental.tools": "is not needed any more: tools are always on",
-};
 
 export { PROVIDER_TABLES };

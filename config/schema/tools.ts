@@ -5,6 +5,7 @@ import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";
 import { isModulePath } from "./module_path.ts";
 import {
   BOOLEAN,
+  type Group,
   group,
   hostKey,
   type Key,
@@ -22,6 +23,7 @@ import { asEnabled, switchHint } from "../data/values.ts";
 /** An item of `auto_approve`: a tool name, a `$preset`, a rule in its short form, or a module path. */
 const approvalItem: Type = {
   is: "custom",
+  ts: "string",
   expected: "a tool name, a $preset, a rule such as bash(git status **), or a path to a module",
   accepts(value) {
     if (typeof value !== "string" || value === "") return false;
@@ -45,6 +47,7 @@ const texts = { anyOf: [{ type: "string" }, { type: "array", items: { type: "str
 /** An item of `tools.rules`. */
 const ruleItem: Type = {
   is: "custom",
+  ts: "unknown",
   expected: "a rule such as { approve: bash, command: [git status] }",
   accepts: (value) => readRule(value).ok,
   hint(value) {
@@ -78,6 +81,7 @@ const ruleItem: Type = {
 
 const moduleFile: Type = {
   is: "custom",
+  ts: "string",
   expected: "a path to a TypeScript file",
   accepts: (value) => typeof value === "string" && isModulePath(value),
   json: { type: "string" },
@@ -86,6 +90,7 @@ const moduleFile: Type = {
 /** An item of `tools.resolvers`. */
 const resolverItem: Type = {
   is: "custom",
+  ts: "ResolverFile",
   expected: "a table { path, priority, name } whose path is a TypeScript file",
   accepts(value) {
     if (!isObject(value)) return false;
@@ -142,6 +147,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
       default: ["$default"],
       optional: true,
       callable: true,
+      ts: "AutoApprove",
       narrows: "remove",
       long: approvalList,
     },
@@ -173,7 +179,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
     { is: "list", item: ruleItem },
     "Rules over inputs of tools: commands and paths that are approved, asked about or denied. Those of all layers count; " +
       "a document's may ask and deny.",
-    { default: [], narrows: "restrict", documentNarrows: true },
+    { default: [], ts: "readonly PlacedRule[]", narrows: "restrict", documentNarrows: true },
   ),
   dirs: hostKey(STRINGS, "Further folders of tool files.", { default: [], who: ["G", "C"] }),
   override: hostKey(STRINGS, "Built-in tools that a tool file may replace.", { default: [] }),
@@ -183,7 +189,7 @@ export const tools = group("Tools: which are offered, which run unasked, how the
       default: [],
     }),
     pass: hostKey(STRINGS, "Variables passed although they would be withheld.", { default: [] }),
-  }),
+  }, { ts: "ToolVariables", adds: "CredentialVariables" }),
   truncate: group("How long results may be.", {
     max_lines: key(natural(1), "Lines of a result.", { default: 2000 }),
     max_bytes: key(natural(1), "Bytes of a result.", { default: 51200 }),
@@ -223,31 +229,26 @@ export const tools = group("Tools: which are offered, which run unasked, how the
   status_style: key(word("fence", "header", "auto"), "How placeholders spell their status.", {
     default: "fence",
   }),
-  pending_press: key(word("block", "execute"), "What advance does at a pending call.", {
-    default: "block",
-    awaits: "another way to press",
-  }),
-  show_spinner: key(BOOLEAN, "For editors; a terminal may honour it.", { default: true, unread: true }),
   cursor_after_result: key(word("result", "stay", "next"), "Which line is reported after a result.", {
     default: "result",
   }),
-  bash: group("The bash tool.", {
+  bash: tool("The bash tool.", {
     shell: hostKey(STRING, "The shell; `bash` when unset.", { optional: true }),
     cwd: cwd(),
     env: hostKey({ is: "map", of: STRING }, "Variables added to the environment.", { optional: true }),
     max_timeout: key(natural(1), "Most seconds a call may ask for.", { default: 600 }),
   }),
-  read: group("The read tool; it has no settings.", {}),
-  write: group("The write tool; it has no settings.", {}),
-  edit: group("The edit tool.", {
+  read: tool("The read tool; it has no settings.", {}),
+  write: tool("The write tool; it has no settings.", {}),
+  edit: tool("The edit tool.", {
     replace_all: key(BOOLEAN, "Replace every place instead of refusing when there are several.", {
       default: false,
     }),
   }),
-  grep: group("The grep tool.", { cwd: cwd(), exclude: exclude() }),
-  find: group("The find tool.", { cwd: cwd(), exclude: exclude() }),
-  ls: group("The ls tool.", { cwd: cwd() }),
-  calculator: group("The calculator tool.", {
+  grep: tool("The grep tool.", { cwd: cwd(), exclude: exclude() }),
+  find: tool("The find tool.", { cwd: cwd(), exclude: exclude() }),
+  ls: tool("The ls tool.", { cwd: cwd() }),
+  calculator: tool("The calculator tool.", {
     enabled: key(BOOLEAN, "Offer it without being asked to.", { default: true }),
   }),
   mcporter: group("An old setting: servers in the settings file of the program mcporter.", {
@@ -258,22 +259,22 @@ export const tools = group("Tools: which are offered, which run unasked, how the
         default: false,
       },
     ),
-    path: hostKey(STRING, "No effect any more.", { default: "mcporter" }),
-    timeout: hostKey(natural(1), "No effect any more; mcp.servers.NAME.timeout has one.", { default: 60 }),
-    startup: group("No effect any more.", {
-      concurrency: hostKey(natural(1), "No effect any more.", { default: 4 }),
-    }),
-    include: hostKey(STRINGS, "No effect any more; mcp.servers.NAME.include has one.", { default: [] }),
-    exclude: hostKey(STRINGS, "No effect any more; mcp.servers.NAME.exclude has one.", { default: [] }),
-  }),
+  }, { holds: "nothing" }),
 }, {
+  ts: "ToolSettings",
+  adds: "ResolvedTools",
   list: key(STRINGS, "The tools offered to the model; without a list all that are not disabled by default.", {
     narrows: "remove",
   }),
   aliases: { approve: ["auto_approve"] },
   // Settings of tools that are registered from elsewhere; draft.ts asks the catalog whether there is such a tool.
-  others: group("Settings of a registered tool.", {}, { others: toolMember() }),
+  others: tool("Settings of a registered tool.", {}, toolMember()),
 });
+
+/** A table of one tool, which gets what layers wrote of it. */
+function tool(doc: string, members: Readonly<Record<string, Key>>, others?: Key): Group {
+  return group(doc, members, { holds: "nothing", ...(others === undefined ? {} : { others }) });
+}
 
 function toolMember(): Key {
   return key({ is: "any" }, "A setting the tool reads.", { optional: true });

@@ -90,8 +90,8 @@ function collect(): Map<string, SettingsWord> {
     if (!words.has(plainly(name))) words.set(plainly(name), { path, sure });
   };
   add("flemma", "", true);
-  for (const [name, node] of Object.entries(SCHEMA.members)) {
-    if (node.node !== "editor" && !COMMON.has(name)) add(name, name, SURE_GROUPS.has(name));
+  for (const name of Object.keys(SCHEMA.members)) {
+    if (!COMMON.has(name)) add(name, name, SURE_GROUPS.has(name));
   }
   for (const [alias, path] of Object.entries(SCHEMA.aliases ?? {})) add(alias, path.join("."), false);
   // What takes rights away, and short names of it.

@@ -36,7 +36,7 @@ export function commandLineLayer(
       faults.push(...line.apply("append", ["tools", "auto_approve"], [...approve]));
     }
   }
-  faults.push(...line.finish());
+  faults.push(...line.finish(), ...line.warnings);
   const sentences = (severity: "error" | "warning") =>
     faults.filter((fault) => fault.severity === severity).map(({ message }) => `command line: ${message}`);
   return success({

@@ -7,7 +7,7 @@ import { configFolder, sessionFolder } from "../../base/folders.ts";
 import { parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { LayerLog } from "../layers/log.ts";
-import type { Settings } from "../settings.ts";
+import type { Settings } from "../settings.generated.ts";
 import { operands } from "../../base/shell_word.ts";
 import { readText } from "./json_file.ts";
 import type { McpFile } from "./mcp_file.ts";

@@ -9,7 +9,7 @@ import { type LayerLog, resolveList, resolveScalar } from "../layers/log.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
 import type { Operation } from "../types.ts";
 import { allPresets, expandList, writtenPresets } from "../layers/presets.ts";
-import type { ApprovalPreset } from "../settings/tools.ts";
+import type { ApprovalPreset } from "../values.ts";
 import type { Group, Key, Node } from "../schema/define.ts";
 import { takesOver } from "./mcp_file.ts";
 import { nameFilter } from "../rules/name_filter.ts";

@@ -5,7 +5,6 @@ import type { Problem } from "../../base/problem.ts";
 import { draftLayer } from "../layers/draft.ts";
 import type { LayerLog } from "../layers/log.ts";
 import { bringsTools } from "../layers/references.ts";
-import { unreadKeys } from "../layers/unread.ts";
 import { writeTree } from "../layers/write_tree.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
@@ -41,14 +40,14 @@ export async function readSettingsFile(
   const write = (catalog: Catalog) => {
     const draft = draftLayer({ layer, others: below.logs, catalog, module });
     const faults = [...writeTree(draft, rootOf(parsed.value), { catalog }), ...draft.finish()];
-    return { catalog, log: draft.log, faults };
+    return { catalog, log: draft.log, faults: [...faults, ...draft.warnings] };
   };
   const first = write(below.catalog);
   // Names that only a source of tools may have stand anywhere in the file, before the source too.
   const { catalog, log, faults } = !below.catalog.open && bringsTools(first.log)
     ? write({ ...below.catalog, open: true })
     : first;
-  const all = [...faults, ...await missingModules(log), ...unreadKeys(log)];
+  const all = [...faults, ...await missingModules(log)];
   const reported = all.map((fault) => ({ fault, place: places.of(fault) }))
     .sort((a, b) => comparePlaces(a.place, b.place))
     .map(({ fault: { severity, message }, place }) => ({

@@ -1,7 +1,7 @@
 // The commands that change a status and run nothing: approve and reject.
 
 import { failed, failure, type Outcome, type Problem, success } from "../../base/problem.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import { isPlaceholder, placeholderStyle, rejectWith, setStatus } from "../../parser/edits/result_block.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import type { Chat, Result } from "../../parser/types.ts";

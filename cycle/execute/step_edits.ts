@@ -1,6 +1,6 @@
 // The edits of a plan's steps, and the decisions that are recorded before them.
 
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import {
   finalLines,
   placeholderLines,

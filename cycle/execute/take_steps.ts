@@ -1,7 +1,7 @@
 // Takes the steps of a plan that change the text, so that nothing of what they replace is lost.
 
 import { type Problem, success } from "../../base/problem.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import type { Step } from "../plan/types.ts";
 import type { DocumentStore } from "../types.ts";
 import { decisionsIn, stepEdits } from "./step_edits.ts";

@@ -1,6 +1,6 @@
 // Gathers what a plan depends on: inputs checked, approvals compared with the text, the approval chain asked.
 
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { type ApprovalDecision, waitsForSource } from "../../tools/approval/types.ts";
 import type { Effects, ToolDefinition } from "../../tools/definition.ts";

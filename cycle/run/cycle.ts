@@ -1,7 +1,7 @@
 // Runs one document through categorize, execute and send, and stops when a person is needed.
 
 import { type Problem, success } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { startAutopilot } from "./autopilot.ts";

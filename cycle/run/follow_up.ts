@@ -1,7 +1,7 @@
 // Decides what follows a press, a call or a reply: the next press, or waiting for the person.
 
 import type { Chat } from "../../parser/types.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import type { Announcements } from "../execute/announcements.ts";
 import type { Runs } from "../execute/runs.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";

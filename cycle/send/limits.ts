@@ -2,7 +2,7 @@
 
 import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Problem } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { ProviderError } from "../../providers/types.ts";
 import type { Prices } from "../../providers/models/types.ts";

@@ -1,7 +1,7 @@
 // What a send is made with.
 
 import type { Environment } from "../../base/environment.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { RequestLimiter } from "../../providers/http/limiter.ts";
 import type { Clock } from "../../providers/http/patience.ts";

@@ -4,7 +4,7 @@ import { isTooLong } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
 import { quickHash } from "../../base/hash.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { evaluate, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { FileRead, Part, Prompt } from "../../prompt/types.ts";

@@ -5,7 +5,7 @@ import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { shellWord } from "../../base/shell_word.ts";
-import type { LockPlace } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -25,7 +25,7 @@ export interface OpenOptions {
   /** Seconds to wait for another run's lock; 0 fails immediately. */
   readonly wait: number;
   /** Where the lock lies. @default state */
-  readonly place?: LockPlace;
+  readonly place?: Settings["lock"]["place"];
   /** Aborting it ends the waiting. */
   readonly signal?: AbortSignal;
   /** Reports read without lock and never write. */

@@ -2,7 +2,7 @@
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
-import type { LockPlace } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { quickHash } from "../../base/hash.ts";
 import { parentOf } from "../../base/paths.ts";
 import {
@@ -44,7 +44,7 @@ export interface LockOptions {
   /** Seconds to wait for another run; 0 fails immediately. */
   readonly wait: number;
   /** Where it lies. @default state */
-  readonly place?: LockPlace;
+  readonly place?: Settings["lock"]["place"];
   /** Aborting it ends the waiting. */
   readonly signal?: AbortSignal;
 }
@@ -223,7 +223,7 @@ async function lockFile(
 export async function holderOf(
   realPath: string,
   environment: Environment,
-  place?: LockPlace,
+  place?: Settings["lock"]["place"],
 ): Promise<Holder | null> {
   for (const { path } of await lockFiles(realPath, { environment, place })) {
     const holder = await holderIn(path);

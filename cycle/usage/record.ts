@@ -1,6 +1,6 @@
 // What one request used and cost, as it is remembered, and sums of such records. Pure.
 
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Usage } from "../../providers/types.ts";
 import { costOf, promptTokens } from "../../providers/usage.ts";

@@ -1,6 +1,6 @@
 // What becomes of earlier thinking when something before it has changed (providers-2026-11, 1.3.1).
 
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import { resolveParameters } from "../request/parameters.ts";

@@ -3,7 +3,7 @@
 import { endpointUrl } from "../http/endpoint.ts";
 import { type JsonValue, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";

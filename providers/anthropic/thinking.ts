@@ -1,6 +1,6 @@
 // How a request asks an Anthropic model to think, by what the model takes (providers sections 4.3 and 8.3).
 
-import type { ThinkingLevel } from "../../config/settings/model.ts";
+import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model, ModelThinking } from "../models/types.ts";
 import type { JsonValue } from "../request/json.ts";
 import type { RequestParameters } from "../request/parameters.ts";

@@ -1,6 +1,6 @@
 // Any server that speaks Chat Completions: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter (providers-2026-11 section 5).
 
-import type { ProviderSettings } from "../../config/settings/model.ts";
+import type { ProviderSettings } from "../../config/settings.generated.ts";
 import type { KnownProvider } from "../known.ts";
 import { findModel } from "../models/find.ts";
 import { type JsonValue, toJson } from "../request/json.ts";

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Provider } from "../types.ts";
 
 /** The address as it was given, without blanks around it; a blank setting or variable counts as none. */

@@ -1,7 +1,7 @@
 // The words of looking for keys: who needs one, what was found and where, and what a place to look is.
 
 import type { Environment } from "../../base/environment.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Provider } from "../types.ts";
 
 /** A provider as far as its key goes. */

@@ -1,7 +1,7 @@
 // The models that a provider is asked for without a name; no table of models is read for them.
 
 import { MODEL_CHOICES, STANDARD_MODELS } from "../../config/layers/model_choices.generated.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Choice } from "./types.ts";
 
 /** The models of a provider without a name; null for a provider whose models are not known. */

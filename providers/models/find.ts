@@ -1,6 +1,6 @@
 // Looks a model up by provider and name, and its prices by day and length of the prompt.
 
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { ownModel } from "./own.ts";
 import { listedModels } from "./table.ts";
 import type { Day, Model, Prices } from "./types.ts";

@@ -5,8 +5,8 @@ import { replaceSmallFile } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { isObject } from "../../base/is_object.ts";
 import { parentOf } from "../../base/paths.ts";
-import type { Settings } from "../../config/settings.ts";
-import type { ModelSetting } from "../../config/settings/model.ts";
+import type { Settings } from "../../config/settings.generated.ts";
+import type { ModelSetting } from "../../config/values.ts";
 
 /** A provider's list. */
 export interface LearnedModels {

@@ -2,7 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { ListRequest, Provider } from "../types.ts";
-import type { ModelSetting } from "../../config/settings/model.ts";
+import type { ModelSetting } from "../../config/values.ts";
 
 /** What a list says of each model, by its name. */
 export type Listed = Readonly<Record<string, ModelSetting>>;

@@ -1,6 +1,6 @@
 // A model as a person or a provider's own list tells of it: facts over those of a model that it is like.
 
-import type { ModelSetting } from "../../config/settings/model.ts";
+import type { ModelSetting } from "../../config/values.ts";
 import { effortsOf } from "./table.ts";
 import type { Model, ModelThinking, ThinkingKind } from "./types.ts";
 

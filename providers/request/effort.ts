@@ -1,6 +1,6 @@
 // How much a model that is told a word for it shall think (providers section 8.3).
 
-import type { ThinkingLevel } from "../../config/settings/model.ts";
+import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model } from "../models/types.ts";
 import { levelOfBudget } from "./thinking.ts";
 

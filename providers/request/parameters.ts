@@ -1,8 +1,8 @@
 // The parameters of one request: a provider's own table over the general one (providers sections 8.1, 8.2).
 
 import { isObject } from "../../base/is_object.ts";
-import type { Settings } from "../../config/settings.ts";
-import type { Parameters, Thinking, ThinkingLevel } from "../../config/settings/model.ts";
+import type { Parameters, Settings } from "../../config/settings.generated.ts";
+import type { Thinking, ThinkingLevel } from "../../config/values.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import type { Model } from "../models/types.ts";
 

@@ -1,6 +1,6 @@
 // The unified thinking setting as a token budget and an effort for one model (providers section 8.3).
 
-import type { ThinkingLevel } from "../../config/settings/model.ts";
+import type { ThinkingLevel } from "../../config/values.ts";
 import type { Level, Model } from "../models/types.ts";
 
 /** What a model is asked for; null means thinking is off. */

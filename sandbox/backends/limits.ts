@@ -1,6 +1,6 @@
 // Resource limits of one command, as `prlimit` options.
 
-import type { ResourceLimits } from "../../config/settings/sandbox.ts";
+import type { ResourceLimits } from "../../config/values.ts";
 
 const OPTIONS: readonly (readonly [keyof ResourceLimits, string])[] = [
   ["cpu_seconds", "cpu"],

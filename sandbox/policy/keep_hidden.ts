@@ -1,6 +1,6 @@
 // Keeps paths hidden that the person hides, whatever a document makes writable.
 
-import type { SandboxSettings } from "../../config/settings/sandbox.ts";
+import type { SandboxSettings } from "../../config/settings.generated.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { isVisible, resolvePolicy } from "./policy.ts";
 import { realPath } from "../../base/disk/real_path.ts";

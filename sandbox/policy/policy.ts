@@ -2,8 +2,8 @@
 
 import { isSeen, WHOLE_VIEW } from "./view.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
-import { DEFAULT_PROTECT } from "../../config/defaults.ts";
-import type { ResourceLimits, SandboxSettings } from "../../config/settings/sandbox.ts";
+import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.generated.ts";
+import type { ResourceLimits } from "../../config/values.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import { HOME_HOOKS } from "./hooks.ts";
 import { PROTECT_WORDS } from "../../config/schema/sandbox_words.ts";
@@ -67,7 +67,7 @@ export function resolvePolicy(
     (entry) => socketGroups.includes(entry) ? [] : null,
   );
   if (!sockets.ok) return sockets;
-  const protect = protectLists(settings.policy.protect ?? DEFAULT_PROTECT, context);
+  const protect = protectLists(settings.policy.protect ?? DEFAULT_SETTINGS.sandbox.policy.protect, context);
   if (!protect.ok) return protect;
   const allow = typeof network === "boolean" ? [] : network.allow;
   const rules = parseHostRules(allow);

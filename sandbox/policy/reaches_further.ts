@@ -1,6 +1,6 @@
 // Whether a document's sandbox settings allow more than the person's own.
 
-import type { SandboxSettings } from "../../config/settings/sandbox.ts";
+import type { SandboxSettings } from "../../config/settings.generated.ts";
 import type { PathContext } from "../paths/expand.ts";
 import { resolvePolicy } from "./policy.ts";
 import { isInside } from "../../base/paths.ts";

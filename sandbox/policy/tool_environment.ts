@@ -1,6 +1,6 @@
 // The environment of tools' child processes: the caller's, without secrets and without prompts that wait.
 
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import { isCredential } from "./credentials.ts";
 import { SOCKET_VARIABLES } from "./sockets.ts";
 

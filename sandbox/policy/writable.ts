@@ -2,8 +2,8 @@
 
 import { isInside } from "../../base/paths.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
-import { DEFAULT_RW_PATHS } from "../../config/defaults.ts";
-import type { RwPath } from "../../config/settings/sandbox.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
+import type { RwPath } from "../../config/values.ts";
 import { expandPath, type PathContext } from "../paths/expand.ts";
 import type { FsSnapshot, Trace } from "../../base/disk/fs_snapshot.ts";
 import { realPath, traceLinks } from "../../base/disk/real_path.ts";
@@ -72,7 +72,11 @@ export function writablePaths(
       leaveOut(entry, "it leads through too many links, or holds a NUL character");
       continue;
     }
-    const writable = { path: trace.path, entry, byDefault: DEFAULT_RW_PATHS.includes(entry) };
+    const writable = {
+      path: trace.path,
+      entry,
+      byDefault: DEFAULT_SETTINGS.sandbox.policy.rw_paths.includes(entry),
+    };
     traced.push({ writable, wanted, trace });
   }
   const { kept, astray } = withoutAstray(traced);

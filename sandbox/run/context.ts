@@ -3,7 +3,7 @@
 import { configFolder } from "../../base/folders.ts";
 import { expandHome, isInside, parentOf } from "../../base/paths.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
-import type { SandboxSettings } from "../../config/settings/sandbox.ts";
+import type { SandboxSettings } from "../../config/settings.generated.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
 import { realPath } from "../../base/disk/real_path.ts";

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
-import type { SandboxSettings } from "../../config/settings/sandbox.ts";
+import type { SandboxSettings } from "../../config/settings.generated.ts";
 import type { BackendRegistry } from "../backends/registry.ts";
 import type { RunningProgram } from "../protect/own_code.ts";
 

@@ -18,6 +18,7 @@ export async function generateAll(): Promise<Generated[]> {
     import("../generate/demo.ts"),
     import("../generate/editors.ts"),
     import("../generate/settings.ts"),
+    import("../generate/settings_types.ts"),
     import("../generate/models.ts"),
     import("../generate/protected.ts"),
     import("../generate/pages/reliability.ts"),

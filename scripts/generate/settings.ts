@@ -1,6 +1,7 @@
 // The table of settings in docs/configuration.md, and the JSON Schema with which editors check settings files.
 
 import { SCHEMA } from "../../config/schema/schema.ts";
+import { OLD_KEYS } from "../../config/data/old_keys.ts";
 import type { Key, Node, Type } from "../../config/schema/define.ts";
 import { LAYER_NAMES } from "../../config/types.ts";
 import { valueText } from "../../config/layers/render.ts";
@@ -35,11 +36,15 @@ function tables(): string {
       ].join("\n"),
     );
   }
-  return sections.join("\n");
+  return [...sections, oldKeys()].join("\n");
+}
+
+function oldKeys(): string {
+  const rows = Object.entries(OLD_KEYS).map(([key, { says }]) => `| ${code(key)} | ${cell(says)} |`);
+  return ["### Old keys", "", "| key | what became of it |", "| --- | --- |", ...rows, ""].join("\n");
 }
 
 function keysOf(node: Node, path: readonly string[]): { path: readonly string[]; key: Key }[] {
-  if (node.node === "editor") return [];
   if (node.node === "key") return [{ path, key: node }];
   return [
     ...(node.list === undefined ? [] : [{ path, key: node.list }]),
@@ -53,8 +58,6 @@ function row({ path, key }: { path: readonly string[]; key: Key }): string {
   const by = key.who.map((layer) => (layer === "P" && key.host && !key.loads ? "" : layer)).join("");
   const notes = [
     key.doc,
-    ...(key.awaits === undefined || key.awaitsWhen !== undefined ? [] : [`Refused so far: ${key.awaits}.`]),
-    ...(key.unread ? ["Nothing reads it yet."] : []),
     ...(key.documentNarrows ? ["A document may only narrow it."] : []),
   ];
   return `| ${code(path.join("."))} | ${cell(typeText(key.type))} | ${value} | ${by} | ${
@@ -113,7 +116,6 @@ class Shared {
 
 /** @param pointer where the schema will stand, for references of aliases */
 function schemaOf(node: Node, pointer: string, shared: Shared): Record<string, unknown> {
-  if (node.node === "editor") return { description: node.doc };
   if (node.node === "key") return keySchema(node, shared);
   const inner = `${pointer}/properties`;
   const properties: Record<string, unknown> = Object.fromEntries(
@@ -121,6 +123,12 @@ function schemaOf(node: Node, pointer: string, shared: Shared): Record<string, u
       [name, member],
     ) => [name, schemaOf(member, `${inner}/${name}`, shared)]),
   );
+  for (const [key, { isEditors }] of Object.entries(OLD_KEYS)) {
+    const name = key.slice(key.lastIndexOf(".") + 1);
+    if (isEditors && `#/properties/${key.replaceAll(".", "/properties/")}` === `${inner}/${name}`) {
+      properties[name] = { description: "Belongs to the editor plugin; without effect here." };
+    }
+  }
   for (const [alias, path] of Object.entries(node.aliases ?? {})) {
     if (!Object.hasOwn(properties, alias)) {
       properties[alias] = { $ref: `${inner}/${path.join("/properties/")}` };

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { unconfirmed, unfinished, untrusted } from "../../agent/trust/downgrades.ts";
 import { explainCall } from "../../agent/views/explain.ts";
 import { explanationLines } from "../../agent/views/explanation.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import {
   type ApprovalDowngrade,
   type Decision,

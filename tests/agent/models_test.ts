@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { modelList, refreshModels } from "../../agent/views/models.ts";
 import { learnedModels, withLearned } from "../../providers/models/learned.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
-import type { ModelSetting } from "../../config/settings/model.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
+import type { ModelSetting } from "../../config/values.ts";
 import { findModel } from "../../providers/models/find.ts";
 import { readList } from "../../providers/models/listing.ts";
 import { inPlace } from "./place.ts";

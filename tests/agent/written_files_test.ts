@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { unified } from "../../agent/review/unified.ts";
 import { WrittenFiles } from "../../agent/review/written_files.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { SeenFile } from "../../tools/definition.ts";
 import { inFolder } from "../folder.ts";

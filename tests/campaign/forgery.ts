@@ -2,8 +2,7 @@
 // was declared, and nothing else, at every moment of the reply.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { unescapeTurn } from "../../parser/edits/escape.ts";

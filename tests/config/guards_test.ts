@@ -160,7 +160,7 @@ Deno.test("a trusted project names code inside of itself and nothing that belong
     ["providers.anthropic.base_url", "https://a.example", false],
     ["tools.truncate.output_path_format", "/p/x", false],
     ["sandbox.enabled", false, true],
-    ["diagnostics.enabled", true, false],
+    ["undo.keep", 1, false],
     ["model", "m", true],
   ];
   for (const [key, value, counts] of rows) {
@@ -309,12 +309,12 @@ Deno.test("overrides of a session end with their time, and no earlier", async ()
 const draft = (layer: Layer, lua = false, ...others: LayerLog[]) =>
   draftLayer({ layer, others, catalog, lua });
 
-Deno.test("what a key is: editor keys and members of a record are one value, and unknown ones are told", () => {
+Deno.test("what a key is: members of a record are one value, old keys take members, and unknown ones are told", () => {
   const kinds = (key: string) => {
     const answer = draft("M").kind(key.split("."));
     return answer.ok ? answer.value : answer.problem.code;
   };
-  assert.equal(kinds("keymaps"), "scalar");
+  assert.equal(kinds("keymaps"), "object");
   assert.equal(kinds("thinking.level"), "scalar");
   assert.equal(kinds("thinking"), "record");
   assert.equal(kinds("tools.auto_approve"), "list");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { loadSettings } from "../../config/load.ts";
 import { inWorld } from "./world.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 
 async function inFolder(
   files: Record<string, string>,

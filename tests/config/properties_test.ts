@@ -9,7 +9,7 @@ import { expandedOf, lookUp, type Row } from "../../config/layers/explain.ts";
 import { LayerLog, resolveList, resolveScalar } from "../../config/layers/log.ts";
 import type { Layer, Operation } from "../../config/types.ts";
 import { untrustedShare } from "../../config/sources/project.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 import { createApproval } from "../../tools/approval/mod.ts";
 import { workingSandbox } from "./sandbox.ts";

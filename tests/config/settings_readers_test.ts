@@ -1,27 +1,17 @@
-// A setting that no code reads is accepted, documented and void. Here every key has a reader, or is known by name to
-// have none yet.
+// A setting that no code reads would be accepted, documented and void: every key has a reader.
 
 import assert from "node:assert/strict";
-import { allUnread, unreadKeys } from "../../config/layers/unread.ts";
-import { LayerLog } from "../../config/layers/log.ts";
 import { PROVIDER_TABLES, SCHEMA } from "../../config/schema/schema.ts";
 import type { Key, Node } from "../../config/schema/define.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
 const ROOMS = ["agent", "commands", "config", "cycle", "prompt", "providers", "sandbox", "tools"];
 /** Where settings are declared and carried along; that is no use of them. */
-const CARRIERS =
-  /^config\/(?:schema\/|settings\.ts|layers\/effective\.ts|layers\/unread\.ts)|\.generated\.ts$/;
+const CARRIERS = /^config\/(?:schema\/|settings\.ts|layers\/effective\.ts)|\.generated\.ts$/;
 
-Deno.test("the settings that nothing reads are those that are known by name", async () => {
-  const text = await Deno.readTextFile(new URL("unread_settings.txt", import.meta.url));
-  const known = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  assert.deepEqual([...allUnread()].sort(), known.sort());
-});
-
-Deno.test("every other key is read by some code outside of the schema", async () => {
+Deno.test("every key is read by some code outside of the schema", async () => {
   const sources = await readSources();
-  const unread = keysOf(SCHEMA).filter(({ path, key }) => !isWaiting(key) && !readers(sources, path).length);
+  const unread = keysOf(SCHEMA).filter(({ path }) => !readers(sources, path).length);
   assert.deepEqual(unread.map(({ path }) => path.join(".")), []);
 });
 
@@ -31,16 +21,6 @@ Deno.test("a key that no code names would be found", async () => {
     assert.deepEqual(readers(sources, key.split(".")), [], key);
   }
   assert.notDeepEqual(readers(sources, ["tools", "max_concurrent"]), []);
-});
-
-Deno.test("a key that nothing reads is one warning, however often it is written", () => {
-  const log = new LayerLog("G");
-  for (const value of ["INFO", "WARN"]) log.push({ op: "set", path: ["logging", "level"], value });
-  log.push({ op: "set", path: ["model"], value: "m" });
-  assert.deepEqual(unreadKeys(log).map(({ key, severity }) => [key, severity]), [[
-    "logging.level",
-    "warning",
-  ]]);
 });
 
 /** How find and grep read theirs: by one schema, and the place of the call. */
@@ -65,14 +45,8 @@ interface Placed {
 
 /** Keys by name; what has free names is read by whoever gave the name. */
 function keysOf(node: Node, path: readonly string[] = []): Placed[] {
-  if (node.node === "editor") return [];
   if (node.node === "key") return [{ path, key: node }];
   return Object.entries(node.members).flatMap(([name, member]) => keysOf(member, [...path, name]));
-}
-
-/** Refused so far, or known to have no reader. */
-function isWaiting(key: Key): boolean {
-  return key.unread === true || (key.awaits !== undefined && key.awaitsWhen === undefined);
 }
 
 /**

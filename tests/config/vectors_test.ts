@@ -5,6 +5,7 @@ import type { Catalog } from "../../config/schema/catalog.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { lookUp } from "../../config/layers/explain.ts";
 import { loadSettings } from "../../config/load.ts";
+import { oldKey } from "../../config/data/old_keys.ts";
 import { resolveTools } from "../../config/layers/resolve.ts";
 import { addToSession } from "../../config/sources/session_overrides.ts";
 import { parse } from "../../parser/mod.ts";
@@ -134,6 +135,11 @@ async function run(vector: Vector): Promise<void> {
     assert.equal(document.diagnostics.length - given.length, warned.length);
     assert.deepEqual(given.map(summary).sort(), wanted.sort());
     for (const [key, value] of Object.entries(expect.config ?? {})) {
+      // Nothing reads an old key, so it has no value: `tools.show_spinner` of the plugin.
+      if (oldKey(key) !== null) {
+        assert.deepEqual(lookUp(document.logs, catalog, key), { ok: true, value: [] });
+        continue;
+      }
       const found = lookUp(document.logs, catalog, key);
       assert.ok(found.ok, key);
       const rows = [found.value].flat() as { key: string; value: unknown }[];

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { BUILTIN_NAMES } from "../../lua/library/names.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettings } from "../../config/load.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { dryRun, prepareRequest } from "../../cycle/send/request.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { estimate } from "../../cycle/send/estimate.ts";
 import { parse } from "../../parser/mod.ts";
 import { getProvider } from "../../providers/registry.ts";

@@ -1,8 +1,6 @@
 // A cycle on a document in memory, with a journal in memory, the fake tools of the vectors and a counted send.
 
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import { DEFAULT_SETTINGS, type Settings, type ToolSettings } from "../../config/settings.generated.ts";
 import type { Problem } from "../../base/problem.ts";
 import { Cycle, type CycleParts } from "../../cycle/run/cycle.ts";
 import { RunJournal } from "../../cycle/storage/journal.ts";

@@ -1,7 +1,7 @@
 // Documents of many calls: what they cost is counted in work, not in time, which tells nothing on a busy machine.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { plan } from "../../cycle/plan/plan.ts";
 import { gatherPlanInputs } from "../../cycle/plan/plan_inputs.ts";
 import { parse } from "../../parser/mod.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { gatherPlanInputs, type PlanSources, type Tools } from "../../cycle/plan/plan_inputs.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { callsToCheck, questions } from "../../cycle/plan/questions.ts";
 import { parse } from "../../parser/mod.ts";
 import { block, chatAnswered, chatWith, FAKE_TOOLS, MemoryJournal } from "./harness.ts";

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { dryRun } from "../../cycle/send/request.ts";
 import { openFile } from "../../cycle/storage/file_store.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";

@@ -1,7 +1,6 @@
 // Sends of a document in memory to a server on loopback that streams in Anthropic's format.
 
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import type { SendOptions } from "../../cycle/send/options.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";

@@ -1,7 +1,7 @@
 // A server that leaves out the beginning of a conversation and says nothing is told of.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { silentCut } from "../../cycle/send/silent_cut.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { frames, sent, SSE } from "./sending.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { dearModel } from "../../agent/views/settings_findings.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { allRecords, openUsageLog, recordsOf, type UsageLog } from "../../cycle/usage/log.ts";
 import { cacheShare, readRecord, recordOf, totalOf } from "../../cycle/usage/record.ts";

@@ -6,8 +6,7 @@ import { PARTIAL_OUTPUT, REJECTED, unknownTool } from "../../cycle/plan/sentence
 import { configResolver } from "../../tools/approval/policy.ts";
 import { ApprovalRegistry } from "../../tools/approval/registry.ts";
 import { type Bench, bench, FAKE_TOOLS } from "./harness.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.generated.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
 import { reachable } from "../../providers/http/network.ts";
 import { isPing } from "../../providers/http/ping.ts";

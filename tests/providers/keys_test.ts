@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { resolveCredential } from "../../providers/keys/credentials.ts";
 import { askHelper, findHelper } from "../../providers/keys/key_program.ts";
 import { systemKeyring } from "../../providers/keys/keyring.ts";

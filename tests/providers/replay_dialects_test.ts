@@ -2,8 +2,7 @@
 // APIs refuse, so that a request that one of them would not take fails here.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { SendOutcome } from "../../cycle/types.ts";

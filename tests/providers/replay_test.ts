@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import type { CycleEvent, SendOutcome } from "../../cycle/types.ts";

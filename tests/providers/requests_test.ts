@@ -1,8 +1,7 @@
 // What the request of each provider holds, by model and by settings, and what it leaves out.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { parse } from "../../parser/mod.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
 import { getProvider } from "../../providers/registry.ts";

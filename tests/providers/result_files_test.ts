@@ -1,8 +1,7 @@
 // Images and documents that tools gave back, in the requests of each API.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { withoutResultFiles } from "../../providers/request/result_files.ts";

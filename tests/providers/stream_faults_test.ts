@@ -2,8 +2,7 @@
 // not come is not, and nothing that failed is told as success.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { createSend } from "../../cycle/send/send.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { SendOutcome } from "../../cycle/types.ts";

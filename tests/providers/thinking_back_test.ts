@@ -1,7 +1,7 @@
 // Which thinking and which signature of earlier replies goes back with which part.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
 import {

@@ -1,8 +1,7 @@
 // Every body that is sent fits the types of the providers' own newest packages, which are there for this test alone.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { dryRun } from "../../cycle/send/request.ts";
 import { parse } from "../../parser/mod.ts";
 import { modelsOf } from "../../providers/models/find.ts";

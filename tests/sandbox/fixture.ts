@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { SandboxSettings } from "../../config/settings/sandbox.ts";
+import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.generated.ts";
 import { type CommandsWatch, createSandbox, type RunSandbox, spawn } from "../../sandbox/mod.ts";
 import type { RunningProgram } from "../../sandbox/protect/own_code.ts";
 import { writeProgram } from "../folder.ts";

@@ -2,8 +2,7 @@
 
 import assert from "node:assert/strict";
 import { failure, success } from "../../base/problem.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import {
   ApprovalRegistry,

@@ -5,7 +5,7 @@ import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { draftLayer } from "../../config/layers/draft.ts";
 import { effectiveSettings } from "../../config/layers/effective.ts";
 import type { LayerLog } from "../../config/layers/log.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 import { createApproval, type ResolverFault } from "../../tools/approval/mod.ts";
 import { configResolver, runResolver } from "../../tools/approval/policy.ts";

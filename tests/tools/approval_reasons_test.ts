@@ -1,7 +1,7 @@
 // Why a call is decided as it is: what each resolver is told to have said, and who is asked at all. One row a condition.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { createApproval, type ResolverDefinition } from "../../tools/approval/mod.ts";
 import { workingSandbox } from "../config/sandbox.ts";
 

@@ -1,8 +1,7 @@
 // Tool files are approved by the risk that their author names, within what the person and the document say.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.generated.ts";
 import { createApproval } from "../../tools/approval/mod.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import { createSandbox } from "../../sandbox/mod.ts";

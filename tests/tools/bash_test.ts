@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { failure, success } from "../../base/problem.ts";
 import { spawn } from "../../sandbox/process/spawn.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";

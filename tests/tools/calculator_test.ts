@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { MOST_CHARACTERS, MOST_LEVELS } from "../../tools/builtin/calculator/expression.ts";
 import { inScene } from "./scene.ts";

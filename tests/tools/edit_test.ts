@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { replacePassage } from "../../tools/files/text/passage.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 

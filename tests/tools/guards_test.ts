@@ -1,7 +1,7 @@
 // What guards files and commands of tools, one row a condition; and what stands between a look and the act, exchanged.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { sha256 } from "../../base/hash.ts";
 import { success } from "../../base/problem.ts";
 import { spawn } from "../../sandbox/process/spawn.ts";

@@ -1,7 +1,7 @@
 // A project with a real sandbox whose tools work on files through a helper.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { createContext } from "../../tools/context.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { createSandbox } from "../../sandbox/mod.ts";
 import { inScene, openSandbox, type Scene } from "./scene.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { OverflowFile, overflowPath } from "../../tools/overflow/file.ts";
 import { LongText, truncateWithOverflow } from "../../tools/overflow/long_text.ts";
 import { overflowNotice } from "../../tools/overflow/notice.ts";

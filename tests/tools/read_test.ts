@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { LineSelector } from "../../tools/files/text/line_selector.ts";
 import { onlyReference, unescapeReference } from "../../prompt/file_references.ts";

@@ -1,7 +1,6 @@
 // A folder with a document in it, and contexts for tools that work there.
 
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { success } from "../../base/problem.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { isInside } from "../../base/paths.ts";

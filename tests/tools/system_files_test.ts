@@ -1,7 +1,7 @@
 // The file tools leave the system's own files alone, whatever path leads there, and wait for none for ever.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { inScene } from "./scene.ts";
 
 const variable = "FLEMMA_TEST_SECRET";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { generate } from "../../scripts/generate/tools/validators.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { JsonSchema, ToolInput } from "../../tools/definition.ts";
 import { checkInput, completeInput, prepareValidator } from "../../tools/validate.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mayMount } from "../folder.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { replaceFile } from "../../tools/files/replace.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 // Resolvers that approve by circumstance: the sandbox, the risk of a tool file, and the catch-all.
 
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import { type RunsIn, SANDBOX_CAPABILITY } from "../definition.ts";
 import type { ResolverDefinition } from "./types.ts";

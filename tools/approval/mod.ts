@@ -1,6 +1,6 @@
 // Approval: decides whether a tool call runs, waits for a person, or is denied.
 
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import {
   catchAllResolver,

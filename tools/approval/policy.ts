@@ -1,8 +1,8 @@
 // Resolvers for `auto_approve`: the person's settings, the document, and names approved for one run.
 
 import { isModulePath } from "../../config/schema/module_path.ts";
-import type { AutoApprove, ToolSettings } from "../../config/settings/tools.ts";
-import type { Presets } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
+import type { AutoApprove, Presets } from "../../config/values.ts";
 import { expandFor, presetsOf, type ToolFacts } from "./presets.ts";
 import type { ApprovalContext, Decision, ResolverDefinition } from "./types.ts";
 

@@ -1,8 +1,8 @@
 // Presets as approval uses them: the current ones, and lists with their presets expanded.
 
 import { BUILTIN_PRESETS, type ExpandedList, expandList } from "../../config/layers/presets.ts";
-import type { Presets } from "../../config/settings/tools.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { Presets } from "../../config/values.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 
 import type { RegisteredTool } from "../definition.ts";
 

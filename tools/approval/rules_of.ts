@@ -4,7 +4,7 @@ import type { Environment } from "../../base/environment.ts";
 import { folderOfDocument, nameOf } from "../../base/paths.ts";
 import { byLayer } from "../../config/rules/place.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { expandPath } from "../../sandbox/paths/expand.ts";
 import type { Sandbox } from "../../sandbox/types.ts";

@@ -1,7 +1,6 @@
 // The built-in tools.
 
-import { DEFAULT_SETTINGS } from "../../config/defaults.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import { DEFAULT_SETTINGS, type ToolSettings } from "../../config/settings.generated.ts";
 import type { BuiltinTool } from "../definition.ts";
 import { bashTool } from "./bash.ts";
 import { calculatorAsyncTool, calculatorTool } from "./calculator/calculator.ts";

@@ -6,7 +6,7 @@ import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { quickHash, sha256 } from "../../base/hash.ts";
 import { parentOf } from "../../base/paths.ts";
-import type { McpServer } from "../../config/settings/extensions.ts";
+import type { McpServer } from "../../config/settings.generated.ts";
 
 /** The kept list of one server under one set of settings; other settings may lead to another program. */
 export class CachedList {

@@ -3,7 +3,7 @@
 import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
 import type { Client } from "./client.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import type { McpServer } from "../../config/settings/extensions.ts";
+import type { McpServer } from "../../config/settings.generated.ts";
 import { type Fault, faultOf, statusOf } from "./faults.ts";
 import { guardedFetch } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";

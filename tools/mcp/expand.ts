@@ -1,6 +1,6 @@
 // `${VAR}` and `${VAR:-default}` in what settings say of a server.
 
-import type { McpServer } from "../../config/settings/extensions.ts";
+import type { McpServer } from "../../config/settings.generated.ts";
 
 /** A server as it is started. */
 export interface Expanded {

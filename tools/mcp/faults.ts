@@ -1,7 +1,7 @@
 // What went wrong with a server, in words: from what the client throws, and what the server wrote to standard error.
 
 import { thrownText } from "../../base/problem.ts";
-import type { McpServer } from "../../config/settings/extensions.ts";
+import type { McpServer } from "../../config/settings.generated.ts";
 
 /** A fault with what to do about it. */
 export interface Fault {

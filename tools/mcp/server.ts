@@ -1,7 +1,7 @@
 // A server of the settings: what is known of its tools, and a connection that stands only while somebody needs it.
 
 import { failure, inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
-import type { McpServer } from "../../config/settings/extensions.ts";
+import type { McpServer } from "../../config/settings.generated.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
 import { type CallOutcome, Connection, type Network } from "./connection.ts";
 import { expandServer } from "./expand.ts";

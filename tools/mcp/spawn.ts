@@ -3,8 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { resolvePath } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import type { Settings } from "../../config/settings.ts";
-import type { McpServer } from "../../config/settings/extensions.ts";
+import type { McpServer, Settings } from "../../config/settings.generated.ts";
 import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
 import { bare } from "../../sandbox/process/unsandboxed.ts";
 import { findProgram } from "../../sandbox/process/program.ts";

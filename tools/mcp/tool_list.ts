@@ -2,7 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { nameFilter } from "../../config/rules/name_filter.ts";
-import type { McpServer } from "../../config/settings/extensions.ts";
+import type { McpServer } from "../../config/settings.generated.ts";
 import type { ExecutionContext, ExecutionResult, RunsIn, ToolDefinition, ToolInput } from "../definition.ts";
 
 /** Does one call of a tool, by the name that the server gave it. */

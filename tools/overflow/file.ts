@@ -4,7 +4,7 @@ import { removeIfThere } from "../../base/files.ts";
 import { cutName, nameOf, parentOf } from "../../base/paths.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
-import type { ToolSettings } from "../../config/settings/tools.ts";
+import type { ToolSettings } from "../../config/settings.generated.ts";
 
 export type TruncateSettings = ToolSettings["truncate"];
 

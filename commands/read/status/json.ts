@@ -2,7 +2,7 @@
 
 import type { OpenCall } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
-import type { Settings } from "../../../config/settings.ts";
+import type { Settings } from "../../../config/settings.generated.ts";
 import { currentModel } from "../../../providers/models/choice.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { diagnosticJson } from "../../io/diagnostics.ts";

@@ -6,7 +6,7 @@ import { operands } from "../../../base/shell_word.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
-import type { Settings } from "../../../config/settings.ts";
+import type { Settings } from "../../../config/settings.generated.ts";
 import type { PlanEnd, Step } from "../../../cycle/plan/types.ts";
 import { handyNames } from "../../../cycle/plan/targets.ts";
 import type { Holder } from "../../../cycle/storage/lock.ts";

@@ -15,7 +15,7 @@ import { isThere } from "../../../base/files.ts";
 import { failure, type Outcome, type Problem, success } from "../../../base/problem.ts";
 import { option } from "../../../base/shell_word.ts";
 import { BUILTIN_TOOLS } from "../../../config/rules/builtin_tools.generated.ts";
-import type { Settings } from "../../../config/settings.ts";
+import type { Settings } from "../../../config/settings.generated.ts";
 import { checkText } from "../../../cycle/storage/read.ts";
 import type { Stop } from "../../../cycle/types.ts";
 import { drive } from "../drive.ts";

@@ -4,6 +4,7 @@ import { BOOLEAN, group, type Key, key, natural, STRING, STRINGS, type Type } fr
 
 const address: Type = {
   is: "custom",
+  ts: "string",
   expected: "an http or https address",
   accepts: (value) => typeof value === "string" && /^https?:\/\/[^/]/.test(value) && URL.canParse(value),
   json: { type: "string", pattern: "^https?://" },
@@ -34,6 +35,6 @@ export const mcp = group("Servers of tools that speak MCP.", {
         optional: false,
       }),
       sandbox: serverKey(BOOLEAN, "Start it in the sandbox.", { default: true, optional: false }),
-    }),
+    }, { ts: "McpServer" }),
   }),
 });

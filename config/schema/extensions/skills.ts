@@ -15,6 +15,8 @@ export const skills = group("Skills: folders with instructions that the model ma
     default: ["*"],
     narrows: "remove",
   }),
+  ts: "SkillSettings",
+  adds: "ResolvedSkills",
   short: asEnabled,
   hint: switchHint,
 });

@@ -5,6 +5,7 @@ import { COMMAND, group, hostKey, type Key, key, natural, neutralKey, STRING, ty
 /** A part of a whole. */
 const share: Type = {
   is: "custom",
+  ts: "number",
   expected: "a number from 0 to 1",
   accepts: (value) => typeof value === "number" && value >= 0 && value <= 1,
   hint: (value) => {
@@ -56,6 +57,7 @@ export const context = group(
       { default: 4096 },
     ),
   },
+  { ts: "ContextSettings" },
 );
 
 export const run = group("What one run may use.", {
@@ -71,7 +73,7 @@ export const run = group("What one run may use.", {
     optional: true,
     ...limit,
   }),
-});
+}, { ts: "RunSettings" });
 
 const hook = (when: string): Key =>
   hostKey(
@@ -88,4 +90,5 @@ export const hooks = group(
     on_done: hook("when a run ends with a complete reply"),
     on_error: hook("when a run fails"),
   },
+  { ts: "HookSettings" },
 );

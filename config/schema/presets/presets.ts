@@ -5,6 +5,7 @@ import { group, key, type Type } from "../define.ts";
 /** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. layers/presets.ts reads both. */
 const presetType: Type = {
   is: "custom",
+  ts: "ApprovalPreset",
   expected: 'a line "PROVIDER MODEL key=value …" or a table of approve, deny, provider, model and parameters',
   // Read and told by readPreset, which knows both forms.
   accepts: () => true,
@@ -27,4 +28,8 @@ const presetType: Type = {
 };
 
 export const presets = (doc: string) =>
-  group(doc, {}, { presets: true, others: key(presetType, doc, { who: ["G", "P", "M", "C"] }) });
+  group(doc, {}, {
+    presets: true,
+    holds: "nothing",
+    others: key(presetType, doc, { who: ["G", "P", "M", "C"] }),
+  });

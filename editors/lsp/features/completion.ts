@@ -165,7 +165,6 @@ async function inSettings(document: OpenDocument, line: number, before: string):
   if (isValue) return { typed, offers: await values(document, settings, node) };
   if (node.node !== "group") return NONE;
   const offers = Object.entries(node.members)
-    .filter(([, member]) => member.node !== "editor")
     .map(([text, member]) => ({ text, kind: KIND.property, detail: member.doc }));
   return { typed, offers };
 }

@@ -2,7 +2,7 @@
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as standalone from "ajv/dist/standalone/index.js";
-import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
 import type { JsonSchema, ToolDefinition } from "../../../tools/definition.ts";
 

@@ -1,7 +1,6 @@
 // The place where attacks are tried: a project with everything worth attacking around it, and the sandbox over it.
 
-import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
-import type { SandboxSettings } from "../../../config/settings/sandbox.ts";
+import { DEFAULT_SETTINGS, type SandboxSettings } from "../../../config/settings.generated.ts";
 import { createSandbox, type RunSandbox, spawn, toolEnvironment } from "../../../sandbox/mod.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
 import { createContext } from "../../../tools/context.ts";

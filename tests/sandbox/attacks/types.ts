@@ -1,6 +1,6 @@
 // What an attack is, and the words attacks are written in.
 
-import type { SandboxSettings } from "../../../config/settings/sandbox.ts";
+import type { SandboxSettings } from "../../../config/settings.generated.ts";
 import type { ToolInput } from "../../../tools/definition.ts";
 import type { Ran, Scene } from "./scene.ts";
 

@@ -1,7 +1,7 @@
 // Policies: what each form of an entry gives, where paths came from, what is said about dropped ones.
 
 import assert from "node:assert/strict";
-import type { SandboxSettings } from "../../../config/settings/sandbox.ts";
+import type { SandboxSettings } from "../../../config/settings.generated.ts";
 import { expandPath, type ResolvedPolicy, resolvePolicy } from "../../../sandbox/mod.ts";
 import { plant, settings, world } from "../fixture.ts";
 import { inFolder } from "../../folder.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
-import type { RwPath, SandboxSettings } from "../../../config/settings/sandbox.ts";
+import { DEFAULT_SETTINGS, type SandboxSettings } from "../../../config/settings.generated.ts";
+import type { RwPath } from "../../../config/values.ts";
 import { reachesFurther } from "../../../sandbox/policy/reaches_further.ts";
 import { stillHidden } from "../../../sandbox/policy/keep_hidden.ts";
 

@@ -1,7 +1,7 @@
 // Sockets of the host: which are masked, which stay, and the variables that name them.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
 import { findSockets, SOCKET_VARIABLES, socketVariablesOf } from "../../../sandbox/policy/sockets.ts";
 import { plant, projectSandbox, runInside, world } from "../fixture.ts";

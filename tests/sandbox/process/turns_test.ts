@@ -6,7 +6,7 @@ import type { FileTurn } from "../../../sandbox/types.ts";
 import { runTool } from "../../../tools/run.ts";
 import { createContext } from "../../../tools/context.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
-import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
 import { inFolder } from "../../folder.ts";
 

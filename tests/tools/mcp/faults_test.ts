@@ -2,7 +2,7 @@
 // in the words of many programs.
 
 import assert from "node:assert/strict";
-import type { McpServer } from "../../../config/settings/extensions.ts";
+import type { McpServer } from "../../../config/settings.generated.ts";
 import { faultOf, type FaultPlace } from "../../../tools/mcp/faults.ts";
 import { withPlace } from "./scene.ts";
 

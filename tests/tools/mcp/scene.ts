@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chatInMemory } from "../../../agent/open.ts";
 import type { ChatSession } from "../../../agent/types.ts";
 import { type Environment, environmentAt } from "../../../base/environment.ts";
-import type { McpServer } from "../../../config/settings/extensions.ts";
+import type { McpServer } from "../../../config/settings.generated.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
 import { denoFolder, freshFolder, removeFolder } from "../../folder.ts";
 

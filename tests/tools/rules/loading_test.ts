@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
-import { DEFAULT_SETTINGS } from "../../../config/defaults.ts";
+import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { createApproval, type RuleEvaluator } from "../../../tools/approval/mod.ts";
 import { rulesOf } from "../../../tools/approval/rules_of.ts";
 import { ToolRegistry } from "../../../tools/registry.ts";
