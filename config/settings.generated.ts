@@ -1,4 +1,4 @@
-// Made from config/schema/ by scripts/generate/settings_types.ts.
+// Made from config/schema/ by scripts/generate/settings/types.ts.
 
 import type { PlacedRule } from "./rules/rule.ts";
 import type { AutoApprove, CredentialVariables, ModelSetting, NetworkList, ProviderParameters, ResolvedSkills, ResolvedTools, ResolverFile, ResourceLimits, RwPath, Thinking } from "./values.ts";

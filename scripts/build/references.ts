@@ -2,7 +2,7 @@
 
 import { manualPage } from "../generate/pages/help.ts";
 import { outputSchema } from "../generate/schemas.ts";
-import { settingsSchema } from "../generate/settings.ts";
+import { settingsSchema } from "../generate/settings/settings.ts";
 
 /** Makes them, by their paths in a build and in every package. */
 export function references(): Record<string, string> {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { fencesOf } from "../../scripts/gate/examples.ts";
-import { settingsSchema } from "../../scripts/generate/settings.ts";
+import { settingsSchema } from "../../scripts/generate/settings/settings.ts";
 
 const validate = new Ajv2020({ strict: false, allErrors: true }).compile(settingsSchema());
 const wrong = (tree: unknown) => (validate(tree) ? [] : validate.errors!.map((error) => error.instancePath));

@@ -3,10 +3,10 @@
 // The types are written out rather than inferred by the compiler: the library's documentation has to show each of them
 // with its words, and no command may evaluate the whole schema when it starts.
 
-import { effectiveSettings } from "../../config/layers/effective.ts";
-import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
-import type { Group, Key, Node, Type } from "../../config/schema/define.ts";
-import { SCHEMA } from "../../config/schema/schema.ts";
+import { effectiveSettings } from "../../../config/layers/effective.ts";
+import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
+import type { Group, Key, Node, Type } from "../../../config/schema/define.ts";
+import { SCHEMA } from "../../../config/schema/schema.ts";
 
 const PATH = "config/settings.generated.ts";
 /** Modules with types that settings are made of. */
@@ -19,14 +19,14 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   const declared = [...interfaces.values()].join("\n\n");
   const imports: string[] = [];
   for (const module of MODULES) {
-    const source = await Deno.readTextFile(new URL(`../../config/${module}`, import.meta.url));
+    const source = await Deno.readTextFile(new URL(`../../../config/${module}`, import.meta.url));
     const names = [...source.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name]) => name!)
       .filter((name) => new RegExp(`[ (<]${name}\\b`).test(declared)).sort();
     imports.push(`import type { ${names.join(", ")} } from "./${module}";`);
   }
   const defaults = JSON.stringify(settings, null, 2).replaceAll(/^( *)"(\w+)":/gm, "$1$2:");
   const text = [
-    "// Made from config/schema/ by scripts/generate/settings_types.ts.",
+    "// Made from config/schema/ by scripts/generate/settings/types.ts.",
     "",
     ...imports,
     "",

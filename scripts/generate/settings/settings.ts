@@ -1,17 +1,17 @@
 // The table of settings in docs/configuration.md, and the JSON Schema with which editors check settings files.
 
-import { SCHEMA } from "../../config/schema/schema.ts";
-import { OLD_KEYS } from "../../config/data/old_keys.ts";
-import type { Key, Node, Type } from "../../config/schema/define.ts";
-import { LAYER_NAMES } from "../../config/types.ts";
-import { valueText } from "../../config/layers/render.ts";
+import { SCHEMA } from "../../../config/schema/schema.ts";
+import { OLD_KEYS } from "../../../config/data/old_keys.ts";
+import type { Key, Node, Type } from "../../../config/schema/define.ts";
+import { LAYER_NAMES } from "../../../config/types.ts";
+import { valueText } from "../../../config/layers/render.ts";
 
 const PAGE = "docs/configuration.md";
 const BEGIN = "<!-- settings: generated from config/schema/schema.ts -->";
 const END = "<!-- end of settings -->";
 
 export async function generate(): Promise<{ path: string; text: string }[]> {
-  const page = await Deno.readTextFile(new URL(`../../${PAGE}`, import.meta.url));
+  const page = await Deno.readTextFile(new URL(`../../../${PAGE}`, import.meta.url));
   const from = page.indexOf(BEGIN);
   const to = page.indexOf(END);
   if (from < 0 || to < from) throw new Error(`${PAGE} has lost the marks around the table of settings.`);
