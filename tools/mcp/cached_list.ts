@@ -1,5 +1,5 @@
-// What a server listed when it was asked last, kept in the state folder: offered from there, so that a slow server changes
-// no request.
+// The last tool list of a server, kept in the state folder. Requests offer tools from it, so that a slow server does
+// not change a request.
 
 import { readOrNull, replaceSmallFile } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -8,7 +8,7 @@ import { quickHash, sha256 } from "../../base/hash.ts";
 import { parentOf } from "../../base/paths.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 
-/** The kept list of one server under one set of settings; other settings may lead to another program. */
+/** The cached list of one server under one set of settings, since other settings may start another program. */
 export class CachedList {
   readonly #file: Promise<string>;
 
@@ -19,7 +19,7 @@ export class CachedList {
     );
   }
 
-  /** The list; null when nothing is kept, or nothing that can be read. */
+  /** The list; null if none is cached, or if it cannot be read. */
   async read(): Promise<readonly unknown[] | null> {
     const bytes = await readOrNull(await this.#file);
     if (bytes === null) return null;
@@ -27,12 +27,12 @@ export class CachedList {
       const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
       return Array.isArray(value) ? value : null;
     } catch {
-      // Half a file is as good as none: the server is asked again.
+      // A partial file is useless: the server is asked again.
       return null;
     }
   }
 
-  /** Keeps a list in place of the one before. */
+  /** Replaces the cached list. */
   async write(listed: readonly unknown[]): Promise<void> {
     const file = await this.#file;
     await Deno.mkdir(parentOf(file), { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-// The official client of the Model Context Protocol, as far as it is used; loaded only where a server is configured.
+// The parts used of the official Model Context Protocol client; loaded only if a server is configured.
 
 export { Client } from "npm:@modelcontextprotocol/sdk@1.32.2/client/index.js";
 export { StreamableHTTPClientTransport } from "npm:@modelcontextprotocol/sdk@1.32.2/client/streamableHttp.js";

@@ -1,4 +1,4 @@
-// One server while it is connected: started or dialled, asked for its tools, called. The official client is loaded here.
+// A connection to one MCP server: starts or dials it, lists its tools, calls them. Loads the official client.
 
 import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
 import type { Client } from "./client.ts";
@@ -8,36 +8,36 @@ import { type Fault, faultOf, statusOf } from "./faults.ts";
 import { guardedFetch } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";
 
-/** What a connection needs of its host. */
+/** What a connection needs from its host. */
 export interface ConnectionHost {
   readonly version: string;
-  /** Folders that the server may know of, as addresses. */
+  /** Folders that the server may know, as URLs. */
   readonly roots: readonly string[];
-  /** Whether what is started is behind the wall. */
+  /** Whether started programs run in the sandbox. */
   readonly confined: boolean;
   /** Starts the program of a server. */
   spawn(server: McpServer): Promise<Outcome<Piped>>;
-  /** The way to an address. */
+  /** Network access to a URL. */
   network(url: string): Promise<Outcome<Network>>;
-  /** Told that the list of its tools is another one now. */
+  /** Called when the server's tool list has changed. */
   onListChanged?(): void;
 }
 
-/** How requests to a server over HTTP are made. */
+/** How to make requests to a server over HTTP. */
 export interface Network {
   readonly fetch: typeof fetch;
   close(): void;
 }
 
-/** How a call is made. */
+/** Options of a call. */
 export interface CallOptions {
-  /** How long the server may be silent: progress that it tells begins the time anew. */
+  /** How long the server may be silent, in seconds; each progress message restarts the time. */
   readonly seconds: number;
   readonly signal: AbortSignal;
   onProgress(text: string): void;
 }
 
-/** What came of a call: the server's answer, what it refused in its words, or what went wrong on the way. */
+/** Outcome of a call: the server's answer, its refusal in its own words, or a connection failure. */
 export type CallOutcome =
   | { readonly kind: "answer"; readonly answer: unknown }
   | { readonly kind: "refused"; readonly why: string }
@@ -53,14 +53,14 @@ const GRACE = 1000;
 const CONNECTION_CLOSED = -32000;
 const REQUEST_TIMEOUT = -32001;
 
-/** A connection that stands. */
+/** An open connection. */
 export class Connection {
   readonly #name: string;
   readonly #server: McpServer;
   readonly #client: Client;
   readonly #way: Way;
   readonly #confined: boolean;
-  /** Whether it has ended by itself. */
+  /** Whether it ended without being closed here. */
   ended = false;
 
   private constructor(name: string, server: McpServer, client: Client, way: Way, confined: boolean) {
@@ -73,7 +73,7 @@ export class Connection {
   }
 
   /**
-   * Connects within so many seconds. Fails with `mcp-unreachable`, in words of the server where it said something.
+   * Connects within this many seconds. Fails with `mcp-unreachable`, including the server's own words if there are any.
    *
    * @param signal ends the waiting
    */
@@ -108,7 +108,7 @@ export class Connection {
     }
   }
 
-  /** All tools that it lists, as it lists them. Throws what went wrong. */
+  /** All tools in the server's list, unchanged. Throws on failure. */
   async tools(seconds: number): Promise<unknown[]> {
     const { ResultSchema } = await import("./client.ts");
     if (this.#client.getServerCapabilities()?.tools === undefined) return [];
@@ -120,21 +120,21 @@ export class Connection {
       const page = await this.#client.request(request, ResultSchema, { timeout: seconds * 1000 });
       if (Array.isArray(page.tools)) tools.push(...page.tools);
       cursor = page.nextCursor;
-      // A page that was there before comes for ever.
+      // A repeated cursor would repeat the pages forever.
       if (seen.has(cursor)) break;
       seen.add(cursor);
     } while (cursor !== undefined && cursor !== null && tools.length < MOST_TOOLS);
     return tools.slice(0, MOST_TOOLS);
   }
 
-  /** Calls a tool; cancelled by the signal. */
+  /** Calls a tool; the signal cancels the call. */
   async call(
     name: string,
     input: Readonly<Record<string, unknown>>,
     options: CallOptions,
   ): Promise<CallOutcome> {
     const { ResultSchema } = await import("./client.ts");
-    // The client hears a signal for as long as that lives, and would cancel what has ended.
+    // The client listens to a signal for the signal's lifetime, and would cancel requests that have ended.
     const stop = new AbortController();
     const cancel = () => stop.abort(options.signal.reason);
     if (options.signal.aborted) cancel();
@@ -162,12 +162,12 @@ export class Connection {
     }
   }
 
-  /** The fault behind what `tools` threw. */
+  /** Describes an error that `tools` threw. */
   faultOf(thrown: unknown): Fault {
     return faultOf(thrown, this.#place);
   }
 
-  /** Whether it still answers. */
+  /** Whether the server still answers. */
   async lives(): Promise<boolean> {
     try {
       await this.#client.ping({ timeout: GRACE });
@@ -177,10 +177,10 @@ export class Connection {
     }
   }
 
-  /** Takes leave, as far as the server hears it, and ends the connection. */
+  /** Ends the session, as far as the server responds, and closes the connection. */
   async close(): Promise<void> {
     if (!this.ended) await this.#way.leave();
-    // What cannot be told any more needs not be.
+    // A failure to close does not matter any more.
     await this.#client.close().catch(() => {});
     this.#way.end();
   }
@@ -196,14 +196,14 @@ export class Connection {
   }
 }
 
-/** The code of an error that the protocol knows; null for any other. */
+/** The protocol code of an error; null if it has none. */
 function codeOf(thrown: unknown): number | null {
   if (!(thrown instanceof Error) || thrown.name !== "McpError") return null;
   const { code } = thrown as { readonly code?: unknown };
   return typeof code === "number" ? code : null;
 }
 
-/** What a server tells while a call runs. */
+/** Progress that a server reports during a call. */
 interface Progress {
   readonly progress: number;
   readonly total?: number;
@@ -214,12 +214,12 @@ function wordsOf({ progress, total, message }: Progress): string {
   return `${message ?? "progress"} ${progress}${total === undefined ? "" : `/${total}`}`;
 }
 
-/** How messages go to a server and back. */
+/** How messages reach a server and come back. */
 interface Way {
   readonly transport: Transport & { readonly stderr?: string; readonly broke?: string | undefined };
-  /** Tells the server that nobody needs it any more. */
+  /** Tells the server that the session has ended. */
   leave(): Promise<void>;
-  /** Gives back what was taken for it. */
+  /** Releases its resources. */
   end(): void;
 }
 
@@ -243,7 +243,7 @@ async function wayTo(server: McpServer, host: ConnectionHost): Promise<Outcome<W
   });
 }
 
-/** Waits for something that nobody needs, but not long. */
+/** Waits for optional work, but not for long. */
 async function waitBriefly(work: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<void>((done) => timer = setTimeout(done, GRACE));

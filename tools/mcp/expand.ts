@@ -1,15 +1,15 @@
-// `${VAR}` and `${VAR:-default}` in what settings say of a server.
+// Expands `${VAR}` and `${VAR:-default}` in the settings of a server.
 
 import type { McpServer } from "../../config/settings.generated.ts";
 
-/** A server as it is started. */
+/** A server with expanded settings. */
 export interface Expanded {
   readonly server: McpServer;
-  /** Variables that are not there and for which nothing else is named: they stand for nothing. */
+  /** Unset variables without a default; they expand to nothing. */
   readonly missing: readonly string[];
 }
 
-/** The server with all variables put in. */
+/** Expands all variables in a server's settings. */
 export function expandServer(server: McpServer, variables: Readonly<Record<string, string>>): Expanded {
   const missing = new Set<string>();
   const text = (value: string) =>

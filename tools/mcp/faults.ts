@@ -1,38 +1,38 @@
-// What went wrong with a server, in words: from what the client throws, and what the server wrote to standard error.
+// Explains server failures, from the client's errors and the server's standard error.
 
 import { thrownText } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 
-/** A fault with what to do about it. */
+/** A failure, and what to do about it. */
 export interface Fault {
   /** A sentence. */
   readonly why: string;
   readonly next?: string;
 }
 
-/** Where it happened. */
+/** Circumstances of a failure. */
 export interface FaultPlace {
   /** Name of the server. */
   readonly name: string;
   readonly server: McpServer;
-  /** The end of what it wrote to standard error. */
+  /** The end of its standard error. */
   readonly stderr?: string;
-  /** Why the connection to it was ended on this side; what the client throws then says only that it is closed. */
+  /** Why this side ended the connection; the client's error then only says that it is closed. */
   readonly broke?: string;
-  /** Whether it is behind the wall. */
+  /** Whether it runs in the sandbox. */
   readonly confined: boolean;
 }
 
-/** Bytes of one message: more would fill the memory. */
+/** Maximum bytes of one message; a larger one could fill the memory. */
 export const LONGEST_MESSAGE: number = 16 * 1024 * 1024;
 
-/** What is thrown at a longer one. */
+/** Error for a longer message. */
 export const TOO_LONG = `it sent a message of more than ${LONGEST_MESSAGE / 1024 / 1024} MiB`;
 
-/** Characters of what others say that are told on. */
+/** Maximum number of characters quoted from a server. */
 const MOST_WORDS = 300;
 
-/** The fault behind what was thrown. */
+/** Explains an error. */
 export function faultOf(thrown: unknown, place: FaultPlace): Fault {
   const words = cut(
     withoutSecrets(place.broke ?? wholeText(thrown), place.server).replace(/\s+/g, " ").trim(),
@@ -47,17 +47,17 @@ export function faultOf(thrown: unknown, place: FaultPlace): Fault {
   return { why, next };
 }
 
-/** The status with which a server over HTTP refused; null where it did not come to that. */
+/** HTTP status with which a server refused a request; null if there was none. */
 export function statusOf(thrown: unknown): number | null {
   for (let at = thrown; at instanceof Error; at = at.cause) {
     const { code } = at as { readonly code?: unknown };
-    // Codes of the protocol are below zero, those of systems are words.
+    // Protocol codes are negative, and system codes are words.
     if (typeof code === "number" && code >= 300 && code < 600) return code;
   }
   return null;
 }
 
-/** What was thrown, with the innermost reason: a failed request says nothing by itself. */
+/** Text of an error with its innermost cause, since a failed request alone says nothing. */
 function wholeText(thrown: unknown): string {
   let inner = thrown;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
@@ -83,7 +83,7 @@ function httpAdvice(status: number | null, words: string, { name }: FaultPlace):
   return undefined;
 }
 
-/** What in the words of a program tells that the wall was in its way. */
+/** Patterns in a program's messages that show that the sandbox blocked it. */
 const SANDBOX_FAULTS: readonly (readonly [RegExp, string])[] = [
   [/EROFS|read-only file ?system/i, "It wants to write where the sandbox does not let it."],
   [
@@ -104,7 +104,7 @@ function pipeAdvice(words: string, { name, server, confined }: FaultPlace): stri
   }`;
 }
 
-/** Addresses may hold a key behind the question mark. */
+/** Removes the query of the server's URL, which may contain a key. */
 function withoutSecrets(words: string, { url }: McpServer): string {
   if (!url || !URL.canParse(url)) return words;
   const { origin, pathname } = new URL(url);

@@ -1,23 +1,23 @@
-// A server over HTTP: no message of it is longer than memory may be, and a stream that ends without the answer it was
-// opened for is an answer too, or the call would wait until its time is over.
+// Guards server connections over HTTP: limits the length of a message, and turns a stream that ends without its answer
+// into an error. Otherwise the call would wait until its timeout.
 
 import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Makes requests of the client, and guards what comes back. */
+/** Wraps the client's requests and checks the responses. */
 export function guardedFetch(inner: typeof fetch): Fetch {
   return async (url, init) => {
     const response = await inner(url, init);
     const { body, headers } = response;
-    // Of a farewell nothing is read.
+    // The response to the end of a session is not read.
     if (body === null || init?.method === "DELETE") return response;
     const isStream = /^text\/event-stream\b/i.test(headers.get("content-type") ?? "");
     const guarded = isStream
       ? guardedEvents(retainBody(response, body), requestId(init))
       : bounded(retainBody(response, body));
     const copy = new Response(guarded, response);
-    // The client tells of redirects by it.
+    // The client detects redirects by the URL.
     Object.defineProperty(copy, "url", { value: response.url });
     return copy;
   };
@@ -29,8 +29,9 @@ const READ: Set<Response> = new Set();
 type BodyReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
 /**
- * Reads the body of a response. A signal ends a body only as long as somebody holds the response (Deno 2.9 has it in a
- * weak reference): otherwise the program would wait for a stream that nobody wants any more.
+ * Reads the body of a response and keeps the response in memory. Deno 2.9 holds it in a weak reference, so a signal
+ * ends a body only while something else holds the response. Otherwise the program would wait for a stream that nobody
+ * reads.
  */
 function retainBody(response: Response, body: ReadableStream<Uint8Array>): BodyReader {
   const reader = body.getReader();
@@ -53,7 +54,7 @@ function retainBody(response: Response, body: ReadableStream<Uint8Array>): BodyR
   };
 }
 
-/** The id of the request that a body holds; null when it asks for no answer. */
+/** The id of the request in a body; null if it expects no answer. */
 function requestId({ body }: RequestInit = {}): string | number | null {
   if (typeof body !== "string") return null;
   const message = JSON.parse(body) as { readonly id?: string | number; readonly method?: string };
@@ -61,8 +62,8 @@ function requestId({ body }: RequestInit = {}): string | number | null {
 }
 
 /**
- * Passes events on. Where the stream ends, an answer to the request follows that says so: one that was answered already
- * is not listened to any more. A stream with ids goes on somewhere else, so its end says nothing.
+ * Forwards events. If the stream ends, an error answer to the request follows; the client ignores it if the request was
+ * answered already. A stream with event ids may be resumed elsewhere, so its end means nothing.
  */
 function guardedEvents(
   reader: BodyReader,
@@ -72,7 +73,7 @@ function guardedEvents(
   let length = 0;
   let line = "";
   const watch = new TextDecoder("latin1");
-  /** Whether the event that is under way is too long. */
+  /** Whether the current event is too long. */
   const isTooLong = (chunk: Uint8Array): boolean => {
     const text = watch.decode(chunk);
     for (const part of text.split(/(?<=\n)|(?<=\r)(?!\n)/)) {
@@ -112,10 +113,10 @@ function guardedEvents(
   });
 }
 
-/** The code of the protocol for a connection that ended. */
+/** Protocol error code for a connection that ended. */
 const CONNECTION_CLOSED = -32000;
 
-/** Passes on what one message may have and fails at the next byte. */
+/** Forwards up to the maximum length of a message, and fails at the next byte. */
 function bounded(reader: BodyReader): ReadableStream<Uint8Array<ArrayBuffer>> {
   let length = 0;
   return new ReadableStream({

@@ -1,11 +1,11 @@
-// A server over its pipes: one message of JSON a line. What is no message is passed over, and a line that never ends is
-// the end of the connection.
+// Transport over a server's pipes, with one JSON message on each line. Other lines are skipped, and an endless line
+// ends the connection.
 
 import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/transport.js";
 import type { JSONRPCMessage } from "npm:@modelcontextprotocol/sdk@1.32.2/types.js";
 import { LONGEST_MESSAGE, TOO_LONG } from "./faults.ts";
 
-/** Characters of what it says beside, for the sentence about its end. */
+/** Maximum number of characters kept of its standard error, for the failure message. */
 const MOST_STDERR = 2000;
 
 /** A process with open pipes. */
@@ -13,9 +13,9 @@ export interface Piped {
   readonly stdin: WritableStream<Uint8Array>;
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;
-  /** Settles when it has ended. */
+  /** Settles when the process has ended. */
   readonly ended: Promise<unknown>;
-  /** Ends it and all that it started; one that goes by itself is given the time. */
+  /** Ends the process and its children, after giving it time to exit on its own. */
   kill(): Promise<void>;
 }
 
@@ -24,9 +24,9 @@ export class PipeTransport implements Transport {
   readonly #process: Piped;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   #closed = false;
-  /** The end of what it wrote to standard error. */
+  /** The end of its standard error. */
   stderr = "";
-  /** Why this side ended it; undefined where it did not. */
+  /** Why this side ended it; undefined if it did not. */
   broke: string | undefined;
 
   onclose?: () => void;
@@ -54,7 +54,7 @@ export class PipeTransport implements Transport {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    // The end of its input is how a server is told that it may go. One that does not read does not keep us.
+    // A server exits when its input ends. One that does not read must not block this.
     this.#writer.close().catch(() => {});
     await this.#process.kill();
     this.onclose?.();
@@ -62,7 +62,7 @@ export class PipeTransport implements Transport {
 
   async #read(): Promise<void> {
     const decoder = new TextDecoder();
-    // A line that comes in many pieces is joined once.
+    // A line in many pieces is joined only once.
     let open: string[] = [];
     let length = 0;
     for await (const chunk of this.#process.stdout) {
@@ -87,7 +87,7 @@ export class PipeTransport implements Transport {
     try {
       message = JSON.parse(line);
     } catch {
-      // Programs print where only messages belong; the messages around that are still good.
+      // Some programs print other text to standard output; the messages around it are still valid.
       return;
     }
     if (typeof message !== "object" || message === null || !("jsonrpc" in message)) return;

@@ -1,11 +1,13 @@
-// What a server answers to a call, as a result of a tool.
+// Converts a server's answer to the result of a tool call.
 
 import type { ExecutionResult } from "../definition.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Environment } from "../../base/environment.ts";
 import { takeFile, type TakenFile } from "../overflow/attachments.ts";
 
-/** The result: texts and resources as text, everything else kept and named by a line in its place; `isError` is an error. */
+/**
+ * The result: text and text resources as text; other content is kept and named by a line. `isError` makes it an error.
+ */
 export async function resultOf(answer: unknown, environment: Environment): Promise<ExecutionResult> {
   if (!isObject(answer)) return { success: false, error: "The server answered with nothing." };
   const { content, structuredContent, isError } = answer;

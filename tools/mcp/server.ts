@@ -1,4 +1,4 @@
-// A server of the settings: what is known of its tools, and a connection that stands only while somebody needs it.
+// One configured MCP server: its known tools, and a connection that is open only while it is needed.
 
 import { failure, inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
@@ -11,20 +11,20 @@ import { shortened } from "./shown.ts";
 import { serverVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
 import { definitionsOf } from "./tool_list.ts";
 
-/** Seconds for a server that nobody asked yet: its program may have to be fetched. */
+/** Seconds for the first start of a server: its program may have to be downloaded. */
 export const FIRST_START = 60;
-/** Milliseconds without a call after which a server in the sandbox ends: file tools of others wait for it. */
+/** Idle milliseconds after which a server in the sandbox ends, because file tools wait while it runs. */
 const IDLE = 5000;
 
-/** What servers need of their host. */
+/** What servers need from their host. */
 export interface ServerPlace extends SpawnPlace {
   readonly version: string;
-  /** The way to an address. */
+  /** Network access to a URL. */
   network(url: string): Promise<Outcome<Network>>;
   tell(problem: Problem): void;
 }
 
-/** A connection that stands or is being made. */
+/** A connection that is open or being opened. */
 interface Opened {
   readonly outcome: Promise<Outcome<Connection>>;
   readonly giveUp: AbortController;
@@ -39,9 +39,9 @@ export class Server {
   #opened: Opened | null = null;
   #calls = 0;
   #idle: ReturnType<typeof setTimeout> | undefined;
-  /** Whether somebody waits for it to end once its calls have. */
+  /** Whether to close it as soon as its calls have ended. */
   #unwanted = false;
-  /** Whether it said that it has other tools now. */
+  /** Whether the server announced a changed tool list. */
   #listChanged = false;
   #reportedMissing = false;
 
@@ -52,13 +52,13 @@ export class Server {
     this.#cached = new CachedList(name, settings, place.environment);
   }
 
-  /** Its tools as they were listed last; null when nobody asked it yet. */
+  /** Its tools as last listed; null if it was never asked. */
   async known(): Promise<ToolDefinition[] | null> {
     const listed = await this.#cached.read();
     return listed === null ? null : this.#definitions(listed);
   }
 
-  /** Asks it for its tools, and keeps the answer. */
+  /** Asks the server for its tools, and caches the answer. */
   async ask(): Promise<Outcome<ToolDefinition[]>> {
     const opened = await this.#connect(Math.max(FIRST_START, this.#settings.start_timeout ?? 10));
     if (!opened.ok) return opened;
@@ -73,7 +73,7 @@ export class Server {
     }
   }
 
-  /** Its tools anew where it said that they are others now; null where it did not, or is not there any more. */
+  /** Its new tools, if the server announced a change; null if it did not, or if it has ended. */
   async news(): Promise<ToolDefinition[] | null> {
     if (!this.#listChanged || this.#opened === null) return null;
     const opened = await this.#opened.outcome;
@@ -82,24 +82,24 @@ export class Server {
     try {
       const before = JSON.stringify(await this.#cached.read());
       const definitions = await this.#list(opened.value);
-      // Many say so while they start, although nothing is different.
+      // Many servers announce a change at startup although nothing changed.
       return JSON.stringify(await this.#cached.read()) === before ? null : definitions;
     } catch {
-      // It ended meanwhile; when it is needed it is started, and what it lists then counts.
+      // It ended meanwhile; its next start lists the tools again.
       return null;
     } finally {
       this.#rest();
     }
   }
 
-  /** Ends a server in the sandbox as soon as it has nothing to do. */
+  /** Ends a server in the sandbox as soon as it is idle. */
   async release(): Promise<void> {
     if (!this.#isInside) return;
     if (this.#calls > 0) this.#unwanted = true;
     else await this.close();
   }
 
-  /** Ends the connection, also one that is only being made. */
+  /** Closes the connection, even while it is being opened. */
   async close(): Promise<void> {
     clearTimeout(this.#idle);
     this.#unwanted = false;
@@ -112,7 +112,7 @@ export class Server {
 
   async #connect(seconds: number): Promise<Outcome<Connection>> {
     clearTimeout(this.#idle);
-    // Nothing may be waited for between looking and making: two calls would start two.
+    // No await between the check and the assignment, since two calls would start two servers.
     const now = this.#opened ??= this.#open(seconds);
     const outcome = await now.outcome;
     if (outcome.ok && !outcome.value.ended) return outcome;
@@ -160,7 +160,7 @@ export class Server {
     });
   }
 
-  /** One call or question less; without any, one that file tools would wait for ends soon. */
+  /** Ends one use of the connection. When none is left, a server that file tools wait for ends soon. */
   #rest(): void {
     this.#calls--;
     if (this.#calls > 0 || this.#settings.sandbox === false) return;
@@ -181,7 +181,7 @@ export class Server {
   }
 
   async #answer(name: string, input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
-    // One that has forgotten the session has not done the call, so that it may be made once more.
+    // A server that forgot the session has not run the call, so the call may be repeated once.
     for (let tries = 1;; tries++) {
       const opened = await unlessAborted(
         this.#connect(this.#settings.start_timeout ?? 10),
@@ -198,7 +198,7 @@ export class Server {
       if (outcome.kind === "answer") {
         return await resultOf(outcome.answer, this.#place.environment);
       }
-      // Where it stopped answering, the next call gets a server that does.
+      // If it stopped answering, the next call starts a new connection.
       const isLost = outcome.kind === "lost" || outcome.kind === "silent" && !await opened.value.lives();
       if (isLost) await this.#drop(opened.value);
       if (outcome.kind === "lost" && outcome.forgotten && tries === 1) continue;
@@ -206,7 +206,7 @@ export class Server {
     }
   }
 
-  /** Whether it is a program that the sandbox binds, where there is one. */
+  /** Whether it is a program that runs in the sandbox, if there is one. */
   get #isInside(): boolean {
     return this.#settings.sandbox !== false && !this.#settings.url;
   }
@@ -224,7 +224,7 @@ export class Server {
     return `The server ${this.name} gave no answer: ${why}${next === undefined ? "" : ` ${next}`}`;
   }
 
-  /** Forgets a connection that is of no use, and ends it. */
+  /** Discards and closes a connection that no longer works. */
   async #drop(connection: Connection): Promise<void> {
     const current = await this.#opened?.outcome;
     if (current?.ok && current.value === connection) this.#opened = null;
@@ -232,7 +232,7 @@ export class Server {
   }
 }
 
-/** What a promise comes to; null when the signal was first. */
+/** The result of a promise; null if the signal aborts first. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const stop = () => resolve(null);

@@ -1,8 +1,8 @@
-// What of an answer of a server the model gets to see: text within the limits.
+// Shortens a server's answer to the limits of a result.
 
 import type { ExecutionContext, ExecutionResult } from "../definition.ts";
 
-/** The result with its texts cut as those of every tool, the whole of them in a file. */
+/** Shortens the texts of a result as for every tool, and writes the complete text to a file. */
 export async function shortened(
   result: ExecutionResult,
   { truncate }: Pick<ExecutionContext, "truncate">,

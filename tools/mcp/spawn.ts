@@ -10,19 +10,19 @@ import { findProgram } from "../../sandbox/process/program.ts";
 import type { Sandbox, SpawnOptions } from "../../sandbox/types.ts";
 import type { Piped } from "./pipes.ts";
 
-/** What programs of servers are started with. */
+/** What server programs are started with. */
 export interface SpawnPlace {
   readonly environment: Environment;
   readonly settings: Pick<Settings, "tools">;
   readonly sandbox: Sandbox;
-  /** The folder of the document; absolute. */
+  /** Absolute path of the document's folder. */
   readonly folder: string;
 }
 
-/** Milliseconds in which a server whose input has ended may go by itself. */
+/** Milliseconds for a server to exit on its own after its input has ended. */
 const FAREWELL = 500;
 
-/** The variables that a server may see: those of commands. */
+/** Environment variables for a server: those of commands. */
 export function serverVariables({ environment, settings, sandbox }: SpawnPlace): Record<string, string> {
   return toolEnvironment(environment.variables, settings.tools.env, {
     sandboxed: sandbox.enabled,
@@ -31,26 +31,26 @@ export function serverVariables({ environment, settings, sandbox }: SpawnPlace):
   });
 }
 
-/** Starts it. Fails with what is in the way: no program, no sandbox. */
+/** Starts the program. Fails with the reason: no program, or no sandbox. */
 export async function spawnServer(server: McpServer, place: SpawnPlace): Promise<Outcome<Piped>> {
   const found = programOf(server, place);
   if (!found.ok) return found;
   const { argv, cwd } = found.value;
   const env = { ...serverVariables(place), ...await caches(place.environment), ...server.env };
   const once = () => started(argv, { cwd, env }, server, place);
-  // Nothing began where the look that the wall was made from did not hold.
+  // Null means that the sandbox changed before the start, so nothing ran and a second attempt is safe.
   return await once() ?? await once() ??
     failure("sandbox-outdated", "The sandbox changed while a server was started.");
 }
 
-/** What is to be run, and where. */
+/** The command to run, and its folder. */
 function programOf(
   server: McpServer,
   { environment, sandbox, folder }: SpawnPlace,
 ): Outcome<{ readonly argv: readonly string[]; readonly cwd: string }> {
   const base = { folder, home: environment.home };
   const cwd = server.cwd ? resolvePath(server.cwd, base) : folder;
-  // Behind the wall a program may come from where commands write; what starts outside of it must not.
+  // In the sandbox a program may be in a folder that commands can write; outside of the sandbox it must not be.
   const policy = server.sandbox !== false || !sandbox.enabled ? null : sandbox.policy();
   const writable = policy?.ok ? policy.value.rw_paths : [];
   const command = server.command ?? "";
@@ -59,7 +59,7 @@ function programOf(
   return program.ok ? success({ argv: [program.value, ...server.args ?? []], cwd }) : program;
 }
 
-/** Null where the sandbox was another one by then. */
+/** Starts a command; null if the sandbox changed before it ran. */
 async function started(
   argv: readonly string[],
   { cwd, env }: Pick<SpawnOptions, "cwd" | "env">,
@@ -81,14 +81,14 @@ async function started(
   let over: Promise<void> | null = null;
   const end = async () => {
     await endsWithin(status, FAREWELL);
-    // Also what it left behind.
+    // Also ends its leftover children.
     await kill();
     await value.dispose();
   };
   return success({ stdin: writable, stdout, stderr, ended: status, kill: () => over ??= end() });
 }
 
-/** Most servers are fetched by a runner of packages, which needs a cache that it may write. */
+/** Most servers are started by a package runner, which needs a writable cache. */
 async function caches({ variables, home }: Environment): Promise<Record<string, string>> {
   const folder = `${variables.XDG_CACHE_HOME || `${home}/.cache`}/flemma/mcp`;
   await Deno.mkdir(folder, { recursive: true, mode: 0o700 });

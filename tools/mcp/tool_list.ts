@@ -1,35 +1,35 @@
-// What a server lists, as tools of this program: each is read by itself, so that a bad one costs no other.
+// Converts a server's tool list to tool definitions, one by one, so that an invalid tool affects no other.
 
 import { isObject } from "../../base/is_object.ts";
 import { nameFilter } from "../../config/rules/name_filter.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { ExecutionContext, ExecutionResult, RunsIn, ToolDefinition, ToolInput } from "../definition.ts";
 
-/** Does one call of a tool, by the name that the server gave it. */
+/** Calls a tool by the name that the server gave it. */
 export type CallTool = (
   name: string,
   input: ToolInput,
   context: ExecutionContext,
 ) => Promise<ExecutionResult>;
 
-/** Whose list it is, and which of it is wanted. */
+/** The server of a list, and which of its tools are wanted. */
 export interface ListSubject {
-  /** Name of the server, which stands before the names of its tools. */
+  /** Name of the server, which prefixes the names of its tools. */
   readonly server: string;
   readonly settings: Pick<McpServer, "include" | "exclude">;
-  /** Where the server works. */
+  /** Where the server runs. */
   readonly runs: RunsIn;
   readonly call: CallTool;
 }
 
 /**
- * The tools of a list that the settings want. One that cannot be offered is there as well, without being offered: a call
- * of it, and `flemma tools show`, tell why. What has no name that could be written down is passed over.
+ * The tools of a list that the settings select. A tool that cannot be offered is included but not offered: a call of
+ * it, and `flemma tools show`, say why. Tools whose names cannot be written in a document are skipped.
  */
 export function definitionsOf(listed: readonly unknown[], subject: ListSubject): ToolDefinition[] {
   const isTaken = nameFilter(subject.settings.include ?? ["*"], subject.settings.exclude ?? []);
   const named = listed.filter(isNamed);
-  // Of two tools of one name the first is meant: nobody could say which of them is called.
+  // Of two tools with the same name the first is used, since a call could not say which one is meant.
   const first = new Map(named.toReversed().map((tool) => [tool.name, tool]));
   return [...first.values()].toReversed().filter(({ name }) => isTaken(name))
     .map((tool) => definitionOf(tool, subject));
@@ -60,18 +60,18 @@ function definitionOf(tool: Named, { server, runs, call }: ListSubject): ToolDef
       execute: () => ({ success: false, error }),
     };
   }
-  // Which edition a schema is written in is nothing that providers take.
+  // Providers do not accept the schema version.
   const { $schema: _, ...schema } = inputSchema;
   return {
     ...own,
-    // Servers leave it out, and providers refuse a request without it.
+    // Servers omit it, and providers refuse a request without it.
     input_schema: { type: "object", ...schema },
     async: true,
     execute: (input, context) => call(name, input, context),
   };
 }
 
-/** Why a tool cannot be offered, as the end of a sentence; null when it can. */
+/** Why a tool cannot be offered, as the end of a sentence; null if it can. */
 function faultOf({ inputSchema, execution }: Named): string | null {
   if (!isObject(inputSchema)) return "its server lists no schema of its input";
   if (inputSchema.type !== undefined && inputSchema.type !== "object") {
@@ -89,5 +89,5 @@ function isNamed(tool: unknown): tool is Named {
   return tool.name.length <= LONGEST_NAME && !/[`\x00-\x1f\x7f]/.test(tool.name);
 }
 
-/** Characters of a name; longer ones are somebody's mistake. */
+/** Maximum number of characters of a name; a longer name is a mistake. */
 const LONGEST_NAME = 256;

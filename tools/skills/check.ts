@@ -1,10 +1,10 @@
-// Everything that is wrong with a skill, for those who write one: its text, and what it refers to beside it.
+// Checks a skill for its author: its text, and the files that it refers to.
 
 import type { FoundSkill } from "./find.ts";
 import { warning } from "./read.ts";
 import type { SkillFinding } from "./skill.ts";
 
-/** All findings, by place. */
+/** All findings, by position. */
 export async function checkSkill({ folder, reading }: FoundSkill): Promise<readonly SkillFinding[]> {
   const { skill, findings } = reading;
   if (skill === null) return findings;
@@ -23,7 +23,7 @@ interface Link {
   readonly column: number;
 }
 
-/** Links of Markdown that lead to files of the skill; what stands in a fenced block is an example. */
+/** Markdown links to files of the skill, outside of fenced blocks. */
 function linksIn(body: string, firstLine: number): Link[] {
   const links: Link[] = [];
   let fence: string | null = null;
@@ -43,19 +43,19 @@ function linksIn(body: string, firstLine: number): Link[] {
   return links;
 }
 
-/** The line with code spans blanked: what stands there is no link. */
+/** The line with code spans blanked, since they contain no links. */
 function withoutCode(line: string): string {
   return line.replaceAll(/(`+)[^`]*?\1/g, (code) => " ".repeat(code.length));
 }
 
-/** The path of a link inside of the folder; null for addresses, places in the same text, and what lies elsewhere. */
+/** The path of a link inside the folder; null for URLs, anchors and paths elsewhere. */
 function pathOf(link: string): string | null {
   if (/^[a-z][a-z\d+.-]*:|^[/#~]|[*{}]/i.test(link) || link.split("/").includes("..")) return null;
   const path = link.replace(/[?#].*$/, "");
   try {
     return path === "" ? null : decodeURIComponent(path);
   } catch {
-    // A lone percent sign is a character of the name.
+    // An unescaped percent sign is part of the name.
     return path;
   }
 }
@@ -65,7 +65,7 @@ async function isThere(path: string): Promise<boolean> {
     await Deno.stat(path);
     return true;
   } catch {
-    // Gone or out of reach: whoever follows the link finds nothing either way.
+    // Missing or unreadable: a reader of the skill cannot open it either way.
     return false;
   }
 }

@@ -1,21 +1,21 @@
-// The files of a skill's folder: what the model is told of, and what a person agrees to with it.
+// Lists the files of a skill's folder, which the model is shown and the person trusts with the skill.
 
 import { byBytes } from "../../base/bytes.ts";
 
-/** Files of a folder that are looked at; more belong to no skill that anybody reads before agreeing to it. */
+/** Maximum number of files in a folder; nobody reads more before trusting a skill. */
 export const MOST_FILES = 2000;
 
 /** The regular files below a folder. */
 export interface FolderFiles {
-  /** Relative to the folder, by their bytes. */
+  /** Relative to the folder, sorted by bytes. */
   readonly paths: readonly string[];
-  /** Whether that is all: no folder was out of reach, and there were not too many. */
+  /** Whether the list is complete: every folder was readable, and there were not too many files. */
   readonly complete: boolean;
 }
 
 /**
- * Lists a folder. Links to files count as files, links to folders are not followed: what they lead to is not part of it.
- * What git keeps for itself is left out.
+ * Lists a folder. Links to files count as files; links to folders are not followed, because their targets are not part
+ * of the skill. Git's own files are skipped.
  */
 export async function filesBelow(folder: string): Promise<FolderFiles> {
   const paths: string[] = [];
@@ -32,7 +32,7 @@ export async function filesBelow(folder: string): Promise<FolderFiles> {
         else if (entry.isFile || (entry.isSymlink && await isFile(`${folder}/${path}`))) paths.push(path);
       }
     } catch {
-      // A folder that cannot be listed, or that went away meanwhile.
+      // The folder cannot be read, or was removed meanwhile.
       complete = false;
     }
   };
@@ -44,7 +44,7 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isFile;
   } catch {
-    // A link that leads nowhere.
+    // A dangling link.
     return false;
   }
 }

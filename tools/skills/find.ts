@@ -1,4 +1,4 @@
-// The skills on this machine for one document: found, read, and judged whether the model may be told of them.
+// Finds and reads the skills on this machine for one document, and decides which the model is told about.
 
 import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -14,42 +14,42 @@ import { type SkillPlace, skillPlaces, type SkillSubject } from "./places.ts";
 import { readSkill } from "./read.ts";
 import { SKILL_FILE, type SkillFinding, type SkillReading } from "./skill.ts";
 
-/** Bytes of a `SKILL.md`. */
+/** Maximum size of a `SKILL.md` in bytes. */
 const LARGEST = 1024 * 1024;
 
 /** A folder with a `SKILL.md`, as it was read. */
 export interface FoundSkill {
-  /** Absolute, as it was found. */
+  /** Absolute path, as it was found. */
   readonly folder: string;
-  /** Its `SKILL.md`. */
+  /** Path of its `SKILL.md`. */
   readonly file: string;
-  /** The whole text; empty when it could not be read. */
+  /** The whole text; empty if it could not be read. */
   readonly text: string;
   readonly reading: SkillReading;
 }
 
-/** What becomes of a skill in a document, and why. */
+/** State of a skill in a document, and why. */
 export interface InspectedSkill extends FoundSkill {
   readonly owner: SkillPlace["owner"];
   /**
-   * `offered`: the model is told of it. `broken`: it cannot be read. `untrusted`: it came with the project, and nobody
-   * agreed to it. `shadowed`: an earlier place has the name. `hidden`: its author keeps it from models. `unlisted`: the
-   * document's list leaves it out.
+   * `offered`: the model is told about it. `broken`: it cannot be read. `untrusted`: it comes with the project, and
+   * nobody trusted it. `shadowed`: an earlier place has a skill of the same name. `hidden`: its author hides it from
+   * models. `unlisted`: the document's list excludes it.
    */
   readonly state: "offered" | "broken" | "untrusted" | "shadowed" | "hidden" | "unlisted";
-  /** The file that has the name, where it is shadowed. */
+  /** The file with the same name, if it is shadowed. */
   readonly by?: string;
 }
 
-/** Which skills a document takes. */
+/** Which skills a document uses. */
 export interface SkillChoice extends SkillSubject {
-  /** Names of `skills`; `*` stands for any characters. */
+  /** Names in `skills`; `*` matches any characters. */
   readonly names: readonly string[];
-  /** The same for those that are left out all the same. */
+  /** Names to exclude, in the same form. */
   readonly excluded: readonly string[];
 }
 
-/** All skills of a document, by place and name. Fails when what is trusted cannot be read. */
+/** All skills of a document, by place and name. Fails if the trust list cannot be read. */
 export async function findSkills(choice: SkillChoice): Promise<Outcome<readonly InspectedSkill[]>> {
   const isChosen = nameFilter(choice.names, choice.excluded);
   const checked: InspectedSkill[] = [];
@@ -57,7 +57,7 @@ export async function findSkills(choice: SkillChoice): Promise<Outcome<readonly 
   const seen = new Set<string>();
   for (const { path, owner } of skillPlaces(choice)) {
     for (const found of await skillsIn(path)) {
-      // A link from one place to another does not make a skill two.
+      // A skill found through a link in another place counts once.
       const real = await realPathOr(found.file);
       if (seen.has(real)) continue;
       seen.add(real);
@@ -87,7 +87,7 @@ export async function findSkills(choice: SkillChoice): Promise<Outcome<readonly 
   return success(checked);
 }
 
-/** The skills of a folder: it may be one itself, or hold a folder for each. By name. */
+/** The skills of a folder, by name: the folder itself, or its subfolders. */
 export async function skillsIn(place: string): Promise<FoundSkill[]> {
   if (await holdsSkill(place)) return [await skillAt(place)];
   const folders = (await foldersIn(place)).filter((name) => !name.startsWith(".")).sort(byBytes);
@@ -103,7 +103,7 @@ export async function skillsIn(place: string): Promise<FoundSkill[]> {
   return found;
 }
 
-/** A file that was meant to be a `SKILL.md`, and is found under its name only where letters of both sizes are the same. */
+/** A misspelled `SKILL.md`, which only a file system that ignores case would find. */
 async function misnamedIn(folder: string): Promise<FoundSkill | null> {
   try {
     for await (const { name } of Deno.readDir(folder)) {
@@ -117,7 +117,7 @@ async function misnamedIn(folder: string): Promise<FoundSkill | null> {
   return null;
 }
 
-/** The skill of a folder that holds a `SKILL.md`. */
+/** The skill of a folder that contains a `SKILL.md`. */
 export async function skillAt(folder: string): Promise<FoundSkill> {
   const file = `${folder}/${SKILL_FILE}`;
   const broken = (finding: SkillFinding): FoundSkill => ({
@@ -143,7 +143,7 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
       return broken(wrong(fault.line, fault.column, "skill_not_text", message));
     }
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-    // "." has the name of the folder it stands for.
+    // "." has the name of the folder it refers to.
     const named = /(^|\/)\.{1,2}$/.test(folder) ? await Deno.realPath(folder) : folder;
     return { folder, file, text, reading: await readSkill(text, nameOf(named)) };
   } catch (thrown) {
@@ -152,20 +152,22 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
 }
 
 /**
- * Whether a person agreed to exactly these files. What could not be listed whole is agreed to by nobody. Fails when what
- * is trusted cannot be read.
+ * Whether a person trusted exactly these files. An incomplete file list is never trusted. Fails if the trust list
+ * cannot be read.
  */
 export async function isAgreedTo(environment: Environment, skill: FoundSkill): Promise<Outcome<boolean>> {
   const { path, files } = await agreedFiles(skill);
   return files === null ? success(false) : await isTrusted(environment, path, skill.text, files);
 }
 
-/** What an agreement to a skill is bound to: the real path of its `SKILL.md`, and all other files; null for too many. */
+/**
+ * What trust in a skill is bound to: the real path of its `SKILL.md`, and all other files; null if there are too many.
+ */
 export async function agreedFiles(
   { folder, file }: Pick<FoundSkill, "folder" | "file">,
 ): Promise<{ readonly path: string; readonly files: readonly string[] | null }> {
   const path = await realPathOr(file);
-  // By whatever links it is found, it is the same folder.
+  // Links to it lead to the same folder.
   const real = await realPathOr(folder);
   const { paths, complete } = await filesBelow(real);
   if (!complete) return { path, files: null };
@@ -177,7 +179,7 @@ async function holdsSkill(folder: string): Promise<boolean> {
     await Deno.lstat(`${folder}/${SKILL_FILE}`);
     return true;
   } catch (thrown) {
-    // What is there and out of reach is a skill that cannot be read.
+    // A file that exists but is unreadable is a skill that cannot be read.
     return thrown instanceof Deno.errors.PermissionDenied;
   }
 }
@@ -196,7 +198,7 @@ async function realPathOr(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
   } catch {
-    // It cannot be read either, and is told of as that.
+    // It cannot be read either, and is reported as such.
     return path;
   }
 }

@@ -1,23 +1,23 @@
-// The head of a SKILL.md: where it ends, and its YAML, read leniently where people commonly slip.
+// Reads the frontmatter of a SKILL.md: its extent, and its YAML, tolerating common mistakes.
 
 import { isObject } from "../../base/is_object.ts";
 import type { SourceTree } from "../../config/sources/yaml.ts";
 import type { SkillFinding } from "./skill.ts";
 
-/** A head with its values, and where each of them stands. */
+/** Frontmatter values and their positions. */
 export interface Head {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Place of a key, or of its value. */
+  /** Position of a key, or of its value. */
   placeOf(key: string, part: "key" | "value"): { readonly line: number; readonly column: number };
-  /** What follows the head. */
+  /** The text after the frontmatter. */
   readonly body: string;
-  /** Line with which that begins, 1-based. */
+  /** First line of that text, 1-based. */
   readonly bodyLine: number;
-  /** Slips that were read as what was meant. */
+  /** Mistakes that were read as they were meant. */
   readonly findings: readonly SkillFinding[];
 }
 
-/** The head of a text without byte order mark, or what keeps it from being read. */
+/** Reads the frontmatter of a text without byte order mark, or says why it cannot be read. */
 export async function readHead(text: string): Promise<Head | { readonly findings: readonly SkillFinding[] }> {
   const lines = text.split("\n");
   if (!isFence(lines[0])) {
@@ -65,10 +65,10 @@ function isFence(line: string | undefined): boolean {
   return line !== undefined && /^---[ \t]*\r?$/.test(line);
 }
 
-/** Keys whose values are meant as plain text whatever characters they hold. */
+/** Keys whose values are plain text whatever characters they contain. */
 const TEXTS = /^(description|compatibility|license):[ \t]+(?=[^\s"'|>])/;
 
-/** The lines of a head as YAML; one that is broken is tried once more with its texts quoted. */
+/** Parses the lines as YAML; if that fails, tries once more with plain texts quoted. */
 async function readYaml(
   written: readonly string[],
 ): Promise<
@@ -77,7 +77,7 @@ async function readYaml(
   }
 > {
   const { parseSource } = await import("../../config/sources/yaml.ts");
-  // The line before stands for the opening one, so that places are those of the file.
+  // An empty line replaces the opening one, so that positions match the file.
   const parse = (lines: readonly string[]) => parseSource(["", ...lines].join("\n"));
   const parsed = await parse(written);
   if (parsed.ok) return { tree: parsed.value, slips: [] };
@@ -106,7 +106,7 @@ async function readYaml(
   };
 }
 
-/** The lines with every plain text between quotes; null when there is none to quote. */
+/** The lines with every plain text quoted; null if there is none to quote. */
 function quoteTexts(lines: readonly string[]): string[] | null {
   const quoted: string[] = [];
   let found = false;
@@ -119,7 +119,7 @@ function quoteTexts(lines: readonly string[]): string[] | null {
     }
     found = true;
     const parts = [line.slice(head[0].length)];
-    // Further lines of the same text are indented.
+    // Continuation lines of the same text are indented.
     while (/^[ \t]+\S/.test(lines[at + parts.length] ?? "")) parts.push(lines[at + parts.length]!);
     quoted.push(`${head[0]}${JSON.stringify(parts.map((part) => part.trim()).join(" "))}`);
     for (let more = 1; more < parts.length; more++) quoted.push("");
@@ -128,7 +128,7 @@ function quoteTexts(lines: readonly string[]): string[] | null {
   return found ? quoted : null;
 }
 
-/** The key whose lines the line with this index belongs to. */
+/** The key to which the line with this index belongs. */
 function keyAbove(lines: readonly string[], index: number): string {
   for (let at = Math.min(index, lines.length - 1); at >= 0; at--) {
     const key = /^([\w-]+):/.exec(lines[at]!)?.[1];
@@ -137,7 +137,7 @@ function keyAbove(lines: readonly string[], index: number): string {
   return "description";
 }
 
-/** Texts that YAML ends where a blank and # begin a comment, which nobody means inside of a sentence. */
+/** Texts that YAML cuts at a blank and #, although authors rarely mean a comment inside a sentence. */
 function cutByComments(lines: readonly string[]): SkillFinding[] {
   return lines.flatMap((line, at) => {
     const head = TEXTS.exec(line);

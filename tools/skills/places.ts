@@ -1,31 +1,31 @@
-// Where skills are looked for, in the order in which a name that stands twice is decided.
+// Folders in which skills are searched, in order of precedence.
 
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
 import { configFolder } from "../../base/folders.ts";
 import { expandHome, normalPath, parentOf } from "../../base/paths.ts";
 
-/** A folder with a folder for each skill. */
+/** A folder with a subfolder for each skill. */
 export interface SkillPlace {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** Whose it is: named by the person's settings, come with the work, or the person's own. */
+  /** Origin: the person's settings, the project, or the person's home folder. */
   readonly owner: "settings" | "project" | "person";
 }
 
-/** Whose skills are looked for. */
+/** The document whose skills are searched. */
 export interface SkillSubject {
   readonly environment: Environment;
-  /** The folder of the document, or where the program was started; absolute. */
+  /** Absolute path of the document's folder, or of the program's start folder. */
   readonly folder: string;
   /** `skills.dirs`. */
   readonly dirs: readonly string[];
 }
 
-/** Below the folder of a project, and below home as well. */
+/** Skill folders in a project's folder, and also in the home folder. */
 export const PROJECT_FOLDERS: readonly string[] = [".agents/skills", ".claude/skills"];
 
-/** All places, whether anything stands there or not; the earlier wins on a name. */
+/** All places, whether they exist or not; earlier ones take precedence. */
 export function skillPlaces({ environment, folder, dirs }: SkillSubject): SkillPlace[] {
   const { home } = environment;
   const at = (owner: SkillPlace["owner"]) => (path: string): SkillPlace => ({
@@ -37,13 +37,13 @@ export function skillPlaces({ environment, folder, dirs }: SkillSubject): SkillP
   const own = new Set(person.map(({ path }) => path));
   const settings = dirs.map((dir) => expandHome(dir, home))
     .map((dir) => at("settings")(dir.startsWith("/") ? dir : `${configFolder(environment)}/${dir}`));
-  // Where the work begins in the home folder itself, what lies there is the person's own.
+  // If the work starts in the home folder itself, its skills are the person's own.
   const project = foldersUp(folder, home).flatMap((each) => PROJECT_FOLDERS.map((name) => `${each}/${name}`))
     .map(at("project")).filter(({ path }) => !own.has(path));
   return [...settings, ...project, ...person];
 }
 
-/** The folder and those above it, up to the root of its repository or the home folder, whichever comes first. */
+/** The folder and its parents, up to the root of its repository or the home folder, whichever comes first. */
 function foldersUp(folder: string, home: string): string[] {
   const folders: string[] = [];
   for (let at = normalPath(folder);; at = parentOf(at)) {
@@ -56,7 +56,7 @@ function isRoot(folder: string): boolean {
   try {
     return isThere(`${folder}/.git`);
   } catch {
-    // Out of reach: then what lies above it is no business of this document either.
+    // Unreadable: then its parents do not belong to this document either.
     return true;
   }
 }

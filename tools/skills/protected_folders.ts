@@ -1,4 +1,4 @@
-// The folders of skills that tools must not change: what is loaded from there counts as the person's word (S11).
+// Skill folders that tools must not change, because skills loaded from there count as the person's own word.
 
 import { canBeSeen } from "../../base/files.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
@@ -7,13 +7,13 @@ import { skillPlaces, type SkillSubject } from "./places.ts";
 import { SKILL_FILE } from "./skill.ts";
 
 /**
- * The person's own places, whether they are there yet or not, and of a project the skills that were agreed to: a new one
- * may be written there, as nobody is told of it before the person agrees.
+ * The person's own places, whether they exist or not, and the trusted skills of a project. A new project skill may be
+ * written, since the model is not told about it until the person trusts it.
  */
 export function protectedSkillFolders(subject: SkillSubject): string[] {
   const places = skillPlaces(subject);
   const own = places.filter(({ owner }) => owner !== "project").map(({ path }) => path);
-  // What is out of reach for us is so for commands.
+  // A path that is unreadable here is unreadable for commands.
   const project = places.filter(({ owner, path }) => owner === "project" && canBeSeen(path));
   if (project.length === 0) return own;
   const trusted = trustedEntries(subject.environment);
@@ -29,7 +29,7 @@ function realOf(path: string): string {
   try {
     return Deno.realPathSync(path);
   } catch {
-    // A link that leads nowhere holds nothing.
+    // A dangling link contains nothing.
     return path;
   }
 }

@@ -1,11 +1,11 @@
-// What a SKILL.md says and everything that is wrong with it, by its text and the name of its folder.
+// Reads a SKILL.md and reports its mistakes, by its text and the name of its folder.
 
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
 import { type Head, readHead, wrong } from "./frontmatter.ts";
 import type { SkillFinding, SkillReading } from "./skill.ts";
 
-/** Characters of a name, of a description, and of what it says about compatibility. */
+/** Maximum number of characters of a name, a description, and the compatibility text. */
 const LONGEST_NAME = 64;
 const LONGEST_DESCRIPTION = 1024;
 const LONGEST_COMPATIBILITY = 500;
@@ -24,7 +24,7 @@ const KEYS = [
  * Reads the text of a `SKILL.md`.
  *
  * @param text the whole file
- * @param folder the name of the folder it stands in
+ * @param folder the name of its folder
  */
 export async function readSkill(text: string, folder: string): Promise<SkillReading> {
   const head = await readHead(text.replace(/^\ufeff/, ""));
@@ -106,7 +106,7 @@ function nameIn(head: Head, folder: string): Field {
   return { value: normal, findings };
 }
 
-/** The name that somebody may have meant, as the end of a sentence. */
+/** Suggests a valid name, as the end of a sentence. */
 function suggested(name: string): string {
   const sound = name.toLowerCase().replaceAll(/[^\p{Ll}\p{Lo}\p{Nd}]+/gu, "-").replaceAll(/^-+|-+$/g, "");
   return sound === "" || sound === name ? "" : `; for instance ${sound}`;
@@ -131,7 +131,7 @@ function descriptionIn(head: Head): Field {
   return { value: description.trim().replaceAll(/\s+/g, " "), findings: [] };
 }
 
-/** A key that must be there: told where its empty line stands, else at the beginning. */
+/** Reports a missing key at its empty line, else at the beginning. */
 function missing(head: Head, key: string, remedy: string): Field {
   const at = Object.hasOwn(head.values, key) ? head.placeOf(key, "key") : { line: 1, column: 1 };
   return {
@@ -140,7 +140,7 @@ function missing(head: Head, key: string, remedy: string): Field {
   };
 }
 
-/** What other keys of the format hold; nothing here goes by it, so a mistake costs nothing. */
+/** Checks the format's optional keys; nothing here uses them, so a mistake is only a warning. */
 function optionalFindings(head: Head): SkillFinding[] {
   const tell = (key: string, message: string) => {
     const { line, column } = head.placeOf(key, "value");

@@ -1,6 +1,6 @@
-// What a skill is: a folder with instructions for the model, in the open Agent Skills format (long-work 2).
+// Types of a skill: a folder with instructions for the model, in the open Agent Skills format.
 
-/** Something wrong with the text of a skill, and where. */
+/** A mistake in the text of a skill, and its position. */
 export interface SkillFinding {
   /** 1-based. */
   readonly line: number;
@@ -10,31 +10,31 @@ export interface SkillFinding {
   readonly severity: "error" | "warning";
   /** Stable name of the kind of mistake. */
   readonly code: string;
-  /** One full sentence without a full stop at its end. */
+  /** One full sentence without a full stop. */
   readonly message: string;
 }
 
-/** What the text of a sound `SKILL.md` says. */
+/** Content of a valid `SKILL.md`. */
 export interface SkillText {
-  /** What the model calls it. */
+  /** Name by which the model loads it. */
   readonly name: string;
-  /** What it is good for and when to use it, on one line. */
+  /** Purpose and when to use it, on one line. */
   readonly description: string;
-  /** Whether the model is told of it; its author may keep it for people. */
+  /** Whether the model is told about it; its author may hide it from models. */
   readonly offered: boolean;
   /** The instructions: everything below the frontmatter. */
   readonly body: string;
-  /** Line of the file with which the instructions begin, 1-based. */
+  /** First line of the instructions in the file, 1-based. */
   readonly bodyLine: number;
 }
 
-/** A text as it was read: without a skill where one of the findings is an error. */
+/** Result of reading a text; without a skill if one of the findings is an error. */
 export interface SkillReading {
-  /** Null when something is wrong that keeps it from being used. */
+  /** Null if an error keeps it from being used. */
   readonly skill: SkillText | null;
-  /** The name it gives itself, as far as one can be read; for lists of what is broken. */
+  /** The name it declares, as far as it can be read; for lists of broken skills. */
   readonly name: string | null;
-  /** By place. */
+  /** By position. */
   readonly findings: readonly SkillFinding[];
 }
 

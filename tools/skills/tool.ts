@@ -1,4 +1,4 @@
-// The tool through which a model loads a skill: what it is told of them, and what it gets.
+// The tool with which a model loads a skill: its description of the skills, and its result.
 
 import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -9,22 +9,22 @@ import { filesBelow } from "./files.ts";
 import { type InspectedSkill, isAgreedTo, skillAt } from "./find.ts";
 import { SKILL_FILE, type SkillText } from "./skill.ts";
 
-/** Files of a skill that its result names. */
+/** Maximum number of a skill's files named in a result. */
 const MOST_NAMED = 200;
 
-/** A skill that the model is told of. */
+/** A skill that the model is told about. */
 export interface OfferedSkill extends Pick<InspectedSkill, "folder" | "owner"> {
   readonly skill: SkillText;
 }
 
-/** The skills that are offered, by name. */
+/** The offered skills, by name. */
 export function offeredSkills(checked: readonly InspectedSkill[]): OfferedSkill[] {
   return checked.flatMap(({ state, folder, owner, reading: { skill } }) =>
     state === "offered" && skill !== null ? [{ folder, owner, skill }] : []
   ).sort((a, b) => byBytes(a.skill.name, b.skill.name));
 }
 
-/** The definition; null without any skill, because then there is nothing to load. */
+/** Defines the tool; null without any skill, since there is nothing to load. */
 export function skillTool(
   offered: readonly OfferedSkill[],
   environment: Environment,
@@ -44,10 +44,10 @@ export function skillTool(
       additionalProperties: false,
     },
     strict: true,
-    // Without `effects`: instructions steer what is called next, so an untrusted document waits for the person.
+    // Without `effects`: skill instructions steer later calls, so an untrusted document waits for the person.
     runs: "inside",
     files: "read",
-    // Without a compiler of schemas: there is only one member to look at.
+    // Checked without a schema compiler, since there is only one member.
     validate: (input) => problemsOf(input, names),
     format_preview: ({ name }) => String(name),
     execute: ({ name }, context) => {
@@ -71,7 +71,7 @@ function problemsOf(input: unknown, names: readonly string[]): readonly string[]
   ];
 }
 
-/** What the model gets: read anew, and of a project only what a person agreed to as it is now. */
+/** Loads a skill: it is read again, and a project skill only if a person trusted its current version. */
 async function load(
   { skill: { name }, folder, owner }: OfferedSkill,
   environment: Environment,
@@ -105,7 +105,7 @@ async function load(
   return { success: true, output: [content, ...more, await filesOf(name, folder)].join("\n\n") };
 }
 
-/** Where the skill lies and what belongs to it, in brackets like every notice. */
+/** Location of the skill and its files, in brackets like every notice. */
 async function filesOf(name: string, folder: string): Promise<string> {
   const { paths } = await filesBelow(folder);
   const others = paths.filter((path) => path !== SKILL_FILE);
