@@ -1,4 +1,4 @@
-// One call of a tool file: its facts go to a host, its questions come back, its answer becomes the result (tools 7.3, 7.7).
+// Runs one call of a tool file: sends its facts to a host, answers the tool's questions, and builds the result.
 
 import { inOneLine } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -13,19 +13,19 @@ import type { CallFacts, Question } from "./protocol.ts";
 import { readResult } from "./result.ts";
 import { Texts } from "./texts.ts";
 
-/** Milliseconds that a tool has to end by itself once it was told to. */
+/** Milliseconds for a cancelled tool to end on its own. */
 const GRACE = 2000;
 
-/** What is called. */
+/** The tool to call. */
 export interface Callee {
   readonly definition: FileDefinition;
-  /** Address of its module. */
+  /** URL of its module. */
   readonly module: string;
   /** Seconds that a call may take. */
   readonly timeout: number;
 }
 
-/** Runs one call. Whatever goes wrong is the result. */
+/** Runs one call. Every failure becomes the result. */
 export async function callFile(
   hosts: Hosts,
   callee: Callee,
@@ -69,7 +69,7 @@ async function runIn(
   }
 }
 
-/** What comes of a call that was begun, whoever ends it. */
+/** The result of a started call, whether the tool, the person or the timeout ends it. */
 async function ended(
   host: HostProcess,
   { id, final, timeout }: { readonly id: number; readonly final: Promise<Final>; readonly timeout: number },
@@ -118,7 +118,7 @@ function factsOf({ target, name }: FileDefinition, context: ExecutionContext): C
   };
 }
 
-/** What a tool asked for; a question that cannot be answered has an answer that says so. */
+/** Answers a tool's question. If it cannot be answered, the answer says so. */
 async function answerTo(
   question: Exclude<Question, { for: "overflow" }>,
   context: ExecutionContext,
@@ -130,7 +130,7 @@ async function answerTo(
       return { value, delivery: "transient_send", ...cancelled };
     }
     case "wrap": {
-      // A sandbox of somebody else may lack it.
+      // A sandbox implementation of another program may lack it.
       const { wrapCommand: wrap } = context.sandbox as Partial<PluginSandbox>;
       if (wrap === undefined) {
         return { ok: false, error: "There is no sandbox to wrap a command in." };
@@ -140,7 +140,7 @@ async function answerTo(
   }
 }
 
-/** How a tool words what it asks for, by any of the members that it may use for that. */
+/** Text of a tool's request for a secret, from any of the members that tools use for it. */
 function wordsOf(params: unknown): string {
   if (!isObject(params)) return "A tool asks for a secret";
   const { label, description, field, service } = params;
@@ -166,14 +166,14 @@ async function resultOf(end: Final, texts: Texts, context: ExecutionContext): Pr
   }
 }
 
-/** What stands in the result of each image and file, behind the text: most often a line. */
+/** Adds the result's images and files below the text, usually one line for each. */
 async function withFiles(
   { files = [], ...result }: ReturnType<typeof readResult>,
   { truncate, environment }: ExecutionContext,
 ): Promise<ExecutionResult> {
   const taken = await Promise.all(files.map((file) => takeFile(file, environment)));
   const attachments = taken.flatMap(({ attachment }) => attachment ?? []);
-  // In one piece: what a call has shortened takes the place of what it had shortened before.
+  // Shortened in one piece, because a second overflow file of a call replaces the first.
   const about = await truncate.truncateWithOverflow(taken.map(({ text }) => text).join("\n"), {
     direction: "head",
     source: "file",

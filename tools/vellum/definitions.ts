@@ -1,4 +1,4 @@
-// What each tool file says of itself, asked of a host once for each content: later runs start none for it.
+// Reads the definitions of tool files. A host loads each content once; later runs use the cache and start no host.
 
 import { sha256 } from "../../base/hash.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -13,14 +13,14 @@ import type { ToolFile } from "./discover.ts";
 import type { Hosts } from "./hosts.ts";
 import { membersOf, type Read, readDefinition } from "./read_definition.ts";
 
-/** Raised when what is kept changes its meaning. */
+/** Increased when the cached data changes its meaning. */
 const FORMAT = 1;
-/** Definitions that are kept, of files that may come back. */
+/** Maximum number of cached definitions, including those of files that may return. */
 const MOST_KEPT = 200;
 /** Seconds that loading a file may take. */
 const LOADING = 10;
 
-/** Reads the definition of a file: from what is kept, or by loading it in a host. */
+/** Reads the definition of a file from the cache, or by loading it in a host. */
 export class Definitions {
   readonly #environment: Environment;
   readonly #hosts: Hosts;
@@ -32,7 +32,7 @@ export class Definitions {
     this.#hosts = hosts;
   }
 
-  /** What a file says. */
+  /** The definition of a file. */
   async of(file: ToolFile): Promise<Read> {
     if (file.kind === "definition") return await definitionIn(file);
     let key: string;
@@ -51,7 +51,7 @@ export class Definitions {
     return read;
   }
 
-  /** Writes down what was learned; that it cannot be costs the next run a moment. */
+  /** Saves new definitions; a failure only slows the next run. */
   async keep(): Promise<void> {
     if (!this.#news || this.#cached === null) return;
     this.#news = false;
@@ -74,7 +74,7 @@ export class Definitions {
     return this.#cached ??= new Map(await readCached(this.#path));
   }
 
-  /** `lasts` where the same content would say the same again. */
+  /** Loads a file; `lasts` means that the same content would give the same result again. */
   async #load(file: ToolFile): Promise<{ readonly read: Read; readonly lasts: boolean }> {
     const broken = (cause: string, lasts: boolean) => ({ read: { broken: cause, name: file.base }, lasts });
     const outcome = await this.#hosts.once("sandbox", (host) => {
@@ -110,7 +110,7 @@ async function definitionIn(file: ToolFile): Promise<Read> {
   }
 }
 
-/** A schema that is none makes the file broken. */
+/** Marks a file as broken if its schema is invalid. */
 async function checked(read: Read): Promise<Read> {
   if ("broken" in read) return read;
   const { name, input_schema } = read.definition;
@@ -118,7 +118,7 @@ async function checked(read: Read): Promise<Read> {
   return prepared.ok ? read : { broken: withoutDot(lowerFirst(prepared.problem.message)), name };
 }
 
-/** A digest of all that the definition may depend on: the file, its name, and what it imports by path. */
+/** Hash of everything that the definition may depend on: the file, its name, and its imports by path. */
 async function keyOf({ path, base }: ToolFile, home: string): Promise<string> {
   const hashes: string[] = [];
   for (const each of await withImports([path], home)) hashes.push(await sha256(await readRegular(each)));
@@ -131,7 +131,7 @@ async function readCached(path: string): Promise<[string, Read][]> {
     if (!isObject(content) || content.version !== FORMAT || !Array.isArray(content.entries)) return [];
     return content.entries as [string, Read][];
   } catch {
-    // What is not there or not readable is asked anew.
+    // A missing or unreadable file is loaded again each time.
     return [];
   }
 }

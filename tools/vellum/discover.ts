@@ -1,42 +1,42 @@
-// Finds the tool files of some folders: which names count, which of two wins, and what is only told of (tools 7.1).
+// Finds the tool files in folders: which names count, which of two files wins, and which only cause a warning.
 
 import { byBytes } from "../../base/bytes.ts";
 import { thrownText } from "../../base/problem.ts";
 
-/** A folder that tool files are looked for in. */
+/** A folder to search for tool files. */
 export interface ToolFolder {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** Whether a file `NAME.removed` takes the built-in tool of that name away. */
+  /** Whether a file `NAME.removed` removes the built-in tool with that name. */
   readonly removes: boolean;
 }
 
-/** A file that may bring a tool. */
+/** A file that may define a tool. */
 export interface ToolFile {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** Its name without the ending, which is the tool's unless the file says another. */
+  /** File name without extension, which names the tool unless the file says otherwise. */
   readonly base: string;
-  /** Code, or the definition alone. */
+  /** Code, or only a definition. */
   readonly kind: "code" | "definition";
 }
 
-/** What was found. */
+/** Result of the search. */
 export interface Discovered {
-  /** In the order of the folders, inside of one by name. */
+  /** In the order of the folders, and by name in each. */
   readonly files: readonly ToolFile[];
-  /** Built-in tools that are taken away. */
+  /** Names of removed built-in tools. */
   readonly removed: readonly string[];
   /** Sentences for the person. */
   readonly warnings: readonly string[];
 }
 
-/** Endings of code, the stronger first. */
+/** Extensions of code, highest precedence first. */
 const CODE = [".js", ".mjs", ".ts"];
 const DEFINITION = ".json";
 const REMOVED = ".removed";
 
-/** Looks into the folders, not below them. One that is missing has nothing. */
+/** Searches the folders, but not their subfolders. A missing folder has no files. */
 export async function discoverFiles(folders: readonly ToolFolder[]): Promise<Discovered> {
   const files: ToolFile[] = [];
   const removed: string[] = [];
@@ -55,7 +55,7 @@ export async function discoverFiles(folders: readonly ToolFolder[]): Promise<Dis
   return { files, removed, warnings };
 }
 
-/** What the names in one folder come to. Pure. */
+/** Classifies the names in one folder. Pure. */
 function sort(names: readonly string[], { path, removes }: ToolFolder): Discovered {
   const warnings: string[] = [];
   const removed: string[] = [];
@@ -82,12 +82,12 @@ function sort(names: readonly string[], { path, removes }: ToolFolder): Discover
   return { files, removed, warnings };
 }
 
-/** Names that are somebody's notes, tests or types. */
+/** Whether a name belongs to notes, tests or types. */
 function isIgnored(name: string): boolean {
   return /^[._]/.test(name) || name.endsWith(".d.ts") || /(?:\.test|_test)\.[^.]+$/.test(name);
 }
 
-/** The names of files in a folder, links to files among them; what keeps it from being listed as the end of a sentence. */
+/** Names of files in a folder, links to files included; or why it cannot be listed, as the end of a sentence. */
 async function namesIn(folder: string): Promise<readonly string[] | string> {
   const names: string[] = [];
   try {

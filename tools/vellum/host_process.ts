@@ -1,31 +1,31 @@
-// One running tool host: starts it, passes messages, and tells everybody who waits when it is gone.
+// One running tool host: starts it, exchanges messages, and tells all waiting requests when it ends.
 
 import type { Running } from "../../sandbox/types.ts";
 import type { FromHost, ToHost } from "./protocol.ts";
 
-/** A process that was started as a host, and how to get rid of what was prepared for it. */
+/** A started host process, and how to release what was prepared for it. */
 export interface StartedHost {
   readonly running: Running;
-  /** What its messages are known by. */
+  /** Prefix that identifies its messages. */
   readonly word: string;
-  /** Why it never began, when it ended before it said anything; null when that is its own business. */
+  /** Why its sandbox setup failed, if it ended before its first message; null if setup was not the cause. */
   failedSetUp(stderr: string): Promise<string | null>;
   dispose(): Promise<void>;
 }
 
-/** A message that ends what it is about. */
+/** The last message about a request. */
 export type Final = Extract<FromHost, { is: "described" | "broken" | "answered" | "threw" }> | {
   readonly is: "gone";
   /** Why, as a sentence. */
   readonly cause: string;
 };
 
-/** Takes what a host tells about a request before it ends. A host that tells more is not read from until it is done. */
+/** Receives a host's messages about a request before the last one. Reading from the host pauses until it is done. */
 export type OnMessage = (message: Exclude<FromHost, { is: Final["is"] }>) => void | Promise<void>;
 
-/** Characters of one message; a tool that says more would fill the memory. */
+/** Maximum number of characters of one message; a longer one could fill the memory. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
-/** Characters of what is printed that are kept, to be told when the host breaks. */
+/** Number of printed characters that are kept, to report them if the host breaks. */
 const KEPT_PRINTS = 4096;
 
 interface Waiting {
@@ -33,10 +33,10 @@ interface Waiting {
   readonly onMessage: OnMessage;
 }
 
-/** A request without its number. */
+/** A request without its id. */
 export type Request = { [K in ToHost["do"]]: Omit<Extract<ToHost, { do: K }>, "id"> }["describe" | "call"];
 
-/** The program's end of a host. */
+/** This program's side of a host. */
 export class HostProcess {
   readonly #host: StartedHost;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
@@ -47,7 +47,7 @@ export class HostProcess {
   #heard = false;
   #cause: string | null = null;
   #ending: Promise<void> | null = null;
-  /** Settles when the process is gone and everybody was told. */
+  /** Settles when the process has ended and all waiting requests were told. */
   readonly ended: Promise<void>;
 
   constructor(host: StartedHost, input: WritableStreamDefaultWriter<Uint8Array>) {
@@ -59,7 +59,7 @@ export class HostProcess {
       eachLine(running.stderr, (line) => this.#printed(line), () => {}),
     ]);
     this.ended = running.status.then(async ({ code, signal }) => {
-      // What it said last is still in the pipes; who else holds them open is not waited for.
+      // Its last output is still in the pipes. Other processes that hold them open are not awaited.
       await Promise.race([read, running.kill()]);
       const setUp = this.#heard ? null : await host.failedSetUp(this.#prints);
       const stated = this.#prints.trim() === "" ? "" : ` It had printed: ${this.#prints.trim()}`;
@@ -70,17 +70,17 @@ export class HostProcess {
     });
   }
 
-  /** How many requests have no answer yet. */
+  /** Number of requests without an answer. */
   get busy(): number {
     return this.#waiting.size;
   }
 
-  /** Whether it can be asked for something. */
+  /** Whether it accepts requests. */
   get isOpen(): boolean {
     return this.#cause === null && this.#ending === null;
   }
 
-  /** Asks for something. What it tells meanwhile goes to `onMessage`; the last message is the answer. */
+  /** Sends a request. Messages before the last go to `onMessage`; the last one is the answer. */
   ask(
     request: Request,
     onMessage: OnMessage = () => {},
@@ -96,19 +96,19 @@ export class HostProcess {
     return { id, final };
   }
 
-  /** Says something that has no answer. A host that is gone does not hear it. */
+  /** Sends a message without an answer. Ignored if the host has ended. */
   tell(message: ToHost): void {
     this.#input.write(this.#encoder.encode(`${JSON.stringify(message)}\n`)).catch(() => {});
   }
 
-  /** Ends the process with all it started. Whoever waits is told `cause`. */
+  /** Ends the process and everything it started. Waiting requests receive `cause`. */
   end(cause = "The tool host was ended."): Promise<void> {
     this.#cause ??= cause;
     return this.#ending ??= this.#end();
   }
 
   async #end(): Promise<void> {
-    // It exits by itself when its input ends; nothing is asked twice.
+    // The host exits when its input ends, and nothing is sent after that.
     this.#input.close().catch(() => {});
     await this.#host.running.kill();
     await this.ended;
@@ -137,7 +137,7 @@ export class HostProcess {
   }
 }
 
-/** A pipe to the standard input of a host that is about to be started. */
+/** A pipe for the standard input of a host before it starts. */
 export function inputPipe(): {
   readonly stream: ReadableStream<Uint8Array>;
   readonly writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -146,7 +146,7 @@ export function inputPipe(): {
   return { stream: readable, writer: writable.getWriter() };
 }
 
-/** A word that no other process can guess. */
+/** A prefix that no other process can guess. */
 export function newWord(): string {
   return `flemma:${crypto.randomUUID()}:`;
 }
@@ -159,7 +159,7 @@ function messageIn(text: string): FromHost | null {
   try {
     return JSON.parse(text) as FromHost;
   } catch {
-    // Something else was printed into the middle of it: then nobody is answered by it.
+    // Other output was printed in the middle of the line, so it is not a message.
     return null;
   }
 }

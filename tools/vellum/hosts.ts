@@ -7,33 +7,33 @@ import { bare } from "../../sandbox/process/unsandboxed.ts";
 import { HostProcess, inputPipe, newWord, type StartedHost } from "./host_process.ts";
 import { ALL_RIGHTS, findDeno, hostCommand, rightsOf } from "./runtime.ts";
 
-/** Where a tool runs: behind the wall, or as the person. */
+/** Where a tool runs: in the sandbox, or with the person's full rights. */
 export type Target = "sandbox" | "host";
 
 /** What hosts are started with. */
 export interface HostPlace {
   readonly environment: Environment;
   readonly sandbox: Sandbox;
-  /** Absolute folder that hosts work in. */
+  /** Absolute path of the hosts' working folder. */
   readonly cwd: string;
-  /** Variables, filtered as for commands; asked when a host starts. */
+  /** Environment variables, filtered as for commands; read when a host starts. */
   env(): Readonly<Record<string, string>>;
 }
 
 /**
- * Milliseconds that a host is kept without work. It is a command that may change files: while it lives, tools that work on
- * files wait and the document is written in place, so it must not outlive its calls by much.
+ * Milliseconds for which an idle host is kept. A host is a command that may change files: while it runs, file tools
+ * wait and the document is written in place, so it must not outlive its calls by much.
  */
 const KEPT = 300;
 
 interface Slot {
   readonly host: Promise<Outcome<HostProcess>>;
   timer?: ReturnType<typeof setTimeout>;
-  /** Uses that have begun and not ended. */
+  /** Number of uses that have not ended. */
   uses: number;
 }
 
-/** Starts hosts and keeps them for a moment. */
+/** Starts hosts, and keeps them while they are used and for a moment after. */
 export class Hosts {
   readonly #place: HostPlace;
   readonly #slots = new Map<string, Slot>();
@@ -44,8 +44,8 @@ export class Hosts {
   }
 
   /**
-   * Does something with a host of a target, which lives at least until that is done. Fails with what is in the way of
-   * starting one.
+   * Runs work with a host of a target, which stays alive at least until the work ends. Fails with the reason if no host
+   * can be started.
    */
   async use<T>(target: Target, work: (host: HostProcess) => Promise<T>): Promise<Outcome<T>> {
     const slot = await this.#slot(target);
@@ -58,7 +58,7 @@ export class Hosts {
     }
   }
 
-  /** A host of its own for one thing, ended when that is done. */
+  /** Runs work with a separate host, which ends with the work. */
   async once<T>(target: Target, work: (host: HostProcess) => Promise<T>): Promise<Outcome<T>> {
     const host = await startHost(target, this.#place);
     if (!host.ok) return host;
@@ -89,7 +89,7 @@ export class Hosts {
     const slot: Slot = { host: startHost(target, this.#place), uses: 1 };
     this.#slots.set(target, slot);
     const host = await slot.host;
-    // The next call may try again; and one that breaks leaves its place.
+    // A later call may try again, and a broken host is replaced.
     if (!host.ok) this.#forget(target, slot);
     else void host.value.ended.then(() => this.#drop(target, slot));
     return slot;
@@ -141,7 +141,7 @@ function startUnwrapped(
   });
 }
 
-/** Null when the look that the wall was made from did not hold, so that nothing began. */
+/** Starts a host in the sandbox; null if the sandbox changed before the start, so that nothing ran. */
 async function startWrapped(
   { environment, sandbox, cwd, env }: HostPlace,
   stdin: ReadableStream<Uint8Array>,
@@ -156,7 +156,7 @@ async function startWrapped(
   const prepared = await sandbox.prepare(hostCommand(deno.value, rights, word));
   if (!prepared.ok) return prepared;
   const { value } = prepared;
-  // What was going to stand around it decided what it may do.
+  // The host's rights were chosen for this sandbox state, so it must not start under another.
   const running: Outcome<Running> = value.wrapped === isWrapped
     ? value.start({ cwd, env: env(), stdin })
     : failure("sandbox-outdated", "The sandbox came or went while a tool host was started.");

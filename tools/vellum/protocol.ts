@@ -1,10 +1,10 @@
-// What this program and a tool host tell each other: JSON, one message a line.
+// Protocol between this program and a tool host: one JSON message on each line.
 
-/** What a call is told of where it stands, as data; the host makes the context of the tool from it. */
+/** Facts about a call, as data; the host builds the tool's context from them. */
 export interface CallFacts {
   /** Stable for a document. */
   readonly conversationId: string;
-  /** One for each invocation of the program. */
+  /** Unique for each invocation of the program. */
   readonly requestId: string;
   /** Id of the call. */
   readonly toolUseId: string;
@@ -12,7 +12,7 @@ export interface CallFacts {
   readonly workingDir: string;
   /** Absolute path of the document, or null. */
   readonly document: string | null;
-  /** Folder that relative paths of inputs belong to. */
+  /** Folder that relative input paths are relative to. */
   readonly base: string;
   readonly home: string;
   readonly timeout: number;
@@ -21,24 +21,24 @@ export interface CallFacts {
   readonly allowedToolNames: readonly string[];
   readonly isInteractive: boolean;
   readonly approvedViaPrompt: boolean;
-  /** Whether a secret can be asked for. */
+  /** Whether a person can be asked for a secret. */
   readonly asksSecrets: boolean;
-  /** Whether commands are wrapped by the program, because the host itself is not. */
+  /** Whether the program wraps the tool's commands, because the host itself is not in the sandbox. */
   readonly wraps: boolean;
-  /** Folders below which may be written, and what in them may not; null means everywhere. */
+  /** Writable folders and the read-only paths in them; null means that everything is writable. */
   readonly writable: { readonly roots: readonly string[]; readonly protect: readonly string[] } | null;
-  /** How long results may be. */
+  /** Limits of results. */
   readonly limits: { readonly maxLines: number; readonly maxBytes: number };
 }
 
-/** What a tool may ask this program for while it runs. */
+/** What a tool may request from this program while it runs. */
 export type Question =
   | { readonly for: "secret"; readonly params: unknown }
-  /** The text follows in pieces, of which the last is the end of the question. */
+  /** The text follows in pieces; the last piece completes the question. */
   | { readonly for: "overflow"; readonly options: unknown }
   | { readonly for: "wrap"; readonly argv: readonly string[] };
 
-/** What this program tells a host. */
+/** Messages to a host. */
 export type ToHost =
   | { readonly do: "describe"; readonly id: number; readonly module: string }
   | {
@@ -51,16 +51,16 @@ export type ToHost =
   | { readonly do: "abort"; readonly id: number }
   | { readonly do: "answer"; readonly ask: number; readonly value: unknown };
 
-/** A member of what a file exports: data, or that it is code or cannot be written down. */
+/** A member of a file's export: data, or a note that it is code or cannot be serialized. */
 export type Member = { readonly value: unknown } | { readonly is: "function" | "no data" };
 
-/** What a host tells; `id` is that of the request it is about. */
+/** Messages from a host; `id` is that of the request. */
 export type FromHost =
   | { readonly id: number; readonly is: "described"; readonly members: Readonly<Record<string, Member>> }
-  /** The file brings no tool; the cause is the end of a sentence. */
+  /** The file defines no tool; the cause is the end of a sentence. */
   | { readonly id: number; readonly is: "broken"; readonly cause: string }
   | { readonly id: number; readonly is: "output"; readonly text: string }
-  /** A piece of the text of the answer, or of what `ask` asks about. */
+  /** A piece of the answer's text, or of the text that question `ask` is about. */
   | {
     readonly id: number;
     readonly is: "text";
@@ -70,7 +70,7 @@ export type FromHost =
   }
   | { readonly id: number; readonly is: "client"; readonly message: unknown }
   | { readonly id: number; readonly is: "asks"; readonly ask: number; readonly question: Question }
-  /** What is said besides the text, which came before. */
+  /** The result without its text, which was sent before. */
   | { readonly id: number; readonly is: "answered"; readonly result: unknown }
-  /** What was thrown is the text, which came before. */
+  /** The tool threw an error, whose text was sent before. */
   | { readonly id: number; readonly is: "threw" };

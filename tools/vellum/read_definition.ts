@@ -1,10 +1,11 @@
-// From the members of what a tool file exports to a definition: defaults, warnings, or why the file is broken (tools 7.2).
+// Turns the export of a tool file into a definition: fills in defaults and collects warnings, or says why the file is
+// broken.
 
 import { isObject } from "../../base/is_object.ts";
 import type { JsonSchema, ToolDefinition } from "../definition.ts";
 import type { Member } from "./protocol.ts";
 
-/** What a tool file says, with everything it leaves out filled in. All of it is data. */
+/** The complete definition of a tool file, with defaults filled in. All of it is data. */
 export interface FileDefinition {
   readonly name: string;
   readonly description: string;
@@ -13,9 +14,9 @@ export interface FileDefinition {
   readonly category: string | null;
   readonly target: "sandbox" | "host";
   readonly exclusive: boolean;
-  /** Whether there is something to run. */
+  /** Whether it has code to run. */
   readonly runs: boolean;
-  /** Members of section 1 that a file may give besides. */
+  /** Further members of `ToolDefinition` that a file may set. */
   readonly more: Partial<
     Pick<
       ToolDefinition,
@@ -31,24 +32,24 @@ export interface FileDefinition {
   >;
 }
 
-/** How much harm the author thinks the tool can do. */
+/** Harm the tool can do, by its author. */
 export type Risk = "low" | "medium" | "high";
 
-/** What reading came to. */
+/** Result of reading. */
 export type Read =
   | { readonly definition: FileDefinition; readonly warnings: readonly string[] }
-  /** Broken, the cause as the end of a sentence; `name` is what its tool would have been called. */
+  /** Broken, with the cause as the end of a sentence; `name` is the name that its tool would have. */
   | {
     readonly broken: string;
     readonly name: string;
-    /** Nothing is wrong with the file: what would have asked it did not start. */
+    /** The file is not at fault: the host that would load it did not start. */
     readonly notAsked?: true;
   };
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const RISKS: readonly unknown[] = ["low", "medium", "high"];
 const TARGETS: readonly unknown[] = ["sandbox", "host"];
-/** Names of tools that have always worked on the person's own machine. */
+/** Names of tools that have always run on the person's own machine. */
 const HOST_NAMES = /^(?:host_|computer_use_)/;
 const EMPTY_SCHEMA: JsonSchema = { type: "object", properties: {}, additionalProperties: false };
 
@@ -56,11 +57,11 @@ const isText = (value: unknown) => typeof value === "string";
 const isSwitch = (value: unknown) => typeof value === "boolean";
 const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
-/** What is shown of a call is made in this program, before anybody agreed to run anything of the file. */
+/** Previews are made in this program, before anybody trusted the file's code to run. */
 const NO_PREVIEW = "its format_preview is not used, because nothing of a tool file runs in this program; " +
   "calls of it are shown by their input";
 
-/** Members that are taken over as they are, with what they must be. */
+/** Members that are copied unchanged, and the check for each. */
 const MORE: Readonly<Record<keyof FileDefinition["more"], (value: unknown) => boolean>> = {
   enabled: isSwitch,
   strict: isSwitch,
@@ -134,12 +135,12 @@ export function readDefinition(members: Readonly<Record<string, Member>>, base: 
   };
 }
 
-/** Whether a member could not be written down, so that what stands for it is not its value. */
+/** Whether a member could not be serialized, so that its placeholder is not its value. */
 function isMarker(members: Readonly<Record<string, Member>>, name: string): boolean {
   return !("value" in members[name]!);
 }
 
-/** The members of a definition that stands in a file of data. */
+/** The members of a definition in a data file. */
 export function membersOf(data: Readonly<Record<string, unknown>>): Record<string, Member> {
   return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, { value }]));
 }

@@ -1,13 +1,13 @@
-// From what a tool file answers to the result of a call (tools 7.4).
+// Converts the answer of a tool file to the result of a call.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ExecutionResult } from "../definition.ts";
 import type { GivenFile } from "../overflow/attachments.ts";
 
-/** What is said of a tool whose answer is none. */
+/** Error for a tool whose answer is not a result. */
 const NO_RESULT = "The tool ended without giving a result.";
 
-/** The text of an answer in its parts, and the rest of it: the text may be too long to go in one message. Pure. */
+/** Separates an answer's text parts from the rest, since the text may be too long for one message. Pure. */
 export function textApart(answer: unknown): { readonly texts: readonly string[]; readonly rest: unknown } {
   if (!isObject(answer)) return { texts: [], rest: answer };
   const { content, contentBlocks, ...rest } = answer;
@@ -19,7 +19,7 @@ export function textApart(answer: unknown): { readonly texts: readonly string[];
   };
 }
 
-/** The parts of an answer, without its text, which comes apart from it. Pure. */
+/** Reads an answer without its text, which arrives separately. Pure. */
 export function readResult(
   answer: unknown,
   text: string,
@@ -41,7 +41,7 @@ export function readResult(
   };
 }
 
-/** What is said where the text alone was given back, or a list or a number, as tools of other programs may. */
+/** Error for an answer that is only a text, a list or a number, as tools of other programs may return. */
 function notAResult(answer: unknown): string {
   const kind = Array.isArray(answer) ? "a list" : `a ${typeof answer}`;
   return `The tool gave back ${kind}, where { content, isError } is expected, so its result is not known.`;

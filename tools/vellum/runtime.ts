@@ -1,4 +1,4 @@
-// Which Deno runs tool files, and with which rights: the program's own where it is one, else the one that is installed.
+// Chooses the Deno that runs tool files, and its permissions: this program's own if it has one, else the installed one.
 
 import type { Environment } from "../../base/environment.ts";
 import { nameOf } from "../../base/paths.ts";
@@ -9,17 +9,17 @@ import type { Policy } from "../../sandbox/types.ts";
 import { HOST, PLUGIN_API } from "./host.generated.ts";
 
 /**
- * The Deno to run tool files with. Fails with `deno-missing` and with what `findProgram` says.
+ * The Deno to run tool files with. Fails with `deno-missing`, or with the failure of `findProgram`.
  *
- * @param writable folders that commands may change: no other Deno in them is started
- * @param own the runtime of this process, null where it runs no other files
+ * @param writable folders that commands may change; no other Deno inside them is started
+ * @param own the runtime of this process, null if it cannot run other files
  */
 export function findDeno(
   environment: Environment,
   writable: readonly string[],
   own: string | null = ownDeno(),
 ): Outcome<string> {
-  // It may lie in the project, where npm put it; what this program runs from is kept from commands wherever it lies.
+  // It may be in the project, where npm put it. Commands cannot change this program's own runtime, wherever it is.
   if (own !== null) return success(own);
   const installed = findProgram("deno", environment, writable);
   if (installed.ok || installed.problem.code !== "program-not-found") return installed;
@@ -30,31 +30,32 @@ export function findDeno(
   );
 }
 
-/** The runtime of this very process, where it can run other files: not a program that is compiled into one. */
+/** The runtime of this process, if it can run other files; a compiled program cannot. */
 function ownDeno(): string | null {
   if (Deno.build.standalone) return null;
   try {
     const path = Deno.execPath();
     return nameOf(path) === "deno" ? path : null;
   } catch {
-    // Another runtime that only stands in for Deno.
+    // Another runtime that imitates Deno.
     return null;
   }
 }
 
-/** The rights of a host that works as the person. */
+/** Permissions of a host that runs with the person's full rights. */
 export const ALL_RIGHTS: readonly string[] = ["--allow-all"];
 
 /**
- * The rights of a host for the policy: what `permissionFlags` says, and to know its own variables, which are no more than
- * it was given, and its machine. Behind a wall the wall holds what must not be written, however long the list.
+ * Permissions of a host under the policy: the flags of `permissionFlags`, access to its own environment variables (only
+ * those it was given), and information about its machine. In the sandbox, the sandbox itself enforces protected and
+ * unreadable paths, however long their lists.
  */
 export function rightsOf(policy: Policy, wrapped: boolean): string[] {
   const bounds = wrapped ? { ...policy, protect: [], deny_read: [] } : policy;
   return [...permissionFlags(bounds, { variables: [], wrapped }), "--allow-env", "--allow-sys"];
 }
 
-/** The words that start a host; `word` is what its messages are known by. */
+/** The command that starts a host; `word` is the prefix of its messages. */
 export function hostCommand(deno: string, rights: readonly string[], word: string): string[] {
   return [
     deno,

@@ -1,4 +1,4 @@
-// Tool files as a source of tools: each is found, described and registered on its own.
+// Tool files as a source of tools: each is found, described and registered separately.
 
 import type { Environment } from "../../base/environment.ts";
 import { fileUri } from "../../base/paths.ts";
@@ -11,34 +11,33 @@ import type { Discovered, ToolFile } from "./discover.ts";
 import type { Hosts } from "./hosts.ts";
 import type { FileDefinition, Read } from "./read_definition.ts";
 
-/** Files described at once, each in a process of its own. */
+/** Number of files described in parallel, each in a separate process. */
 const AT_ONCE = 4;
 
-/** What tool files are found and run by. */
+/** How tool files are found and run. */
 export interface FilesPlace {
-  /** The files that were found. */
   readonly found: Discovered;
   readonly environment: Environment;
   readonly hosts: Hosts;
-  /** `tools.file_timeout`, seconds. */
+  /** `tools.file_timeout`, in seconds. */
   readonly timeout: number;
-  /** Tools that a file may take the place of. */
+  /** Tools that a file may replace. */
   readonly override: readonly string[];
-  /** Categories that are offered; null offers all. */
+  /** Categories to offer; null offers all. */
   readonly categories: readonly string[] | null;
-  /** Whether there is a tool of that name from elsewhere. */
+  /** Whether a tool with this name exists elsewhere. */
   has(name: string): boolean;
-  /** Told what is not as it should be; none of it is a stop. */
+  /** Called with problems; none of them stops anything. */
   warn(problem: Problem): void;
 }
 
-/** The tool files of some folders. */
+/** The tool files of some folders as a source. */
 export function fileSource(place: FilesPlace): ToolSource {
   return {
     name: "the tool folders",
-    // As long as loading may take, for every file one after the other.
+    // Enough to load several files one after the other.
     timeout: 60,
-    // Only what the person lists may take the place of a tool that is there.
+    // A file may replace an existing tool only if the person lists it.
     mayHave: (name) => place.override.includes(name) || !place.has(name),
     async resolve(register) {
       await registerFiles(place, register);
@@ -85,7 +84,7 @@ async function registerFiles(place: FilesPlace, register: RegisterTool): Promise
   }
 }
 
-/** An old document that calls it learns why it does not run. */
+/** A tool that cannot run: an old document that calls it learns why. */
 function brokenTool(name: string, error: string): Registration {
   return {
     name,

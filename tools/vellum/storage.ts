@@ -1,10 +1,10 @@
-// The folder in which tool files keep what they want to find again.
+// The folder in which tool files store their data.
 
 import type { Environment } from "../../base/environment.ts";
 
 /**
- * Below the folder of data, which the sandbox lets tools write by its default policy. Not in the folder of this program's
- * state: nothing that runs in the sandbox writes there.
+ * Below the data folder, which the sandbox's default policy lets tools write. Not in this program's state folder,
+ * because nothing in the sandbox writes there.
  */
 export function storageFolder({ home, variables }: Environment): string {
   const data = variables.XDG_DATA_HOME;

@@ -1,12 +1,12 @@
-// The texts of one call that a host sends in pieces: that of its answer, and those that the tool asks to have shortened.
+// Texts of one call that a host sends in pieces: its answer, and texts that the tool asks to shorten.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ExecutionContext, TextInPieces } from "../definition.ts";
 
-/** Puts the pieces together, as much of them as a result may show. */
+/** Joins the pieces, keeping only as much as a result may show. */
 export class Texts {
   readonly #context: ExecutionContext;
-  /** By the number of the question, null for the answer. */
+  /** By question number; null is the answer. */
   readonly #texts = new Map<number | null, TextInPieces>();
   #isOver = false;
 
@@ -15,26 +15,26 @@ export class Texts {
     this.begin(null, {});
   }
 
-  /** Begins the text of a question with the options that the tool gave. */
+  /** Starts the text of a question with the tool's options. */
   begin(ask: number | null, options: unknown): void {
     const { direction, ...rest } = isObject(options) ? options : {};
     const { truncate } = this.#context;
     this.#texts.set(ask, truncate.longText({ ...rest, direction: direction === "tail" ? "tail" : "head" }));
   }
 
-  /** Takes a piece. One of a text that nobody began, or that is over, belongs to nothing. */
+  /** Adds a piece. Ignored if its text was never started or has ended. */
   async push(ask: number | null, text: string): Promise<void> {
     if (!this.#isOver) await this.#texts.get(ask)?.push(text);
   }
 
-  /** The text as a result may show it; empty when nobody began it. */
+  /** The text as a result may show it; empty if it was never started. */
   async finish(ask: number | null): Promise<string> {
     const text = await this.#texts.get(ask)?.finish() ?? "";
     this.#texts.delete(ask);
     return text;
   }
 
-  /** Leaves nothing of texts that were not finished. */
+  /** Discards texts that were not finished. */
   async abandon(): Promise<void> {
     this.#isOver = true;
     await Promise.all(Array.from(this.#texts.values(), (text) => text.abandon()));

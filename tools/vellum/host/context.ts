@@ -1,10 +1,10 @@
-// The context of one call inside the host, made from plain facts: the published members, and those of this program.
+// Builds the context of one call inside the host from plain facts: the published members, and those of flemma.
 
 import { isInside, resolvePath } from "../../../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "../../truncate.ts";
 import type { CallFacts, Question } from "../protocol.ts";
 
-/** How the context reaches the program while the call runs. */
+/** Connection of the context to the program during a call. */
 export interface Channel {
   readonly signal: AbortSignal;
   output(text: string): void;
@@ -13,7 +13,7 @@ export interface Channel {
   ask(question: Question, text?: string): Promise<unknown>;
 }
 
-/** Members that a published context may have and that mean nothing here: a tool finds them false. */
+/** Published context members without a meaning here; a tool finds them false. */
 const NEVER = {
   forcePromptSideEffects: false,
   requireFreshApproval: false,
@@ -23,7 +23,7 @@ const NEVER = {
   batchAuthorizedByTask: false,
 };
 
-/** What `execute` gets as its second argument. */
+/** Builds the second argument of `execute`. */
 export function contextOf(facts: CallFacts, channel: Channel): Record<string, unknown> {
   const { document, base, home, workingDir, limits } = facts;
   const dirname = document === null ? null : base;
@@ -85,7 +85,9 @@ export function contextOf(facts: CallFacts, channel: Channel): Record<string, un
   };
 }
 
-/** What the policy says of a path. The wall says so too, whatever is answered here. */
+/**
+ * Whether the policy allows writing a path. Only informative: the sandbox enforces the policy whatever this returns.
+ */
 function mayWrite(path: string, { writable }: CallFacts): boolean {
   if (writable === null) return true;
   const real = realOf(path);
@@ -95,7 +97,7 @@ function mayWrite(path: string, { writable }: CallFacts): boolean {
   return open >= 0 && open > longest(writable.protect);
 }
 
-/** The real path, of which the end may not be there yet. */
+/** The real path; its last parts may not exist yet. */
 function realOf(path: string): string {
   for (let at = path, rest = ""; at !== "";) {
     try {

@@ -1,8 +1,8 @@
-// The tool host: a process in which files of tools are loaded and run, so that none of their code comes into the program.
+// The tool host: a process that loads and runs tool files, so that none of their code enters the program.
 //
-// It is built into one text (`deno task generate`) and started with it: nothing of it lies on the disk. Messages go over
-// standard output, each after a line end and a word that only this process and the program know, so that what a tool or a
-// program it starts prints there is told apart.
+// It is built into one text (`deno task generate`) and started from it, so no file of it is on the disk. Messages go to
+// standard output, each after a line end and a prefix that only this process and the program know. This separates them
+// from anything that a tool or its child processes print.
 
 import type { FromHost, Member, ToHost } from "../protocol.ts";
 import { textApart } from "../result.ts";
@@ -14,11 +14,11 @@ const send = sender();
 const calls = new Map<number, AbortController>();
 const asked = new Map<number, (value: unknown) => void>();
 let questions = 0;
-/** Characters of one message that are text. */
+/** Number of text characters in one message. */
 const PIECE = 64 * 1024;
 
 printElsewhere();
-// What nobody of a tool waits for must not end the calls of others.
+// A rejection that no tool awaits must not end the calls of others.
 globalThis.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
   note("unhandled rejection", event.reason);
@@ -30,7 +30,7 @@ globalThis.addEventListener("error", (event) => {
 await listen();
 Deno.exit(0);
 
-/** Writes messages, also when nobody waits for the end of the last one. */
+/** Returns a function that writes messages synchronously, so that they never overlap. */
 function sender(): (message: FromHost) => void {
   const { stdout } = Deno;
   const write = stdout.writeSync.bind(stdout);
@@ -40,7 +40,7 @@ function sender(): (message: FromHost) => void {
   };
 }
 
-/** From now on what is printed goes to standard error, which the program keeps apart. */
+/** Redirects printed text to standard error, which the program keeps separate. */
 function printElsewhere(): void {
   const { stderr } = Deno;
   const { error } = console;
@@ -52,12 +52,12 @@ function printElsewhere(): void {
   });
 }
 
-/** Tells the program what went wrong beside the calls. */
+/** Reports an error outside of any call. */
 function note(what: string, thrown: unknown): void {
   Deno.stderr.writeSync(encoder.encode(`${what}: ${oneLine(thrown)}\n`));
 }
 
-/** Takes messages until the program closes its end. */
+/** Handles messages until the program closes its end. */
 async function listen(): Promise<void> {
   let text = "";
   for await (const piece of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
@@ -92,7 +92,7 @@ async function describe(id: number, module: string): Promise<void> {
   const members = Object.fromEntries(
     Object.entries(loaded.tool).map(([name, value]) => [name, memberOf(value)]),
   );
-  // Methods of an object of a class are not among its own members.
+  // Methods of a class instance are not its own members.
   for (const name of ["execute"]) {
     if (members[name] === undefined && name in loaded.tool) members[name] = memberOf(loaded.tool[name]);
   }
@@ -138,7 +138,7 @@ async function call({ id, module, input, facts }: Extract<ToHost, { do: "call" }
   }
 }
 
-/** What a tool answered, as data. Text that may be long is not copied for that. */
+/** Converts a tool's result to data, without copying its possibly long text. */
 function plain(result: unknown): unknown {
   const { content } = (result ?? {}) as { readonly content?: unknown };
   if (typeof content !== "string") return asData(result);
@@ -151,7 +151,7 @@ function sendText(id: number, ask: number | null, text: string): void {
   for (const piece of piecesOf(text)) send({ id, is: "text", ask, text: piece });
 }
 
-/** A text in pieces that go in one message each. */
+/** Splits a text into pieces of one message each. */
 function* piecesOf(text: string): Generator<string> {
   for (let at = 0; at < text.length; at += PIECE) yield text.slice(at, at + PIECE);
 }
@@ -179,7 +179,7 @@ function memberOf(value: unknown): Member {
   return data === undefined ? { is: "no data" } : { value: data };
 }
 
-/** What of a value can be written down; undefined when nothing can. */
+/** The part of a value that JSON can express; undefined if there is none. */
 function asData(value: unknown): unknown {
   try {
     const text = JSON.stringify(value);

@@ -1,6 +1,6 @@
-// What tool files find under the name of the published package they are written against: values; types vanish before.
+// Values that tool files import from the published package they are written for; types vanish before.
 
-/** The bands of risk, by both spellings in which files name them. */
+/** Risk levels, in both spellings that files use. */
 export const RiskLevel = Object.freeze({
   Low: "low",
   Medium: "medium",
@@ -10,5 +10,5 @@ export const RiskLevel = Object.freeze({
   HIGH: "high",
 });
 
-/** Gives back what it is given: for files that have their definition checked by type. */
+/** Returns its argument; files use it to type-check their definition. */
 export const defineTool = <T>(tool: T): T => tool;
