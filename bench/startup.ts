@@ -157,10 +157,10 @@ async function timeProgram(folder: string, args: readonly string[]): Promise<Cos
     stderr: "piped",
   }).output();
   if (!success) throw new Error(`failed: deno run ${args.join(" ")}`);
-  const [sandbox = NaN, user = NaN, system = NaN] = new TextDecoder().decode(stderr).trim().split(" ").map(
+  const [wall = NaN, user = NaN, system = NaN] = new TextDecoder().decode(stderr).trim().split(" ").map(
     Number,
   );
-  return { sandbox, processor: user + system };
+  return { wall, processor: user + system };
 }
 
 /** A document of about `bytes` bytes: questions, answers, finished calls. */

@@ -20,11 +20,11 @@ Deno.test("two versions take turns in going first, and each pair gives one ratio
     start: {
       ours: () => {
         order.push("ours");
-        return { sandbox: 3 + (run++ % 2), cpu: 1 };
+        return { wall: 3 + (run++ % 2), cpu: 1 };
       },
       theirs: () => {
         order.push("theirs");
-        return Promise.resolve({ sandbox: 2, cpu: 2 });
+        return Promise.resolve({ wall: 2, cpu: 2 });
       },
     },
   }, 3);
