@@ -320,9 +320,9 @@ const TABLE: readonly Row[] = [
     steps: ["run c1", "rest ran"],
   },
   {
-    what: "a tool that only reckons runs again",
-    text: chatAnswered(chatWith(["c1", "reckon"]), block("c1", "approved")),
-    inputs: { interrupted: started("reckon") },
+    what: "a tool that only calculates runs again",
+    text: chatAnswered(chatWith(["c1", "apply"]), block("c1", "approved")),
+    inputs: { interrupted: started("apply") },
     steps: ["run c1", "rest ran"],
   },
   {

@@ -49,7 +49,7 @@ Deno.test("settling ends the exposure, and the entries of a state lead to it", (
   const settled = afterEntry(open, { kind: "settled", suspects: null });
   assert.deepEqual(settled, NOTHING_UNSETTLED);
   for (
-    const state of [NOTHING_UNSETTLED, open, { ...open, tamperCheck: null }, { ...open, tampered: null }]
+    const state of [NOTHING_UNSETTLED, open, { ...open, exposure: null }, { ...open, suspects: null }]
   ) {
     assert.deepEqual(entriesOf(state).reduce(afterEntry, NOTHING_UNSETTLED), state);
   }
@@ -57,9 +57,9 @@ Deno.test("settling ends the exposure, and the entries of a state lead to it", (
 
 Deno.test("an entry in which anything is missing or of another kind says nothing", () => {
   const tamperChecked = { kind: "exposed", ...TAMPER_CHECK };
-  const settled = { kind: "settled", tampered: TAMPERED };
+  const settled = { kind: "settled", suspects: TAMPERED };
   for (
-    const good of [tamperChecked, { ...tamperChecked, file: null }, settled, { ...settled, tampered: null }]
+    const good of [tamperChecked, { ...tamperChecked, file: null }, settled, { ...settled, suspects: null }]
   ) {
     assert.ok(isUnsettledEntry(good), JSON.stringify(good));
   }
@@ -72,9 +72,9 @@ Deno.test("an entry in which anything is missing or of another kind says nothing
     { ...tamperChecked, approved: { c1: 1 } },
     { ...tamperChecked, block: null },
     { kind: "settled" },
-    { ...settled, tampered: { ...TAMPERED, why: 1 } },
-    { ...settled, tampered: { ...TAMPERED, calls: null } },
-    { ...settled, tampered: { ...TAMPERED, block: 1 } },
+    { ...settled, suspects: { ...TAMPERED, why: 1 } },
+    { ...settled, suspects: { ...TAMPERED, calls: null } },
+    { ...settled, suspects: { ...TAMPERED, block: 1 } },
   ];
   for (const entry of bad) assert.ok(!isUnsettledEntry(entry), JSON.stringify(entry));
 });
