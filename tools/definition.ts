@@ -273,10 +273,10 @@ export interface SeenFiles {
   /** All files that were seen, the least recently seen first. */
   readonly paths: readonly string[];
   /**
-   * What was seen of a file.
+   * Recorded state of a file.
    *
    * @param path its real path
-   * @returns null when it was never seen
+   * @returns null if no call saw it
    */
   get(path: string): SeenFile | null;
   /**

@@ -149,7 +149,7 @@ function errorText(error: unknown): string | undefined {
   try {
     return JSON.stringify(error);
   } catch {
-    return String(error); // Data with a loop in it has no better form.
+    return String(error); // Cyclic data has no better text form.
   }
 }
 

@@ -46,8 +46,8 @@ function lineEnds(bytes: Uint8Array): number[] {
 }
 
 /**
- * Keeps whole lines from the beginning until a limit. If the first line alone is over the byte limit nothing
- * is kept and `first_line_exceeds_limit` says so.
+ * Keeps whole lines from the beginning, up to a limit. If the first line alone exceeds the byte limit, nothing remains
+ * and `first_line_exceeds_limit` is true.
  */
 export function truncateHead(text: string, limits: Limits = {}): Truncation {
   const { maxLines, maxBytes } = withDefaults(limits);
@@ -71,8 +71,8 @@ export function truncateHead(text: string, limits: Limits = {}): Truncation {
 }
 
 /**
- * Keeps whole lines from the end until a limit. If even the last line does not fit, its last bytes are kept
- * from the next character on and `last_line_partial` says so.
+ * Keeps whole lines from the end, up to a limit. If even the last line does not fit, its last bytes remain, starting at
+ * a whole character, and `last_line_partial` is true.
  */
 export function truncateTail(text: string, limits: Limits = {}): Truncation {
   const { maxLines, maxBytes } = withDefaults(limits);

@@ -71,7 +71,7 @@ async function namesIn(folder: string, places: Places): Promise<readonly string[
       (signal) => onDisk(places, "names", { folder: real, most: MOST_NAMES }, signal),
     );
   } catch {
-    return []; // What cannot be listed gives no hint.
+    return []; // An unreadable folder gives no hint.
   }
 }
 

@@ -16,7 +16,10 @@ async function seenNow(real: string): Promise<SeenFile | null> {
   }
 }
 
-/** Whether a file is unchanged since it was seen: null if it was never seen, true if it is gone. */
+/**
+ * Whether a file is unchanged since it was seen: null if it was never seen, true if it is now missing, unreadable or
+ * too large.
+ */
 export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean | null> {
   const before = seen.get(real);
   if (before === null) return null;
@@ -51,7 +54,7 @@ async function isStill(path: string, known: SeenFile | null): Promise<boolean> {
     const { size, mtime } = await Deno.stat(path);
     return known !== null && size === known.size && (mtime?.getTime() ?? 0) === known.mtime;
   } catch {
-    // A file that is gone is not what it was.
+    // A missing file is not unchanged.
     return false;
   }
 }

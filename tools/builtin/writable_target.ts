@@ -84,7 +84,7 @@ function status(path: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path);
   } catch {
-    return null; // What cannot be looked at is not the document we are running.
+    return null; // An unreadable file cannot be the running document.
   }
 }
 

@@ -146,7 +146,7 @@ async function put(
     const { mtime } = disk.folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))));
     return { hash, size: bytes.length, mtime: mtime?.getTime() ?? 0 };
   } catch {
-    return null; // It was written, and somebody took it away since.
+    return null; // It was written, and another process removed it since.
   }
 }
 

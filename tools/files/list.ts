@@ -125,7 +125,7 @@ function entriesOf(real: string, disk: Disk): Entry[] | null {
       }));
     });
   } catch {
-    return null; // It went away, was exchanged, or belongs to somebody else.
+    return null; // Removed, replaced or not readable meanwhile.
   }
 }
 
@@ -141,6 +141,6 @@ function leadsToFolder(path: string, disk: Disk): boolean {
   try {
     return Deno.statSync(real).isDirectory;
   } catch {
-    return false; // It leads nowhere, or nobody may know.
+    return false; // Dangling, or not readable.
   }
 }

@@ -44,12 +44,12 @@ export type CallOutcome =
   | { readonly kind: "silent"; readonly why: string }
   | { readonly kind: "lost"; readonly fault: Fault; readonly forgotten: boolean };
 
-/** Tools that a server may list; what lists more has no end. */
+/** Maximum number of tools of a server; a longer list is assumed to be endless. */
 const MOST_TOOLS = 1000;
-/** Milliseconds that saying farewell, or a sign of life, may take. */
+/** Milliseconds for ending a session, or for a ping. */
 const GRACE = 1000;
 
-/** Codes of the protocol that are made on this side. */
+/** Protocol error codes created on this side. */
 const CONNECTION_CLOSED = -32000;
 const REQUEST_TIMEOUT = -32001;
 

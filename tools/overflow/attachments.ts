@@ -51,7 +51,7 @@ function bytesOf(data: unknown): Uint8Array<ArrayBuffer> | null {
   try {
     return fromBase64(data);
   } catch {
-    // That is the answer.
+    // Not Base64.
     return null;
   }
 }

@@ -17,7 +17,7 @@ export function protectedSkillFolders(subject: SkillSubject): string[] {
   const project = places.filter(({ owner, path }) => owner === "project" && canBeSeen(path));
   if (project.length === 0) return own;
   const trusted = trustedEntries(subject.environment);
-  // That the list cannot be read is told by whoever looks for skills; without it none of a project is loaded.
+  // An unreadable trust list is reported by the search for skills; without it no project skill is loaded.
   const entries = trusted.ok ? trusted.value.map(({ path }) => path) : [];
   const agreed = entries.filter((path) =>
     path.endsWith(`/${SKILL_FILE}`) && project.some((place) => isInside(path, realOf(place.path)))

@@ -140,7 +140,7 @@ function missing(head: Head, key: string, remedy: string): Field {
   };
 }
 
-/** Checks the format's optional keys; nothing here uses them, so a mistake is only a warning. */
+/** Checks the format's optional keys. A mistake there is only a warning. */
 function optionalFindings(head: Head): SkillFinding[] {
   const tell = (key: string, message: string) => {
     const { line, column } = head.placeOf(key, "value");

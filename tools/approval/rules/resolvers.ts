@@ -26,7 +26,7 @@ export function restrictingRules(rules: RuleEvaluator): ResolverDefinition {
       try {
         return (await rules.evaluate(tool, input)).restriction?.decision ?? null;
       } catch {
-        return "require_approval"; // `why` says what failed.
+        return "require_approval"; // `why` reports the failure.
       }
     },
     async why(tool, input) {

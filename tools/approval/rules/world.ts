@@ -125,7 +125,7 @@ function mayHold(folder: string, name: string): boolean {
   try {
     changed = Deno.statSync(folder).mtime?.getTime();
   } catch {
-    return false; // What is not there, or may not be looked at, is passed over by the shell too.
+    return false; // The shell skips missing and unreadable folders too.
   }
   if (changed === undefined || Date.now() - changed < SETTLED || Deno.build.os !== "linux") return true;
   let listed = LISTED.get(folder);
@@ -133,7 +133,7 @@ function mayHold(folder: string, name: string): boolean {
     try {
       listed = { changed, names: new Set([...Deno.readDirSync(folder)].map((entry) => entry.name)) };
     } catch {
-      return true; // A folder may let programs run that it does not list.
+      return true; // Programs in a folder that cannot be listed may still run.
     }
     LISTED.set(folder, listed);
   }

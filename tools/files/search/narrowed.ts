@@ -121,6 +121,6 @@ async function ask(
     return code > 1 ? null : new TextDecoder().decode(stdout).split("\0");
   } catch {
     signal.throwIfAborted();
-    return null; // It cannot be started here.
+    return null; // rg cannot be started here.
   }
 }

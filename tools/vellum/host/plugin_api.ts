@@ -1,4 +1,4 @@
-// Values that tool files import from the published package they are written for; types vanish before.
+// Values that tool files import from the published package they are written for; type imports need no runtime value.
 
 /** Risk levels, in both spellings that files use. */
 export const RiskLevel = Object.freeze({
