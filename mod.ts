@@ -65,6 +65,7 @@ export type {
   ThinkingLevel,
 } from "./config/values.ts";
 export type { SettingsOptions } from "./config/sources/find.ts";
+export type { RequestStatus } from "./cycle/types.ts";
 export { MemoryStore } from "./cycle/storage/memory_store.ts";
 export * from "./parser/library.ts";
 export { conversationOf } from "./prompt/conversation.ts";
@@ -96,6 +97,7 @@ export type {
   DroppedThinking,
   Effect,
   ErrorClass,
+  ListRequest,
   OfferedTool,
   Outline,
   PrefixPiece,
@@ -172,6 +174,7 @@ export {
   type RuleEvaluation,
   type RuleEvaluator,
 } from "./tools/approval/mod.ts";
+export type { ToolFacts } from "./tools/approval/presets.ts";
 export type { CommandPattern, PatternWord } from "./config/rules/command_pattern.ts";
 export type { PathPattern } from "./config/rules/path_pattern.ts";
 export type { PlacedRule, Rule } from "./config/rules/rule.ts";

@@ -156,8 +156,11 @@ export type BuiltinTool = ToolDefinition & Pick<RegisteredTool, "effects" | "run
 
 /** A tool in a registry, with the rights that its origin allows. */
 export interface RegisteredTool extends ToolDefinition {
+  /** Who registered it. */
   readonly origin: ToolOrigin;
+  /** What a call may change. */
   readonly effects: Effects;
+  /** Where a call runs. */
   readonly runs: RunsIn;
 }
 

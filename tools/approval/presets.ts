@@ -13,6 +13,7 @@ export const SKILL_TOOL = "skill";
 
 /** What approval needs to know about tools. */
 export interface ToolFacts {
+  /** Whether the tool of this name has a capability. False for a tool that is not known. */
   hasCapability(tool: string, capability: string): boolean;
   /** The tool with this name, as far as it is known. @default no tool is known */
   get?(tool: string): Partial<Pick<RegisteredTool, "risk" | "origin" | "runs" | "effects">> | undefined;

@@ -9,6 +9,7 @@ import { readStrictly } from "../shell/read.ts";
 import { evaluateCommands } from "./approve_command.ts";
 import { evaluateCall, type RuleParts } from "./evaluate.ts";
 
+/** A rule that approves one call again. */
 export interface ProposedRule {
   /** The rule as settings write it. */
   readonly written: WrittenRule;
