@@ -414,9 +414,6 @@ export const DEFAULT_SETTINGS: Settings = {
       bwrap: {
         path: "bwrap",
         extra_args: []
-      },
-      container: {
-        trusted: false
       }
     }
   },

@@ -1,6 +1,5 @@
 // From layers to the tree of settings the other rooms read: presets of models resolved, approval sorted by who speaks.
 
-import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { listPresets, listStart, profileOf, resolveTools, valueOf } from "./resolve.ts";
 import { nodeAt } from "../schema/keys.ts";

@@ -186,7 +186,7 @@ export const sandbox = group("The sandbox around shell commands.", {
       trusted: hostKey(BOOLEAN, "Take the container around this program for the sandbox.", {
         default: false,
       }),
-    }),
+    }, { holds: "written" }),
   }, {
     others: group("Settings of another backend.", {}, {
       others: hostKey({ is: "any" }, "A setting the backend reads.", { optional: true }),

@@ -11,7 +11,6 @@ import {
   natural,
   neutralKey,
   STRING,
-  STRINGS,
   type Type,
   word,
 } from "./define.ts";

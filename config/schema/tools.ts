@@ -259,6 +259,13 @@ export const tools = group("Tools: which are offered, which run unasked, how the
         default: false,
       },
     ),
+    path: hostKey(STRING, "No effect any more.", { default: "mcporter" }),
+    timeout: hostKey(natural(1), "No effect any more; mcp.servers.NAME.timeout has one.", { default: 60 }),
+    startup: group("No effect any more.", {
+      concurrency: hostKey(natural(1), "No effect any more.", { default: 4 }),
+    }),
+    include: hostKey(STRINGS, "No effect any more; mcp.servers.NAME.include has one.", { default: [] }),
+    exclude: hostKey(STRINGS, "No effect any more; mcp.servers.NAME.exclude has one.", { default: [] }),
   }, { holds: "nothing" }),
 }, {
   ts: "ToolSettings",
