@@ -217,7 +217,6 @@ export class ApprovalRegistry {
  */
 export const processApproval: ApprovalRegistry = new ApprovalRegistry();
 
-/** One question to the chain. */
 interface Question {
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;

@@ -65,7 +65,6 @@ export async function writeContent(
   return { done: true, text: "", now: await put(bytes, since, target, disk, overwriting) };
 }
 
-/** A passage and its replacement. */
 export interface Passage {
   readonly oldText: string;
   readonly newText: string;

@@ -7,7 +7,6 @@ import { realPath } from "../../base/disk/real_path.ts";
 import type { Disk } from "../../base/disk/folder_access.ts";
 import { onOneLine } from "./text/one_line.ts";
 
-/** What to list. */
 export interface ListRequest {
   /** Real path of a folder that tools may read. */
   readonly start: string;
@@ -27,7 +26,6 @@ export interface Listing {
   readonly closed: number;
 }
 
-/** One name in a folder. */
 interface Entry {
   readonly name: string;
   /** Kind of file; links are not followed. */

@@ -16,7 +16,6 @@ const CHUNK = 64 * 1024;
 /** Number of bytes at the beginning of a file that decide its type if the name does not. */
 const SNIFFED_BYTES = 8192;
 
-/** What to read. */
 export interface ReadRequest {
   /** Real path of a file that tools may read. */
   readonly real: string;
@@ -27,7 +26,6 @@ export interface ReadRequest {
   readonly remember: boolean;
 }
 
-/** Result of reading. */
 export type ReadFile =
   & {
     /** Bytes of the whole file. */

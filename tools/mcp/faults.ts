@@ -12,7 +12,6 @@ export interface Fault {
 
 /** Circumstances of a failure. */
 export interface FaultPlace {
-  /** Name of the server. */
   readonly name: string;
   readonly server: McpServer;
   /** The end of its standard error. */
@@ -32,7 +31,6 @@ export const TOO_LONG = `it sent a message of more than ${LONGEST_MESSAGE / 1024
 /** Maximum number of characters quoted from a server. */
 const MOST_WORDS = 300;
 
-/** Explains an error. */
 export function faultOf(thrown: unknown, place: FaultPlace): Fault {
   const words = cut(
     withoutSecrets(place.broke ?? wholeText(thrown), place.server).replace(/\s+/g, " ").trim(),

@@ -30,7 +30,6 @@ interface Opened {
   readonly giveUp: AbortController;
 }
 
-/** One server with its tools. */
 export class Server {
   readonly name: string;
   readonly #settings: McpServer;

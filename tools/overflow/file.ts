@@ -10,11 +10,9 @@ export type TruncateSettings = ToolSettings["truncate"];
 
 /** Parts of an overflow file's name. */
 export interface OverflowPlace {
-  /** Name of the tool. */
   readonly source: string;
   /** Absolute path of the document, or null when unsaved. */
   readonly document: string | null;
-  /** Id of the call. */
   readonly id: string;
 }
 

@@ -67,7 +67,6 @@ export class Sources {
     return this.#entries.map(({ name, state, reason }) => ({ name, state, reason }));
   }
 
-  /** Whether all sources have answered. */
   get isReady(): boolean {
     return this.#entries.every(({ state }) => state !== "idle" && state !== "pending");
   }

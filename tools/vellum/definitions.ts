@@ -32,7 +32,6 @@ export class Definitions {
     this.#hosts = hosts;
   }
 
-  /** The definition of a file. */
   async of(file: ToolFile): Promise<Read> {
     if (file.kind === "definition") return await definitionIn(file);
     let key: string;

@@ -21,7 +21,7 @@ export interface HostPlace {
 }
 
 /**
- * Milliseconds for which an idle host is kept. A host is a command that may change files: while it runs, file tools
+ * Milliseconds for which an idle host is kept. A host is a command that may change files. While it runs, file tools
  * wait and the document is written in place, so it must not outlive its calls by much.
  */
 const KEPT = 300;
@@ -69,7 +69,6 @@ export class Hosts {
     }
   }
 
-  /** Ends every host. */
   async close(): Promise<void> {
     for (const [target, slot] of [...this.#slots]) this.#drop(target as Target, slot);
     await Promise.all(this.#ending);

@@ -6,9 +6,7 @@ export interface CallFacts {
   readonly conversationId: string;
   /** Unique for each invocation of the program. */
   readonly requestId: string;
-  /** Id of the call. */
   readonly toolUseId: string;
-  /** Working folder. */
   readonly workingDir: string;
   /** Absolute path of the document, or null. */
   readonly document: string | null;

@@ -25,7 +25,6 @@ export interface RuleWorld {
    * that runs.
    */
   plantable(program: string): string | null;
-  /** The home folder. */
   readonly home: string;
 }
 

@@ -17,7 +17,6 @@ const LONGEST = 256 * 1024;
 /** Maximum number of commands that are read. */
 const MOST = 1000;
 
-/** Reads everything that a command may run. */
 export function everyCommand(source: string, library: ShellLibrary): LooseReading {
   const found = new Search(library);
   found.text(source, 0);
@@ -33,7 +32,6 @@ class Search {
     this.#library = library;
   }
 
-  /** Reads the commands of a text. */
   text(source: string, depth: number): void {
     if (depth > DEEPEST || source.length > LONGEST) {
       this.unread = true;

@@ -26,7 +26,6 @@ import type {
 } from "./types.ts";
 import { readWord, type WordReader } from "./word.ts";
 
-/** The library's parser. */
 export type Parse = (source: string) => ParsedScript;
 
 /** Maximum number of simple commands; nobody reads more before approving them. */
@@ -34,7 +33,6 @@ const MOST_COMMANDS = 64;
 /** Maximum number of characters. */
 const LONGEST = 32 * 1024;
 
-/** Reads a command for approvals. */
 export function readStrictly(source: string, parse: Parse): StrictReading {
   const refused = refusedText(source);
   if (refused !== null) return { script: { steps: [] }, opaque: refused };
@@ -151,7 +149,6 @@ const COMPOUND: Readonly<Record<string, string>> = {
   Redirected: "a group with a redirection",
 };
 
-/** Reads one simple command. */
 class CommandReader implements WordReader {
   readonly source: string;
   readonly #scripts: Reader;
