@@ -24,15 +24,15 @@ export interface OpenOptions {
   readonly environment: Environment;
   /** Seconds to wait for another run's lock; 0 fails immediately. */
   readonly wait: number;
-  /** Where the lock lies. @default state */
+  /** Where the lock file is. @default state */
   readonly place?: Settings["lock"]["place"];
-  /** Aborting it ends the waiting. */
+  /** Aborting it cancels the wait. */
   readonly signal?: AbortSignal;
-  /** Reports read without lock and never write. */
+  /** Opens without a lock and never writes. */
   readonly readOnly?: boolean;
-  /** Called with everything a person should know that is not a failure. */
+  /** Called with notices: problems that are not failures. */
   readonly notify?: (notice: Problem) => void;
-  /** Called between a look at the file and the act that relies on it, for tests. */
+  /** For tests: called between checking the file and the operation that relies on the check. */
   readonly between?: () => Promise<void>;
 }
 
@@ -62,7 +62,7 @@ async function writablePath(path: string, { environment }: OpenOptions): Promise
   if (!found.ok) return found;
   const unwritable = await checkWritable(path, found.value);
   if (unwritable === null) return found;
-  // A document that cannot be read either needs more than leave to write it.
+  // A document that is also unreadable needs more than write permission; report that instead.
   const read = await readDocument(path, environment);
   return read.ok ? { ok: false, problem: unwritable } : read;
 }
@@ -79,14 +79,14 @@ async function tidy(realPath: string, { environment, notify }: OpenOptions): Pro
   }
 }
 
-/** Whoever held the lock before may have written, or died while it wrote; so the text is read only now. */
+/** Reads the text only under the lock: the previous holder may have written, or died while writing. */
 async function openLocked(
   { realPath, named, label }: { readonly realPath: string; readonly named: string; readonly label: string },
   lock: DocumentLock,
   options: OpenOptions,
 ): Promise<Outcome<FileStore>> {
   const read = await readDocument(realPath, options.environment, label);
-  // A write that was cut off inside a character leaves invalid UTF-8: mending comes before judging.
+  // A write cut off inside a character leaves invalid UTF-8, so repair comes before validation.
   const raw = read.ok ? read.value.bytes : await rawBytes(realPath);
   if (raw === null) return read as Outcome<never>;
   try {
@@ -111,40 +111,39 @@ async function rawBytes(path: string): Promise<Uint8Array | null> {
   try {
     return await Deno.readFile(path);
   } catch {
-    // Whatever is wrong with reading has been said by readDocument.
+    // readDocument has already reported why reading failed.
     return null;
   }
 }
 
-/** Texts of this run that an editor may still hold and write back, besides the newest. */
+/** Earlier texts of this run that an editor may still hold and write back. */
 const MAX_VERSIONS = 8;
 
-/** A block that grows now. */
 interface Growing {
   place: BlockPlace;
-  /** Whether its last line goes on later. */
+  /** Whether its last line will continue. */
   unfinished: boolean;
-  /** What is wrong with going on once it is complete. */
+  /** Why the run must stop once the block is complete; null if it may continue. */
   problem: Problem | null;
 }
 
 export class FileStore implements DocumentStore {
-  /** The path after all symbolic links. */
+  /** The path with symbolic links resolved. */
   readonly path: string;
   readonly named: string;
   readonly #options: OpenOptions;
   readonly #lock: DocumentLock | null;
   readonly #file: DiskFile;
-  /** Earlier texts of this run that stood in the file, the newest first. */
+  /** Earlier texts that this run had in the file, newest first. */
   #versions: readonly Content[] = [];
   #growing: Growing | null = null;
-  /** The text with the block that grew last: an editor may still write back one of the moments in between. */
+  /** The text with the last growing block: an editor may still write back one of its intermediate states. */
   #grown: { readonly text: () => Uint8Array; readonly block: BlockPlace } | null = null;
-  /** Whether a run with another journal was killed: approved calls may have begun there. */
+  /** Whether a run with another journal was killed: it may have started approved calls. */
   readonly leftElsewhere: boolean;
-  /** The document as it should be; ahead of the disk while a write is on its way. */
+  /** The intended document; ahead of the disk while a write is pending. */
   #chat: Chat;
-  /** Once set, the file is out of our hands and our text goes to `#aside`. */
+  /** Once set, this run no longer writes the file and saves its text to `#aside`. */
   #lost: Lost | null = null;
   #aside: string | null = null;
   #writing: Promise<Problem | null> = Promise.resolve(null);
@@ -168,8 +167,8 @@ export class FileStore implements DocumentStore {
   }
 
   /**
-   * While this answers true the file is overwritten in place. A sandbox that runs binds it read-only, and a
-   * rename would leave that mount on the old file and the new one open to whoever runs inside.
+   * While this returns true the file is overwritten in place. A running sandbox binds it read-only; a rename would
+   * leave that mount on the old file and expose the new one to the sandboxed process.
    */
   set inPlaceWhile(answer: () => boolean) {
     this.#file.inPlaceWhile = answer;
@@ -181,9 +180,9 @@ export class FileStore implements DocumentStore {
   }
 
   /**
-   * Applies edits to `chat` immediately and writes the file; answers when the text is durable. Calls that come while a
-   * write is under way are written together after it. After a conflict `chat` goes on as our version and is saved
-   * aside each time, so that results which arrive late are not lost; the answer stays the conflict.
+   * Applies edits to `chat` immediately and writes the file; resolves when the text is durable. Calls made during a
+   * write are written together after it. After a conflict `chat` continues as our version and is saved aside each time,
+   * so that late results are not lost; the returned problem stays the conflict.
    */
   commit(edits: readonly Edit[]): Promise<Problem | null> {
     if (this.#lock === null) throw new Error("a document opened for reading cannot be written");
@@ -206,7 +205,7 @@ export class FileStore implements DocumentStore {
 
   extend(pieces: readonly Piece[], { replace, unfinished, last }: Growth): Promise<Problem | null> {
     this.#writing = this.#writing.then(async () => {
-      // Only now: while earlier text was written, somebody else's may have moved the end of the block.
+      // Read the place only now: merging a foreign text during the earlier write may have moved the block.
       const { start, end } = this.#growing?.place ??
         { start: this.#chat.byteLength, end: this.#chat.byteLength };
       const before = this.#chat;
@@ -214,7 +213,7 @@ export class FileStore implements DocumentStore {
       const place = { start, end: end + this.#chat.byteLength - before.byteLength };
       if (this.#growing === null) this.#remember(this.#file.content);
       this.#growing = { problem: null, ...this.#growing, place, unfinished };
-      // Unless a commit waits to be written too, the file holds all the text before.
+      // The file holds all earlier text unless another commit is also waiting.
       const known = this.#file.content === before && areStrings(pieces);
       const problem = await this.#flush(known ? { from: end - replace, pieces } : undefined);
       if (!last) return problem;
@@ -227,7 +226,7 @@ export class FileStore implements DocumentStore {
     return this.#writing;
   }
 
-  /** Waits for the last write, looks once more whether somebody's text went astray, and gives the lock back. */
+  /** Waits for the last write, checks once more for a foreign text that was overwritten, and releases the lock. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -238,7 +237,7 @@ export class FileStore implements DocumentStore {
     if (left !== null) this.#options.notify?.(left);
   }
 
-  /** `grown` is what the file lacks, when that is all. */
+  /** `grown` is the text the file lacks, if nothing else differs. */
   async #flush(grown?: GrownText): Promise<Problem | null> {
     if (this.#lost !== null) return await this.#keepAside();
     try {
@@ -253,11 +252,11 @@ export class FileStore implements DocumentStore {
         const before = this.#file.content;
         const text = this.#chat;
         if (!await this.#file.write(text, grown)) {
-          // Whoever came in between may have started from what we were about to write.
+          // Another writer may have started from the text we were about to write.
           this.#remember(text);
           continue;
         }
-        // The last moment of a growing block shows every earlier one.
+        // The last state of a growing block contains every earlier one.
         if (this.#growing === null) this.#remember(before);
       }
       return null;
@@ -271,7 +270,7 @@ export class FileStore implements DocumentStore {
     this.#versions = [text, ...this.#versions].slice(0, MAX_VERSIONS);
   }
 
-  /** What cannot be merged may be half a save: it is read again after a while. */
+  /** A text that cannot be merged may be half a save, so it is read again after a delay. */
   async #mergeLater({ text, astray }: Foreign): Promise<boolean> {
     const later = astray ? null : await this.#file.foreign({ patient: true });
     return later !== null && !sameBytes(later.text, text) && this.#merge(later);
@@ -351,7 +350,7 @@ export class FileStore implements DocumentStore {
     return this.#keepAside();
   }
 
-  /** Saves our text beside the file; an earlier copy of this run is superseded by the new one. */
+  /** Saves our text next to the file; replaces an earlier copy of this run. */
   async #keepAside(): Promise<Problem> {
     const { code, message, saved, next } = this.#lost!;
     const aside = await saveAside(this.path, this.#chat.bytes, this.#options.environment, this.#aside);
@@ -367,17 +366,17 @@ export class FileStore implements DocumentStore {
   }
 }
 
-/** Whether none is so long that it must go into the file as a whole. */
+/** Whether every piece is a string; a long text must be written with the whole file. */
 function areStrings(pieces: readonly Piece[]): pieces is readonly string[] {
   return pieces.every((piece) => typeof piece === "string");
 }
 
-/** Why a document cannot be written any more, and what a person reads about it. */
+/** Why a document can no longer be written, with the message for the user. */
 interface Lost {
   readonly code: string;
   readonly message: string;
-  /** Where our text is. */
+  /** Says where our text was saved. */
   readonly saved: (aside: string) => string;
-  /** What to do; given the command that compares the two. */
+  /** Says what to do, given the command that compares the two. */
   readonly next: (compare: string) => string;
 }

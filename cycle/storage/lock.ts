@@ -1,4 +1,4 @@
-// One run at a time per document: an advisory lock that the system releases when its holder dies.
+// The document lock: one run at a time, by an advisory lock that the system releases when its holder dies.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -16,26 +16,23 @@ import {
 import { operands } from "../../base/shell_word.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
-/** Written into the lock file so that others can name who holds it. */
+/** Written into the lock file so that other runs can name the holder. */
 export interface Holder {
-  /** Number of the process. */
   readonly pid: number;
-  /** Name of its machine. */
   readonly host: string;
-  /** Real path of the document. */
   readonly path: string;
-  /** Which start of that machine it belongs to, where the system names it. */
+  /** Boot id of the machine, if the system reports one. */
   readonly boot?: string;
-  /** When it took the lock, ISO 8601: process ids are reused, in containers immediately. */
+  /** When it took the lock, ISO 8601. Process ids are reused, in containers immediately. */
   readonly since?: string;
 }
 
 export interface DocumentLock {
-  /** Says that a dead run's lock was taken over, when that happened. */
+  /** Reports that this run took over the lock of a dead run; null if it did not. */
   readonly notice: Problem | null;
-  /** Whether the killed run has another journal, for instance on another machine, so that ours does not hold what it began. */
+  /** Whether the killed run used another journal, such as on another machine, so ours does not list what it started. */
   readonly leftElsewhere: boolean;
-  /** Gives the lock back. Answers what was in the way of doing that without a trace; the lock is free all the same. */
+  /** Releases the lock. Returns what prevented removing the lock file; the lock is free in any case. */
   release(): Promise<Problem | null>;
 }
 
@@ -43,24 +40,23 @@ export interface LockOptions {
   readonly environment: Environment;
   /** Seconds to wait for another run; 0 fails immediately. */
   readonly wait: number;
-  /** Where it lies. @default state */
+  /** Where the lock file is. @default state */
   readonly place?: Settings["lock"]["place"];
-  /** Aborting it ends the waiting. */
+  /** Aborting it cancels the wait. */
   readonly signal?: AbortSignal;
 }
 
 const POLL_MILLISECONDS = 50;
 
-/** A holder without a name is one that looks, or that is about to write its name: worth a moment. */
+/** How long to wait for an unnamed holder, which is either only checking the lock or about to write its name. */
 const NAMELESS_MILLISECONDS = 500;
 
 /**
  * Locks the document whose real path is given, waiting at most `wait` seconds.
  *
- * The lock is the system's own on an open file, not the existence of the file: it cannot outlive its holder,
- * whatever namespace the holder's process number belongs to. The text inside only names the holder; finding some
- * after the lock was granted means the holder died without saying goodbye. Fails with `document-locked`, or with
- * `cancelled` when the signal ends the waiting.
+ * The lock is the system's lock on an open file, not the existence of the file: it cannot outlive its holder, in any
+ * process namespace. The text inside only names the holder; text found once the lock is granted means that the holder
+ * died without releasing it. Fails with `document-locked`, or with `cancelled` when the signal ends the wait.
  */
 export async function lockDocument(
   realPath: string,
@@ -91,9 +87,8 @@ export async function lockDocument(
   return success({ notice: last === undefined ? null : takenOver(last), leftElsewhere, release });
 }
 
-/** One file that is locked. */
 interface LockedFile {
-  /** The run that died while it held the lock; null when none did. */
+  /** The run that died while holding the lock; null if none did. */
   readonly before: Holder | null;
   release(): Promise<Problem | null>;
 }
@@ -111,14 +106,14 @@ function takenOver({ pid, host }: Holder): Problem {
   };
 }
 
-/** The lock file of a document, and what to do where it cannot be made. */
+/** The lock file of a document, and what to do if it cannot be created. */
 interface LockFile {
   readonly folder: string;
   readonly path: string;
   readonly remedy: string;
 }
 
-/** All files whose locks one run must hold, in the order in which every run takes them. */
+/** All lock files that one run must hold, in the order in which every run takes them. */
 async function lockFiles(
   realPath: string,
   { environment, place }: Pick<LockOptions, "environment" | "place">,
@@ -140,12 +135,12 @@ async function lockFiles(
   ];
 }
 
-/** Most bytes of a name. */
+/** Maximum bytes of a file name. */
 const LONGEST_NAME = 255;
 
 /**
- * The lock beside a document. Named by the document's name alone: other machines may have its folder elsewhere. A name
- * that has no room for more stands in it as its hash.
+ * The lock next to a document. It uses the document's name alone, since other machines may have the folder at another
+ * path. A name too long for the suffix is replaced by its hash.
  */
 export function lockBeside(realPath: string): string {
   const folder = parentOf(realPath);
@@ -154,13 +149,13 @@ export function lockBeside(realPath: string): string {
   return `${folder === "/" ? "" : folder}/.${fits ? name : quickHash(name)}.lock`;
 }
 
-/** Names the file itself where it has several names (hard links): all of them share one more lock. */
+/** Key of the file itself if it has several names (hard links): all of them share one additional lock. */
 async function sharedKey(realPath: string): Promise<string | null> {
   try {
     const { dev, ino, nlink } = Deno.statSync(realPath);
     return (nlink ?? 1) > 1 ? await documentKey(`file ${dev}:${ino}`) : null;
   } catch (thrown) {
-    // Whoever opens it next says that it is gone.
+    // The next open reports that the file is gone.
     if (isMissing(thrown)) return null;
     throw thrown;
   }
@@ -243,8 +238,8 @@ async function holderIn(lockPath: string): Promise<Holder | null> {
 }
 
 /**
- * Who has the lock of a file alone, as runs have it; null where nobody does, or has not said its name. Whoever looks shares
- * the lock for a moment: that is no run, whatever name of a dead one still stands in the file.
+ * Holder of the exclusive lock on a file; null if there is none or it has not written its name. Checking takes a shared
+ * lock briefly, which does not count as a run, even if the file still has the name of a dead one.
  */
 async function holderOfLocked(file: Deno.FsFile): Promise<Holder | null> {
   return await file.tryLock(false) ? null : await readHolder(file);
@@ -270,10 +265,10 @@ async function take(
     before,
     async release() {
       try {
-        // Nameless from here on: should it have to stay, the next run must not take it for that of a dead one.
+        // Erase the name first: if the file must stay, the next run must not take it for that of a dead run.
         file.truncateSync(0);
-        // Removed while still held: whoever waits on this file finds that it is no longer the one at the path. Where
-        // somebody removed it before, another run may have one of its own there.
+        // Remove it while locked: a waiting run then sees that its file is no longer the one at the path. If another
+        // process removed it earlier, the file there may be the lock of another run.
         if (isStillAt(file, lockPath)) await Deno.remove(lockPath);
         return null;
       } catch (thrown) {
@@ -288,18 +283,18 @@ async function take(
   };
 }
 
-/** Which start of this machine this is; null where the system does not say. */
+/** Boot id of this machine; null if the system does not report one. */
 function bootId(): string | null {
   if (Deno.build.os !== "linux") return null;
   try {
     return Deno.readTextFileSync("/proc/sys/kernel/random/boot_id").trim();
   } catch {
-    // No /proc in this place: the lock holds all the same.
+    // Without /proc the lock still works.
     return null;
   }
 }
 
-/** A holder removes its file on release, so the file we locked may no longer be the one others would open. */
+/** A holder removes its file on release, so the file we locked may no longer be the one others open. */
 function isStillAt(file: Deno.FsFile, lockPath: string): boolean {
   const ours = file.statSync();
   try {
@@ -319,7 +314,7 @@ async function readHolder(file: Deno.FsFile): Promise<Holder | null> {
     const value: unknown = JSON.parse(new TextDecoder().decode(buffer.subarray(0, length)));
     return isHolder(value) ? value : null;
   } catch {
-    // Empty, or its holder is writing it: if it is held, the holder has no name yet.
+    // Empty or half written: if it is locked, the holder has no name yet.
     return null;
   }
 }

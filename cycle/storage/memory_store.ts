@@ -1,4 +1,4 @@
-// A document that exists only in this process: filter mode, where the text comes in and goes out whole.
+// Documents that exist only in this process: filter mode, where the text comes in and goes out whole.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -8,29 +8,29 @@ import type { Chat } from "../../parser/types.ts";
 import { type BlockPlace, grow, shifted } from "./growing_block.ts";
 import type { DocumentStore, Growth, Piece } from "../types.ts";
 
-/** So many bytes tell whether a last line is blank. */
+/** Bytes read from the end to see whether the last line is blank. */
 const LAST_LINE = 4096;
 
-/** Why a reply is not complete that somebody is left with. */
+/** Reason given in a reply that the end of the program cut off. */
 const CUT = "The program ended before the reply was complete.";
 
-/** A document that exists only in this process. Nothing is ever in the way of its commits. */
+/** A document that exists only in this process. Its commits never fail. */
 export class MemoryStore implements DocumentStore {
   readonly path: string | null;
   readonly named: string | null;
   readonly #onChange: (text: Uint8Array, asCut: () => Uint8Array) => void;
   #chat: Chat;
   #changed = false;
-  /** The block that grows now. */
   #block: BlockPlace | null = null;
 
   /**
-   * Holds these bytes as the document.
+   * Creates a store with these bytes as the document.
    *
    * @param bytes the text
-   * @param path the name that relative references use; that file is never touched
-   * @param onChange told the whole text after each change of it, and how to get it as somebody should find it who is left
-   * with it because the program ends: a reply that grows says then that it was cut
+   * @param path the name that relative references use; the store never touches that file
+   * @param onChange called after each change with the whole text, and with a function that returns the text to leave
+   * behind if the program ends: it marks a growing reply as cut off
+   * @param named `path` before symbolic links were resolved
    * @param named `path` before links were followed
    */
   constructor(
@@ -45,7 +45,7 @@ export class MemoryStore implements DocumentStore {
     this.#chat = parse(bytes);
   }
 
-  /** The document now. */
+  /** The current document. */
   get chat(): Chat {
     return this.#chat;
   }
@@ -55,7 +55,7 @@ export class MemoryStore implements DocumentStore {
     return this.#changed;
   }
 
-  /** Takes another text as the document. */
+  /** Replaces the document with another text. */
   replace(bytes: Uint8Array): void {
     this.#take(parse(bytes));
   }
@@ -91,7 +91,7 @@ export class MemoryStore implements DocumentStore {
     return Promise.resolve(null);
   }
 
-  /** The document as it would be, should the program end now: a block that grows says that it was cut. */
+  /** The document to leave behind if the program ends now: marks a growing block as cut off. */
   #asCut(): Uint8Array {
     const chat = this.#chat;
     if (this.#block === null) return chat.bytes;

@@ -1,4 +1,4 @@
-// Merges our text with somebody else's change of the file: a three-way merge by lines, or a conflict.
+// Three-way merge by lines of our text with another writer's change of the file; may end in a conflict.
 
 import { parse } from "../../parser/mod.ts";
 import type { Chat, Result } from "../../parser/types.ts";
@@ -6,9 +6,9 @@ import { difference, distance, type Hunk, joinLines, pickLine, splitLines, withL
 import { checkText } from "./read.ts";
 
 /**
- * Merges a foreign change with ours. `bases` are texts of this run that they may have started from, the newest first:
- * an editor that was not told writes back an older one. The one that is nearest to theirs counts. Answers null when
- * merging would be unsafe, as `mergeDocuments` has it.
+ * Merges a foreign change with ours. `bases` are texts of this run that the writer may have started from, newest first:
+ * an editor that missed a change writes back an older one. Uses the base nearest to theirs. Returns null when merging
+ * would be unsafe, as for `mergeDocuments`.
  */
 export function mergeFrom(
   bases: readonly Uint8Array[],
@@ -29,9 +29,9 @@ export function mergeFrom(
 }
 
 /**
- * Merges a foreign change with ours, both relative to `base`. Answers null when that would be unsafe: the
- * foreign change touches lines of ours or next to them, any status, the frontmatter, or the call that a
- * block of ours answers. Nobody else's statuses or settings are ever obeyed in the middle of a run.
+ * Merges a foreign change with ours, both relative to `base`. Returns null when that would be unsafe: the foreign change
+ * touches our lines or lines next to them, any status, the frontmatter, or the call that a block of ours answers. A run
+ * never obeys statuses or settings that another writer changes while it is going on.
  */
 export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array): Uint8Array | null {
   if (checkText(theirs, "") !== null) return null;
@@ -44,14 +44,14 @@ export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8
   const their = difference(lines, theirLines);
   const our = difference(lines, ourLines);
   if (their === null || our === null) return null;
-  // The smallest difference may spare lines of a block of ours; the whole block counts as touched.
+  // A minimal diff may skip lines of a block of ours; the whole block counts as touched.
   const blocks = touched.flatMap((id) => before.result(id)?.place ?? [])
     .map((place) => ({ from: place.start - 1, to: place.end }));
   if ([...our, ...blocks].some((mine) => their.some((other) => touch(mine, other)))) return null;
   return joinLines(withLineEnds(combined(lines, ourLines, our, theirLines, their), before.eol));
 }
 
-/** Whether the foreign text leaves everything that decides about tools as it was. */
+/** Whether the foreign text leaves everything that decides about tools unchanged. */
 export function sameAuthority(base: Chat, theirs: Chat, touched: readonly string[]): boolean {
   if (base.frontmatter?.code !== theirs.frontmatter?.code) return false;
   if (base.frontmatter?.language !== theirs.frontmatter?.language) return false;
@@ -73,7 +73,7 @@ function touch(a: { from: number; to: number }, b: { from: number; to: number })
   return a.from <= b.to && b.from <= a.to;
 }
 
-/** Both changes in one text; no two of their hunks touch. */
+/** Applies both changes; none of their hunks may touch. */
 function combined(
   base: readonly string[],
   ours: readonly string[],
@@ -86,7 +86,7 @@ function combined(
     ...our.map((hunk) => ({ hunk, mine: true })),
     ...their.map((hunk) => ({ hunk, mine: false })),
   ].sort((a, b) => a.hunk.from - b.hunk.from);
-  // How far the lines of each side are shifted against the base.
+  // Line offset of each side relative to the base.
   let ourShift = 0;
   let theirShift = 0;
   let at = 0;

@@ -1,4 +1,4 @@
-// Reading a document: what is refused, and in which words.
+// Reads documents, and words the reasons for refusing one.
 
 import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -16,7 +16,7 @@ import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts
 import { isThere, whyNothingIsThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 
-/** What tells cheaply that a file is not the one that was read. Times are milliseconds. */
+/** Cheap check whether a file changed since it was read. Times are milliseconds. */
 export interface Stamp {
   readonly dev: number;
   readonly ino: number | null;
@@ -26,16 +26,16 @@ export interface Stamp {
 }
 
 export interface ReadDocument {
-  /** The path after all symbolic links. */
+  /** The path with symbolic links resolved. */
   readonly realPath: string;
   readonly bytes: Uint8Array;
   readonly stamp: Stamp;
 }
 
 /**
- * Reads the document at `path`. Every refusal is one sentence naming the file and the reason.
+ * Reads the document at `path`. Every refusal is one sentence with the file and the reason.
  *
- * @param label what messages call it
+ * @param label the document's name in messages
  */
 export async function readDocument(
   path: string,
@@ -57,7 +57,7 @@ export async function readDocument(
   }
 }
 
-/** The real path of the document at `path`, with the refusals of `readDocument` that are known without its text. */
+/** The real path of the document at `path`. Fails like `readDocument`, except for reasons that need its text. */
 export function findDocument(path: string, environment: Environment): Outcome<string> {
   try {
     return regularFile(absolutePath(environment, path), path);
@@ -66,7 +66,7 @@ export function findDocument(path: string, environment: Environment): Outcome<st
   }
 }
 
-/** The real path of a file that may be a document. Throws what the system says. */
+/** The real path of a file that may be a document. Throws the system's errors. */
 function regularFile(path: string, label: string): Outcome<string> {
   const realPath = Deno.realPathSync(path);
   const found = Deno.statSync(realPath);
@@ -80,7 +80,7 @@ function regularFile(path: string, label: string): Outcome<string> {
   );
 }
 
-/** The refusal of a document that the system does not let be read. */
+/** The problem of a document that the system does not allow reading. */
 function unreadable(
   path: string,
   environment: Environment,
@@ -106,9 +106,9 @@ function unreadable(
   return failure("document-unreadable", `${path} cannot be read: ${thrownText(thrown)}.`);
 }
 
-/** No file, perhaps no folder for it: the next step makes first what is needed first. */
+/** The file is missing, perhaps its folder too: the suggested step creates the folder first. */
 function missing(path: string, environment: Environment): { ok: false; problem: Problem } {
-  // The runtime replaces bytes that are not UTF-8 by this character, so that an existing file cannot be opened.
+  // The runtime replaces bytes that are not UTF-8 with this character, so an existing file cannot be opened.
   if (path.includes("\ufffd")) {
     return failure(
       "document-missing",
@@ -128,8 +128,8 @@ function missing(path: string, environment: Environment): { ok: false; problem: 
 }
 
 /**
- * Refuses a document whose results and replies could not be written, before anything runs or is paid for. A
- * read-only file is not replaced by a writable folder's leave: who took the permission away meant it.
+ * Refuses a document whose results and replies could not be written, before anything runs or costs money. A read-only
+ * file is not replaced, even in a writable folder: removing the permission was deliberate.
  */
 export async function checkWritable(path: string, realPath: string): Promise<Problem | null> {
   try {
@@ -140,21 +140,20 @@ export async function checkWritable(path: string, realPath: string): Promise<Pro
   }
 }
 
-/** What decides whether its owner could give leave to write a file. */
+/** Decides whether the user could grant permission to write a file. */
 export interface Ownership {
-  /** Whether it belongs to the user of this process. */
+  /** Whether the user of this process owns it. */
   readonly own: boolean;
-  /** Whether its owner may write it as far as its permissions say. */
+  /** Whether its mode lets the owner write. */
   readonly writable: boolean;
 }
 
-/** The same of a file that is there. */
 export async function ownership(path: string): Promise<Ownership> {
   const { uid, mode } = await Deno.stat(path);
   return { own: uid === null || uid === Deno.uid(), writable: ((mode ?? 0) & 0o200) !== 0 };
 }
 
-/** The problem of a document that cannot be opened for writing, with what to do about its reason. */
+/** The problem of a document that cannot be opened for writing, with the remedy. */
 export function unwritable(path: string, thrown: unknown, owned: Ownership): Problem {
   const refused = runtimeRefusal(thrown);
   if (refused !== null) return refused;
@@ -166,7 +165,7 @@ export function unwritable(path: string, thrown: unknown, owned: Ownership): Pro
   };
 }
 
-/** Why a file may not be written, and the beginning of a sentence that says what to do. */
+/** Why a file may not be written, and the beginning of the sentence with the remedy. */
 function hindrance(
   word: string,
   thrown: unknown,
@@ -196,7 +195,7 @@ function unlocking(word: string): string {
 /**
  * Refuses bytes that are not text: NUL bytes, or not UTF-8.
  *
- * @param path as the person named it, or null for standard input
+ * @param path as the user typed it, or null for standard input
  */
 export function checkText(bytes: Uint8Array, path: string | null): Problem | null {
   const fault = textFault(bytes);
@@ -208,15 +207,15 @@ export function checkText(bytes: Uint8Array, path: string | null): Problem | nul
 }
 
 /**
- * The path that a text without a file of its own is known by, absolute. What is remembered of a document goes by its real
- * path, whatever link named it.
+ * The absolute path that identifies a text without a file of its own. Stored data of a document uses its real path,
+ * whichever link named it.
  */
 export async function knownPath(environment: Environment, named: string): Promise<string> {
   const path = absolutePath(environment, named);
   try {
     return await Deno.realPath(path);
   } catch {
-    // Not written yet: then the name as given is all there is.
+    // The file does not exist yet, so use the path as given.
     return path;
   }
 }
@@ -237,8 +236,8 @@ export function sameStamp(a: Stamp, b: Stamp): boolean {
 }
 
 /**
- * The most bytes that are waited for in place: handing a small read to another thread takes longer than the read, while one of
- * many megabytes would hold up whatever else this process serves.
+ * Maximum bytes read synchronously. Handing a small read to another thread takes longer than the read; a read of many
+ * megabytes would block everything else this process serves.
  */
 const READ_AT_ONCE = 1024 * 1024;
 

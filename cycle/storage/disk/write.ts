@@ -1,5 +1,5 @@
-// Putting bytes on disk so that at every moment either the old or the new document can be had, and never
-// over what somebody else wrote: the file is compared through the open descriptor in the same turn as it is changed.
+// Writes documents to disk so that the old or the new text can be recovered at every moment. Never overwrites a foreign
+// change: compares the file through the open descriptor in the same turn of the event loop as it changes it.
 
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentOf } from "./content.ts";
@@ -10,34 +10,33 @@ import { parentOf } from "../../../base/paths.ts";
 import { mayHaveAttributes } from "../../../base/system/libc.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
 
-/** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones when they differ. */
+/** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones if they differ. */
 export const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
 
-/** What a file is known to hold. */
 export interface Known {
   readonly content: Content;
   readonly stamp: Stamp;
 }
 
 export interface WriteOptions {
-  /** Asked in the turn of a rename; false leaves the file as it is. */
+  /** Called in the same turn as the rename; false leaves the file as it is. */
   readonly mayReplace?: () => boolean;
-  /** Called between a look and the act that relies on it, for tests: what happens here must be noticed. */
+  /** For tests: called between a check and the operation that relies on it; changes made here must be detected. */
   readonly between?: () => Promise<void>;
 }
 
-/** A file that was taken off its path. Whoever still has it open may write to it. */
+/** A replaced file. A process that still has it open may write to it. */
 export interface Replaced {
   readonly stamp: Stamp;
   readonly old: Deno.FsFile;
-  /** Of the old file, as it is without a name. */
+  /** Stamp of the old file, which no longer has a name. */
   readonly oldStamp: Stamp;
 }
 
 /**
- * Replaces a file by a new one of the same mode, owner and extended attributes: written beside it, made durable,
- * then renamed. Answers null, with nothing changed, when the file is no longer what is known of it or `mayReplace` says
- * no. The old file is handed over open. Throws what the system throws.
+ * Replaces a file by a new one of the same mode, owner and extended attributes: writes it next to the old one, syncs it,
+ * then renames it. Returns null, with nothing changed, if the file differs from `known` or `mayReplace` returns false.
+ * The old file is returned open. Throws the system's errors.
  */
 export async function replaceFile(
   path: string,
@@ -73,8 +72,8 @@ export async function replaceFile(
 }
 
 /**
- * Changes the bytes of a file from the first that differs. Not atomic: the caller keeps both texts until it ends.
- * Answers null when the file is no longer what is known of it, before with nothing written, or after the write.
+ * Rewrites a file from the first byte that differs. Not atomic: the caller keeps both texts until it ends. Returns null
+ * if the file differs from `known`, either before the write, with nothing written, or after it.
  */
 export async function overwriteFile(
   path: string,
@@ -92,9 +91,9 @@ export async function overwriteFile(
 }
 
 /**
- * Changes the end of a file step by step, where `content` goes on longer than what is known; answers like `overwriteFile`.
- * Should the program be ended meanwhile, the file ends behind a step. On a full disk the old end is put back before the
- * error is thrown.
+ * Rewrites the end of a file in steps, where `content` continues beyond `known`; returns like `overwriteFile`. If the
+ * program ends meanwhile, the file ends after a complete step. On a full disk the old end is restored before the error
+ * is thrown.
  */
 export async function extendFile(
   path: string,
@@ -123,10 +122,10 @@ export async function extendFile(
   return isWritten(path, file, content);
 }
 
-/** Bytes that are handed to the system at a time. */
+/** Maximum bytes per write call. */
 const BATCH_BYTES = 1 << 20;
 
-/** Writes all of a content; the many small pieces of a document go out together, through one buffer. */
+/** Writes a whole content; combines the many small pieces of a document in one buffer. */
 async function writeContent(file: Deno.FsFile, content: Content): Promise<void> {
   const buffer = new Uint8Array(Math.min(BATCH_BYTES, content.byteLength));
   let filled = 0;
@@ -144,7 +143,7 @@ async function writeContent(file: Deno.FsFile, content: Content): Promise<void> 
   await writeAll(file, buffer.subarray(0, filled));
 }
 
-/** Writes the content from byte `at` on into a file and truncates it there. */
+/** Writes the content from byte `at` on and truncates the file after it. */
 function putSync(file: Deno.FsFile, at: number, content: Content): void {
   file.seekSync(at, Deno.SeekMode.Start);
   for (const part of content.parts(at)) writeAllSync(file, part);
@@ -159,7 +158,7 @@ function cutTo(file: Deno.FsFile, length: number): void {
   if (file.statSync().size !== length) file.truncateSync(length);
 }
 
-/** Whether an open file is the one at `path`, and holds what is known. */
+/** Whether an open file is still the one at `path` and has the known content. */
 function isStill(path: string, file: Deno.FsFile, known: Known): boolean {
   const there = Deno.statSync(path);
   const opened = file.statSync();
@@ -170,7 +169,7 @@ function isStill(path: string, file: Deno.FsFile, known: Known): boolean {
   return sameBytes(readAllSync(file), known.content.bytes);
 }
 
-/** The stamp of a file that was just written, unless somebody else wrote to it or took its place meanwhile. */
+/** The stamp of a file just written; null if another process wrote to it or replaced it meanwhile. */
 function isWritten(path: string, file: Deno.FsFile, content: Content): Stamp | null {
   const there = Deno.statSync(path);
   const opened = file.statSync();
@@ -184,7 +183,7 @@ async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Pro
     try {
       Deno.chownSync(to, old.uid, old.gid);
     } catch (thrown) {
-      // The owner is kept where permitted; a file of somebody else in a folder of ours becomes ours.
+      // Keep the owner where permitted; another user's file in a folder of ours becomes ours.
       if (!(thrown instanceof Deno.errors.PermissionDenied)) throw thrown;
     }
   }
@@ -193,8 +192,8 @@ async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Pro
 }
 
 /**
- * The runtime knows no extended attributes; coreutils does. Best effort: not every system or folder has them, and nearly no
- * document, for which starting a program would be half of what a write takes.
+ * The runtime does not support extended attributes; coreutils does. Best effort: not every system or file system has
+ * them, and almost no document does, while starting a program would take half the time of a write.
  */
 async function copyExtendedAttributes(from: string, to: string): Promise<void> {
   if (Deno.build.os !== "linux" || !mayHaveAttributes(from)) return;
@@ -217,7 +216,7 @@ async function syncFolder(folder: string): Promise<void> {
     using handle = Deno.openSync(folder);
     await handle.sync();
   } catch (thrown) {
-    // Some file systems refuse to sync a folder; the rename itself has happened.
+    // Some file systems refuse to sync a folder; the rename itself has succeeded.
     if (thrown instanceof Deno.errors.NotFound) throw thrown;
   }
 }
