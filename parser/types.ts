@@ -1,9 +1,9 @@
-// The typed view of a document: what every other room knows of the format. Values are computed when asked for.
+// Types of a parsed document, as the rest of the program sees it. Values are computed on first use.
 
 /** A syntax tree of the package `@lezer/common`, as editors use it. */
 export type SyntaxTree = InstanceType<(typeof import("npm:@lezer/common@1.5.5"))["Tree"]>;
 
-/** Severity of a diagnostic. An `error` blocks sending; an `info` is told to who asks with `check` and by nothing else. */
+/** Severity of a diagnostic. An `error` blocks sending; only `check` reports an `info`. */
 export type Severity = "error" | "warning" | "info";
 
 /** Codes of the diagnostics that a parse can give. All of them are warnings. */
@@ -30,13 +30,13 @@ export type ParseCode =
 
 /** A finding about the document. Lines are 1-based and inclusive, columns are 1-based bytes. */
 export interface Diagnostic {
-  /** Stable name from the table of chat-format section 11, e.g. `tool_use_missing_fence`. */
+  /** Stable name, e.g. `tool_use_missing_fence`. */
   readonly code: string;
   /** The family: `tool_use`, `tool_result`, `parse`, `frontmatter`, `template`, `file`, … */
   readonly type: string;
   /** Whether the finding blocks sending. */
   readonly severity: Severity;
-  /** One full sentence for a person. */
+  /** One full sentence for the user. */
   readonly message: string;
   /** First line it is about. */
   readonly start?: number;
@@ -46,15 +46,15 @@ export interface Diagnostic {
   readonly startCol?: number;
   /** Last column, in bytes. */
   readonly endCol?: number;
-  /** The call or result id the finding is about, where there is one. */
+  /** The id of the call or result, if the finding is about one. */
   readonly id?: string;
 }
 
 /**
  * A half-open range of byte offsets into the document, with the lines it covers (1-based, inclusive).
  *
- * Blocks (frontmatter, calls, results, thinking, abort markers) go from their first line to the end of the text of
- * their last one: the line end behind them is not theirs. Only a message's place holds its last line end.
+ * Blocks (frontmatter, calls, results, thinking, abort markers) extend from their first line to the end of the text of
+ * their last line, without its line end. Only a message's place includes its last line end.
  */
 export interface Place {
   /** Offset of the first byte. */
@@ -67,7 +67,7 @@ export interface Place {
   readonly end: number;
 }
 
-/** Text before the first message that belongs to no first block and is never sent. */
+/** Text before the first message, outside the frontmatter; never sent. */
 export interface Preamble {
   /** The text. */
   readonly text: string;
@@ -75,18 +75,18 @@ export interface Preamble {
   readonly start: number;
 }
 
-/** The first block of a document. */
+/** The frontmatter of a document. */
 export interface Frontmatter extends Place {
-  /** The word behind the opening fence, e.g. `lua`. */
+  /** The word after the opening fence, e.g. `lua`. */
   readonly language: string;
   /** The lines between the fences. */
   readonly code: string;
 }
 
-/** Status words of a result (tool-cycle section 1.1). `null` means final and successful. */
+/** Status words of a result. `null` means final and successful. */
 export type Status = "pending" | "approved" | "rejected" | "denied" | "aborted" | "error";
 
-/** The states in which work is still to be done: the block is a placeholder. */
+/** States with work left to do: the block is a placeholder. */
 export type Lifecycle = Exclude<Status, "error">;
 
 /** How a placeholder spells its status. */
@@ -103,7 +103,7 @@ export interface TextSegment {
   readonly kind: "text";
   /** The text, line ends as they stand. */
   readonly value: string;
-  /** Set between `{% raw %}` and `{% endraw %}`: nothing in it is more than text. */
+  /** Set between `{% raw %}` and `{% endraw %}`: everything in it is plain text. */
   readonly raw?: true;
   /** Absent for the one empty text of an empty message. */
   readonly place?: Place;
@@ -115,29 +115,29 @@ export interface TemplateSegment {
   readonly kind: "expression" | "code";
   /** Everything between the delimiters. */
   readonly code: string;
-  /** Whether blank text before it is taken away (`{{-`). */
+  /** Whether it removes blank text before it (`{{-`). */
   readonly trimBefore: boolean;
-  /** Whether blank text behind it is taken away (`-}}`). */
+  /** Whether it removes blank text after it (`-}}`). */
   readonly trimAfter: boolean;
   /** Where it stands. */
   readonly place: Place;
   /** Column of its first byte. */
   readonly startCol: number;
-  /** Column behind its last byte. */
+  /** Column after its last byte. */
   readonly endCol: number;
-  /** Set for `{% raw %}` and `{% endraw %}`, which are no Lua and only mark the text between them. */
+  /** Set for `{% raw %}` and `{% endraw %}`, which are not Lua and only mark the text between them. */
   readonly raw?: true;
 }
 
-/** What the model thought, between its tags. */
+/** Thinking of the model, between its tags. */
 export interface ThinkingSegment {
   /** Tells it from the other segments. */
   readonly kind: "thinking";
-  /** Raw lines between the tags; `unescape` of parser/edits/escape.ts gives what is sent (S1). */
+  /** Raw lines between the tags; `unescapeThinking` of parser/edits/escape.ts returns the text to send. */
   readonly content: string;
-  /** The provider's proof that the text is its own. */
+  /** The provider's proof that it wrote the text. */
   readonly signature?: { readonly provider: string; readonly value: string };
-  /** Whether the provider keeps the text to itself. */
+  /** Whether the provider withholds the text. */
   readonly redacted: boolean;
   /** Where it stands. */
   readonly place: Place;
@@ -166,8 +166,8 @@ export interface Call {
   /** The body exactly as it stands in the document. */
   readonly inputText: string;
   /**
-   * Why the call cannot run although its body is a JSON object, as the end of a sentence: it is nested too deeply for
-   * whoever reads it, or a key stands twice in one object, and `input` is empty. Null for every other call.
+   * Why the call cannot run although its body is a JSON object, as the end of a sentence: it is nested too deeply, or an
+   * object has a duplicate key; `input` is then empty. Null for every other call.
    */
   readonly flaw: string | null;
   /** The message it stands in. */
@@ -182,15 +182,15 @@ export interface Result {
   readonly kind: "tool_result";
   /** The id of the call it answers. */
   readonly id: string;
-  /** What the block waits for; `error` and null are final. */
+  /** The state of the block; `error` and null are final. */
   readonly status: Status | null;
   /** The spelling the status was read from; `null` when there is no status. */
   readonly style: StatusStyle | null;
   /** The extra tokens of its header; null when there are none. */
   readonly meta: Meta | null;
   /**
-   * Names of images and files that the tool gave back, as its header gives them behind `attachments=`: each should be the SHA-256
-   * of one that is kept in the state folder. Anybody may have written them.
+   * Names of images and files that the tool returned, from `attachments=` in the header. Each should be the SHA-256 of a
+   * file in the state folder, but anyone may have written them.
    */
   readonly attachments: readonly string[];
   /** The lines between the fences joined by LF, nothing trimmed. Empty means no byte. */
@@ -218,9 +218,9 @@ export interface Turn {
   readonly role: string;
   /** Position in `Chat.turns`. */
   readonly index: number;
-  /** From the marker to the last byte before the next marker, stripped blank lines included. */
+  /** From the marker to the last byte before the next marker, including stripped blank lines. */
   readonly place: Place;
-  /** What the message is made of, in order. */
+  /** Pieces of the message, in order. */
   readonly segments: readonly Segment[];
   /** Its readable calls. */
   readonly calls: readonly Call[];
@@ -228,9 +228,9 @@ export interface Turn {
   readonly results: readonly Result[];
 }
 
-/** A parsed document. Immutable; `update` of parser/mod.ts makes the next one. */
+/** A parsed document. Immutable; `update` of parser/mod.ts creates the next one. */
 export interface Chat {
-  /** All bytes in one piece; after an update they are joined when this is first asked for. */
+  /** All bytes in one array; after an update they are joined on first use. */
   readonly bytes: Uint8Array;
   /** Number of bytes. */
   readonly byteLength: number;
@@ -238,25 +238,25 @@ export interface Chat {
   readonly tree: SyntaxTree;
   /** Number of lines. */
   readonly lineCount: number;
-  /** CR LF only when every line of the document ends so. */
+  /** CR LF only if every line of the document ends with it. */
   readonly eol: "\n" | "\r\n";
   /** Whether it begins with a byte order mark. */
   readonly bom: boolean;
-  /** The first block; null when there is none. */
+  /** The frontmatter; null if there is none. */
   readonly frontmatter: Frontmatter | null;
-  /** What stands before the first message beside the first block; null when there is nothing but blank lines. */
+  /** Text before the first message, outside the frontmatter; null if there are only blank lines. */
   readonly preamble: Preamble | null;
   /** All messages in order. */
   readonly turns: readonly Turn[];
   /** Number of messages. */
   readonly turnCount: number;
-  /** The message that holds a byte offset; `undefined` before the first. Costs no look at the others. */
+  /** The message that contains a byte offset; `undefined` before the first. Does not parse the others. */
   turnAt(offset: number): Turn | undefined;
   /** Every readable call, in document order. */
   readonly calls: readonly Call[];
   /** Every readable result, in document order. */
   readonly results: readonly Result[];
-  /** Result headers without a readable body: a person may be at work there (tool-cycle 3.1). */
+  /** Result headers without a readable body: a person may be editing there. */
   readonly brokenResults: readonly { readonly id: string; readonly line: number }[];
   /** All findings in document order. */
   readonly diagnostics: readonly Diagnostic[];
@@ -268,14 +268,14 @@ export interface Chat {
   lineAt(offset: number): number;
   /** Byte offset of the first byte of a 1-based line; the document's length past the last line. */
   lineStart(line: number): number;
-  /** Byte offset just past the last byte of a line, its line end excluded. */
+  /** Byte offset just past the last byte of a line, without its line end. */
   lineEnd(line: number): number;
   /** The text of a line without its line end. */
   lineText(line: number): string;
   /** Decoded text of a byte range. */
   text(from: number, to: number): string;
-  /** The bytes of a range. Costs only them, where `bytes` may have to join the whole document. */
+  /** The bytes of a range. Copies only these, where `bytes` may have to join the whole document. */
   slice(from: number, to: number): Uint8Array;
-  /** All bytes from an offset on, in the pieces in which they lie: nothing is joined or copied. */
+  /** All bytes from an offset on, in their stored pieces: nothing is joined or copied. */
   parts(from?: number): Iterable<Uint8Array>;
 }
