@@ -1,4 +1,4 @@
-// The vocabulary of the cycle: the document it edits, approvals, events, requests and how a run stops.
+// Types of the cycle: the document store, approvals, the journal, events, requests and stops.
 
 import type { Problem } from "../base/problem.ts";
 import type { Edit } from "../parser/edits/edit.ts";
@@ -9,42 +9,42 @@ import type { Prices } from "../providers/models/types.ts";
 import type { CallReasons } from "../tools/approval/reasons.ts";
 import type { Effects } from "../tools/definition.ts";
 
-/** Holds the current text of one document. In place it is a file, in filter mode memory. */
+/** Stores the current text of one document: in a file, or in memory in filter mode. */
 export interface DocumentStore {
-  /** Absolute path after all links, or null when unsaved. */
+  /** Absolute path with symbolic links resolved, or null when unsaved. */
   readonly path: string | null;
-  /** The absolute path it was named by, links kept. @default `path` */
+  /** The absolute path as given, with symbolic links kept. @default `path` */
   readonly named?: string | null;
   /** The document now; a new object after every change. */
   readonly chat: Chat;
   /**
-   * Applies edits that refer to the current `chat` and makes them durable. Fails, with the document as the
-   * other writer left it, when somebody else changed the file in a way that cannot be merged.
+   * Applies edits that refer to the current `chat` and makes them durable. Fails if another writer changed the file in a
+   * way that cannot be merged; the document then stays as that writer left it.
    */
   commit(edits: readonly Edit[]): Promise<Problem | null>;
   /**
-   * Adds to a block that grows at the end of the document while it is written (a reply that streams in); the first call
-   * begins it. What others write meanwhile goes around it. Fails like `commit`.
+   * Appends to a growing block at the end of the document, such as a streamed reply; the first call begins it. Text that
+   * others write meanwhile is kept around it. Fails like `commit`.
    *
-   * @param text what comes next, in pieces: if the program ends meanwhile, the document may end after each of them
+   * @param text the next text, in pieces: if the program ends meanwhile, the document may end after each of them
    * @param growth how it is added
-   * @returns what is in the way; null when the text is durable
+   * @returns what prevents it; null when the text is durable
    */
   extend(text: readonly Piece[], growth: Growth): Promise<Problem | null>;
-  /** The text behind the block that grows now, in bytes; the end of the document when none does. */
+  /** Bytes after the growing block; after the end of the document if no block is growing. */
   readonly behind: Uint8Array;
-  /** Where that block begins, as an offset in bytes. @default the end of the document, where the next one will begin */
+  /** Byte offset where that block begins. @default the end of the document, where the next one will begin */
   readonly growsFrom?: number;
 }
 
-/** Text behind which a document may end: in one string or, where it is long, in several that are taken one after the other. */
+/** Text after which a document may end: one string, or, if long, several that are read one after the other. */
 export type Piece = string | Iterable<string>;
 
 /** How a piece of a growing block is added. */
 export interface Growth {
   /** How many bytes at the end of the block the text replaces. */
   readonly replace: number;
-  /** Whether the last line of the text goes on later. */
+  /** Whether the last line of the text will continue. */
   readonly unfinished: boolean;
   /** Whether the block is complete. */
   readonly last: boolean;
@@ -57,67 +57,66 @@ export interface Approval {
   readonly hash: string;
   /** The resolver that approved, for `by: "policy"`. */
   readonly source?: string;
-  /** The person is asked about this text of the call; nobody approved it yet. */
+  /** The user was asked about this text of the call; nobody has approved it yet. */
   readonly asked?: true;
 }
 
-/** What tells one file from another, whatever its name. */
+/** Identifies a file independently of its name. */
 export interface FileIdentity {
   readonly dev: number;
   readonly ino: number | null;
-  /** Milliseconds, where the file system knows; numbers of files are used again. */
+  /** Birth time in milliseconds, if the file system reports it; inode numbers are reused. */
   readonly born: number | null;
   /** How many names it has. */
   readonly links: number | null;
 }
 
-/** A document just before commands begin that must not change it. */
+/** Snapshot of a document just before commands start that must not change it. */
 export interface TamperCheck {
-  /** The path it was named by, and the real path that led to. */
+  /** The path as given, and the real path it resolved to. */
   readonly name: string;
   readonly leads: string;
   /** Null when there is no file. */
   readonly file: FileIdentity | null;
   /** Hash of each approved call, by id; approvals that this program records meanwhile are added. */
   readonly approved: Readonly<Record<string, string>>;
-  /** What the first block says, as text that is the same for the same settings. */
+  /** The frontmatter's settings, as text that is the same for the same settings. */
   readonly block: string;
 }
 
-/** What a command could have written, and nobody confirmed. */
+/** Parts that a command could have written and nobody confirmed. */
 export interface TamperedParts {
-  /** How it came within reach, as the end of a sentence. */
+  /** How a command could reach them, as the end of a sentence. */
   readonly why: string;
-  /** Hash of each call whose approval is meant, by id. */
+  /** Hash of each call whose approval is affected, by id. */
   readonly calls: Readonly<Record<string, string>>;
-  /** What the first block says if it is meant, or null. */
+  /** The frontmatter's settings if they are affected, or null. */
   readonly block: string | null;
 }
 
-/** Where a block of thinking was made: what it belongs to, so that a change of that is seen before sending. */
+/** The context in which a thinking block was made, so that a change of it is detected before sending. */
 export interface ThinkingRecord {
   /** Digest of its signature. */
   readonly key: string;
   /** Digest of its text. */
   readonly text: string;
-  /** Digest of everything that was sent before it, thinking apart; null when its model does not look at that. */
+  /** Digest of everything sent before it except thinking; null if its model does not check that. */
   readonly prefix: string | null;
   /** Key of the thinking before it, or null. */
   readonly before: string | null;
-  /** Who made it. */
   readonly model: string;
 }
 
 /** Entries of a document's journal. */
 export type ThinkingEntry =
   | ({ readonly kind: "thinking" } & ThinkingRecord)
-  /** Thinking that is left out for good: putting it back would spoil what was made without it. */
+  /** Thinking that is left out permanently: restoring it would invalidate what was made without it. */
   | { readonly kind: "stale"; readonly keys: readonly string[] }
-  /** Thinking that the model or account of the time could not read, which was reported. */
+  /** Thinking that the model or account used then could not read, which was reported. */
   | { readonly kind: "unread"; readonly keys: readonly string[] }
-  /** Something that a provider wants to hear again with a reply: what is said of the thing with this digest. */
+  /** A value that a provider expects back with a reply, stored for the item with this digest. */
   | { readonly kind: "note"; readonly key: string; readonly value: string }
-  /** Digests of the pieces of the last request, from the one on that differs from those of the request before. */
+  /** Digests of the pieces of the last request, starting with the first that differs from the request before. */
   | { readonly kind: "sent"; readonly from: number; readonly pieces: readonly string[] };
 
 export interface ThinkingState {
@@ -131,7 +130,7 @@ export interface ThinkingState {
 /** A call that was started. */
 export interface StartedCall {
   readonly tool: string;
-  /** What its tool could change then; absent where that was not known. */
+  /** What its tool could change at that time; absent if unknown. */
   readonly effects?: Effects;
 }
 
@@ -174,10 +173,10 @@ export interface Journal {
   /** What a command could have written and nobody confirmed. */
   tampered(): TamperedParts | null;
   recordTamperCheck(tamperCheck: TamperCheck): Promise<void>;
-  /** Records that the commands are over, and what nobody vouches for from now on. */
+  /** Records that the commands ended, and which parts are unconfirmed from now on. */
   recordTampered(tampered: TamperedParts | null): Promise<void>;
 
-  /** SHA-256 in hexadecimal of the content the model was shown last; null for a file never sent. `path` is absolute. */
+  /** SHA-256 in hexadecimal of the content last sent to the model; null for a file never sent. `path` is absolute. */
   fileHash(path: string): string | null;
   recordFiles(files: readonly FileRead[]): Promise<void>;
   /** The day that generated system prompts of this document name, as `2026-11-28`; null before the first. */
