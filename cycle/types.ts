@@ -31,7 +31,7 @@ export interface DocumentStore {
    * @returns what prevents it; null when the text is durable
    */
   extend(text: readonly Piece[], growth: Growth): Promise<Problem | null>;
-  /** Bytes after the growing block; after the end of the document if no block is growing. */
+  /** Bytes after the growing block; if no block is growing, after the end of the document, so empty. */
   readonly behind: Uint8Array;
   /** Byte offset where that block begins. @default the end of the document, where the next one will begin */
   readonly growsFrom?: number;

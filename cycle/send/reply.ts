@@ -17,7 +17,7 @@ import type { SentEnd } from "./ending.ts";
 import { ReplyText } from "./reply_text.ts";
 import type { Piece } from "../types.ts";
 
-/** Message of the marker below a reply that the person stopped. */
+/** Message of the abort marker below a reply that the user stopped. */
 const REPLY_STOPPED = "Response interrupted by the user.";
 
 /** Writes one reply. Feed it effects, take text as it becomes certain, end it once. */
@@ -32,7 +32,7 @@ export class ReplyWriter {
    * open.
    */
   readonly #out = new ReplyText();
-  /** Backticks of the fence that the text has open, 0 when none. */
+  /** Number of backticks of the open fence, 0 if none. */
   #fence = 0;
   /** The unfinished last line of the text as the provider sent it. */
   #line = "";
@@ -40,7 +40,7 @@ export class ReplyWriter {
   #lineStart: number | null = null;
   /** Length that the unfinished line must reach before it is looked at again; see `#looksLive`. */
   #checkAgainAt = 0;
-  /** Blank text that is not written yet because no content has followed. */
+  /** Blank text not yet written, since no content has followed. */
   #blank = "";
   #begun = false;
   /** The last thing written was a block, which later text must not touch. */
@@ -70,12 +70,12 @@ export class ReplyWriter {
     return this.#out.lines;
   }
 
-  /** Characters that wait to be taken. */
+  /** Number of characters ready for `take`. */
   get waiting(): number {
     return this.#out.waiting;
   }
 
-  /** True once content that is not blank was written. */
+  /** True once non-blank content was written. */
   get begun(): boolean {
     return this.#begun;
   }
@@ -298,10 +298,10 @@ export class ReplyWriter {
   }
 }
 
-/** Characters of a text that are taken in at a time. */
+/** Maximum characters processed per step. */
 const AT_ONCE = 1 << 11;
 
-/** Characters up to which an unfinished line is looked at with each piece. */
+/** Up to this many characters, an unfinished line is checked with each piece. */
 const ALWAYS_CHECKED = 256;
 
 function unwritable(what: string): ProviderError {
