@@ -117,7 +117,7 @@ Deno.test("each member and word of models.json is one that the program reads", (
     cost: { tiers: [{ tier: { type: "day" } }] },
   };
   assert.deepEqual(strangeFacts(strange, "model"), [
-    "model.colour",
+    "model.color",
     "model.state: new",
     "limit.max",
     "tier.type: day",
