@@ -1,4 +1,4 @@
-// Where settings, trust and session overrides live (cli 8).
+// Where settings, trust and session overrides live.
 
 import type { Environment } from "./environment.ts";
 import type { Problem } from "./problem.ts";

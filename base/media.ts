@@ -1,4 +1,4 @@
-// What kind of content a file holds, by its name and its first bytes: the table of chat-format 9.2.
+// What kind of content a file holds, by its name and its first bytes.
 
 /** Extensions by type; names are compared in lower case. */
 const EXTENSIONS: Readonly<Record<string, string>> = {

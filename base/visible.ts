@@ -1,4 +1,4 @@
-// Makes text safe to show: what a terminal would act on, reorder or hide becomes a visible escape (S5).
+// Makes text safe to show: what a terminal would act on, reorder or hide becomes a visible escape.
 
 /**
  * An emoji may keep its joiners and variation selectors; anywhere else they only hide things. Made when a text needs

@@ -49,8 +49,7 @@ function fitting(text: string, width: number): string {
 const ELLIPSIS = "…";
 
 /**
- * Text of at most `width` cells. Cut text ends in `…`; a width below one gives the empty string
- * (tool-cycle section 11, rule 4).
+ * Text of at most `width` cells. Cut text ends in `…`; a width below one gives the empty string.
  */
 export function cutToWidth(text: string, width: number): string {
   if (width <= 0) return "";

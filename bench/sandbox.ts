@@ -100,7 +100,7 @@ async function makeRepository(folder: string): Promise<void> {
   if (!success) throw new Error("git init failed");
 }
 
-/** The list of sandbox 7.1 for this policy, without anything this program adds to it. */
+/** The plain list of mounts for this policy, without anything this program adds to it. */
 function plainList(sandbox: RunSandbox, inner: readonly string[]): readonly string[] {
   const policy = sandbox.policy();
   if (!policy.ok) throw new Error(policy.problem.message);

@@ -125,7 +125,7 @@ function isReport(given: Arguments): boolean {
 
 /**
  * Runs a command whose first word is a file, or the id of a call in a piped document when no file has that name. A file
- * beside a piped document is a mistake, for which the document comes back (editors 2.4).
+ * beside a piped document is a mistake, for which the document comes back.
  */
 async function startBeside(given: Arguments, file: string, environment: Environment): Promise<number> {
   const { command, positionals } = given;
@@ -203,7 +203,7 @@ function closed(messages: Messages, code: number): number {
   return code;
 }
 
-/** Says what is wrong with the command line. In filter mode the document comes back whole all the same (cli 3.1). */
+/** Says what is wrong with the command line. In filter mode the document comes back whole all the same. */
 async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promise<number> {
   const here = environmentHere();
   // Only for messages.
@@ -242,7 +242,7 @@ export function wantsDocument({ command, positionals, options }: Arguments): boo
   return readsInput(command.kind, positionals);
 }
 
-/** Whether the document would come from standard input (cli section 2). */
+/** Whether the document would come from standard input. */
 export function readsInput(kind: "filter" | "report" | "none", positionals: readonly string[]): boolean {
   return kind !== "none" && (positionals.length === 0 || positionals[0] === "-");
 }

@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS } from "./settings.generated.ts";
 import { findSources, type Loaded, type LoadOptions } from "./sources/find.ts";
 
 /**
- * Loads settings (frontmatter-config 5.1 and 5.2). Any mistake in a file or option stops the program: a wrong
+ * Loads settings. Any mistake in a file or option stops the program: a wrong
  * policy is never half applied. The problem `config-invalid` lists every mistake, one a line, as
  * `FILE:LINE:COL: sentence`.
  */

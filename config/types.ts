@@ -5,7 +5,7 @@ import type { Outcome } from "../base/problem.ts";
 
 /**
  * A layer, weakest first: `D` defaults, `G` global file, `P` project file, `R` session, `M` frontmatter, `C` command
- * line (frontmatter-config 2.1).
+ * line.
  */
 export type Layer = "D" | "G" | "P" | "R" | "M" | "C";
 
@@ -52,7 +52,7 @@ export type FaultCode =
   | "config_ignored_value"
   | "config_old_key";
 
-/** What is wrong with one key of a layer (frontmatter-config 3.7). */
+/** What is wrong with one key of a layer. */
 export interface Fault {
   readonly code: FaultCode;
   /** A warning leaves the rest in force; an error blocks the cycle (M) or stops the program (other layers). */
@@ -87,7 +87,7 @@ export type Answer<T> = Outcome<T, Fault>;
 
 /**
  * A layer in the making: writes are checked at once and kept as operations, reads resolve all layers including what
- * was written before (frontmatter-config 3.4). Keys are given as written: aliases work, and a key may hold dots.
+ * was written before. Keys are given as written: aliases work, and a key may hold dots.
  */
 export interface LayerDraft {
   readonly layer: Layer;

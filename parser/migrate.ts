@@ -1,4 +1,4 @@
-// Older spellings of a document brought to today's (chat-format 13), as the smallest edits. Never done without being asked.
+// Older spellings of a document brought to today's, as the smallest edits. Never done without being asked.
 
 import { Document } from "./document.ts";
 import type { Edit } from "./edits/edit.ts";
@@ -75,7 +75,7 @@ function moved(found: readonly Found[], earlier: readonly Found[], before: Chat)
 /**
  * The markers with text on their lines, outside fences. Fences are followed line by line as they are once a marker is
  * split: one that begins behind a marker then counts, so its quotes are none. Before the first message a fence hides no
- * marker of today (chat-format 5).
+ * marker of today.
  */
 function joinedMarkers(chat: Chat): Found[] {
   const found: Found[] = [];

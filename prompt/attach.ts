@@ -1,4 +1,4 @@
-// Turns one file reference into the part that is sent for it, reading the file (chat-format 9.2).
+// Turns one file reference into the part that is sent for it, reading the file.
 
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "./base64.ts";

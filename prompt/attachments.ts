@@ -1,4 +1,4 @@
-// The images and files that a result names in its header, as parts for a model (tools 7.4).
+// The images and files that a result names in its header, as parts for a model.
 //
 // The header may be anybody's writing. A name has to be a SHA-256, so it leads to no other folder, and what is kept under it has
 // to have that very digest, so it leads to no other content.

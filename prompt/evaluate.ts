@@ -1,4 +1,4 @@
-// From a parsed document to the conversation a provider is given (chat-format 10).
+// From a parsed document to the conversation a provider is given.
 //
 // Templates run first, all of them, and say in which order texts, results and files stand; the rest turns these into
 // parts. The Lua engine is loaded only for a document that has a template tag.
@@ -270,7 +270,7 @@ class Evaluation {
     return files.flatMap(([, file]) => file.kind === "part" ? [file.part] : []);
   }
 
-  /** Calls without a final result, each once; a warning for every one (chat-format 10.6). */
+  /** Calls without a final result, each once; a warning for every one. */
   #unresolvedCalls(): readonly { readonly id: string; readonly name: string }[] {
     const open = new Map<string, string>();
     for (const call of this.#chat.calls) {

@@ -1,13 +1,13 @@
-// Which files an evaluation may read, and which it read, by the hash of the very bytes it got (chat-format 9.4).
+// Which files an evaluation may read, and which it read, by the hash of the very bytes it got.
 
 import { sha256 } from "../base/hash.ts";
 import { isSystemPath } from "../base/system/reading.ts";
 import type { FileRead } from "./types.ts";
 
-/** Answers whether the policy lets a document take in the file at an absolute path (sandbox 12.1). */
+/** Answers whether the policy lets a document take in the file at an absolute path. */
 export type ReadPolicy = (path: string) => boolean;
 
-/** A document has no environment variables (frontmatter-config 3.8), and those of running programs stand there. */
+/** A document has no environment variables, and those of running programs stand there. */
 export const SYSTEM_FILE = "it is a file of the system, which may hold the variables of programs";
 
 /** The files that were read so far. Of several readings of one file the last counts. */

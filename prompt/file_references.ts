@@ -1,4 +1,4 @@
-// File references such as `@./notes.md` in literal text: finding them, and nothing else (chat-format 9.1).
+// File references such as `@./notes.md` in literal text: finding them, and nothing else.
 
 /** One file reference, as found in a text. */
 export interface FileReference {
@@ -29,7 +29,7 @@ export function fileReferences(text: string): readonly FileReference[] {
 }
 
 /**
- * The reference that a text consists of, when it is exactly one and nothing else (S8); else null. Narrower than
+ * The reference that a text consists of, when it is exactly one and nothing else; else null. Narrower than
  * in prose: any Unicode blank makes it text, because the tool that escapes such texts counts those as blanks.
  */
 export function onlyReference(text: string): FileReference | null {

@@ -1,4 +1,4 @@
-// The conversation as a provider needs it: evaluated parts, independent of any API (providers section 1.1).
+// The conversation as a provider needs it: evaluated parts, independent of any API.
 
 import type { Diagnostic } from "../parser/types.ts";
 
@@ -82,7 +82,7 @@ export interface Prompt {
   readonly diagnostics: readonly Diagnostic[];
   /** True when a diagnostic has severity `error`. */
   readonly blocked: boolean;
-  /** What references and includes read, the last reading of each file, sorted by path (chat-format 9.4). */
+  /** What references and includes read, the last reading of each file, sorted by path. */
   readonly files: readonly FileRead[];
   /** The day that a generated system prompt names, as `2026-11-28`; it stays the document's from then on. */
   readonly day?: string;

@@ -1,4 +1,4 @@
-// What a request cost, from its token counts and the prices of the model (providers section 13).
+// What a request cost, from its token counts and the prices of the model.
 
 import type { Prices } from "./models/types.ts";
 import type { Usage } from "./types.ts";

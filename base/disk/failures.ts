@@ -24,7 +24,7 @@ export function folderSentence(path: string): string {
   return `${path} is a folder.`;
 }
 
-/** Also where no sandbox says so: they are switches of the kernel, and what they hold is no text of anybody (S7). */
+/** Also where no sandbox says so: they are switches of the kernel, and what they hold is no text of anybody. */
 export function systemSentence(shown: string): string {
   return `Sandbox: ${shown} is a file of the system; tools leave these alone.`;
 }

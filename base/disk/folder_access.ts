@@ -94,7 +94,7 @@ function inFolder(folder: string, name: string): string {
 /** What all work on files stands on. */
 export interface DiskAccess {
   readonly folderAccess: FolderAccess;
-  /** Whether the file or folder at a real path is one of the system's own (S7). */
+  /** Whether the file or folder at a real path is one of the system's own. */
   isSystem(real: string, info: Pick<Deno.FileInfo, "dev">): boolean;
 }
 
@@ -103,7 +103,7 @@ export const OWN_ACCESS: DiskAccess = { folderAccess: pathAccess, isSystem: isSy
 
 /** What work on files that others judge about stands on. */
 export interface Disk extends DiskAccess {
-  /** Whether tools may look at a real path (sandbox 12.1). */
+  /** Whether tools may look at a real path. */
   isReadable(real: string): boolean;
   /** Absolute path of rg, which searches in many files are narrowed by; null where it is not to be used. */
   readonly rg: string | null;

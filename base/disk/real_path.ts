@@ -6,7 +6,7 @@ import { FsSnapshot, type Trace } from "./fs_snapshot.ts";
 const MAX_LINKS = 40;
 
 /**
- * The absolute path without links that `path` stands for, seen from `cwd` (sandbox section 4). Links are followed
+ * The absolute path without links that `path` stands for, seen from `cwd`. Links are followed
  * component by component, the last one included, and `..` is taken after the links before it. Components that do
  * not exist, or that may not be looked at, are kept by their text, so a dangling link gives its target.
  *

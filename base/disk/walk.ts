@@ -1,4 +1,4 @@
-// The files below a folder, in the order of their paths' bytes, without what a search leaves out (tools 8.6).
+// The files below a folder, in the order of their paths' bytes, without what a search leaves out.
 
 import { byBytes } from "../bytes.ts";
 import { nameOf, parentOf } from "../paths.ts";

@@ -1,6 +1,6 @@
 // Reading files that nobody vouches for: none that the system makes up, none that was exchanged, and none for ever. What the
 // system makes up, about processes, the kernel and devices, is never read or written by this program itself for a document
-// or a model (S7): it holds the variables of every program, and some of it never ends.
+// or a model: it holds the variables of every program, and some of it never ends.
 
 import { afterSilence } from "./timer.ts";
 import { isInside } from "../paths.ts";

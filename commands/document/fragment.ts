@@ -1,5 +1,5 @@
 // A piece of a document, as an editor pipes a selection: result blocks without the message around them, or a single
-// status fence without its header (cli 2, editors 2.7).
+// status fence without its header.
 
 import { concat, sameBytes } from "../../base/bytes.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";

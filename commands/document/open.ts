@@ -45,7 +45,7 @@ const loadAgent = () => import("../../agent/open.ts");
 
 /**
  * Opens the document a command line names and runs `body` with it. In filter mode the whole document is written to
- * standard output exactly once, however `body` ends: as it is then, at least as it came (cli section 3).
+ * standard output exactly once, however `body` ends: as it is then, at least as it came.
  */
 export async function withDocument(
   invocation: Invocation,
@@ -141,7 +141,7 @@ const HEADER_OUTSIDE: Problem = {
 };
 
 /**
- * What came into the text is worth keeping, and editors obey the exit code (editors 2.3). A person who is waited for finds
+ * What came into the text is worth keeping, and editors obey the exit code. A person who is waited for finds
  * that in the text, where calls stand; elsewhere only a message can tell why nothing happened.
  */
 function filterExit(exit: number, now: Uint8Array, before: Uint8Array): number {

@@ -1,4 +1,4 @@
-// Exit codes (cli section 5), and which problem or end of a run gives which.
+// Exit codes, and which problem or end of a run gives which.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Stop } from "../../cycle/types.ts";

@@ -1,5 +1,5 @@
 // Standard output of a filter: the document comes out once, and where an editor gave a file for it, the file never
-// stands empty (editors 2.5).
+// stands empty.
 
 import { descriptorPath, descriptorState, writeOutput, writeTo } from "./streams.ts";
 

@@ -1,4 +1,4 @@
-// Ctrl-C and every signal that ends a process: once asks the run to end in order, twice ends it at once (cli 4.6).
+// Ctrl-C and every signal that ends a process: once asks the run to end in order, twice ends it at once.
 
 import { thrownText } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";

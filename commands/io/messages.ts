@@ -1,4 +1,4 @@
-// Words for a person: to standard error, or to the journal where they could land in the document (cli 3.2, editors 2.1).
+// Words for a person: to standard error, or to the journal where they could land in the document.
 
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";

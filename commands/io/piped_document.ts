@@ -1,4 +1,4 @@
-// Whether a document was piped to a command that names a FILE as well (cli 2, editors 2.4).
+// Whether a document was piped to a command that names a FILE as well.
 
 import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";

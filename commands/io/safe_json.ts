@@ -1,4 +1,4 @@
-// JSON for a terminal as well as for programs: the same value, with nothing in it that a terminal would act on (S5).
+// JSON for a terminal as well as for programs: the same value, with nothing in it that a terminal would act on.
 
 /** Compact JSON in which control, formatting and invisible characters are escapes. */
 export function safeJson(value: unknown, indent?: number): string {

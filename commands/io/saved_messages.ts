@@ -1,4 +1,4 @@
-// Messages of filter runs, kept for each document: `flemma status --last` shows them (cli 3.2, editors 2.7).
+// Messages of filter runs, kept for each document: `flemma status --last` shows them.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";

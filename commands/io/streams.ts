@@ -135,7 +135,7 @@ export function writeOutput(data: Uint8Array | string): void {
   }
 }
 
-/** Writes lines that a person reads: whatever a model or a stranger put into them, nothing acts on the terminal (S5). */
+/** Writes lines that a person reads: whatever a model or a stranger put into them, nothing acts on the terminal. */
 export function writeLines(text: string): void {
   writeOutput(visible(text, { lines: true }));
 }
@@ -243,8 +243,8 @@ function pause(): void {
 }
 
 /**
- * Whether standard error is the same file or pipe as standard output: then a message would land in the document
- * (cli 3.2). A terminal is no such place; there both are shown to a person anyway.
+ * Whether standard error is the same file or pipe as standard output: then a message would land in the document.
+ * A terminal is no such place; there both are shown to a person anyway.
  */
 export function errorIsOutput(): boolean {
   if (Deno.stdout.isTerminal()) return false;

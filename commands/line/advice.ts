@@ -1,4 +1,4 @@
-// Commands as messages suggest them, fit for where the document came from (editors 2.7).
+// Commands as messages suggest them, fit for where the document came from.
 
 import { operands } from "../../base/shell_word.ts";
 

@@ -1,10 +1,10 @@
-// The calls a command line points at (cli section 6).
+// The calls a command line points at.
 
 import type { TargetSpec } from "../../cycle/plan/targets.ts";
 import type { CallTarget } from "../../agent/types.ts";
 import { type Arguments, numberOption, switchOption, textOption } from "./options.ts";
 
-/** What words and options name, in the order of cli section 6; the only pending call when they name nothing. */
+/** The calls that words and options name; the only pending call when they name nothing. */
 export function targetsOf(words: readonly string[], given: Arguments): readonly CallTarget[] {
   const line = numberOption(given, "line");
   const tool = textOption(given, "tool");

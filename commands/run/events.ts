@@ -1,4 +1,4 @@
-// What happens, as lines of JSON: on standard output in place, to `--events PATH` anywhere (cli section 5).
+// What happens, as lines of JSON: on standard output in place, to `--events PATH` anywhere.
 
 import type { RunEvent } from "../../agent/views/run_event.ts";
 import type { Environment } from "../../base/environment.ts";

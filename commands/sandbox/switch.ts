@@ -20,7 +20,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const loaded = await settingsOf(invocation.arguments, environment, document.value);
     if (!loaded.ok) return refuse(invocation, loaded.problem);
     const { createSandbox } = await import("../../sandbox/mod.ts");
-    // As if it were on already: a switch that only works while it is on would be no check (sandbox 3).
+    // As if it were on already: a switch that only works while it is on would be no check.
     const sandbox = createSandbox({
       settings: { ...loaded.value.settings.sandbox, enabled: true },
       environment,

@@ -23,7 +23,7 @@ export async function start(words: readonly string[]): Promise<number> {
   return await program.main(words);
 }
 
-/** Says why the program is not there. What was piped to a filter comes back whole all the same (cli 3.1). */
+/** Says why the program is not there. What was piped to a filter comes back whole all the same. */
 function notLoaded(words: readonly string[], thrown: unknown): number {
   const { message, next } = runtimeRefusal(thrown) ??
     { message: `The program cannot be loaded: ${thrownText(thrown)}`, next: "Install flemma again." };

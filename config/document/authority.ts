@@ -1,4 +1,4 @@
-// What a first block comes to where it says what may run and how: the part of it that a person agrees to (S15).
+// What a first block comes to where it says what may run and how: the part of it that a person agrees to.
 
 import { isObject } from "../../base/is_object.ts";
 import { type LayerLog, resolveScalar } from "../layers/log.ts";

@@ -187,7 +187,7 @@ async function runYaml(
   return runData(tree.value, draft, options, lineIn(tree, options.loaded.catalog));
 }
 
-/** Member `flemma` is settings, every other one a template variable (4.1). */
+/** Member `flemma` is settings, every other one a template variable. */
 function runData(
   value: unknown,
   draft: LayerDraft,

@@ -1,5 +1,5 @@
 // Runs the Lua of a document's first block: settings go to the draft, globals become variables of the templates, and
-// whatever ends the block becomes a problem with its line (frontmatter-config 3.1, 3.3, 3.7).
+// whatever ends the block becomes a problem with its line.
 
 import type { ChunkOutcome, ChunkProblem, LayerDraft } from "../types.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
@@ -114,7 +114,7 @@ function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkPro
   if (detail instanceof IncludeFault && detail.code === "file_not_found") {
     return [{ code: detail.code, severity: "error", message, ...line }];
   }
-  // `^` binds tighter than `+` and `-`, so it met the texts beside it and no list (3.4).
+  // `^` binds tighter than `+` and `-`, so it met the texts beside it and no list.
   const hint = /attempt to pow a 'string'/i.test(message)
     ? '; put the part with ^ in parentheses first, as in (list ^ "x") + "y"'
     : "";

@@ -1,5 +1,4 @@
-// `flemma.opt`: tables that stand for the settings tree, through which a Lua block reads all layers and writes its own
-// (frontmatter-config 3.4).
+// `flemma.opt`: tables that stand for the settings tree, through which a Lua block reads all layers and writes its own.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Fault, KeyKind, LayerDraft, Op } from "../types.ts";
@@ -21,7 +20,7 @@ const METHODS: Readonly<Record<string, Op>> = {
   set: "set",
 };
 const OPERATORS: Readonly<Record<string, Op>> = { __add: "append", __sub: "remove", __pow: "prepend" };
-/** What a function in Lua is called with, in place of our own arguments (3.6). There are no buffers here. */
+/** What a function in Lua is called with, in place of our own arguments. There are no buffers here. */
 const BUFFER_NUMBER = 1;
 
 /** Makes the tables of one document. Has to be used inside `cell.enter`. */
@@ -170,7 +169,7 @@ export class Options {
 
   /**
    * A function stands for a list where one was assigned, so adding to it is told in the words of the settings and not
-   * as "attempt to index a function value" (3.6). All functions of a state share these answers.
+   * as "attempt to index a function value". All functions of a state share these answers.
    */
   #explainFunctions(): void {
     const cell = this.#cell;
@@ -301,7 +300,7 @@ export class Options {
     this.#check(this.#draft.apply(op, path, value));
   }
 
-  /** The value at `index` without Lua; functions take what a policy is called with (3.6). */
+  /** The value at `index` without Lua; functions take what a policy is called with. */
   #plain(index: number, path: readonly string[]): unknown {
     const cell = this.#cell;
     if (cell.type(index) === TYPE.function) return keepFunction(cell, index, policyArguments);

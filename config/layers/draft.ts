@@ -1,4 +1,4 @@
-// A layer in the making: every write is checked when it is made, reads see all layers (frontmatter-config 3.4).
+// A layer in the making: every write is checked when it is made, reads see all layers.
 
 import { success } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";

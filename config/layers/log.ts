@@ -1,4 +1,4 @@
-// Layers as logs of operations, and what a key comes to when they are replayed (frontmatter-config 2.1 to 2.4).
+// Layers as logs of operations, and what a key comes to when they are replayed.
 
 import { isObject } from "../../base/is_object.ts";
 import { sameItem } from "../schema/check.ts";
@@ -68,7 +68,7 @@ function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   return [...below, ...of("R"), ...of("C")];
 }
 
-/** The strongest layer that set the key decides, inside it the last write (2.2). */
+/** The strongest layer that set the key decides, inside it the last write. */
 export function resolveScalar(logs: readonly LayerLog[], key: string, fallback: unknown): Scalar {
   const ordered = orderFor(key, logs);
   for (let at = ordered.length - 1; at >= 0; at--) {
@@ -83,12 +83,12 @@ export interface ResolvedList {
   readonly value: readonly unknown[] | CallableFunction | null;
   /** Every layer that contributed since the last set, weakest first. */
   readonly layers: readonly Layer[];
-  /** Names taken out although a preset may hold them (2.4). */
+  /** Names taken out although a preset may hold them. */
   readonly excluded: readonly string[];
 }
 
 /**
- * Replays the operations of all layers (2.3).
+ * Replays the operations of all layers.
  *
  * @param start the default list
  * @param presets for lists in which `$names` stand: removing a reference that is not there removes its members, and
@@ -125,7 +125,7 @@ export function resolveList(
         continue;
       }
       if (op === "remove" && items === null && callable === null) {
-        // Nothing can be taken out of no value, and taking out must not make a list of it (approval 6).
+        // Nothing can be taken out of no value, and taking out must not make a list of it.
         if (typeof value === "string" && presets !== undefined) excluded.add(value);
         continue;
       }

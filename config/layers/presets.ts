@@ -1,4 +1,4 @@
-// Presets: named approvals, providers, models and parameters; both spellings, one registry (frontmatter-config 1.5).
+// Presets: named approvals, providers, models and parameters; both spellings, one registry.
 
 import { isObject } from "../../base/is_object.ts";
 import { kindOf } from "../schema/check.ts";
@@ -10,7 +10,7 @@ import type { ApprovalPreset, Presets } from "../values.ts";
 
 const STANDARD: ApprovalPreset = { approve: ["read", "write", "edit", "find", "grep", "ls"] };
 
-/** Built-in presets by profile (approval 7). */
+/** Built-in presets by profile. */
 export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = {
   founding: {
     $default: { approve: ["read", "write", "edit"] },
@@ -134,7 +134,7 @@ export interface ExpandedList {
 }
 
 /**
- * Union of all presets and plain names of a list, less the excluded names (2.4, approval 5). Deny is kept apart: it
+ * Union of all presets and plain names of a list, less the excluded names. Deny is kept apart: it
  * wins, and an exclusion does not lift it.
  */
 export function expandList(

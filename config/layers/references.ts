@@ -12,7 +12,7 @@ import { allPresets } from "./presets.ts";
 import type { ApprovalPreset, Presets } from "../values.ts";
 import { profileOf } from "./resolve.ts";
 
-/** What only the registries know is wrong: tools and presets that do not exist (3.5, Q13). */
+/** What only the registries know is wrong: tools and presets that do not exist. */
 export function referenceFaults(
   log: LayerLog,
   logs: readonly LayerLog[],

@@ -12,7 +12,7 @@ export function valueOf(logs: readonly LayerLog[], path: readonly string[], key:
   return resolveList(logs, name, listStart(logs, name, key), listPresets(logs, name)).value;
 }
 
-/** The default of a list; that of approval depends on the profile (approval 7). */
+/** The default of a list; that of approval depends on the profile. */
 export function listStart(logs: readonly LayerLog[], name: string, key: Key): readonly unknown[] | null {
   if (name === "tools.auto_approve") return profileOf(logs) === "founding" ? ["$default"] : ["$standard"];
   return Array.isArray(key.default) ? key.default : key.optional ? null : [];
@@ -31,7 +31,7 @@ export function profileOf(logs: readonly LayerLog[]): "founding" | "v0.11" {
   return resolveScalar(logs, "tools.approval_profile", "founding").value as "founding" | "v0.11";
 }
 
-/** The tool list with its origin: every enabled tool to begin with, then what layers did to it (3.5). */
+/** The tool list with its origin: every enabled tool to begin with, then what layers did to it. */
 export function resolveTools(logs: readonly LayerLog[], catalog: Catalog) {
   const enabled = catalog.tools
     .filter((tool) => tool.enabled !== false)

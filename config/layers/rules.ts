@@ -1,5 +1,4 @@
-// The approval rules in force: those of `tools.rules` in every layer, and the short forms in lists and presets
-// (approval 9).
+// The approval rules in force: those of `tools.rules` in every layer, and the short forms in lists and presets.
 
 import type { PlacedRule, Rule } from "../rules/rule.ts";
 import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";

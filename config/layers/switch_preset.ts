@@ -1,4 +1,4 @@
-// What it means to switch to a preset: its model by reference, its approvals as the list (frontmatter-config 6).
+// What it means to switch to a preset: its model by reference, its approvals as the list.
 
 import type { LayerLog } from "./log.ts";
 import type { LayerDraft } from "../types.ts";

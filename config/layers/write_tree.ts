@@ -1,4 +1,4 @@
-// Plain data as a layer: walks a tree of settings with its operators and writes it to a draft (frontmatter-config 4.2).
+// Plain data as a layer: walks a tree of settings with its operators and writes it to a draft.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";

@@ -1,4 +1,4 @@
-// Patterns of commands in approval rules: words with wildcards, as a person writes them (approval 9, 10).
+// Patterns of commands in approval rules: words with wildcards, as a person writes them.
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
 

@@ -1,4 +1,4 @@
-// Patterns of paths in approval rules: globs over whole paths (approval 11).
+// Patterns of paths in approval rules: globs over whole paths.
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import { readGlob } from "../../base/text/glob.ts";

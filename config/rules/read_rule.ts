@@ -1,4 +1,4 @@
-// Reads an approval rule in either of its forms, or says everything that is wrong with it (approval 9).
+// Reads an approval rule in either of its forms, or says everything that is wrong with it.
 
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";

@@ -1,4 +1,4 @@
-// What an approval rule is: the words of `tools.rules` and of the short form, once they are read (approval 9).
+// What an approval rule is: the words of `tools.rules` and of the short form, once they are read.
 
 import type { CommandPattern } from "./command_pattern.ts";
 import type { PathPattern } from "./path_pattern.ts";

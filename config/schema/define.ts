@@ -42,7 +42,7 @@ export interface Key {
   readonly optional?: boolean;
   /** The layers allowed to set it. */
   readonly who: readonly Layer[];
-  /** Names a program, a file to load or a place to write: a project may set it only where `loads` (5.3). */
+  /** Names a program, a file to load or a place to write: a project may set it only where `loads`. */
   readonly host?: boolean;
   /** Its value names a file of code to load. */
   readonly loads?: boolean;
@@ -126,7 +126,7 @@ export function key(type: Type, doc: string, rest: Rest = {}): Key {
   return { node: "key", type, doc, who: ALL, since: SINCE, ...rest };
 }
 
-/** A key of the person alone (G! of section 1). */
+/** A key of the person alone. */
 export function hostKey(type: Type, doc: string, rest: Rest = {}): Key {
   return key(type, doc, { who: HOST, host: true, ...rest });
 }

@@ -1,4 +1,4 @@
-// How a string in the settings says that it names a file of code (frontmatter-config 5.4).
+// How a string in the settings says that it names a file of code.
 
 /** Whether a value names a TypeScript or JavaScript module rather than a tool, preset or backend. */
 export function isModulePath(value: string): boolean {

@@ -74,7 +74,7 @@ const maxTokensType: Type = {
   json: { anyOf: [{ type: "integer", minimum: 1 }, { type: "string", pattern: "^[0-9]+%$" }] },
 };
 
-/** Parameters that every provider understands; a provider's own table may repeat each (2.5). */
+/** Parameters that every provider understands; a provider's own table may repeat each. */
 export function generalParameters(own: boolean): Record<string, Key> {
   const rest = (value: unknown) => (own ? { optional: true } : { default: value });
   return {

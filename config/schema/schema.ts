@@ -1,5 +1,5 @@
 // The whole tree of settings as data: type, default, who may set it, what it means. Validation, `config show`, the
-// reference page and the JSON Schema for editors all read it (frontmatter-config 1).
+// reference page and the JSON Schema for editors all read it.
 
 import {
   BOOLEAN,

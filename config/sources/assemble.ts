@@ -227,7 +227,7 @@ class Assembly {
   }
 }
 
-/** How much of a project's file counts (5.3). */
+/** How much of a project's file counts. */
 async function weigh(
   options: LoadOptions,
   source: { readonly path: string; readonly text: string },

@@ -1,4 +1,4 @@
-// The files of each layer: where they are looked for, and their texts, unread (frontmatter-config 5.1, 5.3).
+// The files of each layer: where they are looked for, and their texts, unread.
 
 import type { Catalog } from "../schema/catalog.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -47,7 +47,7 @@ export interface LoadOptions extends SettingsOptions {
 export interface LoadedSettings {
   /** What holds. */
   readonly settings: Settings;
-  /** Settings files that were read; they are out of the tools' reach (S11). */
+  /** Settings files that were read; they are out of the tools' reach. */
   readonly files: readonly string[];
   /** Modules that decide about approval, and what they import by path; as far out of reach as the files that name them. */
   readonly code: readonly string[];
@@ -159,7 +159,7 @@ function findGlobal(options: LoadOptions): Outcome<Found> {
 
 /**
  * The project file that belongs to a folder: the first `.flemma/config.yaml` upwards to the home or a repository
- * root, whichever comes first (5.3).
+ * root, whichever comes first.
  */
 function findProject(environment: Environment, folder: string): Outcome<Found> {
   for (let at = folder.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {

@@ -1,5 +1,4 @@
-// The project's own settings: where the file is, what of it counts before anybody trusts it, and what never counts
-// (frontmatter-config 5.3).
+// The project's own settings: where the file is, what of it counts before anybody trusts it, and what never counts.
 
 import type { Catalog } from "../schema/catalog.ts";
 import { narrows } from "../layers/narrowing.ts";

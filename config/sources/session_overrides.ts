@@ -1,4 +1,4 @@
-// Session overrides: settings that hold for a while, for all documents or for one, kept in small files (section 6).
+// Session overrides: settings that hold for a while, for all documents or for one, kept in small files.
 
 import type { Environment } from "../../base/environment.ts";
 import { sessionFolder } from "../../base/folders.ts";

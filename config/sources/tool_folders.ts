@@ -1,4 +1,4 @@
-// Where tool files lie, and whether those that came with a project are ones that the person agreed to (tools 7.1, cli 8).
+// Where tool files lie, and whether those that came with a project are ones that the person agreed to.
 
 import { isThere } from "../../base/files.ts";
 import { configFolder } from "../../base/folders.ts";

@@ -1,4 +1,4 @@
-// Trust: which files that came with a folder a person has read and agreed to, by the hash of their content (cli 8).
+// Trust: which files that came with a folder a person has read and agreed to, by the hash of their content.
 
 import type { Environment } from "../../base/environment.ts";
 import { readRegular } from "../../base/files.ts";

@@ -45,7 +45,7 @@ export function redactedBlock(data: string): string | LongText {
 
 /**
  * A fence left open by the content would hide the markers below. It is closed by an empty block of its own
- * behind the tag: that closes it for rule (a) and is balanced for readers that look at the text alone.
+ * behind the tag: that closes it for the fence rule and is balanced for readers that look at the text alone.
  */
 function blockOf(tag: string, content: string | LongText): string | LongText {
   const escaper = new ThinkingEscaper();

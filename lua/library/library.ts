@@ -1,4 +1,4 @@
-// The names that a document's Lua code finds, and the strictness with which it reads them (chat-format 8.4).
+// The names that a document's Lua code finds, and the strictness with which it reads them.
 
 import { folderOfDocument } from "../../base/paths.ts";
 import type { Cell, HostFunction } from "../vm/cell.ts";

@@ -1,6 +1,6 @@
 // The names that every Lua environment of a document has from the start, known without starting an engine.
 
-/** No variable of a document may take the place of one of these (frontmatter-config 4.1, Q16). */
+/** No variable of a document may take the place of one of these. */
 export const BUILTIN_NAMES: ReadonlySet<string> = new Set([
   "string",
   "table",

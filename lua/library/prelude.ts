@@ -1,4 +1,4 @@
-// The part of the document's Lua environment that is written in Lua itself (chat-format 8.4, frontmatter-config 3.2).
+// The part of the document's Lua environment that is written in Lua itself.
 //
 // Loops stand here in Lua wherever Lua's own C function would run long unwatched: instructions are counted, C is not.
 

@@ -1,4 +1,4 @@
-// How much a document's Lua may use, and the count of what it has used (frontmatter-config 3.8).
+// How much a document's Lua may use, and the count of what it has used.
 
 import { processorTime } from "./processor_time.ts";
 

@@ -1,4 +1,4 @@
-// From the Lua that documents are written in (5.1 with LuaJIT's additions) to the Lua that the interpreter runs (5.4).
+// From the Lua that documents are written in (5.1 with LuaJIT's additions) to the Lua that the interpreter runs.
 //
 // Line numbers stay. Whole numbers are spelt as floats, so that all arithmetic is done with doubles as documents
 // expect; operators and attributes that came later are refused; `_ENV`, an ordinary name then, loses its power.

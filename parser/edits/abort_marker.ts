@@ -1,4 +1,4 @@
-// The line below a reply that did not come to its end; calls above it do not run (chat-format 6.3).
+// The line below a reply that did not come to its end; calls above it do not run.
 
 /** Characters of a message that the line shows. */
 const MOST_SHOWN = 400;

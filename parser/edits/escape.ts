@@ -1,11 +1,11 @@
-// Backslashes that keep a model's words from becoming structure (safety S1), both for writing and for reading.
+// Backslashes that keep a model's words from becoming structure, both for writing and for reading.
 //
 // A line is *live* when the parser would read it as structure at the place where it stands. The writer puts
 // one backslash before a live line and before any line that is backslashes followed by a live form; the
 // reader takes one away from the latter. Both sides use the same classifiers as the parser, so they agree.
 //
 // Two notions of an open fence take part (safety, "Details settled"). Role markers are hidden by any open
-// column-1 fence, closed or not, whatever opened it (rule (a) of chat-format 5). Tool use headers, thinking
+// column-1 fence, closed or not, whatever opened it. Tool use headers, thinking
 // tags and abort markers are hidden only by an ordinary fence that text opened and that is closed again. The
 // writer always closes what it leaves open, so for it both are one and the same state.
 
@@ -49,7 +49,7 @@ function withoutBackslashes(line: string): string {
 }
 
 /**
- * The state of rule (a) of chat-format 5 after one more line: the number of backticks of the fence that is
+ * The state of the fence rule after one more line: the number of backticks of the fence that is
  * open, or 0. `line` has no line end.
  */
 export function fenceAfter(ticks: number, line: string): number {
@@ -72,7 +72,7 @@ export function needsClosedFence(line: string): boolean {
   return isBlockLine(line);
 }
 
-/** Escapes one finished line of Assistant text; `ticks` is the open fence of rule (a), 0 when none. */
+/** Escapes one finished line of Assistant text; `ticks` is the open fence of the fence rule, 0 when none. */
 export function escapeTextLine(line: string, ticks: number): string {
   return ticks === 0 && isLiveInText(withoutBackslashes(line)) ? `\\${line}` : line;
 }
@@ -158,13 +158,13 @@ export function unescapeThinking(content: string, ticks = 0): string {
 /**
  * Gives back Assistant text as the provider sent it.
  *
- * `value` is the whole text of one segment; `ticks` the fence of rule (a) that is open where it begins.
+ * `value` is the whole text of one segment; `ticks` the fence of the fence rule that is open where it begins.
  */
 export function unescapeText(value: string, ticks = 0): string {
   if (!value.includes("\\")) return value;
   const lines = value.split("\n");
   const closers = laterClosers(lines);
-  let hidden = 0; // the closed ordinary fence we are in (S3)
+  let hidden = 0; // the closed ordinary fence we are in
   const read = lines.map((line, index) => {
     const bare = withoutBackslashes(line);
     const live = bare.length < line.length &&
@@ -192,7 +192,7 @@ function laterClosers(lines: readonly string[]): readonly number[] {
 }
 
 /**
- * The segments of an Assistant message with its text and thinking as the provider sent them (S1): what is
+ * The segments of an Assistant message with its text and thinking as the provider sent them: what is
  * sent on and what is shown to a person. Other roles are never escaped and come back as they are.
  */
 export function unescapeTurn(chat: Chat, turn: Turn): readonly Segment[] {
@@ -222,7 +222,7 @@ export function unescapeTurn(chat: Chat, turn: Turn): readonly Segment[] {
   });
 }
 
-/** The fence of rule (a) that is open after the last line of a message: its backticks, or 0. */
+/** The fence of the fence rule that is open after the last line of a message: its backticks, or 0. */
 export function openFenceAtEnd(chat: Chat, turn: Turn): number {
   let ticks = 0;
   for (let line = turn.place.start + 1; line <= turn.place.end; line++) {
@@ -257,7 +257,7 @@ function optionally(word: string): string {
 
 /**
  * True when the unfinished line `partial`, at the start of which nothing has been written yet, may still turn
- * out to be live in text once more characters arrive. Only such a line has to be held back (S1).
+ * out to be live in text once more characters arrive. Only such a line has to be held back.
  */
 export function mayBecomeLive(partial: string): boolean {
   if (partial === "") return false;

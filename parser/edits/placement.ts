@@ -14,11 +14,11 @@ export interface Insertion {
 }
 
 /**
- * Places new blocks by the table of tool-cycle 3.2. All edits refer to the document as it is, yet the outcome
+ * Places new blocks. All edits refer to the document as it is, yet the outcome
  * is that of inserting one block after the other: blocks that share a place form one edit.
  *
  * Only for calls without a result. When the calling message ends inside an open fence, its closing fence is
- * written first, or the new `@You:` would be part of the code (S2).
+ * written first, or the new `@You:` would be part of the code.
  */
 export function insertBlocks(chat: Chat, insertions: readonly Insertion[]): Edit[] {
   const byTurn = new Map<number, Insertion[]>();

@@ -49,7 +49,7 @@ export function fenceForParts(parts: Iterable<string>): string {
   return "`".repeat(longest + 1);
 }
 
-/** The lines of a finished result block (tool-cycle 4.3). */
+/** The lines of a finished result block. */
 export function finalLines(id: string, block: FinalBlock): string[] {
   const fence = fenceFor(block.content);
   const { error } = block;
@@ -63,7 +63,7 @@ export function finalLines(id: string, block: FinalBlock): string[] {
   return [header, "", fence + block.language, ...block.content.split("\n"), fence];
 }
 
-/** The lines of an empty placeholder (tool-cycle 1.1). */
+/** The lines of an empty placeholder. */
 export function placeholderLines(id: string, status: Lifecycle, style: WrittenStyle): string[] {
   const header = `**Tool Result:** \`${id}\``;
   return style === "header"
@@ -133,7 +133,7 @@ export function setStatus(chat: Chat, result: Result, status: Lifecycle, style: 
   return edits;
 }
 
-/** Marks a placeholder as rejected with a message, which replaces the body (tool-cycle 4.4). */
+/** Marks a placeholder as rejected with a message, which replaces the body. */
 export function rejectWith(chat: Chat, result: Result, message: string, style: WrittenStyle): Edit {
   const { header, opener } = statusLines(chat, result, "rejected", style);
   const fence = fenceFor(message);

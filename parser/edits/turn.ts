@@ -7,7 +7,7 @@ import type { Chat } from "../types.ts";
 
 /**
  * What has to be appended to a document before the first line of a new message, with LF as line end: a missing line
- * end, the fence that the last message leaves open and that would swallow the marker (S2), a blank line, the marker.
+ * end, the fence that the last message leaves open and that would swallow the marker, a blank line, the marker.
  */
 export function openTurn(chat: Chat, role: "You" | "Assistant"): string {
   const { byteLength } = chat;

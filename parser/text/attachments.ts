@@ -1,4 +1,4 @@
-// The names of files that stand in the header of a result, behind `attachments=` (tools 7.4).
+// The names of files that stand in the header of a result, behind `attachments=`.
 
 import { readTokens } from "./status_words.ts";
 

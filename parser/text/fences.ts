@@ -1,4 +1,4 @@
-// Code fences of a text, in which a person shows code rather than writes it (chat-format 5, rule a).
+// Code fences of a text, in which a person shows code rather than writes it.
 
 import { fenceClose, fenceOpen } from "./lines.ts";
 

@@ -21,7 +21,7 @@ export const MARKER = 1 << 0;
 export const LEGACY = 1 << 1;
 /** Backticks in column 1; their count is the number of the mark. */
 export const TICKS = 1 << 2;
-/** The backticks open a fence under rule (a). */
+/** The backticks open a fence under the fence rule. */
 export const OPENS = 1 << 3;
 /** Nothing but whitespace follows the backticks, so they can close a fence. */
 export const BARE = 1 << 4;

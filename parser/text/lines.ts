@@ -88,7 +88,7 @@ export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   return skipSpace(bytes, from, to) === to;
 }
 
-/** A role marker line such as `@You:`; gives the span of the role word (chat-format 4). */
+/** A role marker line such as `@You:`; gives the span of the role word. */
 export function markerRole(bytes: Uint8Array, from: number, to: number): Span | null {
   if (from >= to || bytes[from] !== AT) return null;
   const end = skipWord(bytes, from + 1, to);
@@ -96,7 +96,7 @@ export function markerRole(bytes: Uint8Array, from: number, to: number): Span | 
   return isBlank(bytes, end + 1, to) ? { from: from + 1, to: end } : null;
 }
 
-/** A marker with text on its own line, `@You: hello`, for the three known roles (chat-format 13). */
+/** A marker with text on its own line, `@You: hello`, for the three known roles. */
 export function legacyMarker(
   bytes: Uint8Array,
   from: number,
@@ -112,7 +112,7 @@ export function legacyMarker(
   return null;
 }
 
-/** Rule (a): opens a fence that hides markers. The number of backticks (3 or more), else 0 (chat-format 5). */
+/** Opens a fence that hides markers. The number of backticks (3 or more), else 0. */
 export function fenceOpen(bytes: Uint8Array, from: number, to: number): number {
   const end = skipTicks(bytes, from, to);
   if (end - from < 3 || indexOf(bytes, TICK, end, to) >= 0) return 0;
@@ -125,12 +125,12 @@ export function bareTicks(bytes: Uint8Array, from: number, to: number): number {
   return end > from && isBlank(bytes, end, to) ? end - from : 0;
 }
 
-/** Closes a fence of `ticks` backticks under rule (a) (chat-format 5). */
+/** Closes a fence of `ticks` backticks under the fence rule. */
 export function fenceClose(bytes: Uint8Array, from: number, to: number, ticks: number): boolean {
   return bareTicks(bytes, from, to) >= ticks;
 }
 
-/** Rule (b), the body of a tool block: one or more backticks, a language, and anything (chat-format 5). */
+/** The fence of a tool block: one or more backticks, a language, and anything. */
 export interface BlockOpen {
   readonly ticks: number;
   /** Word characters, colon, dot, underscore, percent, minus; may be empty. */
@@ -158,7 +158,7 @@ export interface ToolUseHeader {
   readonly id: Span;
 }
 
-/** A Tool Use header: name in backticks, id in backticks inside parentheses, rest ignored (chat-format 6.2). */
+/** A Tool Use header: name in backticks, id in backticks inside parentheses, rest ignored. */
 export function toolUseHeader(bytes: Uint8Array, from: number, to: number): ToolUseHeader | null {
   if (!startsWith(bytes, from, to, TOOL_USE)) return null;
   const name = ticked(bytes, skipSpace(bytes, from + TOOL_USE.length, to), to);
@@ -178,7 +178,7 @@ export interface ToolResultHeader {
   readonly suffix: Span | null;
 }
 
-/** A Tool Result header with its id and optional suffix (chat-format 7.1). */
+/** A Tool Result header with its id and optional suffix. */
 export function toolResultHeader(bytes: Uint8Array, from: number, to: number): ToolResultHeader | null {
   if (!startsWith(bytes, from, to, TOOL_RESULT)) return null;
   const id = ticked(bytes, skipSpace(bytes, from + TOOL_RESULT.length, to), to);
@@ -204,7 +204,7 @@ export interface ThinkingTag {
   readonly signature: { readonly provider: Span; readonly value: Span } | null;
 }
 
-/** An opening or self-closed thinking tag that is the whole line (chat-format 6.1). */
+/** An opening or self-closed thinking tag that is the whole line. */
 export function thinkingTag(bytes: Uint8Array, from: number, to: number): ThinkingTag | null {
   if (!startsWith(bytes, from, to, THINKING)) return null;
   const afterName = from + THINKING.length;
@@ -236,7 +236,7 @@ export function thinkingClose(bytes: Uint8Array, from: number, to: number): bool
   return to - from === THINKING_CLOSE.length && startsWith(bytes, from, to, THINKING_CLOSE);
 }
 
-/** An abort marker that is the whole line; gives the span of its trimmed message (chat-format 6.3). */
+/** An abort marker that is the whole line; gives the span of its trimmed message. */
 export function abortMarker(bytes: Uint8Array, from: number, to: number): Span | null {
   if (!startsWith(bytes, from, to, COMMENT_OPEN)) return null;
   const word = skipSpace(bytes, from + COMMENT_OPEN.length, to);
@@ -248,14 +248,14 @@ export function abortMarker(bytes: Uint8Array, from: number, to: number): Span |
   return { from: start, to: skipSpaceBack(bytes, start, end) };
 }
 
-/** The first line of a frontmatter block: three backticks and a language word; gives the word (chat-format 3). */
+/** The first line of a frontmatter block: three backticks and a language word; gives the word. */
 export function frontmatterOpen(bytes: Uint8Array, from: number, to: number): Span | null {
   if (skipTicks(bytes, from, to) !== from + 3) return null;
   const end = skipWord(bytes, from + 3, to);
   return end > from + 3 && isBlank(bytes, end, to) ? { from: from + 3, to: end } : null;
 }
 
-/** The last line of a frontmatter block: exactly three backticks and whitespace (chat-format 3). */
+/** The last line of a frontmatter block: exactly three backticks and whitespace. */
 export function frontmatterClose(bytes: Uint8Array, from: number, to: number): boolean {
   return bareTicks(bytes, from, to) === 3;
 }

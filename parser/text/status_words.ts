@@ -1,4 +1,4 @@
-// The words of a result's status: read and found in one place, so that what is written is what was read (chat-format 7.2).
+// The words of a result's status: read and found in one place, so that what is written is what was read.
 
 import { distance, nearest } from "../../base/names.ts";
 import type { MetaValue, Status } from "../types.ts";

@@ -239,7 +239,7 @@ export class Text {
     return decodeBytes(this.slice(from, to));
   }
 
-  /** Decoded text of a byte range with lines joined by LF, as the format joins them (chat-format 1). */
+  /** Decoded text of a byte range with lines joined by LF, as the format joins them. */
   text(from: number, to: number): string {
     const text = this.decode(from, to);
     return this.crlf ? text.replaceAll("\r\n", "\n") : text;

@@ -70,7 +70,7 @@ export interface Message {
   readonly nodes: NodeRange;
   /** It holds calls or results, whole or not. */
   readonly hasTools: boolean;
-  /** A fence of rule (a) that swallows a role marker because nothing closes it. */
+  /** A fence of the fence rule that swallows a role marker because nothing closes it. */
   readonly swallowing: { readonly at: number; readonly ticks: number } | null;
   /** Lines of the old form `@You: text` outside of fences. */
   readonly legacy: readonly number[];
@@ -155,7 +155,7 @@ export class MessageReader {
     return this.#text.decode(offset + 1, end);
   }
 
-  /** Finds the end of the message under rule (a): the next marker outside of a fence. Gives lines of the old form. */
+  /** Finds the end of the message under the fence rule: the next marker outside of a fence. Gives lines of the old form. */
   #split(offset: number): readonly number[] {
     const { length } = this.#text;
     const ahead = this.#ahead;

@@ -1,4 +1,4 @@
-// Warnings about the document as a whole: what would otherwise be left out or misread in silence (S4).
+// Warnings about the document as a whole: what would otherwise be left out or misread in silence.
 //
 // After an update only changed messages are looked into. Findings of messages are kept with them (message_index.ts), pages
 // remember whether they hold any, and ids are counted up and down (ids.ts).

@@ -1,4 +1,4 @@
-// The findings of a parse: their families and their sentences (chat-format 11).
+// The findings of a parse: their families and their sentences.
 
 import type { ParseCode } from "../types.ts";
 import { nearest } from "../../base/names.ts";

@@ -1,4 +1,4 @@
-// The status of a tool result, in its three spellings, and the extra tokens of its header (chat-format 7.2).
+// The status of a tool result, in its three spellings, and the extra tokens of its header.
 
 import {
   readFence,
@@ -19,7 +19,7 @@ export interface StatusReading {
 }
 
 /**
- * Reads a result's status (tool-cycle 1.1).
+ * Reads a result's status.
  *
  * @param suffix the inside of the parentheses of the header, if there are any
  * @param language the language directly behind the backticks of the opening fence

@@ -12,7 +12,7 @@ const LF = 0x0a;
 const WINDOW = 4096;
 
 /**
- * The segments of the bytes `from..to` (chat-format 8.1). Texts next to each other stay apart when the second begins
+ * The segments of the bytes `from..to`. Texts next to each other stay apart when the second begins
  * at an opener that is never closed. What `{% raw %}` and `{% endraw %}` enclose is one text. An empty run has no
  * segments. With `fences`, an opener in a closed code fence that is not closed in there makes text of the rest of that fence
  * only: most of what is quoted is of another language.

@@ -12,9 +12,9 @@ export interface SessionOptions {
   /** Absolute path of the document, or null when it is unsaved: paths then begin in `environment.cwd`. */
   readonly document: string | null;
   readonly environment: Environment;
-  /** Default: the limits of frontmatter-config 3.8. */
+  /** @default the limits of the settings */
   readonly limits?: Limits;
-  /** Takes what `print` in the first block writes, which is the document's text: make it safe before it is shown (S5). */
+  /** Takes what `print` in the first block writes, which is the document's text: make it safe before it is shown. */
   readonly print: (line: string) => void;
   /** Default: every file. */
   readonly isReadable?: ReadPolicy;

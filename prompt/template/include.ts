@@ -1,4 +1,4 @@
-// `include` of the Lua environment: another file as template text or as an attachment (chat-format 9.3).
+// `include` of the Lua environment: another file as template text or as an attachment.
 
 import { folderOfDocument } from "../../base/paths.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";

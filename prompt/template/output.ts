@@ -94,7 +94,7 @@ export const print: HostFunction = (cell) => {
   return 0;
 };
 
-/** Puts the value of an expression out (chat-format 8.3). */
+/** Puts the value of an expression out. */
 export function emitValue(cell: Cell, index: number): void {
   const output = outputOf(cell);
   const type = cell.type(index);

@@ -1,4 +1,4 @@
-// System prompts that come with the program: `include("urn:flemma:personality:NAME")` (chat-format 9.3, long-work 1).
+// System prompts that come with the program: `include("urn:flemma:personality:NAME")`.
 //
 // Nothing in them may change from one request to the next by itself, for a changed prefix costs money and thinking: no
 // time, no branch, no listing, and the day is the one of the document's first request.

@@ -1,4 +1,4 @@
-// What a project says to whoever works in it: its instruction files, for generated system prompts (long-work 1).
+// What a project says to whoever works in it: its instruction files, for generated system prompts.
 
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";

@@ -1,4 +1,4 @@
-// Which tags of a text stand in a closed code fence, where a person shows code rather than writes it (chat-format 5, rule a).
+// Which tags of a text stand in a closed code fence, where a person shows code rather than writes it.
 
 import { closedFences, type Fence } from "../../parser/text/fences.ts";
 import type { Place, Segment, TemplateSegment } from "../../parser/types.ts";

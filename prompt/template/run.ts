@@ -1,5 +1,4 @@
-// Runs the templates of a document, message after message in one environment, and tells what went wrong at which tag
-// (chat-format 8.3).
+// Runs the templates of a document, message after message in one environment, and tells what went wrong at which tag.
 
 import { fileFinding, type FileFlaw } from "../attach.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
@@ -55,7 +54,7 @@ export class Templates {
 
   /**
    * Starts in the cell of the document's block. All messages share one environment, which sees the variables of a Lua
-   * block or, when there was none, the given ones; they also share one allowance (frontmatter-config 3.8).
+   * block or, when there was none, the given ones; they also share one allowance.
    */
   static async start(
     session: LuaSession,

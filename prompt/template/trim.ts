@@ -1,4 +1,4 @@
-// Trim marks of template tags: what `{{-` and `-}}` take off the text beside them (chat-format 8.2).
+// Trim marks of template tags: what `{{-` and `-}}` take off the text beside them.
 
 import type { Segment } from "../../parser/types.ts";
 import { isTag } from "./quoted.ts";

@@ -1,4 +1,4 @@
-// The conversation in the shape of the Anthropic Messages API (providers section 4.1).
+// The conversation in the shape of the Anthropic Messages API.
 
 import { trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";

@@ -52,7 +52,7 @@ function fallback({ message }: ProviderError): RequestFallback | null {
   return FALLBACKS.find(([words]) => words.test(message))?.[1] ?? null;
 }
 
-/** The text of a signed block was edited, or the model is one that does not take it (known fault 71). */
+/** The text of a signed block was edited, or the model is one that does not take it. */
 const SIGNATURE_REFUSED =
   "Take the signature out of the opening tag of that thinking block, which makes it ordinary text, or delete " +
   "the block; then send again.";

@@ -1,4 +1,4 @@
-// The request of the Anthropic Messages API: body, headers and address (providers section 4).
+// The request of the Anthropic Messages API: body, headers and address.
 
 import { endpointUrl } from "../http/endpoint.ts";
 import { type JsonValue, writeBody } from "../request/json.ts";

@@ -1,4 +1,4 @@
-// How a request asks an Anthropic model to think, by what the model takes (providers sections 4.3 and 8.3).
+// How a request asks an Anthropic model to think, by what the model takes.
 
 import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model, ModelThinking } from "../models/types.ts";

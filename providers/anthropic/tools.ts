@@ -1,4 +1,4 @@
-// Tools in the shape of the Anthropic Messages API (providers section 4.2).
+// Tools in the shape of the Anthropic Messages API.
 
 import { type JsonValue, toJson } from "../request/json.ts";
 import { sortedTools, toolDescription, wireName } from "../request/wire.ts";

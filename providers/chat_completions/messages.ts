@@ -1,4 +1,4 @@
-// The conversation in the shape of Chat Completions (providers section 7.1).
+// The conversation in the shape of Chat Completions.
 
 import { quickHash } from "../../base/hash.ts";
 import { isBlank, trimBlank } from "../../prompt/blank.ts";

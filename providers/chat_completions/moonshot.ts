@@ -1,4 +1,4 @@
-// Moonshot (Kimi), which speaks Chat Completions (providers sections 7.1 and 7.2, providers-2026-11 section 4).
+// Moonshot (Kimi), which speaks Chat Completions.
 
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";

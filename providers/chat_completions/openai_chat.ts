@@ -1,4 +1,4 @@
-// Any server that speaks Chat Completions: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter (providers-2026-11 section 5).
+// Any server that speaks Chat Completions: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter.
 
 import type { ProviderSettings } from "../../config/settings.generated.ts";
 import type { KnownProvider } from "../known.ts";

@@ -1,4 +1,4 @@
-// The request of a Chat Completions server: what all of them share of body, headers and address (providers section 7).
+// The request of a Chat Completions server: what all of them share of body, headers and address.
 
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";

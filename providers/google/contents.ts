@@ -1,4 +1,4 @@
-// The conversation as contents of Gemini's generateContent (providers section 6.1).
+// The conversation as contents of Gemini's generateContent.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";

@@ -1,4 +1,4 @@
-// The request of Gemini's streamGenerateContent, at Vertex AI and at AI Studio (providers section 6).
+// The request of Gemini's streamGenerateContent, at Vertex AI and at AI Studio.
 
 import { endpointUrl } from "../http/endpoint.ts";
 import { choiceOf } from "../models/choice.ts";

@@ -1,4 +1,4 @@
-// Which part of a message carries which thought signature (providers section 6.1, providers-2026-11 section 3.2).
+// Which part of a message carries which thought signature.
 //
 // A signature belongs to one part of a reply and must go back on that very part. In the document it stands in a thinking
 // block before the part that it signs, which is how this program writes replies, or in one at the end of the message,

@@ -1,4 +1,4 @@
-// Where a provider is reached: a setting, a variable, or its own address (cli section 8).
+// Where a provider is reached: a setting, a variable, or its own address.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";

@@ -1,4 +1,4 @@
-// What went wrong between us and a provider, as a value with a class and a hint (providers section 11).
+// What went wrong between us and a provider, as a value with a class and a hint.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ErrorClass, ProviderError } from "../types.ts";

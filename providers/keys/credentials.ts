@@ -1,4 +1,4 @@
-// Finds the secret of a provider by asking one place after the other (providers section 15).
+// Finds the secret of a provider by asking one place after the other.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Credential, CredentialQuery, CredentialResolver, FoundCredential } from "./types.ts";

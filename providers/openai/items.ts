@@ -1,4 +1,4 @@
-// The conversation as input items of the Responses API (providers section 5.1).
+// The conversation as input items of the Responses API.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";

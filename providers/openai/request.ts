@@ -1,4 +1,4 @@
-// The request of OpenAI's Responses API: body, headers and address (providers section 5).
+// The request of OpenAI's Responses API: body, headers and address.
 
 import { endpointUrl } from "../http/endpoint.ts";
 import { choiceOf } from "../models/choice.ts";

@@ -1,4 +1,4 @@
-// How providers count the tokens of a request without answering it (providers section 18): the request for that, and its answer.
+// How providers count the tokens of a request without answering it: the request for that, and its answer.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ProviderRequest } from "../types.ts";

@@ -1,4 +1,4 @@
-// How much a model that is told a word for it shall think (providers section 8.3).
+// How much a model that is told a word for it shall think.
 
 import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model } from "../models/types.ts";

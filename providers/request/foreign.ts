@@ -1,4 +1,4 @@
-// Thinking that another provider wrote, as text: APIs take only their own as thinking (providers section 3.1).
+// Thinking that another provider wrote, as text: APIs take only their own as thinking.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";

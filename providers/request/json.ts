@@ -1,7 +1,7 @@
 // The body writer: deterministic JSON text, so that equal conversations give equal bytes for prefix caches.
 //
 // Keys are sorted bytewise at every depth; at the top level a provider's trailing keys come last in a given
-// order (providers section 2). Tool inputs are carried as `Raw`: the model's own text, never parsed and
+// order. Tool inputs are carried as `Raw`: the model's own text, never parsed and
 // encoded again, because that would change numbers and the order of members.
 
 import { compactJson } from "../../base/text/json_text.ts";
@@ -116,7 +116,7 @@ function sortedKeys(value: object): string[] {
   return Object.keys(value).sort(byBytes);
 }
 
-/** JSON text in which an escaped surrogate without its other half is U+FFFD (known fault 73). */
+/** JSON text in which an escaped surrogate without its other half is U+FFFD. */
 function withoutHalves(text: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
   return text.replace(

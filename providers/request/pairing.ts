@@ -15,7 +15,7 @@ interface Met {
 
 /**
  * The result of each call that has one, in the order of the results. Providers want every call answered once,
- * right behind it, whatever a document looks like (known faults 67, 68, 70).
+ * right behind it, whatever a document looks like.
  *
  * A result belongs to the nearest message above that calls by its id. Of several such calls in one message the last
  * are answered, in their order: of calls with one id only the last is ever run. A further result takes the place of

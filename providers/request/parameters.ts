@@ -1,4 +1,4 @@
-// The parameters of one request: a provider's own table over the general one (providers sections 8.1, 8.2).
+// The parameters of one request: a provider's own table over the general one.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Parameters, Settings } from "../../config/settings.generated.ts";

@@ -1,4 +1,4 @@
-// Images and documents in results, and a conversation without them for whoever takes none (tools 7.4).
+// Images and documents in results, and a conversation without them for whoever takes none.
 
 import type { Part, Prompt } from "../../prompt/types.ts";
 import type { RequestFallback } from "../types.ts";

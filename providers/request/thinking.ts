@@ -1,4 +1,4 @@
-// The unified thinking setting as a token budget and an effort for one model (providers section 8.3).
+// The unified thinking setting as a token budget and an effort for one model.
 
 import type { ThinkingLevel } from "../../config/values.ts";
 import type { Level, Model } from "../models/types.ts";

@@ -1,4 +1,4 @@
-// Names and ids as they travel: what every provider does alike (providers section 3).
+// Names and ids as they travel: what every provider does alike.
 
 import program from "../../deno.json" with { type: "json" };
 import { toJson, writeJson } from "./json.ts";

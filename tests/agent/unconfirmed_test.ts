@@ -1,4 +1,4 @@
-// What a command could have written is not the person's word until they confirm it (S17; found S12, S13).
+// What a command could have written is not the person's word until they confirm it.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "../cli/harness.ts";

@@ -1,4 +1,4 @@
-// cli section 9, line by line, with real processes.
+// Wrong input on the command line, with real processes.
 
 import assert from "node:assert/strict";
 import { OTHER_NAMES } from "../../commands/line/suggestion.ts";

@@ -1,4 +1,4 @@
-// What editors rely on (editors 2): no call of a filter empties a buffer, whatever it is given and whoever ends it.
+// What editors rely on: no call of a filter empties a buffer, whatever it is given and whoever ends it.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, SOURCES, withScene } from "./harness.ts";

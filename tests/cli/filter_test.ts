@@ -1,4 +1,4 @@
-// cli section 3: whatever happens, the complete document comes out once.
+// Whatever happens, the complete document comes out once.
 
 import assert from "node:assert/strict";
 import { meaningOf } from "../../commands/io/interrupt.ts";

@@ -1,4 +1,4 @@
-// cli section 4 with real processes, signals and a second writer.
+// Changes in place, with real processes, signals and a second writer.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "./harness.ts";

@@ -1,4 +1,4 @@
-// A reply streams in while a person saves: their lines stay, the reply stays whole (editors 3).
+// A reply streams in while a person saves: their lines stay, the reply stays whole.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// The contract of a filter (editors 2) with real editors on a real terminal: the buffer is right or as it was, one undo
+// The contract of a filter with real editors on a real terminal: the buffer is right or as it was, one undo
 // takes a filter back, nothing is lost, nothing runs twice.
 
 import assert from "node:assert/strict";

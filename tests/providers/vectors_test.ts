@@ -83,7 +83,7 @@ const CHANGED: Readonly<Record<string, Change>> = {
     document_after:
       `${TAY}\n@Assistant:\nIt rises\n\n<!-- flemma:aborted: api_error — Internal server error -->\n`,
   },
-  // S14, and "Settled" 6: a stream without its closing event is an error of class network.
+  // A stream without its closing event is an error of class network.
   "anthropic/network-drop": {
     document_after: `${TAY}\n@Assistant:\nIt rises on Ben\n\n<!-- flemma:aborted: MESSAGE -->\n`,
     error: { class: "network" },
@@ -187,7 +187,7 @@ const CHANGED: Readonly<Record<string, Change>> = {
       `${PRIME}\n@Assistant:\nWell\n\n<!-- flemma:aborted: Response blocked by Vertex AI (SAFETY) -->\n`,
     error: { message: "Response blocked by Vertex AI (SAFETY)", class: "blocked" },
   },
-  // providers-2026-11 section 4: Kimi refuses every temperature but the one it has anyway.
+  // Kimi refuses every temperature but the one it has anyway.
   "moonshot/request-history": { body: { temperature: undefined } },
 };
 

@@ -1,4 +1,4 @@
-// What commands, other runs and other users do at the wrong moment: nothing of it makes a command run bare (safety S16).
+// What commands, other runs and other users do at the wrong moment: nothing of it makes a command run bare.
 
 import assert from "node:assert/strict";
 import { WAIT, withInnerScript } from "../../sandbox/process/inner_script.ts";

@@ -64,7 +64,7 @@ Deno.test("the calculators show their expression, and the delay if there is one"
   assert.equal(preview("calculator_async", { expression: "2", delay: 50 }), "calculator_async: 2  # 50ms");
 });
 
-Deno.test("tools 6: the preview of a waiting call says that its input does not fit, before anyone approves it", () => {
+Deno.test("the preview of a waiting call says that its input does not fit, before anyone approves it", () => {
   assert.equal(
     preview("read", { path: 7, label: "look" }),
     "read: (will not run, /path: must be string)   # look",

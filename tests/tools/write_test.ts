@@ -175,7 +175,7 @@ Deno.test("otherwise the file is replaced whole by a rename", () =>
     assert.equal(new TextDecoder().decode(buffer.subarray(0, count ?? 0)), "old");
   }));
 
-Deno.test("sandbox 8 rule 4: where policy allows only the file itself it is written in place, no sibling appears", () =>
+Deno.test("where policy allows only the file itself it is written in place, no sibling appears", () =>
   inScene(async (place) => {
     await Deno.mkdir(place.path("dir"));
     await Deno.writeTextFile(place.path("dir/a"), "a longer old content");
@@ -189,7 +189,7 @@ Deno.test("sandbox 8 rule 4: where policy allows only the file itself it is writ
     assert.match(await writeError(place, "dir/c", "x", { sandbox }), /not writable/);
   }));
 
-Deno.test("sandbox 8 rule 3: a link that takes the place of the file is not followed", () =>
+Deno.test("a link that takes the place of the file is not followed", () =>
   inScene(async (place) => {
     await Deno.writeTextFile(place.path("precious"), "mine");
     await Deno.symlink("precious", place.path("a"));

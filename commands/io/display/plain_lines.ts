@@ -5,7 +5,7 @@ import type { CycleEvent } from "../../../cycle/types.ts";
 import { type Display, elapsed, REAL, type Surroundings } from "./display.ts";
 import type { Messages } from "../messages.ts";
 
-/** Writes to standard error, never a control character. Every text from outside is made visible first (S5). */
+/** Writes to standard error, never a control character. Every text from outside is made visible first. */
 export class PlainLines implements Display {
   /** Whether the reply itself is shown too: a person reads it, a log has the document. */
   readonly #showsText: boolean;

@@ -38,7 +38,7 @@ interface Activity {
   readonly output?: string;
 }
 
-/** Draws on standard error. Every text from outside is made visible before it is shown (S5). */
+/** Draws on standard error. Every text from outside is made visible before it is shown. */
 export class Terminal implements Display {
   /** Running tools by id, and the request under the empty name. */
   readonly #activities = new Map<string, Activity>();

@@ -10,7 +10,7 @@ import { Exit, worstExit } from "../../io/exit.ts";
 import { Interrupts } from "../../io/interrupt.ts";
 import { BatchReport } from "./report.ts";
 
-/** Advances every document that the command line names; answers with the worst exit code (long-work 7). */
+/** Advances every document that the command line names; answers with the worst exit code. */
 export async function advanceMany(invocation: Invocation, jobs: number): Promise<number> {
   const { messages } = invocation;
   const files = await distinct(invocation);

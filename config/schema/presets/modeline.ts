@@ -1,4 +1,4 @@
-// One-line settings: `PROVIDER MODEL key=value …`, and the types of values written as text (providers 16).
+// One-line settings: `PROVIDER MODEL key=value …`, and the types of values written as text.
 
 import { failure, type Outcome, success } from "../../../base/problem.ts";
 

@@ -32,7 +32,7 @@ export function isBlank(line: string): boolean {
   return BLANK.test(line);
 }
 
-/** Backticks of a line that opens a fence of rule (a), else 0. */
+/** Backticks of a line that opens a fence of the fence rule, else 0. */
 export function fenceTicks(line: string): number {
   return (FENCE.exec(line)?.[1] ?? "").length;
 }

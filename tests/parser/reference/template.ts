@@ -20,7 +20,7 @@ const HIDING =
 const RAW_CODE = /^[ \t\r\n]*raw[ \t\r\n]*-?$/;
 const END_RAW = /\{%(-?)([ \t\r\n]*endraw[ \t\r\n]*)(-?)%\}/g;
 
-/** The parts of a run of text (chat-format 8.1); `fenced` where a fence quotes an opener that it does not close. */
+/** The parts of a run of text; `fenced` where a fence quotes an opener that it does not close. */
 export function template(text: string, fenced: boolean): Part[] {
   const parts: Part[] = [];
   const plain = (from: number, to: number, unclosed = false) => {

@@ -1,4 +1,4 @@
-// From tries to a verdict: what the real policy and the empty one came to, one row a way (safety S16).
+// From tries to a verdict: what the real policy and the empty one came to, one row a way.
 
 import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../../base/problem.ts";

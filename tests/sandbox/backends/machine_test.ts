@@ -1,4 +1,4 @@
-// When `auto` may run bare: only where the machine itself has no sandbox to give (safety S16). One row a condition.
+// When `auto` may run bare: only where the machine itself has no sandbox to give. One row a condition.
 
 import assert from "node:assert/strict";
 import { isChroot, isOfMachine, type Machine, readMachine } from "../../../sandbox/backends/machine.ts";
