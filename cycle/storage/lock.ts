@@ -18,8 +18,11 @@ import { documentKey, stateFolder } from "./state_files.ts";
 
 /** Written into the lock file so that other runs can name the holder. */
 export interface Holder {
+  /** Id of its process. */
   readonly pid: number;
+  /** Name of the machine it runs on. */
   readonly host: string;
+  /** Real path of the document. */
   readonly path: string;
   /** Boot id of the machine, if the system reports one. */
   readonly boot?: string;
