@@ -420,6 +420,8 @@ Deno.test("behind the wall a tool writes where the policy lets it and nowhere el
     }
     return { content: JSON.stringify(Object.values(tried)) };`),
     );
+    // A default path that is missing is not made, so the folder for data has to be there.
+    await Deno.mkdir(`${place.environment.home}/.local/share`, { recursive: true });
     const { text } = await called(place, "writes");
     assert.equal(text, "[true,true,false,false]");
   });

@@ -362,7 +362,7 @@ Deno.test("where no rule can be made, or none would change a thing, the reason i
     write(place, bash("c1", "ls"));
     place.settings("sandbox: false\ntools: { auto_approve: [], rules: [{ ask: bash, command: ls }] }\n");
     const asked = await review(place, ["s", "q"]);
-    assert.match(asked.shown, /policy {2}asks \(a rule\):\s+\S+config\.yaml:2:\d+ says\s+ask bash\(ls\)/);
+    assert.match(asked.shown, /policy {2}asks \(a rule\):\s+\S+config\.yaml:2:\d+\s+says\s+ask bash\(ls\)/);
     assert.match(asked.shown, /The call would wait again all the same/);
     assert.deepEqual(statuses(place), { c1: "pending" });
   }));
