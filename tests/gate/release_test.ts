@@ -198,6 +198,8 @@ Deno.test("every generated module of the program is a bundle whose parts are tol
     "commands/setup/demo_files.generated.ts",
     "commands/setup/editor_files.generated.ts",
     "config/layers/model_choices.generated.ts",
+    "config/rules/builtin_tools.generated.ts",
+    "config/settings.generated.ts",
     "parser/scan/wasm.generated.ts",
     "parser/tree/names.generated.ts",
     "parser/tree/terms.generated.ts",
