@@ -8,7 +8,7 @@ import type { BackendConfig } from "../../../sandbox/types.ts";
 const WORKS: Outcome<void> = success(undefined);
 const fails = (stated: string, part?: string): Outcome<void> => ({
   ok: false,
-  problem: { code: "sandbox-setup-failed", message: stated, ...{ stated, part } },
+  problem: { code: "sandbox-setup-failed", message: stated, ...{ stderr: stated, part } },
 });
 const MACHINE = fails("machine");
 const RACE = fails("race");

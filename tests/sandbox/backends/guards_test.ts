@@ -168,14 +168,14 @@ Deno.test("a verdict is believed only on the ground it was found on and from thi
     assert.equal(await readCachedFailure("other", programOf, host), null);
     assert.equal(await ask(() => Promise.resolve(`${root}/none`)), null);
     assert.equal(await ask(() => Promise.resolve("/bin/sh")), null, "another program");
-    const { folderAccess } = JSON.parse(whole);
+    const { machine } = JSON.parse(whole);
     const spoilt = [
       "{",
       "null",
-      JSON.stringify({ folderAccess: JSON.parse(folderAccess), problem }),
-      JSON.stringify({ folderAccess, problem: { code: "c" } }),
-      JSON.stringify({ folderAccess, problem: { code: "c", message: 1 } }),
-      JSON.stringify({ folderAccess }),
+      JSON.stringify({ machine: JSON.parse(machine), problem }),
+      JSON.stringify({ machine, problem: { code: "c" } }),
+      JSON.stringify({ machine, problem: { code: "c", message: 1 } }),
+      JSON.stringify({ machine }),
       JSON.stringify({ problem }),
     ];
     for (const text of spoilt) {
