@@ -13,7 +13,7 @@ const NETWORK = `The sandbox may keep it from the network. ${OUTSIDE}`;
 
 function next(stated: string, more: Partial<FaultPlace> = {}): string | undefined {
   const server: McpServer = { command: "server", args: ["--fast"] };
-  const place = { name: "one", server, stated, confined: true, ...more };
+  const place = { name: "one", server, stderr: stated, confined: true, ...more };
   return faultOf(new Error("MCP error -32000: Connection closed"), place).next;
 }
 
