@@ -1,22 +1,19 @@
-// The providers that are built in, as what can be said of them without loading any.
+// Facts about the built-in providers that are known without loading them.
 
 import { ownKeyVariable } from "../config/values.ts";
 
-/** What is known of a provider before it is loaded. */
 export interface KnownProvider {
-  /** As settings write it. */
   readonly name: string;
-  /** As people read it. */
   readonly display: string;
-  /** Where it is reached unless settings say otherwise. */
+  /** Base URL unless the settings name another. */
   readonly defaultBaseUrl: string;
-  /** Variables that may hold the key, in order. */
+  /** Environment variables that may hold the key, in order. */
   readonly keyVariables: readonly string[];
-  /** What its key is. @default "api_key" */
+  /** Kind of key. @default "api_key" */
   readonly keyKind?: "access_token";
-  /** Whether it is asked without a key where none is found: a server of the person's own. */
+  /** Whether requests are sent without a key if none is found, as to the person's own server. */
   readonly keyOptional?: true;
-  /** How names of its models begin. */
+  /** Prefixes of its model names. */
   readonly modelNames?: RegExp;
 }
 
@@ -66,7 +63,7 @@ export const KNOWN_PROVIDERS = {
   },
 } as const satisfies Readonly<Record<string, KnownProvider>>;
 
-/** A provider of the person's own: a Chat Completions server under the name that settings give it. */
+/** Describes a Chat Completions server that the settings define under `name`. */
 export function ownProvider(name: string): KnownProvider {
   return {
     ...KNOWN_PROVIDERS.openai_chat,

@@ -1,4 +1,4 @@
-// The providers by name. Each is loaded when it is asked for: a run needs one.
+// Providers by name; each is loaded on first use, because a run needs only one.
 
 import { nearest } from "../base/names.ts";
 import { failure, type Outcome, success } from "../base/problem.ts";
@@ -6,7 +6,7 @@ import type { Settings } from "../config/settings.generated.ts";
 import { KNOWN_PROVIDERS, type KnownProvider, ownProvider } from "./known.ts";
 import type { Provider } from "./types.ts";
 
-/** What of the settings makes providers. */
+/** The settings that define providers. */
 export type ProviderSource = Pick<Settings, "providers">;
 
 const NOTHING_OWN: ProviderSource = { providers: {} };
@@ -30,29 +30,29 @@ function isBuiltIn(name: string): name is Name {
   return Object.hasOwn(KNOWN_PROVIDERS, name);
 }
 
-/** Names of all providers, sorted; those that settings make are among them. */
+/** Returns the sorted names of all providers, including those defined by settings. */
 export function providerNames(settings: ProviderSource = NOTHING_OWN): readonly string[] {
   const own = Object.keys(settings.providers).filter((name) => settings.providers[name]?.kind);
   return [...new Set([...Object.keys(KNOWN_PROVIDERS), ...own])].sort();
 }
 
-/** The built-in providers whose models have names such as this one. */
+/** Returns the built-in providers whose model names match this one. */
 export function providersOfModel(model: string): readonly string[] {
   const known: readonly KnownProvider[] = Object.values(KNOWN_PROVIDERS);
   return known.filter(({ modelNames }) => modelNames?.test(model)).map(({ name }) => name);
 }
 
-/** What can be said of a provider without loading it; null for a name that none has. */
+/** Returns the facts known without loading the provider; null for an unknown name. */
 export function knownProvider(name: string, settings: ProviderSource = NOTHING_OWN): KnownProvider | null {
   if (isBuiltIn(name)) return KNOWN_PROVIDERS[name];
   return providerNames(settings).includes(name) ? ownProvider(name) : null;
 }
 
 /**
- * The provider of that name.
+ * Loads the provider of that name.
  *
- * @param name as settings write it
- * @param settings where a person names servers of their own. @default none
+ * @param name the provider's name in the settings
+ * @param settings settings that define the person's own servers. @default none
  * @returns the provider. Fails with `provider-unknown`, which suggests the nearest name.
  */
 export async function getProvider(
@@ -65,7 +65,7 @@ export async function getProvider(
   return unknownProvider(name, settings);
 }
 
-/** Says that there is no such provider, and suggests the nearest name. */
+/** Fails with `provider-unknown`, and suggests the nearest name. */
 export function unknownProvider(name: string, settings: ProviderSource = NOTHING_OWN): Outcome<never> {
   const names = providerNames(settings);
   const near = nearest(name, names);

@@ -1,12 +1,12 @@
-// A replay server as a provider, for runs in which a script plays the model.
+// A replay server as a provider, for runs in which a script stands in for the model.
 
 import { anthropic } from "./anthropic/provider.ts";
 import type { Replay } from "./replay/server.ts";
 import type { Provider } from "./types.ts";
 
 /**
- * The provider that a replay server speaks for. It takes no key, and neither settings nor variables lead its requests
- * elsewhere.
+ * Creates the provider for a replay server. It takes no key, and settings and environment variables cannot redirect its
+ * requests.
  *
  * ```ts
  * import { chatInMemory, replayProvider, startReplay } from "flemma";
@@ -19,7 +19,7 @@ import type { Provider } from "./types.ts";
  * ```
  *
  * @param replay the server
- * @returns the provider, for as long as the server runs
+ * @returns the provider; usable as long as the server runs
  */
 export function replayProvider(replay: Replay): Provider {
   return {

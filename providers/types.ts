@@ -1,145 +1,145 @@
-// A provider as a pair of pure functions: prompt to request, stream event to effects (design: one file per API).
+// The interface of a provider: builds a request from a prompt, and turns stream events into effects.
 
 import type { Problem } from "../base/problem.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { Part, Prompt } from "../prompt/types.ts";
 import type { LongText } from "../base/text/long_text.ts";
 
-/** What a tool looks like to a provider. */
+/** A tool as the provider sees it. */
 export interface OfferedTool {
   /** The name the model calls. */
   readonly name: string;
-  /** What it is good for, for the model. */
+  /** Description for the model. */
   readonly description: string;
   /** JSON Schema of its input. */
   readonly input_schema: Readonly<Record<string, unknown>>;
   /** JSON Schema of its output. */
   readonly output_schema?: Readonly<Record<string, unknown>>;
-  /** Whether the provider holds inputs to the schema. */
+  /** Whether the provider enforces the schema on inputs. */
   readonly strict?: boolean;
 }
 
 /** A request, ready to be posted. */
 export interface ProviderRequest {
-  /** The method of HTTP. */
+  /** HTTP method. */
   readonly method: "POST";
-  /** The whole address. */
+  /** Full URL. */
   readonly url: string;
-  /** Header lines, the key among them. */
+  /** Request headers, including the API key. */
   readonly headers: Readonly<Record<string, string>>;
   /** The exact bytes of the body, as text. */
   readonly body: string;
 }
 
-/** What a request is made from. */
+/** Everything a request is built from. */
 export interface RequestInput {
   /** The conversation. */
   readonly prompt: Prompt;
-  /** The tools that are offered. */
+  /** The tools offered to the model. */
   readonly tools: readonly OfferedTool[];
-  /** What holds for the document. */
+  /** The effective settings of the document. */
   readonly settings: Settings;
   /** Absolute path of the document, or null. */
   readonly document: string | null;
-  /** The secret. */
+  /** The API key; empty if the provider takes none. */
   readonly key: string;
-  /** Where the provider is reached, without a slash at the end. */
+  /** Base URL of the provider, without a trailing slash. */
   readonly baseUrl: string;
-  /** The day of the request in UTC, as `2026-11-28`: models end. */
+  /** Day of the request in UTC, such as `2026-11-28`; decides whether a model is past its end date. */
   readonly day: string;
-  /** Thinking of the document that is not sent. @default all is sent */
+  /** Thinking blocks of the document to leave out. @default none */
   readonly leftOut?: ReadonlySet<ThinkingPart>;
-  /** What the provider refused in an earlier try. @default nothing */
+  /** Reductions to apply, because the provider refused an earlier attempt. @default none */
   readonly fallbacks?: ReadonlySet<RequestFallback>;
-  /** What was noted of earlier replies, by what it is about; null for what was not. @default nothing was */
+  /** Returns what was noted about an earlier reply under this key; null if nothing was. @default nothing was noted */
   readonly recall?: (about: string) => string | null;
 }
 
-/** Thinking as it stands in a document. */
+/** A thinking block of a document. */
 export type ThinkingPart = Extract<Part, { kind: "thinking" }>;
 
-/** What a request can do without when the provider refuses it. */
+/** Part of a request that is left out or rewritten after the provider refused it. */
 export type RequestFallback =
-  /** All thinking of earlier replies. */
+  /** All thinking of earlier replies is left out. */
   | "earlier-thinking"
-  /** The word about what becomes of thinking that no longer fits. */
+  /** The instruction about thinking that no longer matches its context is left out. */
   | "binding"
-  /** Temperature and other sampling values. */
+  /** Temperature and other sampling parameters are left out. */
   | "sampling"
-  /** Messages with calls that lack their reasoning: it goes back with each, be it empty. */
+  /** Messages with calls but no reasoning get a reasoning field, empty if need be. */
   | "bare-calls"
-  /** A system message: its text goes in front of the person's first words. */
+  /** The system message is left out; its text goes in front of the first user message. */
   | "system-role"
-  /** Ids of calls as they are: nine letters and digits take their place. */
+  /** Call ids are replaced with ids of nine letters and digits. */
   | "long-ids"
-  /** Images and documents in results: the model gets the text about them. */
+  /** Images and documents in results are replaced with a text about them. */
   | "result-files"
-  /** The wish how the model shall think. */
+  /** The parameter that configures thinking is left out. */
   | "thinking"
-  /** The wish for words about its thinking. */
+  /** The request for a summary of the thinking is left out. */
   | "summary"
-  /** How long the prompt is kept at hand. */
+  /** The parameter for prompt cache retention is left out. */
   | "retention"
-  /** The limit of the reply. */
+  /** The token limit of the reply is left out. */
   | "reply-limit"
-  /** The wish to hear how many tokens it took. */
+  /** The request for token counts is left out. */
   | "token-counts";
 
-/** One piece of what a reply comes from. */
+/** One piece of the context that a reply depends on. */
 export interface PrefixPiece {
-  /** Which part of a request it is. */
+  /** The part of a request that it belongs to. */
   readonly what: "system" | "tools" | "user" | "assistant";
-  /** 1-based line of the document where it begins; null for what stands in none. */
+  /** 1-based line of the document where it begins; null if it is not part of the document. */
   readonly line: number | null;
-  /** Its content without thinking and without marks for a cache; empty for what is sent for its thinking only. */
+  /** Its content without thinking and cache marks; empty if it is sent only for its thinking. */
   readonly text: string;
   /** The signed thinking in it, in order. */
   readonly thinking: readonly ThinkingPart[];
 }
 
-/** What a request will be made of, as far as it decides which thinking of earlier replies still counts. */
+/** Summary of a request that decides which thinking of earlier replies is still valid. */
 export interface Outline {
-  /** In the order in which the provider reads them. */
+  /** Pieces in the order in which the provider reads them. */
   readonly pieces: readonly PrefixPiece[];
-  /** From this piece on thinking is sent whole or not at all: it is of the last reply, or of a loop of calls. */
+  /** From this piece on, thinking is sent complete or not at all: it is part of the last reply or a loop of calls. */
   readonly whole: number;
   /**
-   * What becomes of thinking when something before it has changed: it is left out, nothing is sent, or it is sent as
-   * ever. Null for a model that does not look.
+   * What happens to thinking when something before it has changed: it is left out (`drop`), the request is not sent
+   * (`error`), or it is sent unchanged (`off`). Null for a model that does not check.
    */
   readonly mismatch: "drop" | "error" | "off" | null;
-  /** Whether the model that is asked can read thinking of another one; what it cannot is passed over without a word. */
+  /** Whether the requested model can read thinking by the model `writer`; the API silently skips what it cannot read. */
   canRead(writer: string): boolean;
 }
 
-/** Thinking that the provider did not use, told with its answer. */
+/** Thinking that the provider reported as unused. */
 export interface DroppedThinking {
-  /** Where it stands in the request, such as `messages.3.content.0`. */
+  /** Its path in the request, such as `messages.3.content.0`. */
   readonly path: string;
-  /** What before it has changed, or who may not read it. */
+  /** Reason: changed text before it (`prefix`), another model or account that may not read it, or something else. */
   readonly why: "prefix" | "model" | "account" | "other";
 }
 
 /** Token counts of one request; each report replaces the earlier one. */
 export interface Usage {
-  /** Tokens that were sent. */
+  /** Input tokens, without those of the cache. */
   readonly input: number;
   /** Tokens of the reply. */
   readonly output: number;
   /** Tokens of thinking. */
   readonly thoughts: number;
-  /** Tokens that the provider had at hand. */
+  /** Input tokens read from the prompt cache. */
   readonly cache_read: number;
-  /** Tokens that the provider keeps at hand from now on. */
+  /** Input tokens written to the prompt cache. */
   readonly cache_write: number;
 }
 
-/** What one stream event means, in the order it happened. */
+/** What one stream event means; effects are listed in the order in which they happened. */
 export type Effect =
   | { readonly kind: "text"; readonly text: string }
   | {
     readonly kind: "thinking";
-    /** A long one is taken by whoever writes it. */
+    /** A `LongText` can be taken only once, by the writer of the document. */
     readonly content: string | LongText;
     readonly signature?: { readonly provider: string; readonly value: string };
   }
@@ -148,38 +148,38 @@ export type Effect =
     readonly kind: "tool_use";
     readonly id: string;
     readonly name: string;
-    /** JSON of an object. A long one is taken by whoever writes it. */
+    /** JSON of an object. A `LongText` can be taken only once, by the writer of the document. */
     readonly inputText: string | LongText;
   }
-  /** A block that is written when it is whole has grown: what it is, and how many characters of it have come. */
+  /** A block that is written only when complete has grown: its kind, and the characters received so far. */
   | {
     readonly kind: "progress";
     readonly block: "thinking" | "call";
     readonly name?: string;
     readonly characters: number;
   }
-  /** Something that the document cannot hold and that has to come back with it; the model's name without a value. */
+  /** State that the document cannot hold but later requests need, stored by key; without `value`, the model's name. */
   | { readonly kind: "note"; readonly about: string; readonly value?: string }
   | { readonly kind: "usage"; readonly usage: Partial<Usage> }
-  /** Which model answers, as the provider names it. */
+  /** The model that answers, as the provider names it. */
   | { readonly kind: "answering"; readonly model: string }
-  /** The server is of a kind that leaves out what does not fit its window, and says nothing. */
+  /** The server belongs to a kind that silently drops what exceeds its context window. */
   | { readonly kind: "trims" }
   | { readonly kind: "dropped"; readonly dropped: readonly DroppedThinking[] }
-  /** Something of the reply that cannot stand in the document; one sentence for the person. */
+  /** Part of the reply cannot be written to the document; one sentence for the person. */
   | { readonly kind: "notice"; readonly message: string }
   | {
     readonly kind: "stop";
-    /** `paused`: the provider wants the reply back as it is, and goes on with it. */
+    /** `paused`: the provider expects the reply back unchanged, and continues it. */
     readonly outcome: "normal" | "truncated" | "blocked" | "paused";
-    /** The provider's own word. */
+    /** The provider's own stop reason. */
     readonly reason: string | null;
-    /** What the provider says about it, for a person: a category, an explanation. */
+    /** The provider's explanation for a person, such as a category. */
     readonly details?: string;
   }
   | { readonly kind: "error"; readonly error: ProviderError };
 
-/** What kind of thing went wrong. */
+/** Kind of provider error. */
 export type ErrorClass =
   | "context_overflow"
   | "authentication"
@@ -190,91 +190,88 @@ export type ErrorClass =
   | "cancelled"
   | "other";
 
-/** What went wrong between us and a provider. */
+/** An error of a request to a provider. */
 export interface ProviderError extends Problem {
-  /** The kind of error. */
+  /** Kind of error. */
   readonly class: ErrorClass;
-  /** Lines to show below the message, e.g. rate-limit headers. */
+  /** Lines to show below the message, such as rate limit headers. */
   readonly details: readonly string[];
-  /**
-   * Present when the same request may succeed later: the seconds that the provider asked to wait, or null when it
-   * named none.
-   */
+  /** Set if the same request may succeed later: seconds that the provider asks to wait, or null if it names none. */
   readonly retry?: { readonly after: number | null };
 }
 
-/** Reads one streamed reply; holds the blocks that are still open. */
+/** Reads one streamed reply; keeps the blocks that are still open. */
 export interface StreamReader {
   /**
-   * The effects of one event's data; `headers` of the answer tell more about an error event. `source` is the text of the
-   * data, in which numbers are as the provider spelled them.
+   * Returns the effects of one event's data. `headers` of the response add details to an error event. `source` is the
+   * JSON text of the data, where numbers keep the provider's spelling.
    */
   event(data: unknown, headers?: Headers | null, source?: string): Effect[];
-  /** Says that a line of the stream could not be read: what is open now must not count as whole. */
+  /** Reports an unreadable line of the stream: blocks open at that time must not count as complete. */
   damaged(): void;
-  /** The effects of the word that ends some streams, `[DONE]`; a stream whose end is an event of its own has none. */
+  /** Returns the effects of `[DONE]`, which ends some streams; absent where an event ends the stream. */
   done?(): Effect[];
-  /** True once the closing event was seen. */
+  /** True once the closing event was read. */
   readonly closed: boolean;
 }
 
-/** A request, and what is to be known of it. */
+/** A request and facts about how it was built. */
 export interface BuiltRequest {
   /** The request. */
   readonly request: ProviderRequest;
-  /** What had to be left out or changed, in sentences. */
+  /** Sentences about what was left out or changed. */
   readonly warnings: readonly string[];
-  /** The thinking of earlier replies that is in it, by its place in the body. @default none */
+  /** Thinking of earlier replies in the request, by its path in the body. @default none */
   readonly thinking?: ReadonlyMap<string, ThinkingPart>;
 }
 
-/** How a provider is asked for the list of its models. */
+/** How to request a provider's list of models. */
 export interface ListRequest {
-  /** Below the address of the API. */
+  /** Path below the base URL. */
   readonly path: string;
-  /** The query of the address. */
+  /** Query string of the URL. */
   readonly query?: string;
-  /** Header lines, the key among them. */
+  /** Request headers, including the API key. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One provider's API. */
 export interface Provider {
-  /** The name that settings use. */
+  /** Name in the settings. */
   readonly name: string;
-  /** Shown to people, e.g. `Anthropic`. */
+  /** Display name, such as `Anthropic`. */
   readonly display: string;
-  /** Where it is reached unless settings say otherwise. */
+  /** Base URL unless the settings name another. */
   readonly defaultBaseUrl: string;
-  /** Environment variables that may hold the key, in order; none for a provider that takes no key. */
+  /** Environment variables that may hold the key, in order; empty for a provider that takes no key. */
   readonly keyVariables: readonly string[];
-  /** What its key is: one that holds until it is taken back, or a token that ends by itself. @default "api_key" */
+  /** Kind of key: an API key valid until revoked, or an access token that expires. @default "api_key" */
   readonly keyKind?: "api_key" | "access_token";
-  /** Whether it is asked without a key where none is found. */
+  /** Whether requests are sent without a key if none is found. */
   readonly keyOptional?: boolean;
-  /** The model unless settings name one; null where nobody can know one. */
+  /** Model unless the settings name one; null if there is no sensible default. */
   readonly defaultModel: string | null;
-  /** Where it is reached by these settings unless they name an address; absent where that is `defaultBaseUrl`. */
+  /** Base URL that follows from these settings if they name none; absent if it is always `defaultBaseUrl`. */
   regionalBaseUrl?(settings: Settings): string;
-  /** What these settings lack for a request, or null. */
+  /** Returns the problem if the settings lack something a request needs, else null. */
   obstacle?(settings: Settings): Problem | null;
-  /** Whether the model of the settings goes on from a turn of its own (prefill). */
+  /** Whether the model of the settings can continue a reply that the document begins (prefill). */
   takesPrefill(settings: Settings): boolean;
-  /** The request for a conversation, and what had to be left out or changed, in sentences. */
+  /** Builds the request for a conversation, with sentences about what was left out or changed. */
   buildRequest(input: RequestInput): BuiltRequest;
-  /** How its list of models is asked for; null where a key opens none. @default `/v1/models`, the key as a bearer */
+  /** How to request the model list; null if a key gives no access to one. @default `/v1/models` with a bearer key */
   modelList?(key: string): ListRequest | null;
-  /** What the request will be made of; absent for a provider to which changes of earlier text make no difference. */
+  /** Summarizes the request to be built; absent if changes of earlier text do not matter to the provider. */
   outline?(input: RequestInput): Outline;
-  /** What a request that was refused may do without in another try, or null. */
+  /** Returns what to leave out of a refused request before retrying, or null. */
   fallback?(error: ProviderError): RequestFallback | null;
-  /** A reader for one reply; `offered` lets it give tools their own names back. */
+  /** Creates a reader for one reply; `offered` maps tool names back to their own. */
   reader(offered?: readonly OfferedTool[]): StreamReader;
   /**
-   * The error that a non-stream body or an error event stands for. `body` is decoded JSON or, when it is none,
-   * text. `status` is the HTTP status of an answer that failed as a whole.
+   * Reads an error from a response body that is not a stream, or from an error event. `body` is decoded JSON, or text if
+   * it is not JSON. `status` is the HTTP status of a response that failed as a whole.
    */
   readError(body: unknown, headers: Headers | null, status?: number): ProviderError;
-  /** True when the output count of a usage report holds the thinking tokens already. */
+  /** True if the output count of a usage report already includes thinking tokens. */
   readonly outputIncludesThoughts: boolean;
 }

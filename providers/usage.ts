@@ -1,9 +1,9 @@
-// What a request cost, from its token counts and the prices of the model.
+// The cost of a request, from its token counts and the model's prices.
 
 import type { Prices } from "./models/types.ts";
 import type { Usage } from "./types.ts";
 
-/** Dollars. */
+/** Cost in US dollars. */
 export interface Cost {
   readonly input: number;
   readonly output: number;
@@ -12,21 +12,21 @@ export interface Cost {
 
 export const NO_USAGE: Usage = { input: 0, output: 0, thoughts: 0, cache_read: 0, cache_write: 0 };
 
-/** Lays a later report over an earlier one: each counter that it names is replaced. */
+/** Merges a later report into an earlier one: each counter that it names is replaced. */
 export function mergeUsage(earlier: Usage | null, report: Partial<Usage>): Usage {
   return { ...(earlier ?? NO_USAGE), ...report };
 }
 
-/** All tokens that were sent, those that the provider had at hand included: what steps of prices go by. */
+/** Counts all input tokens, including cached ones; price tiers depend on this number. */
 export function promptTokens(usage: Usage): number {
   return usage.input + usage.cache_read + usage.cache_write;
 }
 
 /**
- * The cost of one request. `outputIncludesThoughts` tells whether the provider counts thinking as output.
- * With `long` retention a cache write is priced as an hour's entry where the model has such a price.
+ * Computes the cost of one request. `outputIncludesThoughts`: whether the provider counts thinking as output.
+ * With `long` retention, cache writes use the one-hour price if the model has one.
  *
- * @param prices what the model costs at that day and length of the prompt: `pricesAt`
+ * @param prices the model's prices for that day and prompt length, from `pricesAt`
  */
 export function costOf(
   usage: Usage,

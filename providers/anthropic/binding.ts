@@ -1,17 +1,16 @@
-// What becomes of earlier thinking when something before it has changed (providers-2026-11, 1.3.1).
+// The setting for earlier thinking when something before it has changed.
 
 import type { Settings } from "../../config/settings.generated.ts";
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import { resolveParameters } from "../request/parameters.ts";
 
-/** `parameters.anthropic.binding`. */
 export type Binding = "drop" | "error" | "off";
 
-/** The beta under which a request may say what shall happen, and is told what did. */
+/** Beta that lets a request choose the behavior, and adds a report to the response. */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
-/** The person's choice, for a model that looks at what stands before its thinking; null for one that does not. */
+/** Returns the person's choice; null for a model that does not check what precedes its thinking. */
 export function bindingOf(settings: Settings): Binding | null {
   if (!checks(settings.model ?? choiceOf("anthropic")!.standard, settings)) return null;
   const { binding } = resolveParameters(settings, "anthropic").own;
@@ -19,14 +18,14 @@ export function bindingOf(settings: Settings): Binding | null {
 }
 
 /**
- * Whether the model of the settings can read thinking of another one. Models from before the check read none of those
- * that have it; what these read of each other they say in their answers.
+ * Whether the model of the settings can read another model's thinking. Models older than the check cannot read thinking
+ * of models with it; models with the check report in their responses what they cannot read.
  */
 export function canRead(settings: Settings, writer: string): boolean {
   return checks(settings.model ?? choiceOf("anthropic")!.standard, settings) || !checks(writer, settings);
 }
 
-/** A new model of the house looks at what stands before its thinking, as all of the present line do. */
+/** Assumes that an unknown Claude model checks what precedes its thinking, as all current ones do. */
 function checks(name: string, settings: Settings): boolean {
   const model = findModel("anthropic", name, settings);
   return model === null ? name.startsWith("claude-") : model.prefixCheck !== undefined;

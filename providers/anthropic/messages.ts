@@ -1,4 +1,4 @@
-// The conversation in the shape of the Anthropic Messages API.
+// Conversion of the conversation to messages of the Anthropic Messages API.
 
 import { trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
@@ -11,29 +11,29 @@ import type { ThinkingPart } from "../types.ts";
 
 export type Block = { readonly [key: string]: JsonValue | undefined };
 
-/** One message as it is sent. */
+/** One message as sent. */
 export interface WireMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly Block[];
-  /** 1-based line of the document where it begins; null when that is not known. */
+  /** 1-based line of the document where it begins; null if unknown. */
   readonly line: number | null;
-  /** The thinking that blocks of it stand for. */
+  /** The thinking that each of its thinking blocks comes from. */
   readonly thinking: ReadonlyMap<Block, ThinkingPart>;
 }
 
-/** What is sent of thinking. */
+/** Which thinking is sent. */
 export interface ThinkingChoice {
   readonly foreign: "preserve" | "drop";
-  /** Own thinking that is left out. */
+  /** Selects own thinking to leave out. */
   readonly leftOut?: (part: ThinkingPart) => boolean;
 }
 
 type Kind<K extends Part["kind"]> = Extract<Part, { kind: K }>;
 
 /**
- * The messages of a request. Each call is answered in the user turn right after it, because the API refuses a
- * result anywhere else: results that stand elsewhere are moved there, and a call without one is told so. Results
- * without a call are left out for the same reason.
+ * Returns the messages of a request. Each call is answered in the user turn right after it, because the API refuses
+ * results anywhere else: misplaced results are moved, and a call without result gets an error. Results without a call
+ * are left out for the same reason.
  */
 export function wireMessages(prompt: Prompt, choice: ThinkingChoice): readonly WireMessage[] {
   const messages: WireMessage[] = [];
@@ -50,15 +50,15 @@ export function wireMessages(prompt: Prompt, choice: ThinkingChoice): readonly W
   return messages;
 }
 
-/** Stands for an error whose text is blank, because the API refuses an empty one. */
+/** Replaces the text of an error without text, because the API refuses an empty one. */
 const NO_ERROR_TEXT = "The call failed without an error message.";
 
-/** What a call came to, for the id it was sent with. */
+/** Creates the result block for a call, under the id that was sent. */
 function resultBlock(result: ResultPart | null, id: string): Block {
   if (result === null) {
     return { type: "tool_result", tool_use_id: id, content: "No result provided", is_error: true };
   }
-  // An error that holds anything but text is refused.
+  // The API refuses an error with anything but text.
   const media = !result.isError && result.parts.some(isFile);
   const binary = (path: string) => `[binary file: ${path}]`;
   const text = media ? "" : result.parts.map((inner) => plainText(inner, binary)).join("");
@@ -74,7 +74,7 @@ function resultBlock(result: ResultPart | null, id: string): Block {
   };
 }
 
-/** The files of an error, which stand behind all results. */
+/** Returns the files of an error, which are placed after all results. */
 function filesOfError(result: ResultPart | null): readonly Block[] {
   if (result === null || !result.isError) return [];
   return result.parts.filter(isFile).flatMap((part) => contentBlock(part, (path) => path));
@@ -89,7 +89,7 @@ function plainText(part: Part, binary: (path: string) => string): string {
   return part.kind === "unsupported_file" ? binary(part.path) : "";
 }
 
-/** A part of a user message or of a result as at most one block; blank text is dropped. */
+/** Converts a part of a user message or result to at most one block; blank text is dropped. */
 function contentBlock(part: Part, unsupported: (path: string) => string): readonly Block[] {
   switch (part.kind) {
     case "text":
@@ -113,9 +113,8 @@ function source(part: Kind<"image" | "pdf">): Block {
 }
 
 /**
- * The blocks of an assistant message, in document order: that is how this program writes replies, and the API refuses
- * thinking in another order. Only where all thinking stands at the end the document has the ancestor's layout: then
- * it goes to the front, before texts and calls.
+ * Returns the blocks of an assistant message in document order: replies are written in that order, and the API refuses
+ * thinking in another. If all thinking is at the end, as in an older document format, it moves to the front.
  */
 function assistantBlocks(
   parts: readonly Part[],
@@ -160,7 +159,7 @@ function isNative(part: ThinkingPart): boolean {
   return part.signature?.provider === "anthropic";
 }
 
-/** Own thinking as a block; null for any other. */
+/** Converts own thinking to a block; returns null for any other. */
 function thinkingBlock(part: ThinkingPart): Block | null {
   if (part.redacted) return { type: "redacted_thinking", data: part.content };
   if (part.signature === undefined || !isNative(part)) return null;
@@ -171,7 +170,7 @@ function textBlock(part: Kind<"text">): readonly Block[] {
   return saysNothing(part.text) ? [] : [{ type: "text", text: trimBlank(part.text) }];
 }
 
-/** Blank as the API means it, which refuses such a text: a no-break space is blank there, and text in a document. */
+/** Whether a text is blank for the API, which refuses it. Unlike in a document, no-break spaces count as blank. */
 function saysNothing(text: string): boolean {
   return text.trim() === "";
 }

@@ -1,4 +1,4 @@
-// What a conversation is made of for Anthropic, as far as earlier thinking hangs on it (providers-2026-11, 1.3).
+// The summary of a conversation that decides which thinking Anthropic still accepts.
 
 import type { Outline, PrefixPiece, RequestInput } from "../types.ts";
 import { writeJson } from "../request/json.ts";
@@ -7,10 +7,10 @@ import { type Block, type WireMessage, wireMessages } from "./messages.ts";
 import { bindingOf, canRead } from "./binding.ts";
 import { wireTools } from "./tools.ts";
 
-/** The pieces before the conversation: tools and system prompt. */
+/** Number of pieces before the conversation: tools and system prompt. */
 const BEFORE_MESSAGES = 2;
 
-/** What the request will be made of; a pure function of its input. */
+/** Summarizes the request to be built; a pure function of its input. */
 export function outline(input: RequestInput): Outline {
   const { prompt, settings } = input;
   const parameters = resolveParameters(settings, "anthropic");
@@ -40,7 +40,7 @@ function pieceOf(message: WireMessage): PrefixPiece {
   return {
     what: message.role,
     line: message.line,
-    // Made when it is asked for: the texts of all pieces together would be another copy of the conversation.
+    // Computed on access: the texts of all pieces together would be another copy of the conversation.
     get text() {
       return stated.length === 0 ? "" : writeJson([message.role, stated]);
     },
@@ -49,8 +49,8 @@ function pieceOf(message: WireMessage): PrefixPiece {
 }
 
 /**
- * The first message of which thinking is sent whole or not at all: of the open loop of calls, from behind the person's
- * last words on, else the model's last message.
+ * Returns the index of the first message whose thinking is sent completely or not at all: the first after the person's
+ * last message in an open loop of calls, else the model's last message.
  */
 function wholeFrom(messages: readonly WireMessage[]): number {
   const last = messages.at(-1);

@@ -34,7 +34,7 @@ function readError(body: unknown, headers: Headers | null, status?: number): Pro
     : error;
 }
 
-/** What the API's own words for a refused request name, and what another try does without. */
+/** Patterns for the API's refusals, and what to leave out in a retry. */
 const FALLBACKS: readonly (readonly [RegExp, RequestFallback])[] = [
   [/block_binding|thinking-binding-controls/i, "binding"],
   [
@@ -46,13 +46,13 @@ const FALLBACKS: readonly (readonly [RegExp, RequestFallback])[] = [
   [/thinking\.type|thinking\.adaptive|adaptive thinking|output_config|\beffort\b/i, "thinking"],
 ];
 
-/** Only a request that was refused as it stands can be mended; one that may succeed later is made again unchanged. */
+/** Handles only requests refused for their content; temporary errors are retried with the same request. */
 function fallback({ message }: ProviderError): RequestFallback | null {
   if (!/^(?:invalid_request_error|request_too_large)/.test(message)) return null;
   return FALLBACKS.find(([words]) => words.test(message))?.[1] ?? null;
 }
 
-/** The text of a signed block was edited, or the model is one that does not take it. */
+/** The text of a signed block was edited, or the model does not accept the signature. */
 const SIGNATURE_REFUSED =
   "Take the signature out of the opening tag of that thinking block, which makes it ordinary text, or delete " +
   "the block; then send again.";

@@ -1,4 +1,4 @@
-// The request of the Anthropic Messages API: body, headers and address.
+// The request of the Anthropic Messages API: body, headers and URL.
 
 import { endpointUrl } from "../http/endpoint.ts";
 import { type JsonValue, writeBody } from "../request/json.ts";
@@ -87,7 +87,7 @@ const NOTHING: ReadonlySet<never> = new Set();
 
 const NO_WISH: AskedThinking = { thinks: true, warnings: [] };
 
-/** The thinking of earlier replies by its place in the body. */
+/** Maps paths in the body to the thinking of earlier replies. */
 function thinkingPlaces(messages: readonly WireMessage[]): ReadonlyMap<string, ThinkingPart> {
   return new Map(
     messages.flatMap(({ content, thinking }, index) =>
@@ -99,7 +99,7 @@ function thinkingPlaces(messages: readonly WireMessage[]): ReadonlyMap<string, T
   );
 }
 
-/** What shall happen to thinking that no longer fits; only requests that ask for thinking can say it. */
+/** Returns the behavior for thinking that no longer matches its context; only requests with thinking can set it. */
 function wireBinding(settings: Settings, asked: AskedThinking): Members | undefined {
   const binding = bindingOf(settings);
   const says = asked.thinking?.type === "adaptive" || asked.thinking?.type === "enabled";
@@ -107,7 +107,7 @@ function wireBinding(settings: Settings, asked: AskedThinking): Members | undefi
   return { prefix_mismatch_behavior: binding === "drop" ? "drop_block" : "error" };
 }
 
-/** Only models of before adaptive thinking go on from a turn of their own, and only while they do not think. */
+/** Only models older than adaptive thinking continue their own turn, and only while they do not think. */
 export function goesOnFromItsTurn(settings: Settings): boolean {
   const name = settings.model ?? DEFAULT_MODEL;
   const model = findModel("anthropic", name, settings);
@@ -118,8 +118,8 @@ export function goesOnFromItsTurn(settings: Settings): boolean {
 }
 
 /**
- * Models that are given a budget want the message whose calls were just answered to begin with their own thinking. One
- * that another model wrote, or that was edited, has none: then this request does without.
+ * Switches thinking off if the open loop has none: models with a budget require the message whose calls were just
+ * answered to begin with their own thinking. It is missing if another model wrote the message or it was edited.
  */
 function withoutBrokenLoop(asked: AskedThinking, messages: readonly WireMessage[]): AskedThinking {
   if (asked.thinking?.type !== "enabled") return asked;
@@ -133,7 +133,7 @@ function withoutBrokenLoop(asked: AskedThinking, messages: readonly WireMessage[
   return { thinks: false, warnings: [...asked.warnings, message] };
 }
 
-/** A temperature that the model would refuse is left out, and the person is told; 1 is what holds without any. */
+/** Leaves out a temperature that the model would refuse, with a warning; 1 is the default. */
 function askTemperature(
   temperature: number | null,
   name: string,

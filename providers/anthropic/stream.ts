@@ -1,4 +1,4 @@
-// The event stream of the Anthropic Messages API, event by event.
+// The reader of the Anthropic Messages API's event stream.
 
 import { isObject, own } from "../../base/is_object.ts";
 import { callInput } from "../stream/call_input.ts";
@@ -9,7 +9,7 @@ import { LongText } from "../../base/text/long_text.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A content block that was started and not stopped. */
+/** A content block that has started but not stopped. */
 type OpenBlock =
   | {
     readonly kind: "tool";
@@ -17,14 +17,14 @@ type OpenBlock =
     readonly name: string;
     readonly start: unknown;
     readonly json: LongText;
-    /** A line of the stream was lost while the block was open, so what it holds cannot be trusted. */
+    /** A line of the stream was lost while the block was open, so its content is unreliable. */
     damaged: boolean;
   }
   | { readonly kind: "thinking"; readonly content: LongText; signature: string; damaged: boolean }
   | { readonly kind: "redacted"; readonly data: string }
   | { readonly kind: "text" | "unknown" };
 
-/** What `content_block_delta` may add, by its type. */
+/** Known delta types of `content_block_delta`. */
 const DELTAS: ReadonlySet<unknown> = new Set([
   "text_delta",
   "thinking_delta",
@@ -43,7 +43,7 @@ const OUTCOMES: Readonly<Record<string, "normal" | "truncated" | "blocked" | "pa
   pause_turn: "paused",
 };
 
-/** Reads one reply. Each content block becomes one effect, in the order in which the blocks end. */
+/** Reads one reply. Each content block becomes one effect, in the order in which blocks end. */
 export class AnthropicReader extends ReplyReader {
   readonly #open = new Map<number, OpenBlock>();
   #stopReason: string | null = null;
@@ -91,7 +91,7 @@ export class AnthropicReader extends ReplyReader {
     switch (block.type) {
       case "tool_use": {
         const name = this.toolName(text(block.name));
-        // Servers that imitate the API leave ids out; each call needs one to be answered by.
+        // Servers that imitate the API omit ids, but each call needs one for its result.
         const id = text(block.id) || `call_${index + 1}`;
         this.#open.set(index, {
           kind: "tool",
@@ -151,7 +151,7 @@ export class AnthropicReader extends ReplyReader {
     if (block?.kind === "redacted") return [{ kind: "redacted", data: block.data }];
     if (block?.kind === "thinking") {
       const { content, signature } = block;
-      // A signature vouches for every byte of the text; what lost some is kept as plain thinking.
+      // A signature covers every byte of the text; a damaged text is kept as unsigned thinking.
       const signed = signature === "" || block.damaged
         ? {}
         : { signature: { provider: this.provider, value: signature } };
@@ -183,7 +183,7 @@ export class AnthropicReader extends ReplyReader {
   }
 }
 
-/** Category and explanation of a refusal, as far as they are there. */
+/** Joins category and explanation of a refusal, as far as given. */
 function stopDetails(details: unknown): string | null {
   if (!isObject(details)) return null;
   const reported = [details.category, details.explanation].map(text).filter((words) => words !== "");
@@ -208,7 +208,7 @@ function startUsage(message: unknown): Effect[] {
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
 }
 
-/** Usage as later events report it: the last one counts. */
+/** Reads usage from later events; the last one counts. */
 function laterUsage(usage: unknown): Effect[] {
   if (!isObject(usage)) return [];
   const counts: { -readonly [K in keyof Usage]?: number } = {};
@@ -220,7 +220,7 @@ function laterUsage(usage: unknown): Effect[] {
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
 }
 
-/** What is paid for where a request took several rounds: the counters beside them leave some out. */
+/** Sums the billed tokens of a request with several rounds: the overall counters omit some. */
 function billOf(iterations: readonly Record<string, unknown>[]): Partial<Usage> {
   const sum = (name: string) =>
     iterations.reduce((total, each) => total + (typeof each[name] === "number" ? each[name] : 0), 0);
@@ -237,7 +237,7 @@ function answering(message: unknown): Effect[] {
   return model === "" ? [] : [{ kind: "answering", model }];
 }
 
-/** Reasons why thinking was not used; unknown ones must be passed over, and so must thinking that was used all the same. */
+/** Reasons for dropped thinking; all others must be ignored, such as thinking that was used despite a mismatch. */
 const DROPPED: Readonly<Record<string, DroppedThinking["why"]>> = {
   prefix_binding_mismatch: "prefix",
   model_binding_mismatch: "model",
@@ -254,7 +254,7 @@ function dropped(message: unknown): Effect[] {
   return reported.length === 0 ? [] : [{ kind: "dropped", dropped: reported }];
 }
 
-/** The JSON text of a finished input, or null when it is no JSON object. No input at all means `{}`. */
+/** Returns the JSON text of a complete input, or null if it is not a JSON object. No input means `{}`. */
 function toolInput(json: LongText, start: unknown): string | LongText | null {
   const { value } = json;
   const isEmpty = typeof value === "string" && value.trim() === "";

@@ -1,4 +1,4 @@
-// How a request asks an Anthropic model to think, by what the model takes.
+// The thinking parameters of Anthropic requests, depending on what the model accepts.
 
 import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model, ModelThinking } from "../models/types.ts";
@@ -8,29 +8,29 @@ import { levelOfBudget, resolveThinking } from "../request/thinking.ts";
 
 type Members = { readonly [key: string]: JsonValue | undefined };
 
-/** The members of a request that are about thinking, and what of the person's wishes they do not fulfil. */
+/** Request members about thinking, with warnings about settings that cannot be met. */
 export interface AskedThinking {
   readonly thinking?: Members;
   readonly output_config?: Members;
-  /** Whether the model thinks, be it because nothing keeps it from that. */
+  /** Whether the model thinks, requested or by default. */
   readonly thinks: boolean;
   readonly warnings: readonly string[];
 }
 
-/** The smallest budget that the API takes. */
+/** Minimum budget of the API. */
 const LEAST_BUDGET = 1024;
 
-/** What a new model of the house takes for certain: all since Opus 4.6 think adaptively, and refuse a budget. */
+/** Assumed for unknown Claude models: all since Opus 4.6 think adaptively, and newer ones refuse a budget. */
 const UNKNOWN_CLAUDE: ModelThinking = {
   kind: "adaptive",
   unasked: "always",
   words: ["low", "medium", "high", "max"],
 };
 
-/** Of any other unknown model nothing is known, so nothing is asked for that could be refused. */
+/** For any other unknown model, the request contains nothing that could be refused. */
 const UNKNOWN: ModelThinking = { kind: "none", unasked: "off" };
 
-/** What is asked of a model of that name; `model` is null for one that is not in the table. */
+/** Builds the thinking parameters for a model; `model` is null if it is not in the table. */
 export function askThinking(
   parameters: RequestParameters,
   name: string,
@@ -66,7 +66,7 @@ function askAdaptive(
   };
 }
 
-/** Thinking that shall be off, or as little as the model can be brought to. */
+/** Switches thinking off, or requests as little as the model allows. */
 function switchOff(name: string, facts: ModelThinking): AskedThinking {
   if (facts.off !== undefined) return { thinking: { type: facts.off }, thinks: false, warnings: [] };
   if (facts.unasked === "off") return { thinks: false, warnings: [] };
@@ -109,7 +109,7 @@ function askBudget(
   };
 }
 
-/** The effort of a level for a model without words of its own. */
+/** Returns the effort of a level for a model without its own words. */
 function generalEffort(level: ThinkingLevel): string {
   const named = typeof level === "number" ? levelOfBudget(level) : level === false ? "high" : level;
   return named === "minimal" ? "low" : named;
@@ -117,7 +117,7 @@ function generalEffort(level: ThinkingLevel): string {
 
 const SCALE = ["low", "medium", "high", "xhigh", "max"];
 
-/** The word itself where the model knows it, else the strongest one below it. */
+/** Returns the wanted word if the model accepts it, else the strongest accepted word below it. */
 function strongest(words: readonly string[], wanted: string): string {
   if (words.includes(wanted) || !SCALE.includes(wanted)) return wanted;
   const known = SCALE.slice(0, SCALE.indexOf(wanted)).findLast((word) => words.includes(word));

@@ -1,4 +1,4 @@
-// Tools in the shape of the Anthropic Messages API.
+// Conversion of tools to the format of the Anthropic Messages API.
 
 import { type JsonValue, toJson } from "../request/json.ts";
 import { sortedTools, toolDescription, wireName } from "../request/wire.ts";
@@ -6,7 +6,7 @@ import type { OfferedTool } from "../types.ts";
 
 type Members = { readonly [key: string]: JsonValue | undefined };
 
-/** The tools of a request; the last one carries the cache breakpoint of the whole list. */
+/** Returns the tools of a request; the last one carries the cache breakpoint of the whole list. */
 export function wireTools(offered: readonly OfferedTool[], control: Members | undefined): readonly Members[] {
   const tools = sortedTools(offered);
   return tools.map((tool, index) => ({

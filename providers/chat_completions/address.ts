@@ -1,10 +1,10 @@
-// Where a Chat Completions server is asked: people give its base with and without the version, or the whole address.
+// The URL of a Chat Completions server: people give its base with or without the version, or the whole URL.
 
 const METHOD = "/chat/completions";
 
 /**
- * The address for a base URL. A base without any version gets `/v1`; a whole address stays as it is. A query stays
- * behind the path, where gateways look for it.
+ * Returns the URL for a base URL. A base without version gets `/v1`; a whole URL stays as it is. The query stays,
+ * because gateways look for it.
  */
 export function chatUrl(baseUrl: string): string {
   const url = new URL(baseUrl);

@@ -1,4 +1,4 @@
-// The calls of one reply as their pieces come, whichever way a server numbers them.
+// Assembly of streamed calls from their pieces, however a server numbers them.
 
 import { isObject } from "../../base/is_object.ts";
 import { isCallInput } from "../stream/call_input.ts";
@@ -7,13 +7,13 @@ import { LongText } from "../../base/text/long_text.ts";
 
 /** A call that may still grow. */
 export interface OpenCall {
-  /** Empty when the server gave none. */
+  /** Empty if the server gave none. */
   readonly id: string;
-  /** As it came over the wire. */
+  /** Name as received. */
   readonly name: string;
-  /** Its input so far. */
+  /** Input received so far. */
   readonly json: LongText;
-  /** A line of the stream was lost while the call was open, so what it holds cannot be trusted. */
+  /** A line of the stream was lost while the call was open, so its content is unreliable. */
   readonly damaged: boolean;
 }
 
@@ -22,7 +22,7 @@ type Growing = { -readonly [K in keyof OpenCall]: OpenCall[K] } & { readonly ind
 export class OpenCalls {
   readonly #calls: Growing[] = [];
 
-  /** Adds a piece: `{index?, id?, function: {name?, arguments?}}`, and answers the call that it belongs to. */
+  /** Adds a piece `{index?, id?, function: {name?, arguments?}}` and returns its call. */
   add(piece: unknown): OpenCall | null {
     if (!isObject(piece)) return null;
     const stated = isObject(piece.function) ? piece.function : {};
@@ -43,18 +43,18 @@ export class OpenCalls {
     return open;
   }
 
-  /** Says that a line was lost: what is open now may lack a piece. */
+  /** Records that a line was lost: calls open now may lack a piece. */
   damaged(): void {
     for (const call of this.#calls) call.damaged = true;
   }
 
-  /** All calls in the order of their numbers, or of their coming where two have one number or none. */
+  /** Returns all calls by index; calls with equal or no index keep their order of arrival. */
   all(): readonly OpenCall[] {
     return this.#calls.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
   }
 }
 
-/** There are servers that give all calls one number, and some that give them one id, or none. */
+/** Whether a piece starts a new call: some servers give all calls the same index, the same id, or no id. */
 function beginsAnother(open: OpenCall, id: string, name: string): boolean {
   if (id !== "" && open.id !== "" && id !== open.id) return true;
   return name !== "" && open.json.length > 0 && isCallInput(open.json);

@@ -1,22 +1,22 @@
-// In what Chat Completions servers differ, as data that settings and the providers built on it give.
+// Differences between Chat Completions servers, as data from settings and providers.
 
-/** One server's way. */
+/** The differences of one server. */
 export interface ChatDialect {
-  /** What the limit of the reply is called. */
+  /** Parameter name of the reply's token limit. */
   readonly maxTokensKey: "max_tokens" | "max_completion_tokens";
-  /** The member of a model's message in which reasoning goes back. */
+  /** Member of a model's message that returns reasoning to the server. */
   readonly reasoningField: string;
-  /** Which of the model's messages take their reasoning along: all, those of the calls still in work, none. */
+  /** Messages of the model that return their reasoning: all, those of the open loop of calls, or none. */
   readonly reasoningBack: "always" | "tools" | "never";
-  /** Whether a message with calls must have the field although there is nothing to put in. */
+  /** Whether a message with calls needs the reasoning field even if it is empty. */
   readonly emptyReasoning: boolean;
-  /** Whether results name the tool beside the id of the call. */
+  /** Whether results name the tool in addition to the call id. */
   readonly namesResults: boolean;
-  /** Whether the choice of tools is said although it is the usual one. */
+  /** Whether the tool choice is sent even if it is the default. */
   readonly saysToolChoice: boolean;
 }
 
-/** What servers of unknown make take. */
+/** Suits unknown servers. */
 export const PLAIN_DIALECT: ChatDialect = {
   maxTokensKey: "max_tokens",
   reasoningField: "reasoning_content",

@@ -1,11 +1,11 @@
-// What Chat Completions servers answer with when they refuse, in the shapes of their makers.
+// Parsing of error responses from Chat Completions servers.
 
 import { isObject } from "../../base/is_object.ts";
 import { answeredError, providerError } from "../http/errors.ts";
 import { list, text } from "../stream/fields.ts";
 import type { ProviderError } from "../types.ts";
 
-/** The error that a body stands for. `keyVariable` is named where the key is refused. */
+/** Creates the error for a body. `keyVariable` is mentioned if the key is refused. */
 export function readChatError(
   body: unknown,
   headers: Headers | null,
@@ -21,17 +21,17 @@ export function readChatError(
   return TAKES_NO_TOOLS.test(error.message) ? { ...error, next: WITHOUT_TOOLS } : error;
 }
 
-/** What a conversation that is too long is called by llama.cpp, Moonshot and LM Studio. */
+/** How llama.cpp, Moonshot and LM Studio report that a conversation is too long. */
 const TOO_LONG =
   /exceed_context_size|exceeds the available context size|input token length too long|exceeded model token limit|greater than the context length/i;
 
-/** Ollama and vLLM say so of models or servers that cannot call tools. */
+/** How Ollama and vLLM report models or servers that cannot call tools. */
 const TAKES_NO_TOOLS = /does not support tools|enable-auto-tool-choice|tool-call-parser/i;
 
 const WITHOUT_TOOLS =
   "Ask another model, start the server with its options for tools, or offer no tools: `tools: []` in the settings.";
 
-/** `{detail: "…"}` and `{detail: [{msg, loc}]}` are how servers built on FastAPI refuse. */
+/** Normalizes errors of servers built on FastAPI: `{detail: "…"}` and `{detail: [{msg, loc}]}`. */
 function withError(body: unknown): unknown {
   if (!isObject(body) || body.error !== undefined || body.detail === undefined) return body;
   const { detail } = body;

@@ -1,4 +1,4 @@
-// The conversation in the shape of Chat Completions.
+// Conversion of the conversation to messages of Chat Completions.
 
 import { quickHash } from "../../base/hash.ts";
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
@@ -15,16 +15,16 @@ import { readDetails, tagName } from "./reasoning_details.ts";
 
 export type Message = { readonly [key: string]: JsonValue | undefined };
 
-/** The messages in order, and what of the document is not in them. */
+/** Returns the messages in order, with warnings about what was left out. */
 export function chatMessages(
   prompt: Prompt,
   options: {
     readonly provider: string;
     readonly dialect: ChatDialect;
     readonly foreign: "preserve" | "drop";
-    /** Whether the system prompt is a message of its own; else it stands in front of the person's first words. */
+    /** Whether the system prompt is a message of its own; otherwise it precedes the text of the first user message. */
     readonly systemRole: boolean;
-    /** Whether ids are nine letters and digits. */
+    /** Whether call ids must have nine characters. */
     readonly shortIds: boolean;
   },
 ): { readonly messages: readonly Message[]; readonly warnings: readonly string[] } {
@@ -50,7 +50,7 @@ export function chatMessages(
   return { messages, warnings: [...pdfWarnings(prompt), ...resultFileWarnings(prompt)] };
 }
 
-/** Ids as the document has them, no two alike. */
+/** Keeps the document's ids, but makes them unique. */
 class OwnIds {
   readonly #taken = new Set<string>();
   readonly #spell: (id: string) => string;
@@ -67,7 +67,7 @@ class OwnIds {
   }
 }
 
-/** Nine digits that stand for an id. */
+/** Returns nine digits derived from an id. */
 function shortId(id: string): string {
   return quickHash(id).slice(-9);
 }
@@ -86,7 +86,7 @@ function withSystemAsWords(prompt: Prompt): Prompt {
   };
 }
 
-/** The first turn of the work that goes on: everything behind the last words of the person. */
+/** Returns the index of the first turn after the person's last message. */
 function openLoop(turns: readonly Turn[]): number {
   return turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some(says)) + 1;
 }
@@ -108,7 +108,7 @@ function binaryFile(filename: string, mimeType: string | null): string {
   return mimeType === null ? `[binary file: ${filename}]` : `[binary file: ${filename} (${mimeType})]`;
 }
 
-/** One text, or a list of parts where an image is among them. */
+/** Creates a text message, or a list of parts if it contains an image. */
 function userMessage(parts: readonly Part[]): readonly Message[] {
   if (parts.some(({ kind }) => kind === "image")) {
     const content = parts.flatMap((part): Message[] => {
@@ -147,7 +147,7 @@ function pdfWarnings({ history }: Prompt): readonly string[] {
   return [...files].map((file) => `${file} is only named: this kind of server takes no PDF.`);
 }
 
-/** A tool message is text in this API, whatever the model could see. */
+/** Warns that tool messages contain only text in this API, even if the model accepts images. */
 function resultFileWarnings(prompt: Prompt): readonly string[] {
   if (resultFiles(prompt).length === 0) return [];
   return [
@@ -181,7 +181,7 @@ function assistantMessage(
   }];
 }
 
-/** Reasoning in the member that the server reads; details that have to come back unchanged go as they came. */
+/** Puts reasoning into the member that the server reads; details that must return unchanged are sent as received. */
 function reasoning(thinking: readonly ThinkingPart[], dialect: ChatDialect, calls: boolean): Message {
   const details = thinking.flatMap(({ signature }) =>
     signature === undefined ? [] : readDetails(signature.value)

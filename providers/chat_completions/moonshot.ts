@@ -1,4 +1,4 @@
-// Moonshot (Kimi), which speaks Chat Completions.
+// Moonshot (Kimi) as a provider, based on Chat Completions.
 
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
@@ -62,8 +62,8 @@ function buildRequest(input: RequestInput): { request: ProviderRequest; warnings
 }
 
 /**
- * While a model thinks, each of its messages with calls must have `reasoning_content`, be it empty. Models before K3 know
- * only the older name of the limit.
+ * While a model thinks, each of its messages with calls needs `reasoning_content`, even if empty. Models before K3 know
+ * only the older name of the token limit.
  */
 function dialectOf(model: Model | null, thinks: boolean): ChatDialect {
   return {
@@ -82,9 +82,9 @@ interface Asked {
   readonly warnings: readonly string[];
 }
 
-/** Models since K3 take a word for the effort and think always; K2 can be switched, or thinks always as well. */
+/** Models since K3 always think and take an effort; K2 models can be switched on and off, or always think. */
 function askThinking({ thinking: { level } }: RequestParameters, name: string, model: Model | null): Asked {
-  // A new model of the house thinks for certain, and must therefore get its reasoning back.
+  // Assume that an unknown model thinks, so that it gets its reasoning back.
   if (model === null) return { members: {}, thinks: true, warnings: [] };
   const { kind, unasked } = model.thinking;
   if (kind === "effort") {

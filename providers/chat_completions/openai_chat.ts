@@ -1,4 +1,4 @@
-// Any server that speaks Chat Completions: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter.
+// Any Chat Completions server as a provider: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter.
 
 import type { ProviderSettings } from "../../config/settings.generated.ts";
 import type { KnownProvider } from "../known.ts";
@@ -12,7 +12,7 @@ import { readChatError } from "./errors.ts";
 import { chatFallback, chatRequest, type Members } from "./request.ts";
 import { ChatReader, reasoningField } from "./stream.ts";
 
-/** The provider for a server under the name that settings give it. */
+/** Creates the provider for a server that the settings define. */
 export function chatProvider(known: KnownProvider): Provider {
   const [keyVariable = ""] = known.keyVariables;
   const readError = (body: unknown, headers: Headers | null, status?: number) =>
@@ -21,7 +21,7 @@ export function chatProvider(known: KnownProvider): Provider {
     ...known,
     defaultModel: null,
     outputIncludesThoughts: true,
-    // Whether a server goes on from a turn of its own nobody knows but the person, who asked for it.
+    // Whether a server continues its own turn is unknown, so the person's request decides.
     takesPrefill: () => true,
     buildRequest: (input) => buildRequest(known, input),
     fallback: chatFallback,
@@ -55,7 +55,7 @@ function buildRequest(
   });
 }
 
-/** `seen` is the member in which this server sent reasoning before. */
+/** `seen` is the member in which this server has sent reasoning before. */
 function dialectOf(server: ProviderSettings, seen: string | null): ChatDialect {
   return {
     ...PLAIN_DIALECT,
@@ -65,14 +65,14 @@ function dialectOf(server: ProviderSettings, seen: string | null): ChatDialect {
   };
 }
 
-/** Members that only this server knows, as the person wrote them. */
+/** Returns additional body members from the settings. */
 function extraBody({ extra_body }: ProviderSettings): Members {
   return (toJson(extra_body ?? {}) ?? {}) as { readonly [key: string]: JsonValue };
 }
 
 /**
- * The effort goes out only where the person set one for this very provider: many servers and models refuse it, and what a
- * model does by itself is what its maker thought right.
+ * Sends an effort only if the person set one for this provider: many servers and models refuse it, and a model's
+ * default is its maker's choice.
  */
 function effortMembers({ own, thinking }: RequestParameters, { reasoning_key }: ProviderSettings): Members {
   const effort = typeof own.reasoning === "string" && own.reasoning !== ""
@@ -84,7 +84,7 @@ function effortMembers({ own, thinking }: RequestParameters, { reasoning_key }: 
   return reasoning_key === "reasoning" ? { reasoning: { effort } } : { reasoning_effort: effort };
 }
 
-/** The words that all these servers know. */
+/** Returns a word that all these servers accept. */
 function effortOf(level: RequestParameters["thinking"]["level"]): string {
   if (level === false || level === 0) return "none";
   const named = typeof level === "number" ? levelOfBudget(level) : level;

@@ -1,4 +1,4 @@
-// Reasoning that a gateway wants back unchanged, as the signature of a thinking block: base64 of its JSON list.
+// Reasoning that a gateway requires back unchanged, stored as a thinking block's signature: base64 of its JSON array.
 
 import { isObject } from "../../base/is_object.ts";
 import { base64 } from "../../prompt/base64.ts";
@@ -8,8 +8,8 @@ import { count, text } from "../stream/fields.ts";
 type Detail = Readonly<Record<string, unknown>>;
 
 /**
- * Adds the pieces of one event to the details so far. Pieces of one entry have its index and type; texts of theirs are
- * joined, anything else is replaced.
+ * Adds the pieces of one event to the details. Pieces with the same index and type form one entry: their texts are
+ * joined, other members are replaced.
  */
 export function addDetails(details: Detail[], pieces: readonly unknown[]): void {
   for (const piece of pieces) {
@@ -34,15 +34,15 @@ function joined(detail: Detail, piece: Detail): Detail {
   return result;
 }
 
-/** Members of which events bring pieces. */
+/** Members that arrive in pieces. */
 const GROWING: ReadonlySet<string> = new Set(["text", "summary", "data"]);
 
-/** The words of details, for people. */
+/** Returns the readable text of details. */
 export function detailWords(pieces: readonly unknown[]): string {
   return pieces.filter(isObject).map((piece) => text(piece.text) || text(piece.summary)).join("");
 }
 
-/** What a provider is called in the tags of a document, whose names have letters and digits only. */
+/** Returns a provider's name for tags of a document, which allow only letters and digits. */
 export function tagName(provider: string): string {
   return provider.replace(/[^A-Za-z0-9]/g, "") || "chat";
 }
@@ -51,7 +51,7 @@ export function writeDetails(details: readonly Detail[]): string {
   return base64(new TextEncoder().encode(JSON.stringify(details)));
 }
 
-/** The details of a signature as they came, or none for a signature of another kind. */
+/** Returns the details in a signature unchanged; empty for a signature of another kind. */
 export function readDetails(signature: string): readonly Raw[] {
   try {
     const bytes = Uint8Array.from(atob(signature), (character) => character.charCodeAt(0));

@@ -1,4 +1,4 @@
-// The request of a Chat Completions server: what all of them share of body, headers and address.
+// The common part of Chat Completions requests: body, headers and URL.
 
 import { type JsonValue, toJson, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
@@ -15,17 +15,17 @@ const TRAILING_KEYS = ["tools", "messages"] as const;
 export type Members = { readonly [key: string]: JsonValue | undefined };
 
 export interface ChatRequest {
-  /** Whose own reasoning is native. */
+  /** Provider whose own reasoning counts as native. */
   readonly provider: string;
   readonly model: string;
   readonly dialect: ChatDialect;
   readonly foreign: "preserve" | "drop";
-  /** Tokens of the reply; undefined sends no limit. */
+  /** Token limit of the reply; undefined sends no limit. */
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
-  /** Members about how the model shall think. */
+  /** Members that configure thinking. */
   readonly thinking: Members;
-  /** Further members, which may replace the shared ones. */
+  /** Additional members, which may override the common ones. */
   readonly extra: Members;
   readonly warnings: readonly string[];
 }
@@ -79,13 +79,13 @@ export function chatRequest(
   };
 }
 
-/** What these servers refuse, in the words of their makers. */
+/** Patterns for the refusals of these servers. */
 export const chatFallback = createFallback([
   [/stream_options|include_usage/i, "token-counts"],
-  // Models of Mistral, and the templates of Gemma.
+  // From Mistral models and the templates of Gemma.
   [/tool call ids?\b.*\b(?:9|nine)\b/i, "long-ids"],
   [/system role not supported|'?system'? role is not supported/i, "system-role"],
-  // vLLM counts the limit of the reply into its window, which is small on machines at home.
+  // vLLM counts the reply's token limit as part of the context window, which is small on home machines.
   [/max_(?:completion_)?tokens|in the completion|max_new_tokens/i, "reply-limit"],
   [/reasoning_content\W.*(?:missing|must be|passed back|required)/i, "bare-calls"],
   [/reasoning_content|reasoning_details|messages.*\breasoning\b/i, "earlier-thinking"],

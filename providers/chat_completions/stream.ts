@@ -1,4 +1,4 @@
-// The event stream of Chat Completions, chunk by chunk, as servers of many makes send it.
+// The reader of Chat Completions streams from servers of many makers.
 
 import { isObject, own } from "../../base/is_object.ts";
 import { callInput } from "../stream/call_input.ts";
@@ -12,7 +12,7 @@ import { ThinkTags } from "./think_tags.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Words for why a reply ended; any other means that it was taken back. */
+/** Known finish reasons; any other means that the provider withdrew the reply. */
 const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   stop: "normal",
   tool_calls: "normal",
@@ -26,25 +26,25 @@ const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   model_length: "truncated",
 };
 
-/** What Ollama puts into each chunk. */
+/** The `system_fingerprint` of Ollama. */
 const OLLAMA = "fp_ollama";
 
-/** Members of a delta that may hold reasoning, the most usual first. */
+/** Delta members that may contain reasoning, the most common first. */
 const REASONING_FIELDS = ["reasoning_content", "reasoning"] as const;
 
-/** What the member is noted by in which a server sends reasoning, and gets it back. */
+/** Returns the key for the note about which member a server uses for reasoning. */
 export function reasoningField(provider: string): string {
   return `reasoning field of ${provider}`;
 }
 
-/** Reads one reply. Text goes on as it comes, reasoning when something else begins, calls at the end. */
+/** Reads one reply. Emits text as it arrives, reasoning when something else begins, and calls at the end. */
 export class ChatReader extends ReplyReader {
   readonly #calls = new OpenCalls();
   readonly #tags = new ThinkTags();
-  /** Reasoning that was not given on yet. */
+  /** Reasoning not yet emitted. */
   #thinking = new LongText();
   readonly #details: JsonObject[] = [];
-  /** The member in which reasoning comes. */
+  /** Member that contains the reasoning. */
   #field: string | null = null;
   #damaged = false;
   #refused = false;
@@ -66,12 +66,12 @@ export class ChatReader extends ReplyReader {
       ...this.#usage(data.usage),
       ...(choice === undefined ? [] : [...this.#usage(choice.usage), ...this.#choice(choice)]),
     ];
-    // The token counts may come with the end or right behind it.
+    // Token counts may arrive with the end or right after it.
     if (this.#finished && this.#counted) this.close();
     return effects;
   }
 
-  /** The word that ends a stream: a server that never said why the reply ended has said it now. */
+  /** Handles `[DONE]`, which also ends replies of servers that never send a finish reason. */
   done(): Effect[] {
     this.close();
     return this.#finished || !this.#received ? [] : this.#finish("stop");
@@ -91,7 +91,7 @@ export class ChatReader extends ReplyReader {
     return reason === "" || this.#finished ? effects : [...effects, ...this.#finish(reason)];
   }
 
-  /** Reasoning stands in one of three members; servers that send it in two of them send the same twice. */
+  /** Reads reasoning from one of three members; servers that use two of them send the same text in both. */
   #reasoning(delta: JsonObject): Effect[] {
     const pieces = list(delta.reasoning_details);
     addDetails(this.#details, pieces);
@@ -131,7 +131,7 @@ export class ChatReader extends ReplyReader {
     return [...this.#flush(), { kind: "text", text: text(words) }];
   }
 
-  /** Gives the reasoning so far on, as a block of its own. */
+  /** Emits the collected reasoning as one block. */
   #flush(): Effect[] {
     const details = this.#damaged ? [] : this.#details.splice(0);
     const content = this.#thinking.value;
@@ -149,7 +149,7 @@ export class ChatReader extends ReplyReader {
     const effects = [...this.#split(this.#tags.end()), ...this.#flush()];
     const calls = outcome === "blocked" ? [] : this.#calls.all();
     calls.forEach(({ id, name, json, damaged }, index) => {
-      // Of a cut reply, an input that is still empty had not begun.
+      // In a truncated reply, a last call with empty input had not begun.
       const unbegun = cut && isBlankText(json) && index === calls.length - 1;
       const inputText = damaged || unbegun || name === "" ? null : callInput(json);
       if (inputText === null) this.incompleteCall(this.toolName(name));
@@ -179,13 +179,13 @@ export class ChatReader extends ReplyReader {
   }
 }
 
-/** `{error: …}` of most servers, `{object: "error", message}` and `{detail: …}` of vLLM. */
+/** Recognizes `{error: …}` of most servers, `{object: "error", message}` and `{detail: …}` of vLLM. */
 function isError(data: JsonObject): boolean {
   if (isObject(data.error) || (typeof data.error === "string" && data.error !== "")) return true;
   return data.choices === undefined && (data.object === "error" || data.detail !== undefined);
 }
 
-/** Content is a text; of some servers a list of parts, thinking among them. */
+/** Reads content, which is a string, or on some servers an array of parts that may include thinking. */
 function contents(
   content: unknown,
 ): readonly { readonly kind: "text" | "thinking"; readonly text: string }[] {

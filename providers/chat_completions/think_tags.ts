@@ -1,4 +1,4 @@
-// Takes `<think>…</think>` at the beginning of a reply for thinking: servers without a parser for it send it as text.
+// Recognition of `<think>…</think>` at the start of a reply: servers without a parser for it send thinking as text.
 
 const OPEN = "<think>";
 const CLOSE = "</think>";
@@ -8,13 +8,13 @@ export interface Piece {
   readonly text: string;
 }
 
-/** Splits a text that comes in pieces cut anywhere. Only tags at the very beginning count. */
+/** Splits a text that arrives in arbitrary pieces. Only tags at the very beginning count. */
 export class ThinkTags {
   #state: "start" | "inside" | "text" = "start";
-  /** What is not decided yet. */
+  /** Text not yet classified. */
   #buffered = "";
 
-  /** The next piece of the text, as far as it is decided. */
+  /** Adds a piece and returns what can be classified so far. */
   feed(text: string): readonly Piece[] {
     if (this.#state === "text") return text === "" ? [] : [{ kind: "text", text }];
     this.#buffered += text;
@@ -41,7 +41,7 @@ export class ThinkTags {
     return pieces.filter((piece) => piece.text !== "");
   }
 
-  /** What is left when the text ends. */
+  /** Returns the rest when the text ends. */
   end(): readonly Piece[] {
     return this.#release(this.#state === "inside" ? "thinking" : "text");
   }
@@ -54,7 +54,7 @@ export class ThinkTags {
   }
 }
 
-/** How many characters at the end of a text are the beginning of a word. */
+/** Returns how many characters at the end of a text could begin the word. */
 function beginningAtEnd(text: string, word: string): number {
   for (let length = Math.min(word.length - 1, text.length); length > 0; length--) {
     if (word.startsWith(text.slice(text.length - length))) return length;

@@ -1,4 +1,4 @@
-// The conversation as contents of Gemini's generateContent.
+// Conversion of the conversation to contents of Gemini's generateContent.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
@@ -15,21 +15,21 @@ import { signaturesOf, STAND_IN } from "./signatures.ts";
 export type Members = { readonly [key: string]: JsonValue | undefined };
 
 export interface ContentOptions {
-  /** The door: whose signatures are its own, and which members it knows. */
+  /** API flavor (Vertex AI or Gemini): which signatures it issued, which fields it accepts. */
   readonly provider: "vertex" | "gemini";
   readonly foreign: "preserve" | "drop";
   /**
-   * Which signatures go out: those that there are; besides these a stand-in where the model demands one, which is on the
-   * first call of each step of the present turn; or nothing but stand-ins, on the first call of each step.
+   * Which signatures to send: `own` sends existing ones; `demanded` adds a stand-in to the first call of each step of
+   * the current turn if it lacks one; `stand-ins` sends only stand-ins, on the first call of each step.
    */
   readonly signatures: "own" | "demanded" | "stand-ins";
-  /** The model that is asked. */
+  /** The requested model. */
   readonly model: string;
-  /** What was noted of earlier replies. */
+  /** Returns a note about earlier replies. */
   recall(about: string): string | null;
 }
 
-/** The contents in order. */
+/** Returns the contents in order. */
 export function wireContents(prompt: Prompt, options: ContentOptions): readonly Members[] {
   const turns = arrangeTurns(prompt, { next: (id) => id });
   const present = turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some(says)) + 1;
@@ -45,7 +45,7 @@ function says(part: Part): boolean {
   return part.kind !== "text" || !isBlank(part.text);
 }
 
-/** Blank texts are left out: the API refuses empty ones. */
+/** Omits blank texts, because the API refuses empty ones. */
 const userParts = (options: ContentOptions) => (part: Part): readonly Members[] => {
   switch (part.kind) {
     case "text":
@@ -61,7 +61,7 @@ const userParts = (options: ContentOptions) => (part: Part): readonly Members[] 
   }
 };
 
-/** Only Vertex AI takes a name for data; the other door refuses it. */
+/** Only Vertex AI accepts a name for inline data; the Gemini API refuses it. */
 function inlineData(
   { mimeType, data, filename }: Extract<Part, { kind: "image" | "pdf" }>,
   { provider }: ContentOptions,
@@ -70,7 +70,7 @@ function inlineData(
   return { inlineData: { mimeType, data, displayName: provider === "vertex" ? base : undefined } };
 }
 
-/** An answer, and the files of its result behind it. */
+/** Returns a result followed by its files. */
 const answerParts = (options: ContentOptions) => ({ call, result }: Answer): readonly Members[] => {
   const name = wireName(call.name);
   const id = ownId(call, options);
@@ -93,7 +93,7 @@ const answerParts = (options: ContentOptions) => ({ call, result }: Answer): rea
   ];
 };
 
-/** The id of a call where the API gave it; calls of others, and responses to them, go by their order. */
+/** Returns a call's id if this API issued it; other calls and their responses are matched by order. */
 function ownId(call: CallPart, { provider, recall }: ContentOptions): string | undefined {
   return recall(callNote(call.id)) === provider ? call.id : undefined;
 }
@@ -105,7 +105,7 @@ function modelParts(
 ): readonly Members[] {
   const { provider, foreign, signatures: which, recall, model } = options;
   const isNative = (part: ThinkingPart) => part.signature?.provider === provider;
-  /** A signature that another model made is refused; of one of which nothing is known the API decides. */
+  /** The API refuses signatures of another model; for one of unknown origin, the API decides. */
   const isReadable = (part: ThinkingPart) =>
     isNative(part) && (recall(signatureNote(part.signature?.value ?? "")) ?? model) === model;
   const signatures = which === "stand-ins" ? new Map<Part, string>() : signaturesOf(parts, isReadable);
@@ -117,7 +117,7 @@ function modelParts(
     if (part.kind === "text" && !isBlank(part.text)) {
       wire.push({ text: trimBlank(part.text), thoughtSignature: signatures.get(part) });
     } else if (part.kind === "tool_use") {
-      // Of several calls in one step only the first needs to be signed.
+      // Of several calls in one step only the first needs a signature.
       const owed = calls++ === 0 && demanded ? STAND_IN : undefined;
       wire.push({
         functionCall: { id: ownId(part, options), name: wireName(part.name), args: new Raw(part.inputText) },

@@ -1,11 +1,11 @@
-// Google's errors: `{error: {message, status, details}}`, in a list or not.
+// Parsing of Google's errors: `{error: {message, status, details}}`, possibly in an array.
 
 import { isObject } from "../../base/is_object.ts";
 import { answeredError, providerError } from "../http/errors.ts";
 import { list, text } from "../stream/fields.ts";
 import type { ProviderError } from "../types.ts";
 
-/** The error that a body stands for; `keyHint` is said where the key is refused. */
+/** Creates the error for a body; `keyHint` is shown if the key is refused. */
 export function readGoogleError(
   body: unknown,
   headers: Headers | null,
@@ -26,7 +26,7 @@ export function readGoogleError(
   const answered = answeredError({ error: { ...error, message, type: undefined } }, headers, status, {
     authentication: keyHint,
   });
-  // A key that is wrong is a fault of the request to this API, not a 401.
+  // This API reports a wrong key as an invalid request, not with status 401.
   return REFUSED_KEY.test(message) || reasons(error.details).includes("API_KEY_INVALID")
     ? providerError("authentication", answered.message, { next: keyHint })
     : answered;

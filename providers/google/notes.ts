@@ -1,11 +1,11 @@
-// By what it is noted which ids and signatures are Gemini's own, and which model made them.
+// Keys of notes about which call ids and signatures Gemini issued, and by which model.
 
-/** Whose id a call has: only one that the API gave goes back to it. */
+/** Key for the provider that issued a call id: an id is only sent back to its own API. */
 export function callNote(id: string): string {
   return `Gemini's call ${id}`;
 }
 
-/** Which model made a signature: another one refuses it. */
+/** Key for the model that made a signature, because another model refuses it. */
 export function signatureNote(signature: string): string {
   return `Gemini's signature ${signature}`;
 }

@@ -1,4 +1,4 @@
-// Google's Gemini behind both of its doors, Vertex AI and AI Studio, as two providers.
+// Google's Gemini as two providers: Vertex AI and the Gemini API (AI Studio).
 
 import { choiceOf } from "../models/choice.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
@@ -10,7 +10,7 @@ import { readGoogleError } from "./errors.ts";
 import { buildRequest, type Door } from "./request.ts";
 import { GoogleReader } from "./stream.ts";
 
-/** Regions have hosts of their own; everywhere else is the global one. */
+/** Location without a regional host name. */
 const EVERYWHERE = "global";
 
 const VERTEX: Door = {
@@ -69,7 +69,7 @@ function providerOf(door: Door, keyHint: string): Provider {
     outputIncludesThoughts: false,
     takesPrefill: () => false,
     buildRequest: (input) => buildRequest(door, input),
-    // A signature that is missing or that another model, project or key made gives way to the stand-in.
+    // Replaces a signature that is missing, or from another model, project or key, with a stand-in.
     fallback: createFallback([
       [/thought[_ ]?signature/i, "earlier-thinking"],
       [/thinking[_ ]?(?:level|budget|config)/i, "thinking"],

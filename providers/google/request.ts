@@ -1,4 +1,4 @@
-// The request of Gemini's streamGenerateContent, at Vertex AI and at AI Studio.
+// The request of Gemini's streamGenerateContent for Vertex AI and the Gemini API.
 
 import { endpointUrl } from "../http/endpoint.ts";
 import { choiceOf } from "../models/choice.ts";
@@ -18,10 +18,10 @@ import { type Members, wireContents } from "./contents.ts";
 
 const TRAILING_KEYS = ["tools", "contents"] as const;
 
-/** Which of the two doors, and how it is addressed. */
+/** API flavor (Vertex AI or Gemini API) and its addressing. */
 export interface Door {
   readonly provider: "vertex" | "gemini";
-  /** The path of a model's method below the base URL. */
+  /** Path of a model's method below the base URL. */
   path(model: string, parameters: RequestParameters): string;
   headers(key: string): Readonly<Record<string, string>>;
 }
@@ -87,13 +87,13 @@ export function buildRequest(
   };
 }
 
-/** A base that names a version of its own, as gateways have, keeps it in place of ours. */
+/** A base URL with its own version, as gateways have, keeps it instead of the default version. */
 function pathBelow(baseUrl: string, path: string): string {
   const versioned = /\/v\d\w*\/*$/.test(new URL(baseUrl).pathname);
   return versioned ? path.slice(path.indexOf("/", 1)) : path;
 }
 
-/** Lists of models name them with their collection, which is part of the path here. */
+/** Removes the collection that model lists put before the name; the path already contains it. */
 function modelName(name: string): string {
   return name.replace(/^models\//, "");
 }
@@ -112,7 +112,7 @@ interface Asked {
   readonly warnings: readonly string[];
 }
 
-/** Models since Gemini 3 are told a level, those before it a number of tokens, unknown ones nothing. */
+/** Models since Gemini 3 take a level, older ones a number of tokens, unknown ones get nothing. */
 function askThinking(parameters: RequestParameters, name: string, model: Model | null): Asked {
   const { thinking_budget: budget } = parameters.own;
   const { level } = parameters.thinking;

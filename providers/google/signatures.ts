@@ -1,17 +1,16 @@
-// Which part of a message carries which thought signature.
+// Assignment of thought signatures to the parts of a message.
 //
-// A signature belongs to one part of a reply and must go back on that very part. In the document it stands in a thinking
-// block before the part that it signs, which is how this program writes replies, or in one at the end of the message,
-// which is the older layout.
+// A signature belongs to one part of a reply and must go back on that part. In the document, it is in a thinking block
+// before the signed part, or, in the older format, in one at the end of the message.
 
 import { isBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
 import type { ThinkingPart } from "../types.ts";
 
-/** Goes out in place of a signature that there is none of: for calls of other models, and for ones typed by hand. */
+/** Sent in place of a missing signature, for calls by other models or typed by hand. */
 export const STAND_IN = "skip_thought_signature_validator";
 
-/** The signature of each text and call of a message that has one. */
+/** Maps each signed text and call of a message to its signature. */
 export function signaturesOf(
   parts: readonly Part[],
   isNative: (part: ThinkingPart) => boolean,
@@ -44,7 +43,7 @@ function beforeTheirPart(parts: readonly Part[], native: readonly Part[]): Reado
     }
   }
   if (waiting === null) return signatures;
-  // It came behind all parts, on an empty one, which is not sent; the last text may carry it.
+  // It arrived last, on an empty part that is not sent; the last text may carry it.
   const text = parts.findLast((part) => isText(part) && !signatures.has(part));
   return text === undefined ? signatures : signatures.set(text, waiting);
 }

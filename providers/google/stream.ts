@@ -1,4 +1,4 @@
-// The event stream of Gemini's streamGenerateContent, response by response.
+// The reader of Gemini's streamGenerateContent stream.
 
 import { toHex } from "../../base/hash.ts";
 import { isObject, own } from "../../base/is_object.ts";
@@ -13,29 +13,29 @@ type JsonObject = Readonly<Record<string, unknown>>;
 
 const OUTCOMES: Readonly<Record<string, "normal" | "truncated">> = {
   STOP: "normal",
-  // Gateways say so of a reply that ends with a call.
+  // Gateways send this for a reply that ends with a call.
   FUNCTION_CALL: "normal",
   MAX_TOKENS: "truncated",
 };
 
 export interface GoogleReaderOptions extends ReaderOptions {
-  /** Makes the end of an id for a call that came without one: at least 12 hexadecimal digits. */
+  /** Creates the suffix of an id for a call without one: at least 12 hexadecimal digits. */
   readonly newId?: () => string;
 }
 
 /**
- * Reads one reply. Text goes on as it comes. Thoughts become a block before what they led to, and a signature stands in
- * the block before the part that it signs; only one that comes with the middle of a text has to wait for the text's end.
+ * Reads one reply. Emits text as it arrives; thoughts become a block before what follows them. A signature is in the
+ * block before the part that it signs; only one that arrives within a text waits for the end of the text.
  */
 export class GoogleReader extends ReplyReader {
   readonly #newId: () => string;
-  /** Thoughts that were not given on yet. */
+  /** Thoughts not yet emitted. */
   #thoughts = new LongText();
-  /** A signature whose part has no block of its own yet. */
+  /** Signature not yet emitted in a block. */
   #signature = "";
-  /** The last part was a text, which a block must not cut. */
+  /** The last part was a text, which a block must not split. */
   #inText = false;
-  /** Something besides thoughts came. */
+  /** Something other than thoughts arrived. */
   #answered = false;
 
   constructor({ newId = randomId, ...options }: GoogleReaderOptions) {
@@ -43,7 +43,7 @@ export class GoogleReader extends ReplyReader {
     this.#newId = newId;
   }
 
-  /** Every part comes whole, so that nothing is open; a signature vouches for nothing that is shown. */
+  /** Nothing is open, because parts arrive whole; a signature does not cover the visible text. */
   damaged(): void {}
 
   event(data: unknown, headers: Headers | null = null, source?: string): Effect[] {
@@ -69,7 +69,7 @@ export class GoogleReader extends ReplyReader {
     return reason === "" ? effects : [...effects, ...this.#finish(reason)];
   }
 
-  /** `spelled` gives a member of the part as the provider wrote it. */
+  /** `spelled` returns a member of the part as the provider wrote it. */
   #part(part: JsonObject, spelled: (member: readonly string[]) => string | null): Effect[] {
     const signature = text(part.thoughtSignature);
     if (isObject(part.functionCall)) {
@@ -95,7 +95,7 @@ export class GoogleReader extends ReplyReader {
   }
 
   #call(call: JsonObject, signature: string, spelled: string | null): Effect[] {
-    // A signature of its own is the call's; one that a text before it came with is only advised, and gives way.
+    // The call's own signature takes precedence over a pending one from a text, which is only recommended.
     this.#signature = signature || this.#signature;
     const block = this.#block();
     this.#inText = false;
@@ -110,7 +110,7 @@ export class GoogleReader extends ReplyReader {
     return [...block, { kind: "tool_use", id, name: this.toolName(wire), inputText }];
   }
 
-  /** The thoughts and the signature so far as a block; thoughts without one are marked as this provider's own. */
+  /** Emits the collected thoughts and signature as a block; unsigned thoughts are marked as this provider's own. */
   #block(): Effect[] {
     const content = this.#thoughts.value;
     const value = this.#signature;
@@ -145,7 +145,7 @@ export class GoogleReader extends ReplyReader {
   }
 }
 
-/** Members of a part that say something about it and are no content. */
+/** Members that describe a part but are not content. */
 const PART_EXTRAS: ReadonlySet<string> = new Set([
   "thoughtSignature",
   "thought",
@@ -157,7 +157,7 @@ function randomId(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(6)));
 }
 
-/** Later reports replace earlier ones; a count that a report lacks stays as it was. */
+/** Later reports replace earlier ones; a count missing from a report keeps its value. */
 function usageOf(usage: unknown): Effect[] {
   if (!isObject(usage)) return [];
   const counts: { -readonly [K in keyof Usage]?: number } = {};

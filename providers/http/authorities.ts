@@ -1,22 +1,20 @@
-// The certificates that a person's variables add to those the runtime trusts by itself.
+// Certificates that environment variables add to those the runtime trusts.
 
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
-/** Files of certificates (PEM). */
 const FILES = ["SSL_CERT_FILE", "DENO_CERT"];
-/** Folders of such files, several with colons between them. */
+/** Names folders of PEM files, separated by colons. */
 const FOLDERS = "SSL_CERT_DIR";
 
-/** The variables that may name certificates, for messages. */
 export const CERTIFICATE_VARIABLES: readonly string[] = [...FILES, FOLDERS];
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * The certificates that the variables name, each as text and each once. Fails with `certificates-unreadable` where a
- * variable names what cannot be read, or a file without any certificate.
+ * Returns the certificates that the variables name as text, without duplicates. Fails with `certificates-unreadable` if
+ * a variable names something unreadable, or a file without a certificate.
  */
 export async function addedAuthorities(
   environment: Pick<Environment, "cwd" | "home" | "variables">,
@@ -43,7 +41,7 @@ export async function addedAuthorities(
   return success([...found]);
 }
 
-/** Every certificate of the files in a folder; what else lies there is passed over, as everywhere. */
+/** Reads the certificates of all PEM files in a folder and ignores other files, as other programs do. */
 async function inFolder(folder: string): Promise<readonly string[]> {
   const names: string[] = [];
   for await (const entry of Deno.readDir(folder)) {
@@ -54,7 +52,7 @@ async function inFolder(folder: string): Promise<readonly string[]> {
   return texts.flatMap(certificatesIn);
 }
 
-/** Folders of certificates are full of links, some of which lead nowhere. */
+/** Returns the text of a file, or an empty string: certificate folders often contain broken symbolic links. */
 async function readIfText(path: string): Promise<string> {
   try {
     return await Deno.readTextFile(path);

@@ -1,15 +1,15 @@
-// The body of a request as the bytes that are sent. The string of a long conversation would be as large again, and twice: it
-// is made for whoever asks for it.
+// The body of a request as bytes. The string of a long conversation takes twice as much memory again, so it is decoded
+// only on access.
 
 import { sameBytes } from "../../base/bytes.ts";
 import type { ProviderRequest } from "../types.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The bytes of requests that were made here. */
+/** Bytes of the requests created by `withBody`. */
 const made = new WeakMap<ProviderRequest, Uint8Array<ArrayBuffer>>();
 
-/** A request with a body in UTF-8. */
+/** Creates a request whose UTF-8 body is decoded only on access. */
 export function withBody(
   head: Omit<ProviderRequest, "body">,
   bytes: Uint8Array<ArrayBuffer>,
@@ -24,12 +24,10 @@ export function withBody(
   return request;
 }
 
-/** The bytes of a request's body. */
 export function bodyBytes(request: ProviderRequest): Uint8Array<ArrayBuffer> {
   return made.get(request) ?? new TextEncoder().encode(request.body);
 }
 
-/** Whether two requests say the same. */
 export function sameBody(a: ProviderRequest, b: ProviderRequest): boolean {
   return sameBytes(bodyBytes(a), bodyBytes(b));
 }

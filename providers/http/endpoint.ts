@@ -1,11 +1,11 @@
-// Where a provider is reached: a setting, a variable, or its own address.
+// The base URL of a provider: from a setting, an environment variable, or built in.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Provider } from "../types.ts";
 
-/** The address as it was given, without blanks around it; a blank setting or variable counts as none. */
+/** Returns the configured URL, trimmed; a blank setting or variable counts as unset. Fails with `base-url-invalid`. */
 export function resolveBaseUrl(
   provider: Pick<Provider, "name" | "defaultBaseUrl" | "regionalBaseUrl">,
   settings: Settings,
@@ -30,15 +30,15 @@ export function resolveBaseUrl(
   return success(text);
 }
 
-/** Host and port of an address, as messages name them; of what is no address, all of it. */
+/** Returns host and port of a URL for messages, or the whole text if it is not a URL. */
 export function hostOf(url: string): string {
   return URL.parse(url)?.host ?? url;
 }
 
 /**
- * The address of a method of an API, such as `/v1/messages`, below a base URL. People give the base with and without
- * a slash, the version or the whole path, so whatever of `path` the base ends with already is not repeated. A query
- * of the base stays behind the path, where gateways look for it.
+ * Returns the URL of an API method such as `/v1/messages` below a base URL. People give the base with or without slash,
+ * version or full path, so the part of `path` that the base already ends with is not repeated. The query of the base
+ * stays, because gateways look for it.
  */
 export function endpointUrl(baseUrl: string, path: string): string {
   const url = new URL(baseUrl);

@@ -1,16 +1,16 @@
-// What went wrong between us and a provider, as a value with a class and a hint.
+// Provider errors as values, with a class and a hint.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ErrorClass, ProviderError } from "../types.ts";
 import { isSpent, limitDetails, temporary } from "./temporary.ts";
 
-/** What an error body says, apart from the wrapping. */
+/** Type and message of an error body. */
 export interface ErrorText {
   readonly type: string | null;
   readonly message: string;
 }
 
-/** The message of a decoded error body in one of the known shapes; null when it has none of them. */
+/** Returns the message of a decoded error body in one of the known shapes; null for another shape. */
 export function extractError(body: unknown): ErrorText | null {
   if (!isObject(body)) return null;
   const { error, message, errors } = body;
@@ -23,7 +23,6 @@ export function extractError(body: unknown): ErrorText | null {
   return isObject(first) && typeof first.message === "string" ? { type: null, message: first.message } : null;
 }
 
-/** `TYPE — MESSAGE`, or the message alone. */
 function errorSentence(text: ErrorText): string {
   return text.type === null ? text.message : `${text.type} — ${text.message}`;
 }
@@ -48,7 +47,7 @@ const NEXT: Readonly<Partial<Record<ErrorClass, string>>> = {
   timeout: "Raise the parameter timeout if the model needs longer.",
 };
 
-/** The class of an answered error, by its words first and its HTTP status second. */
+/** Classifies an error response by its words first, then by its HTTP status. */
 export function classify(sentence: string, status?: number): ErrorClass {
   if (OVERFLOW.some((pattern) => pattern.test(sentence))) return "context_overflow";
   if (AUTHENTICATION.test(sentence) || status === 401 || status === 403) return "authentication";
@@ -57,14 +56,13 @@ export function classify(sentence: string, status?: number): ErrorClass {
   return "other";
 }
 
-/** What an error says beyond its class and sentence. */
 export interface ErrorOptions {
   readonly details?: readonly string[];
   readonly next?: string;
   readonly retry?: ProviderError["retry"];
 }
 
-/** Makes an error with the hint of its class. */
+/** Creates an error with the hint of its class. */
 export function providerError(
   errorClass: ErrorClass,
   message: string,
@@ -82,8 +80,8 @@ export function providerError(
 }
 
 /**
- * The error that an answered body stands for. What may be over later carries the headers that tell when, and says that
- * it may be tried again.
+ * Creates the error for an error response. A temporary error carries the headers that say when to retry, and is marked
+ * as retryable.
  */
 export function answeredError(
   body: unknown,
@@ -114,10 +112,10 @@ export function answeredError(
 const TOO_LARGE =
   "The request is larger than the provider takes: leave out attached files, or use smaller ones.";
 
-/** A model that is not there, or not for this account; a path that is not there. */
+/** The model or the path does not exist, or the account has no access to the model. */
 const NOT_FOUND = "Check the name of the model (flemma models list) and the base URL.";
 
-/** Pages and plain words are what other servers answer. */
+/** Servers other than the API answer with HTML pages or plain text. */
 const NOT_THE_API =
   "What answers there is not the API: check the base URL, and what stands between here and the provider.";
 
@@ -130,7 +128,7 @@ function unknownAnswer(body: unknown, status: number | undefined): string {
     : "Unknown API error";
 }
 
-/** The beginning of a body that nobody expected, such as an HTML page, on one line. */
+/** Returns the first 300 bytes of an unexpected body, such as an HTML page, on one line. */
 export function unexpectedBody(body: string): string {
   const bytes = new TextEncoder().encode(body);
   const start = new TextDecoder().decode(bytes.subarray(0, 300));

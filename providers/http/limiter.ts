@@ -1,44 +1,44 @@
-// How many requests a provider gets at a time: the person's limit, and what its own refusals teach, for all documents
-// of one process. A provider that says "too many" says it to everybody who asks with the same key.
+// The limit on parallel requests per provider key, shared by all documents of a process: the person's setting, and a
+// window that shrinks when the provider refuses requests.
 
 import type { Clock } from "./patience.ts";
 
-/** What one server is asked. */
+/** State per server and key. */
 interface Server {
-  /** Requests that are under way. */
+  /** Requests in progress. */
   running: number;
-  /** How many there may be after it refused some; it grows again with each answer. */
+  /** Maximum of parallel requests after refusals; grows by one with each answered request. */
   window: number;
-  /** Milliseconds of the clock before which nothing is asked. */
+  /** Clock time in milliseconds before which no request is sent. */
   pausedUntil: number;
-  /** Those who wait for a place, the first come first. */
+  /** Callbacks of requests that wait for a place, in order of arrival. */
   readonly waiting: Set<() => void>;
 }
 
-/** A place among the requests that are under way. */
+/** A place among the requests in progress. */
 export interface Place {
   /**
-   * Gives the place to the next one.
+   * Frees the place for the next request.
    *
-   * @param outcome `answered` when the provider took the request, `refused` when it said that there are too many,
-   * `neither` when it said nothing of that kind
-   * @param pause seconds in which it wants to hear nothing; only of a refusal
+   * @param outcome `answered` if the provider accepted the request, `refused` if it reported too many requests,
+   * `neither` otherwise
+   * @param pause seconds during which the provider wants no requests; only with `refused`
    */
   leave(outcome: "answered" | "refused" | "neither", pause?: number): void;
 }
 
-/** Shared by everything that asks with the same keys: one for a process. */
+/** Limits parallel requests of everything that uses the same keys; one instance per process. */
 export class RequestLimiter {
   readonly #servers = new Map<string, Server>();
 
   /**
-   * Waits until one more request may be made.
+   * Waits until one more request may be sent.
    *
-   * @param key names the server and who asks it
-   * @param most requests at a time by the person's word; null is no limit
+   * @param key identifies the server and the account
+   * @param most maximum of parallel requests from the settings; null means no limit
    * @param clock measures pauses
-   * @param signal ends the waiting
-   * @returns the place; null when the signal aborted
+   * @param signal cancels the wait
+   * @returns the place; null if the signal aborted
    */
   async enter(
     key: string,
@@ -71,7 +71,7 @@ export class RequestLimiter {
 
   #leave(server: Server, clock: Clock, outcome: Parameters<Place["leave"]>[0], pause = 0): void {
     if (outcome === "refused") {
-      // Half of what was too much, as a network does it; those refused in the same moment count once.
+      // Halve the load, as network congestion control does; refusals within one pause count once.
       if (clock.now() >= server.pausedUntil) server.window = Math.max(1, Math.floor(server.running / 2));
       server.pausedUntil = Math.max(server.pausedUntil, clock.now() + pause * 1000);
     } else if (outcome === "answered") server.window++;
@@ -80,7 +80,7 @@ export class RequestLimiter {
   }
 }
 
-/** Waits until somebody leaves. */
+/** Waits until a place is freed or the signal aborts. */
 function turn(server: Server, signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     const wake = () => {
@@ -93,7 +93,7 @@ function turn(server: Server, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** A place that is left twice would let two in. */
+/** Ignores a second call: freeing a place twice would admit two requests. */
 function once(leave: Place["leave"]): Place["leave"] {
   let left = false;
   return (outcome, pause) => {

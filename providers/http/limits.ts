@@ -1,9 +1,8 @@
-// How long an exchange may take, and who may end it.
+// Time limits and cancellation of a request.
 //
-// `fetch` shows when headers arrive, not when a connection stands, and a server may hold its headers back
-// until the model starts. Whether the host takes connections is therefore asked beside it (`network.ts`). Once
-// it does, only silence counts: a reply may take as long as it likes while something of it arrives. Pings say that
-// somebody thinks, so they buy time; without end they do not, for then nobody does.
+// `fetch` reports headers, not the connection, and a server may hold back its headers until the model starts. So
+// `network.ts` tests separately whether the host accepts connections. Once it does, only silence counts: a reply may
+// take any time while data arrives. Pings extend the limit, but not without end: a server that only pings is stuck.
 
 import { afterSilence } from "../../base/system/timer.ts";
 import type { ProviderError, ProviderRequest } from "../types.ts";
@@ -11,30 +10,28 @@ import { hostOf } from "./endpoint.ts";
 import { providerError } from "./errors.ts";
 import type { Proxy } from "./proxy.ts";
 
-/** What of an exchange its limits are about. */
 export interface LimitOptions {
   readonly request: ProviderRequest;
-  /** Seconds in which something must arrive, be it headers, a piece of the reply or a ping; 0 is no limit. */
+  /** Seconds in which anything must arrive: headers, part of the reply or a ping; 0 means no limit. */
   readonly timeout: number;
-  /** Seconds in which something of the reply must arrive, which pings are not; 0 is no limit. */
+  /** Seconds in which part of the reply must arrive, pings not included; 0 means no limit. */
   readonly pingTimeout: number;
-  /** Seconds until the host must have taken the connection; 0 is no limit. */
+  /** Seconds in which the host must accept the connection; 0 means no limit. */
   readonly connectTimeout: number;
-  /** Whether the host can be connected to; settles when that is known, with false when it cannot be told. */
+  /** Tests whether the host accepts connections; resolves to false if that cannot be determined. */
   readonly reach?: (url: string, signal: AbortSignal) => Promise<boolean>;
-  /** What stands between here and the host. */
   readonly proxy?: Proxy | null;
-  /** The caller's cancel. */
+  /** Cancels the request. */
   readonly signal: AbortSignal;
 }
 
-/** The reasons to stop an exchange before its end, in one signal. */
+/** Combines all reasons to stop a request early into one signal. */
 export class Limits {
   readonly #controller = new AbortController();
   readonly #options: LimitOptions;
-  /** Nothing at all came. */
+  /** Time since anything arrived. */
   readonly #silence: Silence;
-  /** Nothing of the reply came. */
+  /** Time since part of the reply arrived. */
   readonly #pings: Silence;
   #endConnecting = (): void => {};
   #expired: ProviderError | null = null;
@@ -62,18 +59,18 @@ export class Limits {
     return this.#controller.signal;
   }
 
-  /** Says that something came from the host, which is therefore connected and not silent. */
+  /** Records that data arrived, so the host is connected. */
   arrived(): void {
     this.#endConnecting();
     this.#silence.end();
   }
 
-  /** Says that something of the reply came. */
+  /** Records that part of the reply arrived. */
   replied(): void {
     this.#pings.end();
   }
 
-  /** Waits for something here: while nobody listens, nothing is the server's silence. */
+  /** Waits for local work; the time during which nothing is read does not count as the server's silence. */
   async unheard(here: Promise<void>): Promise<void> {
     const silences = [this.#silence, this.#pings];
     for (const silence of silences) silence.unheard = true;
@@ -84,7 +81,7 @@ export class Limits {
     }
   }
 
-  /** The error of the limit that was passed, if one was. */
+  /** Returns the error of the limit that expired, or null. */
   expired(): ProviderError | null {
     return this.#expired;
   }
@@ -94,7 +91,7 @@ export class Limits {
     this.#silence.forget();
     this.#pings.forget();
     this.#options.signal.removeEventListener("abort", this.#cancel);
-    // Also ends the question whether the host can be reached.
+    // Also ends the connection test.
     this.#controller.abort();
   }
 
@@ -111,7 +108,7 @@ export class Limits {
         );
       });
     }
-    // Reached, or not to be told: then the request itself says what is wrong, and silence is the limit.
+    // Reached or undetermined: from here on the request itself reports errors, and silence is the limit.
     reach(proxy?.url ?? request.url, this.#controller.signal).then(() => this.#endConnecting());
   }
 
@@ -121,11 +118,11 @@ export class Limits {
   }
 }
 
-/** Tells once that something did not come for so many seconds; never where they are 0. */
+/** Calls back once after `limit` seconds without data; never if the limit is 0. */
 class Silence {
   readonly #limit: number;
   readonly #tell: () => void;
-  /** Nobody listens at the moment. */
+  /** Whether reading is paused. */
   unheard = false;
   #since = performance.now();
   #forget = (): void => {};
@@ -136,7 +133,7 @@ class Silence {
     this.#watch(limit);
   }
 
-  /** It came: silence begins anew. */
+  /** Restarts the silence, because data arrived. */
   end(): void {
     this.#since = performance.now();
   }
@@ -145,7 +142,7 @@ class Silence {
     this.#forget();
   }
 
-  /** Looks again after so many seconds: each piece of a reply puts the end off, and there may be a million of them. */
+  /** Rechecks instead of restarting a timer per piece: a reply may have a million pieces. */
   #watch(seconds: number): void {
     if (this.#limit <= 0) return;
     this.#forget = afterSilence(seconds * 1000, () => {

@@ -1,22 +1,21 @@
-// The way to a host: directly or through a proxy, with the certificates that a person's variables add, and whether it
-// takes connections.
+// The connection to a host: direct or through a proxy, with added certificates, and a test whether it accepts
+// connections.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { addedAuthorities, CERTIFICATE_VARIABLES } from "./authorities.ts";
 import { namesProxy, portOf, type Proxy, proxyFor } from "./proxy.ts";
 
-/** How requests to one address are made. */
 export interface Network {
   readonly fetch: typeof fetch;
   readonly proxy: Proxy | null;
-  /** To be called when the last answer was read. */
+  /** Call it after the last response was read. */
   close(): void;
 }
 
 /**
- * The way to an address as the variables have it. Fails with `proxy-invalid` or `certificates-unreadable`, which name the
- * variable.
+ * Sets up proxy and certificates for a URL from the environment variables. Fails with `proxy-invalid` or
+ * `certificates-unreadable`, which name the variable.
  */
 export async function openNetwork(url: string, environment: Environment): Promise<Outcome<Network>> {
   const proxy = proxyFor(url, environment.variables);
@@ -54,8 +53,8 @@ function clientFor(proxy: Proxy | null, caCerts: readonly string[]): Deno.HttpCl
 }
 
 /**
- * A client of the runtime goes by the variables as they are when it is made, and reads `no_proxy` in a narrower way than
- * curl: `*` does not stand for addresses there, and a port is not understood. So they are put away for that moment.
+ * Hides the proxy variables while a client is created: Deno reads them at that time, and reads `no_proxy` more narrowly
+ * than curl (`*` does not match IP addresses, and ports are not supported).
  */
 function withoutVariables<T>(make: () => T): T {
   const names = ["http_proxy", "https_proxy", "all_proxy"].flatMap((name) => [name, name.toUpperCase()]);
@@ -69,9 +68,8 @@ function withoutVariables<T>(make: () => T): T {
 }
 
 /**
- * Settles once it is known whether the host of an address can be connected to: true when it took a connection, which
- * is closed at once; false when that cannot be told or the signal aborted. Never rejects. `fetch` does not tell when its
- * own connection stands.
+ * Tests whether the host of a URL accepts connections, because `fetch` does not report that its own connection is open.
+ * Resolves to true after a connection, which is closed immediately; to false if undetermined or aborted. Never rejects.
  */
 export async function reachable(url: string, signal: AbortSignal): Promise<boolean> {
   const parsed = URL.parse(url);
@@ -82,7 +80,7 @@ export async function reachable(url: string, signal: AbortSignal): Promise<boole
     connection.close();
     return true;
   } catch {
-    // Refused, not resolved, not permitted: the request meets the same and has the words for it.
+    // Refused, unresolved or not permitted: the request itself fails the same way and reports it.
     return false;
   }
 }

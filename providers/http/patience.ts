@@ -1,20 +1,19 @@
-// How often and how long a request is tried again: at most six tries and ten minutes, for what may be over later.
+// The retry policy for temporary errors: at most six attempts within ten minutes.
 
 import type { ProviderError } from "../types.ts";
 
-/** Time as a run sees it. */
+/** Time as seen by a run. */
 export interface Clock {
-  /** Milliseconds that only ever grow. */
+  /** Milliseconds; never decreases. */
   now(): number;
-  /** The date and time of day. */
+  /** Date and time of day. */
   date(): Date;
-  /** Settles after so many seconds with true; with false, at once, when the signal aborts. */
+  /** Resolves to true after that many seconds; to false as soon as the signal aborts. */
   wait(seconds: number, signal: AbortSignal): Promise<boolean>;
-  /** A number from 0 up to 1. */
+  /** Random number from 0 up to, but not including, 1. */
   random(): number;
 }
 
-/** The time of this machine. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   date: () => new Date(),
@@ -33,16 +32,16 @@ export const systemClock: Clock = {
     }),
 };
 
-/** Requests that are made for one send, the first among them. */
+/** Maximum of requests for one send, including the first. */
 export const MOST_TRIES = 6;
 
-/** Seconds from the first request after which no further one is made. */
+/** Seconds after the first request within which retries are made. */
 const LONGEST = 600;
 
-/** Seconds before the second try, where the provider names none; each further wait is twice as long. */
+/** Seconds before the second attempt if the provider names none; each later wait is twice as long. */
 const FIRST_WAIT = 2;
 
-/** The tries of one send. */
+/** Attempts of one send. */
 export class Patience {
   readonly #clock: Clock;
   readonly #begun: number;
@@ -53,21 +52,21 @@ export class Patience {
     this.#begun = clock.now();
   }
 
-  /** Requests that were made. */
+  /** Requests made so far. */
   get tries(): number {
     return this.#tries;
   }
 
   /**
-   * Seconds to wait before the request is made once more. Null when it is not: it would not help, or it was done often
-   * enough, or the provider asks for a longer wait than a person would sit through, which `tried` then says.
+   * Returns the seconds to wait before a retry. `wait` is null if retrying cannot help, attempts are used up, or the
+   * wait would exceed the limit; `tried` then explains it.
    */
   next({ retry }: ProviderError): { readonly wait: number | null; readonly tried: string | null } {
     if (retry === undefined) return { wait: null, tried: null };
     const elapsed = (this.#clock.now() - this.#begun) / 1000;
     const tried = `Tried ${this.#tries} times in ${inWords(elapsed)}.`;
     if (this.#tries >= MOST_TRIES) return { wait: null, tried };
-    // Many who failed at one moment should not come back at one moment.
+    // Jitter: clients that failed at the same time must not all retry at the same time.
     const own = FIRST_WAIT * 2 ** (this.#tries - 1) * (0.75 + this.#clock.random() / 2);
     const asked = retry.after !== null && retry.after > 0;
     const wait = asked ? retry.after : own;
@@ -80,7 +79,7 @@ export class Patience {
   }
 }
 
-/** A time for people: `12 s`, `3 min 5 s`, `2 h 10 min`. */
+/** Formats a duration for people: `12 s`, `3 min 5 s`, `2 h 10 min`. */
 export function inWords(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;

@@ -1,11 +1,11 @@
-// Events of a stream that say no more than that the server lives.
+// Detection of stream events that only keep the connection alive.
 
 import { isObject } from "../../base/is_object.ts";
 
-/** Anthropic's `ping`, OpenAI's `keepalive`, and the like of gateways. */
+/** Names used by Anthropic (`ping`), OpenAI (`keepalive`) and gateways. */
 const NAMES: ReadonlySet<unknown> = new Set(["ping", "keepalive", "keep_alive", "heartbeat"]);
 
-/** Whether an event brings nothing: a ping by its name, or a piece of a chat completion in which everything is empty. */
+/** Whether an event carries nothing: a ping by name, or a chat completion chunk with only empty fields. */
 export function isPing(event: object): boolean {
   if (!isObject(event)) return false;
   if (typeof event.type === "string") return NAMES.has(event.type);

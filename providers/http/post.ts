@@ -1,4 +1,4 @@
-// One POST and its streamed answer over `fetch`: cancelling, limits of time, and errors told apart.
+// One POST over `fetch` with its streamed response: cancellation, time limits and distinct errors.
 
 import { providerError } from "./errors.ts";
 import { type LimitOptions, Limits } from "./limits.ts";
@@ -11,29 +11,28 @@ import type { ProviderError } from "../types.ts";
 
 export interface PostOptions extends LimitOptions {
   readonly fetch?: typeof fetch;
-  /** Called with the decoded data of each event; `stop` ends the exchange, nothing more is read. */
+  /** Called with the decoded data of each event; `stop` ends reading. */
   onEvent(data: object, headers: Headers, source: string): "stop" | "more";
-  /** Called with each data of the stream that is no JSON, the usual `[DONE]` apart. */
+  /** Called with each data that is not JSON, except `[DONE]`. */
   onUnreadable(data: string): void;
-  /** Waited for before more is read, so that whoever takes the events is never far behind. @default nothing is waited for */
+  /** Awaited before more is read, so that the consumer of events keeps up. @default nothing is awaited */
   room?(): Promise<void> | undefined;
-  /** Called for `[DONE]`, with which some servers end a stream. */
+  /** Called for `[DONE]`, which ends some streams. */
   onDone?(headers: Headers): "stop" | "more";
 }
 
-/** How an exchange ended. */
 export type Exchange =
-  /** The stream ended by itself or by `stop`; `lines` are those that were no SSE. */
+  /** The stream ended, or `stop` ended it; `lines` are those that were not SSE. */
   | { readonly kind: "stream"; readonly headers: Headers; readonly lines: readonly string[] }
-  /** The answer was no stream, or its status says failure. */
+  /** The response was not a stream, or its status is an error. */
   | { readonly kind: "body"; readonly headers: Headers; readonly status: number; readonly text: string }
   | { readonly kind: "failed"; readonly error: ProviderError }
   | { readonly kind: "cancelled" };
 
-/** Bytes of a body that is no stream; more than that is no message for a person. */
+/** Maximum bytes read from a body that is not a stream; a message for people is shorter. */
 const BODY_LIMIT = 1 << 20;
 
-/** Sends the request and reads the answer. Never throws for what the network does. */
+/** Sends the request and reads the response. Network errors are returned, never thrown. */
 export async function post(options: PostOptions): Promise<Exchange> {
   const limits = new Limits(options);
   try {
@@ -72,7 +71,7 @@ async function exchange(options: PostOptions, limits: Limits): Promise<Exchange>
   return { kind: "stream", headers, lines: await readStream(response, options, limits) };
 }
 
-/** A stream without a type, or with that of plain text, is taken as one: its lines tell soon enough. */
+/** Also accepts a missing type and plain text: the lines show whether it is a stream. */
 function isEventStream(headers: Headers): boolean {
   const type = headers.get("content-type");
   return type === null || /^text\/(?:event-stream|plain)\b/i.test(type.trim());
@@ -108,7 +107,7 @@ async function readStream(
   if (response.body === null) return lines;
   const body = readerOf(response.body);
   try {
-    // What has brought none of them by then is no stream of events, and may be one without end.
+    // A body without any event up to the limit is not an event stream, and may be endless.
     while (!stopped && (heard || strayed < BODY_LIMIT)) {
       const value = await body.read();
       if (value === null) break;
@@ -118,25 +117,24 @@ async function readStream(
       if (room !== undefined) await limits.unheard(room);
     }
   } finally {
-    // The closing event was seen or reading failed: whatever else the connection holds is of no interest.
+    // After the closing event or a read error, the rest of the connection does not matter.
     await body.cancel().catch(() => undefined);
   }
   if (!stopped) reader.end();
   return lines;
 }
 
-/** Bytes that are read at a time. */
 const READ_BYTES = 1 << 16;
 
-/** The pieces of a body as they come, each valid until the next is read; null at the end. */
+/** Pieces of a body; each is valid until the next read, null at the end. */
 interface BodyReader {
   read(): Promise<Uint8Array | null>;
   cancel(): Promise<void>;
 }
 
 /**
- * Reads a body into one buffer: a piece of its own for each of the small events of a stream would be memory that is
- * collected late. Not every body can be read so, as one that a program made from a list.
+ * Reads a body into one reused buffer, because a new one per small event is garbage that is collected late. Falls back
+ * to a plain reader for bodies that are not byte streams, such as one a program made from a list.
  */
 function readerOf(body: ReadableStream<Uint8Array>): BodyReader {
   const byob = byobReader(body);
@@ -163,19 +161,18 @@ function byobReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader 
   try {
     return body.getReader({ mode: "byob" });
   } catch (thrown) {
-    // What is no stream of bytes says so.
+    // The body is not a byte stream.
     if (thrown instanceof TypeError) return null;
     throw thrown;
   }
 }
 
-/** Nothing at all. */
 const SAYS_NOTHING = /^\s*(?:null)?\s*$/;
 
-/** The word with which some servers end a stream. */
+/** Data that ends some streams. */
 const DONE = /^\s*\[DONE\]\s*$/;
 
-/** The JSON object or list of an event; null for anything else. */
+/** Parses the JSON object or array of an event; null for anything else. */
 function decodeEvent(data: string): object | null {
   try {
     const value: unknown = JSON.parse(data);
@@ -196,7 +193,7 @@ async function readBody(response: Response, limits: Limits): Promise<string> {
     limits.arrived();
     size += value.length;
     const piece = decoder.decode(value, { stream: true });
-    // Some gateways send blanks while they wait for the reply themselves.
+    // Some gateways send whitespace while they wait for the reply themselves.
     if (/\S/.test(piece)) limits.replied();
     text += piece;
   }

@@ -1,10 +1,9 @@
-// Which proxy an address is reached through, as the variables of a shell say it and as curl reads them.
+// Selection of the proxy for a URL from environment variables, with the rules of curl.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 
-/** A proxy, and the variable that names it. */
 export interface Proxy {
-  /** Its address, without name and password. */
+  /** URL without user name and password. */
   readonly url: string;
   /** Host and port, for messages. */
   readonly host: string;
@@ -23,8 +22,8 @@ const PORTS: Readonly<Record<string, number>> = {
 };
 
 /**
- * The proxy for an address: `https_proxy` or `http_proxy` by its scheme, else `all_proxy`, in small letters or capitals;
- * null where none is named or `no_proxy` excludes the host. Fails with `proxy-invalid` for a value that is no address.
+ * Returns the proxy for a URL: `https_proxy` or `http_proxy` by its scheme, else `all_proxy`, in lower or upper case.
+ * Null if none is set or `no_proxy` excludes the host. Fails with `proxy-invalid` for a value that is not a URL.
  */
 export function proxyFor(address: string, variables: Variables): Outcome<Proxy | null> {
   const url = URL.parse(address);
@@ -34,12 +33,11 @@ export function proxyFor(address: string, variables: Variables): Outcome<Proxy |
   return readProxy(named);
 }
 
-/** Whether the variables name any proxy. */
 export function namesProxy(variables: Variables): boolean {
   return firstOf(variables, "http_proxy", "https_proxy", "all_proxy") !== null;
 }
 
-/** Whether a host stands in a list such as `localhost,.corp.example,10.0.0.0/8,*`. */
+/** Whether a `no_proxy` list such as `localhost,.corp.example,10.0.0.0/8,*` contains the host. */
 export function withoutProxy(url: URL, list: string): boolean {
   const host = bare(url.hostname);
   const port = portOf(url);
@@ -85,7 +83,7 @@ interface Named {
   readonly value: string;
 }
 
-/** The first variable that is set, each tried in small letters, as curl does, and in capitals. */
+/** Returns the first variable that is set; tries lower case first, as curl does, then upper case. */
 function firstOf(variables: Variables, ...names: readonly string[]): Named | null {
   for (const variable of names.flatMap((name) => [name, name.toUpperCase()])) {
     const value = variables[variable]?.trim() ?? "";
@@ -97,7 +95,7 @@ function firstOf(variables: Variables, ...names: readonly string[]): Named | nul
 function readProxy({ variable, value }: Named): Outcome<Proxy> {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`);
   if (url === null || !SCHEMES.has(url.protocol) || url.hostname === "") {
-    // The value may hold a password, so it is not shown.
+    // The message omits the value, because it may hold a password.
     return failure(
       "proxy-invalid",
       `The variable ${variable} is no address of a proxy.`,
@@ -111,7 +109,7 @@ function readProxy({ variable, value }: Named): Outcome<Proxy> {
   return success({ url: `${url.protocol}//${host}`, host, variable, ...credentials });
 }
 
-/** The port of an address, which its scheme stands for unless it names one. */
+/** Returns the port of a URL, or the default port of its scheme. */
 export function portOf(url: URL): number {
   return Number(url.port) || (PORTS[url.protocol] ?? 443);
 }
@@ -120,7 +118,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A password with a bare percent sign stands for itself.
+    // A password with a bare percent sign is taken literally.
     return text;
   }
 }

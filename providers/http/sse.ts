@@ -1,19 +1,18 @@
-// Reads a server-sent event stream from bytes: the data of each event, and lines that are no SSE at all.
+// A reader of server-sent events: the data of each event, and lines that are not SSE.
 
 import { createParser } from "npm:eventsource-parser@4.1.3";
 
-/** What a stream is made of. */
 export interface SseHandlers {
-  /** The data of one event, its lines joined. */
+  /** Data of one event, its lines joined. */
   onData(data: string): void;
-  /** A line that belongs to no event: an error body in place of a stream, for instance. */
+  /** A line that belongs to no event, such as part of an error body sent instead of a stream. */
   onLine(line: string): void;
 }
 
-/** Bytes that are decoded at a time: longer strings are garbage that is collected late. */
+/** Bytes decoded per step: longer strings are garbage that is collected late. */
 const AT_ONCE = 1 << 14;
 
-/** Feeds bytes as they come, cut anywhere; `end` tells a clean end of the transfer. */
+/** Takes bytes cut at any position; `end` reports that the transfer ended cleanly. */
 export interface SseReader {
   feed(bytes: Uint8Array): void;
   end(): void;
@@ -27,8 +26,8 @@ export function createSseReader(handlers: SseHandlers): SseReader {
       if (error.type === "unknown-field" && error.line !== undefined) handlers.onLine(error.line);
     },
   });
-  // The parser drops an unfinished line that is no field, so it gets whole lines only. Fragments are joined
-  // once per line: a long line in many small pieces must not cost its length for each of them.
+  // The parser drops an unfinished line that is not a field, so it gets only whole lines. Fragments are joined once per
+  // line: joining at each piece would make long lines quadratic.
   const unfinished: string[] = [];
   const feed = (text: string): void => {
     const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
@@ -44,7 +43,7 @@ export function createSseReader(handlers: SseHandlers): SseReader {
         feed(decoder.decode(bytes.subarray(at, at + AT_ONCE), { stream: true }));
       }
     },
-    // A last event may lack its blank line, and a lone CR at the very end is undecided until more comes.
+    // The last event may lack its blank line, and a lone CR at the end stays undecided until more arrives.
     end: () => feed(`${decoder.decode()}\n\n`),
   };
 }

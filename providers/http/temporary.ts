@@ -1,21 +1,21 @@
-// Whether a refused request may succeed later, and when: from the status, the codes of the body and the headers.
+// Decides whether a refused request may succeed later, and when: from status, error codes and headers.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ProviderError } from "../types.ts";
 
-/** An answer that is no reply. */
+/** A response that refuses the request. */
 export interface Refusal {
   /** Decoded JSON, or text. */
   readonly body: unknown;
   readonly headers: Headers | null;
-  /** Undefined for an error that came inside of a stream. */
+  /** Undefined for an error inside a stream. */
   readonly status: number | undefined;
 }
 
-/** Troubles of the server, of what stands before it, and of gateways that could not reach it. */
+/** Statuses of server faults, including those of proxies and gateways in front of it. */
 const TROUBLE: ReadonlySet<number> = new Set([500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 
-/** The same in the words of error bodies, which is all that an error inside of a stream has. */
+/** The same as codes of error bodies; errors inside a stream have only these. */
 const TROUBLE_CODES: ReadonlySet<string> = new Set([
   "api_error",
   "overloaded_error",
@@ -30,18 +30,18 @@ const TROUBLE_CODES: ReadonlySet<string> = new Set([
   "internal",
 ]);
 
-/** A balance or a limit that a person set: waiting changes nothing, and asking again may cost. */
+/** Exhausted credit or a limit set by a person: waiting changes nothing, and retrying may cost money. */
 const SPENT =
   /spend_limit|insufficient_quota|quota_exceeded|exceeded_current_quota|credit_balance|billing|per_?day/i;
 const SPENT_WORDS = /spend(?:ing)? limit|specified API usage limits|credit balance|insufficient balance/i;
 
-/** Whether a body says that money or a limit that a person set is used up. */
+/** Whether a body says that credit or a limit set by a person is used up. */
 export function isSpent(body: unknown): boolean {
   const { codes, message } = readError(body);
   return codes.some((code) => SPENT.test(code)) || SPENT_WORDS.test(message);
 }
 
-/** Whether the same request may succeed later; undefined when it will not. */
+/** Returns when the same request may succeed; undefined if it will not. */
 export function temporary({ body, headers, status }: Refusal): ProviderError["retry"] {
   const says = headers?.get("x-should-retry");
   if (says === "false" || isSpent(body)) return undefined;
@@ -54,23 +54,23 @@ export function temporary({ body, headers, status }: Refusal): ProviderError["re
   }
   if (TROUBLE.has(status)) return { after };
   if (status !== 429) return undefined;
-  // Without a time, only a word that is about the rate alone tells it from a limit that somebody has to raise.
+  // Without a wait time, only a code about the rate distinguishes it from a quota that a person has to raise.
   const aboutRate = says === "true" || codes.some((code) => TROUBLE_CODES.has(code.toLowerCase()));
   return after !== null || aboutRate ? { after } : undefined;
 }
 
-/** The seconds to wait that headers name; null when they name none. `now` is in milliseconds. */
+/** Returns the seconds to wait that headers name, else null. `now` is in milliseconds. */
 export function waitIn(headers: Headers | null, now: number = Date.now()): number | null {
   const exact = headers?.get("retry-after-ms")?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(exact)) return Number(exact) / 1000;
   const value = headers?.get("retry-after")?.trim() ?? "";
   if (/^\d+(?:\.\d+)?$/.test(value)) return Number(value);
-  // The other form is a date, which begins with the name of a day.
+  // The other form is an HTTP date, which begins with a weekday.
   const date = /^[A-Za-z]{3}/.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(date) ? null : Math.max(0, (date - now) / 1000);
 }
 
-/** Google names the wait in the details of the body: `{"@type": "….RetryInfo", "retryDelay": "14s"}`. */
+/** Reads Google's wait time from the error details: `{"@type": "….RetryInfo", "retryDelay": "14s"}`. */
 function delayIn(body: unknown): number | null {
   const { details } = errorIn(body);
   if (!Array.isArray(details)) return null;
@@ -82,7 +82,7 @@ function delayIn(body: unknown): number | null {
   return null;
 }
 
-/** Everything in an error body that works like a code, and its sentence. */
+/** Returns every code-like field of an error body, and its message. */
 function readError(body: unknown): { readonly codes: readonly string[]; readonly message: string } {
   const error = errorIn(body);
   const details = isObject(error.details) ? Object.values(error.details) : [];
@@ -94,14 +94,14 @@ function readError(body: unknown): { readonly codes: readonly string[]; readonly
   };
 }
 
-/** What Google's details call the limit: `{"violations": [{"quotaId": "…PerDay…"}]}`, `{"reason": "…"}`. */
+/** Reads quota names from Google's details: `{"violations": [{"quotaId": "…PerDay…"}]}`, `{"reason": "…"}`. */
 function violations(detail: unknown): readonly unknown[] {
   if (!isObject(detail)) return [];
   const list = Array.isArray(detail.violations) ? detail.violations : [];
   return [detail.reason, ...list.flatMap((each) => isObject(each) ? [each.quotaId, each.quotaMetric] : [])];
 }
 
-/** The member that tells what went wrong, however deep the API puts it. */
+/** Finds the error object, which APIs nest at different depths. */
 function errorIn(body: unknown): Readonly<Record<string, unknown>> {
   const first: unknown = Array.isArray(body) ? body[0] : body;
   if (!isObject(first)) return {};
@@ -110,7 +110,7 @@ function errorIn(body: unknown): Readonly<Record<string, unknown>> {
   return first;
 }
 
-/** `name: value` of the headers that tell when to come back, and of those that tell of limits; sorted. */
+/** Returns `name: value` of retry-after and rate limit headers, sorted. */
 export function limitDetails(
   headers: Headers | null,
   tell: { readonly wait: boolean; readonly limits: boolean },

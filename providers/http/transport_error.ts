@@ -1,4 +1,4 @@
-// What went wrong on the way to a host, from what a runtime throws: Node gives codes in `cause`, Deno words in its message.
+// Connection errors from exceptions of the runtime: Node puts codes in `cause`, Deno puts words in the message.
 
 import { thrownText } from "../../base/problem.ts";
 import type { ProviderError } from "../types.ts";
@@ -7,30 +7,29 @@ import { hostOf } from "./endpoint.ts";
 import { type ErrorOptions, providerError } from "./errors.ts";
 import type { Proxy } from "./proxy.ts";
 
-/** The request that failed, and what stood between. */
 export interface FailedRequest {
   readonly request: { readonly url: string };
   readonly proxy?: Proxy | null;
 }
 
 interface Failure {
-  /** All words of what was thrown. */
+  /** Names, codes and messages of the whole cause chain. */
   readonly reason: string;
-  /** The innermost reason, without a period. */
+  /** Innermost message, without a period. */
   readonly why: string;
   readonly host: string;
   readonly url: string;
   readonly proxy: Proxy | null;
-  /** Who was to take the connection, as the beginning of a sentence. */
+  /** Host or proxy that was contacted, as the start of a sentence. */
   readonly who: string;
-  /** The advice where the way itself is wrong. */
+  /** Advice for a wrong host or proxy. */
   readonly advice: string | undefined;
 }
 
-/** A kind of failure: the words it is known by, and what is said about it. */
+/** A pattern for the thrown words, and the error it stands for. */
 type Kind = readonly [RegExp, (failure: Failure) => ProviderError | null];
 
-/** The provider did not answer, and nothing says that it never will. */
+/** The provider did not answer, but may do so later. */
 const AGAIN: ErrorOptions = { retry: { after: null } };
 
 const KINDS: readonly Kind[] = [
@@ -103,7 +102,7 @@ const KINDS: readonly Kind[] = [
   ],
 ];
 
-/** The error for what was thrown in place of an answer. */
+/** Creates the error for an exception thrown by `fetch`. */
 export function transportError(thrown: unknown, { request, proxy = null }: FailedRequest): ProviderError {
   const host = hostOf(request.url);
   const failure: Failure = {
@@ -128,7 +127,6 @@ function named({ host, variable }: Proxy): string {
   return `The proxy ${host} (from ${variable})`;
 }
 
-/** Whether an address is one of this machine. */
 function isOwn(url: string): boolean {
   return /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostnameOf(url));
 }
@@ -137,7 +135,7 @@ function hostnameOf(url: string): string {
   return URL.parse(url)?.hostname ?? url;
 }
 
-/** The error about a certificate: a name, a date and an authority are mended in different places. */
+/** Distinguishes certificate errors by name, date and authority, because the remedies differ. */
 function certificateError(reason: string, host: string): ProviderError {
   if (/not valid for name|NotValidForName|ALTNAME/i.test(reason)) {
     return providerError("network", `The certificate of ${host} is for another name.`, {
@@ -166,7 +164,7 @@ function causes(thrown: unknown): string[] {
   return reason.length > 0 ? reason : [String(thrown)];
 }
 
-/** The innermost reason, which is the one that helps, without the address that is named already. */
+/** Returns the innermost message, which is the useful one, without the URL that the error already names. */
 function lastCause(thrown: unknown): string {
   let innermost = thrown;
   while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;

@@ -1,19 +1,19 @@
-// Finds the secret of a provider by asking one place after the other.
+// Lookup of a provider's API key in one source after the other.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Credential, CredentialQuery, CredentialResolver, FoundCredential } from "./types.ts";
 import { environmentResolver } from "./variables.ts";
 
-/** What a provider that can do without a key is sent when none was found. */
+/** Used if no key is found for a provider with an optional key. */
 const KEYLESS: Credential = { secret: "", source: null };
 
-/** Stands in requests to a provider that takes no key. */
+/** Used for a provider that takes no key. */
 const NO_KEY: Credential = { secret: "none", source: null };
 
 /**
- * The first credential that a place has, or a stand-in where no key is needed; the failure names every place and its reason.
+ * Returns the first credential found, or a stand-in if no key is needed. The failure names every source and its reason.
  *
- * @param resolvers the places. @default variables, the person's own command, the keyring, gcloud
+ * @param resolvers the sources. @default variables, the person's own command, the keyring, gcloud
  */
 export async function resolveCredential(
   query: CredentialQuery,
@@ -42,13 +42,13 @@ export async function resolveCredential(
   );
 }
 
-/** What is beyond variables is loaded only for those who have no variable. */
+/** Loads sources other than variables only if no variable contains the key. */
 async function* places(): AsyncGenerator<CredentialResolver> {
   yield environmentResolver;
   yield* (await import("./resolvers.ts")).RESOLVERS;
 }
 
-/** A header takes printable ASCII only; a runtime that refuses more would show the secret in its message. */
+/** Headers allow only printable ASCII, and the runtime's error for other characters would show the secret. */
 function isSendable(secret: string): boolean {
   return /^[\x21-\x7e]+$/.test(secret);
 }

@@ -1,28 +1,27 @@
-// Starts a program that knows a key. What it says is a secret until it is known to be none.
+// Runs a program that returns a key. Its output counts as secret until proven otherwise.
 
 import type { Environment } from "../../base/environment.ts";
 import { thrownText } from "../../base/problem.ts";
 import { afterSilence } from "../../base/system/timer.ts";
 
-/** What a helper program said, or why it said nothing. */
+/** Output of a helper program, or why there is none. */
 export type HelperAnswer = { readonly output: string } | { readonly reason: string };
 
-/** How a helper is started. */
 export interface HelperOptions {
   readonly environment: Environment;
-  /** Given on standard input; arguments of a process can be seen by everybody on the machine. */
+  /** Standard input; unlike arguments, other users of the machine cannot see it. */
   readonly input?: string;
-  /** Variables on top of the person's. */
+  /** Variables added to the person's environment. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Seconds it may take; a person may have to unlock a keyring meanwhile. @default 60 */
+  /** Time limit in seconds; long enough for a person to unlock a keyring. @default 60 */
   readonly seconds?: number;
 }
 
-/** The absolute path of a program in the person's search path; null when there is none. */
+/** Returns the absolute path of a program in PATH; null if not found. */
 export function findHelper(name: string, { variables, cwd }: Environment): string | null {
   if (name.includes("/")) return isProgram(name.startsWith("/") ? name : `${cwd}/${name}`);
   for (const folder of (variables.PATH ?? "").split(":")) {
-    // What other entries mean depends on the folder one happens to stand in.
+    // Relative entries depend on the current folder, so they are ignored.
     const found = folder.startsWith("/") ? isProgram(`${folder}/${name}`) : null;
     if (found !== null) return found;
   }
@@ -34,12 +33,12 @@ function isProgram(path: string): string | null {
     const { isFile, mode } = Deno.statSync(path);
     return isFile && ((mode ?? 0o111) & 0o111) !== 0 ? path : null;
   } catch {
-    // Not there, or out of reach: both mean that it cannot be started.
+    // Missing or inaccessible: in both cases it cannot be started.
     return null;
   }
 }
 
-/** Runs a program to its end. Its first line on standard error is the reason of a failure. */
+/** Runs a program to its end. The first line of its standard error explains a failure. */
 export async function askHelper(
   [program = "", ...args]: readonly string[],
   { environment, input, variables, seconds = 60 }: HelperOptions,

@@ -1,26 +1,26 @@
-// The keyring of the system: the Secret Service by way of `secret-tool`, or the keychain of macOS.
+// Access to the system's keyring: the Secret Service through `secret-tool`, or the macOS keychain.
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { KeyKind } from "./types.ts";
 import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
 
-/** Where keys lie that the person handed over once. */
+/** A store for keys that the person has saved. */
 export interface Keyring {
-  /** As messages call it. */
+  /** Name in messages. */
   readonly name: string;
-  /** The key of a service; a reason when there is none. */
+  /** Returns the key of a service, or the reason why there is none. */
   lookup(service: string, kind: KeyKind): Promise<HelperAnswer>;
-  /** Puts a key in place of the one before; answers with what is in the way. */
+  /** Stores a key, replacing the previous one; returns the problem if that fails. */
   store(service: string, kind: KeyKind, key: string): Promise<Problem | null>;
-  /** Takes away what `lookup` finds; true when there was something. */
+  /** Removes what `lookup` finds; true if there was a key. */
   remove(service: string, kind: KeyKind): Promise<Outcome<boolean>>;
 }
 
-/** The name under which older programs kept keys of any kind but tokens. */
+/** Name under which older programs stored keys of any kind except tokens. */
 const OLDER_KIND = "api";
 
-/** The keyring of this system; null when it has none that can be asked. */
+/** Returns the keyring of this system; null if none is usable. */
 export function systemKeyring(
   environment: Environment,
   system: typeof Deno.build.os = Deno.build.os,
@@ -33,7 +33,7 @@ export function systemKeyring(
   return program === null ? null : secretService(program, environment);
 }
 
-/** The kinds under which a key may lie, in the order in which they are asked. */
+/** Returns the names under which a key may be stored, in lookup order. */
 function kindsOf(kind: KeyKind): readonly string[] {
   return kind === "access_token" ? [kind] : [kind, OLDER_KIND];
 }
@@ -43,7 +43,7 @@ function secretService(program: string, environment: Environment): Keyring {
     askHelper([program, ...words], { environment, input });
   const lookup = async (service: string, kind: string): Promise<HelperAnswer> => {
     const answer = await ask(["lookup", "service", service, "key", kind]);
-    // It ends with 1 and without a word where there is no such key.
+    // It exits with 1 and prints nothing if there is no such key.
     const isNone = "output" in answer ? answer.output.trim() === "" : answer.reason === "it ended with 1";
     return isNone ? { reason: NO_KEY } : answer;
   };
@@ -76,7 +76,7 @@ function keychain(program: string, environment: Environment): Keyring {
     name: "the keychain (security)",
     lookup: (service, kind) => first(kindsOf(kind), (each) => lookup(service, each)),
     async store(service, kind, key) {
-      // Commands on its standard input, so that the key is no argument that others could see.
+      // Commands go to standard input, so that the key is not an argument that others could see.
       const words = ["add-generic-password", "-U", "-s", service, "-a", kind, "-w", key].map(quoted);
       return problemOf(await ask(["-i"], `${words.join(" ")}\n`));
     },
@@ -89,7 +89,7 @@ function keychain(program: string, environment: Environment): Keyring {
   };
 }
 
-/** What a keyring that can be used and has no such key says. */
+/** Reason given by a usable keyring without such a key. */
 export const NO_KEY = "it holds no such key";
 
 function quoted(word: string): string {

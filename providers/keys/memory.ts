@@ -1,4 +1,4 @@
-// Keeps the keys that a run found, so that a keyring or a command is asked once and not before every request.
+// A cache of keys for one run, so that a keyring or command is queried once instead of before every request.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import { resolveCredential } from "./credentials.ts";
@@ -6,23 +6,23 @@ import type { Credential, CredentialQuery, CredentialResolver } from "./types.ts
 
 interface CachedKey {
   readonly credential: Credential;
-  /** Milliseconds after which it holds no more. */
+  /** Expiry in milliseconds of `now`. */
   readonly until: number;
 }
 
-/** The keys of one run, by provider. They are held in memory only. */
+/** The keys of one run by provider, in memory only. */
 export class KeyMemory {
   readonly #cached = new Map<string, CachedKey>();
   readonly #now: () => number;
   readonly #resolvers: readonly CredentialResolver[] | undefined;
 
-  /** `now` is in milliseconds and only grows. */
+  /** `now` returns milliseconds and never decreases. */
   constructor(now: () => number, resolvers?: readonly CredentialResolver[]) {
     this.#now = now;
     this.#resolvers = resolvers;
   }
 
-  /** The key of a provider; fails like `resolveCredential`. */
+  /** Returns the key of a provider; fails like `resolveCredential`. */
   async get(query: CredentialQuery): Promise<Outcome<Credential>> {
     const cached = this.#cached.get(query.provider.name);
     if (cached !== undefined && this.#now() < cached.until) return success(cached.credential);
@@ -35,7 +35,7 @@ export class KeyMemory {
     return found;
   }
 
-  /** Lets go of a key that the provider refused. */
+  /** Discards a key that the provider refused. */
   forget(provider: string): void {
     this.#cached.delete(provider);
   }

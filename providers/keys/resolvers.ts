@@ -1,16 +1,15 @@
-// The places where keys are looked for beyond variables, in their order: the person's own command, the keyring, gcloud.
+// Sources of keys other than variables, in order: the person's own command, the keyring, gcloud.
 
 import type { Environment } from "../../base/environment.ts";
 import type { CredentialAnswer, CredentialQuery, CredentialResolver, KeyKind } from "./types.ts";
 import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
 import { type Keyring, NO_KEY, systemKeyring } from "./keyring.ts";
 
-/** The kind of key that a provider takes. */
 function kindOf({ provider }: CredentialQuery): KeyKind {
   return provider.keyKind ?? "api_key";
 }
 
-/** The first line of what a command says: password stores keep more below it. */
+/** Uses the first line of the command's output: password stores have more lines below it. */
 const commandResolver: CredentialResolver = {
   name: "key_command",
   async resolve({ provider, environment, settings }) {
@@ -25,7 +24,7 @@ const commandResolver: CredentialResolver = {
   },
 };
 
-/** Asks the keyring of the system. */
+/** Creates the source that queries the system's keyring. */
 export function keyringResolver(
   find: (environment: Environment) => Keyring | null = systemKeyring,
 ): CredentialResolver {
@@ -35,16 +34,16 @@ export function keyringResolver(
       const keyring = find(query.environment);
       if (keyring === null) return { reason: "there is none here" };
       const answer = fromOutput(await keyring.lookup(query.provider.name, kindOf(query)), keyring.name);
-      // One that is locked, or that nobody can reach, takes no key either.
+      // A locked or unreachable keyring cannot store a key either.
       return answer !== null && "reason" in answer ? { ...answer, keeps: answer.reason === NO_KEY } : answer;
     },
   };
 }
 
-/** Seconds for which a token of Google holds, less what a clock may be wrong by. */
+/** Lifetime of a Google token in seconds, less a margin for clock differences. */
 const TOKEN_SECONDS = 3330;
 
-/** Lets gcloud make a token: from a service account where one is known, else for whoever is logged in. */
+/** Lets gcloud create a token: from a service account if one is known, else for the logged-in user. */
 function gcloudResolver(
   find: (environment: Environment) => Keyring | null = systemKeyring,
 ): CredentialResolver {
@@ -66,7 +65,7 @@ function gcloudResolver(
   };
 }
 
-/** The description of a service account, in a variable or in the keyring; null when there is none. */
+/** Returns a service account description from a variable or the keyring; null if there is none. */
 async function serviceAccount(
   { provider, environment }: CredentialQuery,
   keyring: Keyring | null,
@@ -79,7 +78,7 @@ async function serviceAccount(
     : null;
 }
 
-/** Keeps the account in a file of this person alone for as long as gcloud reads it. */
+/** Stores the account in a file with mode 0600 while gcloud reads it. */
 async function withAccountFile(
   account: string,
   body: (variables: Record<string, string>) => Promise<HelperAnswer>,
@@ -100,7 +99,7 @@ function fromOutput(answer: HelperAnswer, source: string, lifetime?: number): Cr
   return { secret, source, ...(lifetime === undefined ? {} : { lifetime }) };
 }
 
-/** The places, the first that has a key wins. */
+/** The sources; the first that has a key wins. */
 export const RESOLVERS: readonly CredentialResolver[] = [
   commandResolver,
   keyringResolver(),

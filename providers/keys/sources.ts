@@ -1,4 +1,4 @@
-// Where the key of a provider would come from, for reports: nothing is asked that could ask the person in turn.
+// Reports where a provider's key would come from, without running anything that could prompt the person.
 
 import { resolveCredential } from "./credentials.ts";
 import { keyringResolver } from "./resolvers.ts";
@@ -6,7 +6,7 @@ import type { CredentialQuery, CredentialResolver } from "./types.ts";
 import { environmentResolver } from "./variables.ts";
 import { findHelper } from "./key_program.ts";
 
-/** Stands for a key that was not asked for. */
+/** Placeholder for a key that was not retrieved. */
 const UNASKED = "unasked";
 
 const commandNamed: CredentialResolver = {
@@ -34,17 +34,17 @@ const gcloudThere: CredentialResolver = {
   },
 };
 
-/** What a report says of a provider's key. */
+/** Report on a provider's key. */
 export interface KeyReport {
-  /** Whether requests can be made as far as the key goes. */
+  /** Whether the key allows requests. */
   readonly found: boolean;
-  /** The place that has the key, by name; that none is needed; or why there is none. */
+  /** Name of the source; a statement that no key is needed; or why there is none. */
   readonly detail: string;
 }
 
 const NONE_NEEDED = "none, and none is needed";
 
-/** Looks for the key of a provider where `resolveCredential` does. Commands of the person are named and not run. */
+/** Searches the sources of `resolveCredential`. The person's commands are named, not run. */
 export async function keyReport(
   query: CredentialQuery,
   keyring: CredentialResolver = keyringResolver(),
@@ -55,7 +55,7 @@ export async function keyReport(
     : { found: false, detail: found.problem.message };
 }
 
-/** The same as a line behind the name of the provider. */
+/** Formats a report as text after the provider's name. */
 export function keyWords({ found, detail }: KeyReport): string {
   return found && detail !== NONE_NEEDED ? `from ${detail}` : detail;
 }

@@ -2,7 +2,7 @@
 
 import type { CredentialResolver } from "./types.ts";
 
-/** Looks at the provider's variables in their order; an empty one counts as unset. */
+/** Checks the provider's variables in order; an empty one counts as unset. */
 export const environmentResolver: CredentialResolver = {
   name: "environment",
   resolve({ provider, environment }) {

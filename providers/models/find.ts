@@ -1,17 +1,16 @@
-// Looks a model up by provider and name, and its prices by day and length of the prompt.
+// Lookup of a model by provider and name, and of its prices by day and prompt length.
 
 import type { Settings } from "../../config/settings.generated.ts";
 import { ownModel } from "./own.ts";
 import { listedModels } from "./table.ts";
 import type { Day, Model, Prices } from "./types.ts";
 
-/** What of the settings is about models. */
 export type ModelSettings = Pick<Settings, "providers">;
 
 /**
- * The known models of a provider, those of its present line first; empty for any other provider.
+ * Returns the known models of a provider, current ones first; empty for any other provider.
  *
- * @param settings where a person tells of further models, or otherwise of known ones. @default none do
+ * @param settings settings that add models or change known ones. @default none
  */
 export function modelsOf(provider: string, settings?: ModelSettings): readonly Model[] {
   const known = listedModels(provider);
@@ -24,11 +23,11 @@ export function modelsOf(provider: string, settings?: ModelSettings): readonly M
 }
 
 /**
- * A known model by the exact name of a request, which may be another name of it, or null.
+ * Finds a known model by the exact name in a request, which may be an alias; null if unknown.
  *
- * @param provider as settings name it
- * @param name as the request names it
- * @param settings where a person tells of further models, or otherwise of known ones. @default none do
+ * @param provider the provider's name in the settings
+ * @param name the model's name in the request
+ * @param settings settings that add models or change known ones. @default none
  */
 export function findModel(provider: string, name: string, settings?: ModelSettings): Model | null {
   const known = tabled(provider, name);
@@ -39,16 +38,15 @@ export function findModel(provider: string, name: string, settings?: ModelSettin
   return ownModel(name, own, like);
 }
 
-/** A model of models.json. */
 function tabled(provider: string, name: string): Model | null {
   return listedModels(provider).find(({ id, aliases = [] }) => id === name || aliases.includes(name)) ?? null;
 }
 
 /**
- * What a model costs; null where no price is known.
+ * Returns a model's prices; null if none are known.
  *
  * @param day the day of the request
- * @param promptTokens all tokens that were sent, those that the provider had at hand included
+ * @param promptTokens all input tokens, including cached ones
  */
 export function pricesAt(model: Model, day: Day, promptTokens: number): Prices | null {
   const period = model.prices.findLast(({ from }) => from === undefined || from <= day);
@@ -59,12 +57,12 @@ export function pricesAt(model: Model, day: Day, promptTokens: number): Prices |
   return raised;
 }
 
-/** Whether requests for a model fail on a day, because its provider has ended it. */
+/** Whether requests for a model fail on that day, because its provider has ended it. */
 export function isGone(model: Model, day: Day): boolean {
   return model.state === "gone" || (model.ends !== undefined && model.ends <= day);
 }
 
-/** The day of a moment, in UTC. */
+/** Returns the day of a time, in UTC. */
 export function dayOf(time: Date): Day {
   return time.toISOString().slice(0, 10);
 }

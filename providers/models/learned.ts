@@ -1,4 +1,4 @@
-// What providers said of their models when they were asked last, kept in the state folder (`flemma models list --refresh`).
+// Model lists last fetched from providers, stored in the state folder (`flemma models list --refresh`).
 
 import type { Environment } from "../../base/environment.ts";
 import { replaceSmallFile } from "../../base/files.ts";
@@ -8,14 +8,14 @@ import { parentOf } from "../../base/paths.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { ModelSetting } from "../../config/values.ts";
 
-/** A provider's list. */
+/** A provider's model list. */
 export interface LearnedModels {
-  /** The day it was read, in UTC. */
+  /** Day it was fetched, in UTC. */
   readonly day: string;
   readonly models: Readonly<Record<string, ModelSetting>>;
 }
 
-/** The list of a provider; null when it was never read, or what is kept of it cannot be read. */
+/** Returns a provider's stored list; null if there is none or it is unreadable. */
 export async function learnedModels(
   environment: Environment,
   provider: string,
@@ -26,13 +26,13 @@ export async function learnedModels(
       ? value as unknown as LearnedModels
       : null;
   } catch {
-    // Whatever keeps it from being read, a file in place of the folder among it: what the program and the settings know of
-    // models holds without it, and `models list --refresh`, which writes it, says what is wrong with the place.
+    // Any read error may be ignored, even a file in place of the folder: built-in models and settings suffice, and
+    // `models list --refresh`, which writes the list, reports what is wrong.
     return null;
   }
 }
 
-/** Keeps a list in place of the one before. */
+/** Stores a list, replacing the previous one. */
 export async function keepLearned(
   environment: Environment,
   provider: string,
@@ -45,7 +45,7 @@ export async function keepLearned(
   });
 }
 
-/** Settings with what the provider in force said of its models, below what the person says of them. */
+/** Merges the stored list of the current provider into the settings; the person's own model settings win. */
 export async function withLearned(environment: Environment, settings: Settings): Promise<Settings> {
   const { provider, providers } = settings;
   const learned = await learnedModels(environment, provider);
@@ -56,6 +56,6 @@ export async function withLearned(environment: Environment, settings: Settings):
 }
 
 function fileOf(environment: Environment, provider: string): string {
-  // Names of providers are the person's own words.
+  // Provider names are free text from the settings.
   return `${stateFolder(environment)}/models/${provider.replace(/[^A-Za-z0-9_-]/g, "_")}.json`;
 }

@@ -1,19 +1,19 @@
-// The lists of models that providers give: how they are asked for, and what they say.
+// Requests for the model lists of providers, and parsing of the responses.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ListRequest, Provider } from "../types.ts";
 import type { ModelSetting } from "../../config/values.ts";
 
-/** What a list says of each model, by its name. */
+/** Facts about each listed model, by name. */
 export type Listed = Readonly<Record<string, ModelSetting>>;
 
-/** How a provider's list is asked for; null for one that has none that a key opens. The key may be an empty text. */
+/** Describes how to request a provider's list; null if a key gives no access to one. `key` may be empty. */
 export function listRequest({ modelList }: Pick<Provider, "modelList">, key: string): ListRequest | null {
   if (modelList !== undefined) return modelList(key);
   return { path: "/v1/models", headers: key === "" ? {} : { "authorization": `Bearer ${key}` } };
 }
 
-/** Reads the body of a list; null when it is none. What cannot be read of a model is passed over. */
+/** Parses the body of a list; null if it is not a list. Unreadable facts of a model are skipped. */
 export function readList(body: unknown): Listed | null {
   const rows = isObject(body) ? body.data ?? body.models : undefined;
   if (!Array.isArray(rows)) return null;
@@ -47,7 +47,7 @@ function count(value: unknown): number | null {
   return typeof value === "number" && Number.isInteger(value) && value > 0 ? value : null;
 }
 
-/** The kind of thinking that a model's capabilities name; null when they name none that is known. */
+/** Returns the kind of thinking that a model's capabilities name; null if they name no known kind. */
 function thinkingOf(capabilities: unknown): ModelSetting["thinking"] | null {
   const thinking = isObject(capabilities) ? capabilities.thinking : undefined;
   const given = isObject(thinking) ? thinking.types ?? thinking : thinking;

@@ -1,21 +1,21 @@
-// A model as a person or a provider's own list tells of it: facts over those of a model that it is like.
+// Models defined by settings or a fetched list: their facts override those of a similar model.
 
 import type { ModelSetting } from "../../config/values.ts";
 import { effortsOf } from "./table.ts";
 import type { Model, ModelThinking, ThinkingKind } from "./types.ts";
 
-/** What is assumed of a model of which nobody says more. */
+/** Token limits assumed if neither the setting nor a similar model gives any. */
 const CONTEXT = 200_000;
 const MAX_OUTPUT = 32_000;
 
 const WORDS = ["low", "medium", "high", "max"] as const;
 
 /**
- * The facts of a model.
+ * Combines the facts of a model.
  *
- * @param id as the request names it
- * @param setting what is said of it
- * @param like the model whose facts hold where nothing is said, or null
+ * @param id the model's name in requests
+ * @param setting the stated facts
+ * @param like the model whose facts apply where none are stated, or null
  */
 export function ownModel(id: string, setting: ModelSetting, like: Model | null): Model {
   const base: Model = like ?? {

@@ -1,4 +1,4 @@
-// Reads models.json: each model in the shape of public model lists, with members of our own for what those do not say.
+// The model table from models.json: the format of public model lists, plus members for what those lack.
 
 import listed from "./models.json" with { type: "json" };
 import {
@@ -14,7 +14,7 @@ import type { Prices, Refusals } from "./types.ts";
 /** A provider in models.json. */
 export interface ListedProvider {
   readonly id: string;
-  /** Another provider with the same models; an entry here then holds only what differs. */
+  /** Another provider with the same models; this entry then contains only the differences. */
   readonly like?: string;
   readonly default: string;
   readonly best: string;
@@ -23,7 +23,7 @@ export interface ListedProvider {
 }
 
 interface ListedCost extends Prices {
-  /** Prices of the whole request above a length of the prompt; one step at most. */
+  /** Prices of the whole request above a prompt length; at most one tier. */
   readonly tiers?: readonly (Prices & { readonly tier: { readonly size: number } })[];
 }
 
@@ -32,7 +32,7 @@ type ReasoningOption =
   | { readonly type: "budget_tokens"; readonly min?: number; readonly max?: number }
   | { readonly type: "toggle" };
 
-/** A model in models.json. `types.ts` says what the members mean that are not of the public shape. */
+/** A model in models.json. `types.ts` explains members that the public format does not have. */
 export interface ListedModel {
   readonly id: string;
   readonly aliases?: readonly string[];
@@ -74,12 +74,12 @@ const LISTED = listed as unknown as Readonly<Record<string, ListedProvider>>;
 
 const read = new Map<string, readonly Model[]>();
 
-/** The providers whose models are known, in the order in which lists show them. */
+/** Returns the providers with known models, in display order. */
 export function listedProviders(): readonly string[] {
   return Object.keys(LISTED);
 }
 
-/** The known models of a provider, current ones first; empty for any other provider. */
+/** Returns the known models of a provider, current ones first; empty for any other provider. */
 export function listedModels(provider: string): readonly Model[] {
   if (!Object.hasOwn(LISTED, provider)) return [];
   const known = read.get(provider);
@@ -92,7 +92,7 @@ export function listedModels(provider: string): readonly Model[] {
   return all;
 }
 
-/** The models that a provider is asked for without a name. */
+/** Returns a provider's models for requests that name none. */
 export function listedChoice(provider: string): Choice {
   const { default: standard, best, cheap } = LISTED[provider]!;
   return { standard, best, cheap };
@@ -153,9 +153,9 @@ function kindOf(effort: boolean, budget: boolean): ModelThinking["kind"] {
 }
 
 /**
- * The word for each level of the settings: the level itself, else the next stronger word, else the strongest.
+ * Maps each level of the settings to a model's effort: the same word, else the next stronger, else the strongest.
  *
- * @param words the words that a model takes, weakest first, without one that switches thinking off
+ * @param words efforts that a model accepts, weakest first, without the one that switches thinking off
  */
 export function effortsOf(words: readonly string[]): Readonly<Record<Level, string>> {
   const place = (word: string) => LEVELS.findIndex((level) => level === word.toLowerCase());
@@ -169,7 +169,7 @@ function refusalsOf({ refuses = {} }: ListedModel): Refusals {
   return defined({ temperature, prefill, forcedTools, shortRetention });
 }
 
-/** The members that have a value: what nobody stated is absent. */
+/** Removes members without a value. */
 function defined<T extends object>(facts: T): T {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as T;
 }

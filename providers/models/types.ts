@@ -1,54 +1,54 @@
-// What is known of a model: limits, prices, how it thinks, what it refuses. Facts only, for every provider alike.
+// The facts known about a model of any provider: limits, prices, kind of thinking, refused parameters.
 
-/** A day as `2026-11-28`; days compare as texts. */
+/** A day such as `2026-11-28`; days compare as strings. */
 export type Day = string;
 
-/** Dollars per million tokens. */
+/** Prices in US dollars per million tokens. */
 export interface Prices {
-  /** Tokens that are sent and that the provider does not have at hand. */
+  /** Input tokens that are not cached. */
   readonly input: number;
-  /** Tokens of the reply. */
+  /** Output tokens. */
   readonly output: number;
-  /** Tokens that the provider had at hand. @default the input price */
+  /** Input tokens read from the prompt cache. @default the input price */
   readonly cache_read?: number;
-  /** For entries kept a short time (Anthropic: five minutes). @default the input price */
+  /** Tokens written to the cache for a short time (Anthropic: five minutes). @default the input price */
   readonly cache_write?: number;
-  /** For entries kept an hour. @default the price of short ones */
+  /** Tokens written to the cache for an hour. @default the price of short cache writes */
   readonly cache_write_long?: number;
 }
 
-/** Prices for the time from one day to the next entry of the list. */
+/** Prices from one day until the next entry of the list. */
 export interface PricePeriod extends Prices {
-  /** The first day; absent for the first entry. */
+  /** First day; absent for the first entry. */
   readonly from?: Day;
-  /** What the whole request costs when the prompt, cached tokens included, is longer than so many tokens. */
+  /** Prices of the whole request if the prompt, cached tokens included, has more than `tokens` tokens. */
   readonly above?: Prices & { readonly tokens: number };
 }
 
-/** The levels that settings know, weakest first. */
+/** Thinking levels of the settings, weakest first. */
 export const LEVELS = ["minimal", "low", "medium", "high", "max"] as const;
 
 export type Level = typeof LEVELS[number];
 
 /**
- * How a model is told to think: `adaptive` Anthropic's way of today, with an effort; `effort` by a word alone;
- * `budget` by a number of tokens, with or without an effort beside it; `switch` on or off; `none` not at all.
+ * How a model's thinking is configured: `adaptive` is Anthropic's current way, with an effort; `effort` by a word only;
+ * `budget` by a number of tokens; `budget+effort` by both; `switch` on or off; `none` not at all.
  */
 export type ThinkingKind = "adaptive" | "effort" | "budget" | "budget+effort" | "switch" | "none";
 
 export interface ModelThinking {
   readonly kind: ThinkingKind;
-  /** What it does when a request says nothing: it thinks whatever is said, it thinks, or it does not. */
+  /** Behavior without a thinking parameter: thinks regardless of parameters, thinks, or does not think. */
   readonly unasked: "always" | "on" | "off";
-  /** The word that switches thinking off; absent where nothing does, or where saying nothing is enough. */
+  /** Word that switches thinking off; absent if nothing does, or if omitting the parameter suffices. */
   readonly off?: string;
-  /** The strongest effort that goes with thinking that is off. */
+  /** Strongest effort allowed with thinking off. */
   readonly offUpTo?: string;
-  /** The words for efforts that it takes, weakest first. */
+  /** Accepted efforts, weakest first. */
   readonly words?: readonly string[];
-  /** The word for each level of the settings. */
+  /** Effort for each level of the settings. */
   readonly efforts?: Readonly<Record<Level, string>>;
-  /** The effort that holds when none is named. */
+  /** Effort if the request names none. */
   readonly defaultEffort?: string;
   /** Token budgets by level; a level without one uses the general table. */
   readonly budgets?: Readonly<Partial<Record<Level, number>>>;
@@ -56,57 +56,57 @@ export interface ModelThinking {
   readonly maxBudget?: number;
 }
 
-/** What the provider answers with an error of the request, instead of leaving it unread. */
+/** Parts of a request that the provider refuses with an error instead of ignoring them. */
 export interface Refusals {
-  /** A temperature other than 1, and other sampling values: in every request, or while the model thinks. */
+  /** A temperature other than 1 and other sampling parameters: in every request, or while the model thinks. */
   readonly temperature?: "always" | "thinking";
-  /** A conversation that ends in the model's own turn. */
+  /** A conversation that ends with the model's own turn. */
   readonly prefill?: "always" | "thinking";
-  /** A choice of tools that forces a call. */
+  /** A tool choice that forces a call. */
   readonly forcedTools?: "always" | "budget";
-  /** A short time for which the prompt is kept (`prompt_cache_retention: "in_memory"`). */
+  /** Short cache retention (`prompt_cache_retention: "in_memory"`). */
   readonly shortRetention?: true;
 }
 
 export interface Model {
-  /** As requests name it. */
+  /** Name in requests. */
   readonly id: string;
-  /** Further names that the provider takes for it. */
+  /** Other names that the provider accepts for it. */
   readonly aliases?: readonly string[];
-  /** `current`: of the provider's present line; `older`: still served; `gone`: requests fail. */
+  /** `current`: part of the provider's current line; `older`: still served; `gone`: requests fail. */
   readonly state: "current" | "older" | "gone";
   readonly released?: Day;
-  /** The announced day from which requests fail. */
+  /** Announced day from which requests fail. */
   readonly ends?: Day;
-  /** The model to use instead of one that ends or is gone. */
+  /** Replacement for a model that ends or is gone. */
   readonly successor?: string;
-  /** What a person who chooses it should know, as a short phrase. */
+  /** Advice for choosing the model, as a short phrase. */
   readonly note?: string;
-  /** Tokens that prompt and reply may have together. */
+  /** Maximum tokens of prompt and reply together. */
   readonly context: number;
-  /** Tokens that the prompt may have, where that is less. */
+  /** Maximum tokens of the prompt, if less than `context`. */
   readonly maxInput?: number;
-  /** Tokens that a reply may have, thinking included. */
+  /** Maximum tokens of a reply, including thinking. */
   readonly maxOutput: number;
-  /** What a share such as `50%` is taken of, where that is less. */
+  /** Number that a share such as `50%` refers to, if less than `maxOutput`. */
   readonly usualOutput?: number;
   readonly minOutput?: number;
-  /** Oldest first; empty where no price is known. */
+  /** Oldest first; empty if no price is known. */
   readonly prices: readonly PricePeriod[];
   readonly thinking: ModelThinking;
   readonly refuses: Refusals;
-  /** Tokens that a prompt must have to be cached. */
+  /** Minimum tokens of a prompt to be cached. */
   readonly minCacheable?: number;
-  /** Whose requests fail when text before signed thinking has changed: all, or those of accounts since 2026-08-31. */
+  /** Accounts whose requests fail after text before signed thinking changed: all, or those created since 2026-08-31. */
   readonly prefixCheck?: "every account" | "new accounts";
 }
 
-/** The models that a provider is asked for when nobody names one. */
+/** A provider's models for requests that name none. */
 export interface Choice {
-  /** Without any setting. */
+  /** Model without any setting. */
   readonly standard: string;
-  /** `$best`: the strongest. */
+  /** `$best`: the strongest model. */
   readonly best: string;
-  /** `$cheap`: the cheapest of the present line. */
+  /** `$cheap`: the cheapest current model. */
   readonly cheap: string;
 }

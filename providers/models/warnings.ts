@@ -1,17 +1,17 @@
-// What a person should hear about the model they chose before it is asked.
+// Warnings about the chosen model before a request is sent.
 
 import { nearest } from "../../base/names.ts";
 import { findModel, isGone, modelsOf } from "./find.ts";
 import type { Day, Model } from "./types.ts";
 
-/** Days before its end in which a model is told of. */
+/** Days before a model's end from which to warn. */
 const NOTICE = 30;
 
 /**
- * Sentences about a model that is not known, that its provider has ended, or that it will end soon.
+ * Returns warnings about a model that is unknown, gone, or ends soon.
  *
- * @param name as the request names it
- * @param model what is known of it, or null
+ * @param name the model's name in the request
+ * @param model known facts, or null
  * @param day the day of the request
  */
 export function modelWarnings(
@@ -38,8 +38,8 @@ export function modelWarnings(
 }
 
 /**
- * One sentence where another model answered than was asked: gateways and fallbacks do that, and it is paid for. Null for
- * the same one under another of its names.
+ * Returns a sentence if another model answered than requested, as gateways and fallbacks do: its price applies. Null if
+ * the name is an alias of the requested model.
  */
 export function otherModel(provider: string, asked: string, answering: string): string | null {
   const same = answering === asked || answering.startsWith(`${asked}-`) ||

@@ -1,4 +1,4 @@
-// The conversation as input items of the Responses API.
+// Conversion of the conversation to input items of the Responses API.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
@@ -11,27 +11,27 @@ import { type Answer, arrangeTurns, inReplayOrder, type Turn } from "../request/
 import { WireIds, wireName } from "../request/wire.ts";
 import { readSignature } from "./reasoning.ts";
 
-/** By what the phase of a message is noted. */
+/** Returns the key for the note about a message's phase. */
 export function phaseNote(text: string): string {
   return `phase of ${trimBlank(text)}`;
 }
 
 type Members = { readonly [key: string]: JsonValue | undefined };
 
-/** One item; reasoning goes back as the JSON that it came as. */
+/** One item; reasoning is sent back as the JSON that was received. */
 export type Item = Members | Raw;
 
 export interface ItemOptions {
   readonly foreign: "preserve" | "drop";
-  /** Whether messages of the model carry the phase they belong to. */
+  /** Whether the model's messages state their phase. */
   readonly phase: boolean;
-  /** Whether reasoning of earlier turns goes along. */
+  /** Whether reasoning of earlier turns is included. */
   readonly reasoning: boolean;
-  /** What was noted of earlier replies. */
+  /** Returns a note about earlier replies. */
   recall(about: string): string | null;
 }
 
-/** The items in order, and what of the document is not in them. */
+/** Returns the items in order, with warnings about what was left out. */
 export function inputItems(
   prompt: Prompt,
   options: ItemOptions,
@@ -56,7 +56,7 @@ function userItem(parts: readonly Part[]): readonly Item[] {
   return content.length === 0 ? [] : [{ role: "user", content }];
 }
 
-/** A part as the API takes it in messages and in results; blank text is dropped. */
+/** Converts a part for messages and results; blank text is dropped. */
 function contentPart(part: Part): readonly Members[] {
   switch (part.kind) {
     case "text":
@@ -65,7 +65,7 @@ function contentPart(part: Part): readonly Members[] {
     case "image":
       return [{ type: "input_image", image_url: dataUrl(part), detail: "auto" }];
     case "pdf": {
-      // Where it lies on this machine is nobody's business.
+      // Hide the local path of the file.
       const filename = part.filename.slice(part.filename.lastIndexOf("/") + 1) || "document.pdf";
       return [{ type: "input_file", filename, file_data: dataUrl(part) }];
     }
@@ -84,7 +84,7 @@ function outputItem(answer: Answer): Item {
   return { type: "function_call_output", call_id: answer.id, output: outputOf(answer) };
 }
 
-/** A text, or a list of parts where a file is among them. There is no flag for errors: the text says it. */
+/** Returns a text, or an array of parts if there is a file. The API has no error flag, so the text states the error. */
 function outputOf(answer: Answer): JsonValue {
   const { result } = answer;
   if (result === null) return errorText(NO_RESULT);
@@ -106,19 +106,19 @@ function isNative(part: ThinkingPart): boolean {
   return part.signature?.provider === "openai";
 }
 
-/** The items of one turn of the model. */
+/** Collects the items of one turn of the model. */
 class ReplyItems {
   readonly items: Item[] = [];
   readonly warnings: string[] = [];
   readonly #options: ItemOptions;
-  /** Which of the model's turns it is, from 1; part of the ids of its messages. */
+  /** Number of the model's turn, from 1; part of its message ids. */
   readonly #number: number;
-  /** Foreign thinking that the next text or call begins with. */
+  /** Foreign thinking to put before the next text or call. */
   #lead: string;
-  /** Text that is not an item yet. */
+  /** Text not yet added as an item. */
   #text = "";
   #texts = 0;
-  /** Calls that are still to come in this turn. */
+  /** Calls remaining in this turn. */
   #calls: number;
 
   constructor(turn: Extract<Turn, { role: "assistant" }>, number: number, options: ItemOptions) {
@@ -155,7 +155,7 @@ class ReplyItems {
     });
   }
 
-  /** As the item itself said; of a text that was edited, or came from elsewhere, by its place. */
+  /** Returns the phase noted for the text, or one derived from its position for edited or foreign text. */
   #phaseOf(text: string): string {
     return this.#options.recall(phaseNote(text)) ?? (this.#calls > 0 ? "commentary" : "final_answer");
   }
@@ -176,9 +176,9 @@ class ReplyItems {
   #reasoning(part: ThinkingPart): void {
     if (!this.#options.reasoning || part.signature === undefined || !isNative(part)) return;
     const item = readSignature(part.signature.value);
-    // Without its encrypted content an item stands for something that the server was told not to keep.
+    // Without encrypted content, the item refers to something that the server was told not to keep.
     if (item === null || !item.isReplayable) return;
-    // The person changed the words that stand for the item, which itself would still say the old ones.
+    // The person edited the summary, but the item still contains the old one.
     if (trimBlank(part.content) !== trimBlank(item.summary)) {
       this.warnings.push(EDITED);
       return;
@@ -187,7 +187,7 @@ class ReplyItems {
     this.items.push(new Raw(item.json));
   }
 
-  /** Reasoning whose text or call was deleted is refused: each item needs the one that followed it. */
+  /** Drops reasoning whose text or call was deleted: the API requires the item that followed it. */
   #dropLastReasoning(): void {
     while (this.items.at(-1) instanceof Raw) this.items.pop();
   }

@@ -13,7 +13,7 @@ export const openai: Provider = {
   ...KNOWN_PROVIDERS.openai,
   defaultModel: choiceOf("openai")!.standard,
   outputIncludesThoughts: true,
-  // The API takes a conversation that ends in the model's turn, and begins another reply instead of going on.
+  // The API accepts a conversation that ends with the model's turn, but starts another reply instead of continuing.
   takesPrefill: () => false,
   buildRequest,
   fallback: createFallback([

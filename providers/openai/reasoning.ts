@@ -1,24 +1,23 @@
-// A reasoning item as the signature of a thinking block: base64 of the item's own JSON, to be sent back as it came.
+// A reasoning item stored as a thinking block's signature: base64 of the item's own JSON, sent back unchanged.
 
 import { isObject } from "../../base/is_object.ts";
 import { base64 } from "../../prompt/base64.ts";
 import { list, text } from "../stream/fields.ts";
 
 export interface ReasoningItem {
-  /** JSON, as the server wrote it. */
+  /** JSON as the server wrote it. */
   readonly json: string;
-  /** What a person reads of it. */
+  /** Text for people. */
   readonly summary: string;
-  /** Whether it holds what the model needs; without it the item only names what the server was told not to keep. */
+  /** Whether it has encrypted content; without it, the item refers to something the server was told not to keep. */
   readonly isReplayable: boolean;
 }
 
-/** The signature of an item. */
 export function writeSignature(item: Readonly<Record<string, unknown>>): string {
   return base64(new TextEncoder().encode(JSON.stringify(item)));
 }
 
-/** The item of a signature, or null for one that is none. */
+/** Returns the item in a signature, or null if it contains none. */
 export function readSignature(signature: string): ReasoningItem | null {
   try {
     const json = new TextDecoder("utf-8", { fatal: true }).decode(
@@ -32,7 +31,7 @@ export function readSignature(signature: string): ReasoningItem | null {
   }
 }
 
-/** The words of an item: its summary, or, of open models, the reasoning itself. */
+/** Returns an item's text: its summary, or the reasoning itself for open models. */
 export function summaryOf(item: Readonly<Record<string, unknown>>): string {
   const words = (parts: unknown): string =>
     list(parts).filter(isObject).map((part) => text(part.text)).filter((part) => part !== "").join("\n\n");

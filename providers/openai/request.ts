@@ -1,4 +1,4 @@
-// The request of OpenAI's Responses API: body, headers and address.
+// The request of OpenAI's Responses API: body, headers and URL.
 
 import { endpointUrl } from "../http/endpoint.ts";
 import { choiceOf } from "../models/choice.ts";
@@ -86,7 +86,7 @@ function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[
   };
 }
 
-/** How much to reason, and that what the model needs of it later comes along, since the server keeps nothing. */
+/** Sets the effort, and requests encrypted reasoning for later requests, because the server stores nothing. */
 function reasoningMembers(
   { effort, thinks }: { readonly effort: string | null; readonly thinks: boolean },
   { own }: RequestParameters,
@@ -101,10 +101,10 @@ function reasoningMembers(
   };
 }
 
-/** Characters that the API takes in a key; the end of a path tells documents apart. */
+/** Maximum length of a cache key; its end distinguishes documents. */
 const LONGEST_CACHE_KEY = 64;
 
-/** Members about the prompt cache, which goes by the document. Newer models refuse to keep a prompt in memory only. */
+/** Sets the prompt cache key per document, and the retention. Newer models refuse to cache in memory only. */
 function cacheMembers(
   retention: RequestParameters["cacheRetention"],
   model: Model | null,

@@ -1,4 +1,4 @@
-// The event stream of the Responses API, event by event.
+// The reader of the Responses API's event stream.
 
 import { isObject } from "../../base/is_object.ts";
 import { providerError } from "../http/errors.ts";
@@ -11,25 +11,25 @@ import { summaryOf, writeSignature } from "./reasoning.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Items whose content reaches the document. */
+/** Items whose content is written to the document. */
 const KNOWN_ITEMS: ReadonlySet<unknown> = new Set(["message", "reasoning", "function_call"]);
 
-/** What may end a reply before it is complete, and means that its author took it back. */
+/** Reasons that end a reply early and withdraw it. */
 const BLOCKED: ReadonlySet<unknown> = new Set(["content_filter"]);
 
-/** Reads one reply. Text goes on as it comes; reasoning and calls when their item is whole. */
+/** Reads one reply. Emits text as it arrives, reasoning and calls when their item is complete. */
 export class OpenAIReader extends ReplyReader {
-  /** How much text was given on, by the place of its part in the reply. */
+  /** Characters of text emitted, by position of the part in the reply. */
   readonly #given = new Map<string, number>();
-  /** Places of the items that were whole. */
+  /** Positions of complete items. */
   readonly #whole = new Set<number>();
-  /** Calls whose item is not done, by its place. */
+  /** Incomplete calls by position. */
   readonly #open = new Map<number, string>();
-  /** Reasoning and calls that are not whole, by their place: the name of a call, and how much has come. */
+  /** Incomplete reasoning and calls by position: the call's name, and the characters received. */
   readonly #growing = new Map<number, { readonly name: string | null; characters: number }>();
   #calls = 0;
   #refused = false;
-  /** Some line was lost, so that what was given on is not the beginning of the whole any more. */
+  /** A line was lost, so that emitted text may not be a prefix of the whole text. */
   #damaged = false;
 
   damaged(): void {
@@ -75,7 +75,7 @@ export class OpenAIReader extends ReplyReader {
     return textPiece(text(delta));
   }
 
-  /** The whole of a part: what of it has not come in pieces is given on now. */
+  /** Handles the whole text of a part: emits what did not arrive in pieces. */
   #wholeText(data: JsonObject, whole: unknown): Effect[] {
     const key = partOf(data);
     const given = this.#given.get(key) ?? 0;
@@ -145,7 +145,7 @@ export class OpenAIReader extends ReplyReader {
       this.incompleteCall(name);
       return [];
     }
-    // Servers that imitate the API leave ids out; each call needs one to be answered by.
+    // Servers that imitate the API omit ids, but each call needs one for its result.
     const id = text(item.call_id) || text(item.id) || `call_${++this.#calls}`;
     return [{ kind: "tool_use", id, name, inputText }];
   }
@@ -157,7 +157,7 @@ export class OpenAIReader extends ReplyReader {
   #end(response: unknown): Effect[] {
     this.close();
     const { usage, incomplete_details: details, status, output } = isObject(response) ? response : {};
-    // The end repeats all items: those whose own events were lost, or never sent, are taken from here.
+    // The end repeats all items: those whose own events were lost or never sent are taken from here.
     const late = list(output).flatMap((item, at) => this.#whole.has(at) ? [] : this.#done(at, item));
     const effects = [...late, ...usageOf(usage)];
     const cut = isObject(details) || status === "incomplete";
@@ -189,7 +189,7 @@ export class OpenAIReader extends ReplyReader {
   }
 }
 
-/** The phase of a message is kept beside the document, which has no place for it. */
+/** Stores the phase of a message as a note, because the document has no place for it. */
 function phaseOf({ phase, content }: JsonObject): Effect[] {
   if (typeof phase !== "string") return [];
   const words = list(content).filter(isObject).map((part) => text(part.text)).join("");

@@ -1,4 +1,4 @@
-// What a replay server must know of an API to play it: its address, how it reads and how it speaks.
+// The interface of an API that a replay server imitates: path, request view and reply frames.
 
 import { isObject } from "../../base/is_object.ts";
 import type { RequestView } from "./expect.ts";
@@ -6,7 +6,7 @@ import type { ScriptedReply } from "./script.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A request that arrived, decoded. */
+/** A decoded request. */
 export interface Asked {
   readonly path: string;
   /** The exact body. */
@@ -15,23 +15,23 @@ export interface Asked {
   readonly headers: Headers;
 }
 
-/** The APIs that are played besides Anthropic's. */
+/** The imitated APIs other than Anthropic's. */
 export type DialectName = "chat" | "google" | "openai";
 
 export interface Dialect {
   readonly name: DialectName;
-  /** Whether a path is the one of its method. */
+  /** Whether the path belongs to the API's method. */
   serves(path: string): boolean;
-  /** The model that is asked. */
+  /** The requested model. */
   modelOf(asked: Asked): string;
   view(body: JsonObject): RequestView;
-  /** The frames of a reply in order, each a whole server-sent event; `number` counts the replies of a server from 1. */
+  /** Frames of a reply, each a whole server-sent event; `number` counts the server's replies from 1. */
   frames(scripted: ScriptedReply, model: string, number: number): readonly string[];
-  /** The body of an answer that refuses. */
+  /** Body of an error response. */
   errorBody(status: number, message: string): JsonObject;
 }
 
-/** A text in pieces of about what a model sends at a time, never within a character. */
+/** Splits a text into pieces as small as a model sends, never within a character. */
 export function pieces(text: string, size = 12): readonly string[] {
   const characters = [...text];
   return Array.from(
@@ -44,7 +44,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The texts of a content, which is one text or a list of parts, joined. */
+/** Joins the texts of a content, which is a string or a list of parts. */
 export function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   return listOf(content).filter(isObject).map(({ text }) => typeof text === "string" ? text : "").join("");

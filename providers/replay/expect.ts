@@ -1,18 +1,18 @@
-// Compares a request with what a script expects of it, and says in words what is missing.
+// Checks a request against what a script expects, and describes what is missing.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Expectation, ResultExpectation, TextExpectation } from "./script.ts";
 
-/** The parts of a request body that a script can speak about. */
+/** The parts of a request body that a script can check. */
 export interface RequestView {
   readonly system: string;
-  /** Text of the last user message, results apart. */
+  /** Text of the last user message, without results. */
   readonly user: string;
   readonly results: ReadonlyMap<string, { readonly text: string; readonly isError: boolean }>;
   readonly tools: readonly string[];
 }
 
-/** Reads a decoded request body; whatever it lacks is empty. */
+/** Reads a decoded request body; missing parts are empty. */
 export function viewRequest(body: unknown): RequestView {
   const request = isObject(body) ? body : {};
   const messages = list(request.messages).filter(isObject);
@@ -30,7 +30,7 @@ export function viewRequest(body: unknown): RequestView {
   };
 }
 
-/** Every expectation that does not hold, each as one sentence; empty when all do. */
+/** Returns one sentence for each unmet expectation. */
 export function unmet(expectation: Expectation, view: RequestView): readonly string[] {
   const { user, system, results = {}, tools = [] } = expectation;
   return [

@@ -1,13 +1,13 @@
-// A scripted reply as the events of the Anthropic Messages stream.
+// Conversion of a scripted reply into events of the Anthropic Messages stream.
 
 import type { ReplyBlock, ScriptedReply } from "./script.ts";
 
-/** Characters of one text delta: about what a model sends at a time. */
+/** Characters per text delta, about as many as a model sends. */
 const DELTA = 12;
 
 type Event = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** The frames of a reply in order, each a whole server-sent event; `told` are members of its message besides. */
+/** Returns the frames of a reply, each a whole server-sent event; `fields` are added to its message. */
 export function replyFrames(
   scripted: ScriptedReply,
   model: string,

@@ -1,4 +1,4 @@
-// Anthropic's Messages API as a replay server plays it.
+// Imitation of Anthropic's Messages API for replay servers.
 
 import type { Asked, JsonObject } from "./dialect.ts";
 import { type RequestView, viewRequest } from "./expect.ts";
@@ -6,7 +6,7 @@ import { replyFrames } from "./frames.ts";
 import type { ReplyBlock, ScriptedReply } from "./script.ts";
 import { answerWith } from "./wire.ts";
 
-/** A request that the API turns down. */
+/** A refused request. */
 export interface Refused {
   readonly status: number;
   readonly message: string;
@@ -14,37 +14,37 @@ export interface Refused {
   readonly type?: string;
 }
 
-/** A request that the API takes. */
+/** An accepted request. */
 export interface Taken {
-  /** What the answer says of the request. */
+  /** Members that the response adds about the request. */
   readonly fields: JsonObject;
-  /** The blocks of a reply to it, with its thinking signed where the script gave no signature. */
+  /** Returns the blocks of a reply; signs thinking for which the script gives no signature. */
   sign(scripted: ScriptedReply): Promise<readonly ReplyBlock[]>;
 }
 
-/** What the account is like whose key is used. */
+/** The account that the API key belongs to. */
 export interface Account {
-  /** Who it is, as the API names it. */
+  /** Id of the account, as the API reports it. */
   readonly id: string;
-  /** Made before 2026-08-31: most models let changed prefixes pass unless a request says otherwise. */
+  /** Created before 2026-08-31: most models accept changed prefixes unless a request says otherwise. */
   readonly old?: boolean;
 }
 
-/** Which requests the API takes, and whose thinking. */
+/** Decides which requests the API accepts, and whose thinking. */
 export interface MessagesRules {
   take(asked: Asked): Promise<Refused | Taken>;
 }
 
-/** Takes every request, and signs nothing. */
+/** Accepts every request and signs nothing. */
 export const LENIENT_MESSAGES: MessagesRules = {
   take: () => Promise.resolve({ fields: {}, sign: ({ reply = [] }) => Promise.resolve(reply) }),
 };
 
 /**
- * Answers a request, or says why not.
+ * Answers a request, or returns the reason for its refusal.
  *
- * @param account whose key is used, by its id
- * @param next the next reply of the script for such a request, or why it is not given
+ * @param account id of the account that the key belongs to
+ * @param next returns the script's next reply for such a request, or why there is none
  */
 export async function answerMessages(
   asked: Asked,

@@ -1,32 +1,32 @@
-// A replay script: the model's words, request by request, and what each request must hold (docs/replay.md).
+// The replay script: recorded replies, and what each request must contain (docs/replay.md).
 
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
-/** A text that must be found. */
+/** Expected text. */
 export interface TextExpectation {
-  /** A text, or several, that must stand in it. */
+  /** One or more texts that it must contain. */
   readonly contains?: string | readonly string[];
-  /** The whole text. */
+  /** The exact text. */
   readonly equals?: string;
 }
 
-/** What a result must hold. */
+/** Expected result of a call. */
 export interface ResultExpectation extends TextExpectation {
   /** Whether the result must be an error. */
   readonly is_error?: boolean;
 }
 
-/** What a request must hold before its reply is given. */
+/** What a request must contain before its reply is given. */
 export interface Expectation {
-  /** The text of the last user message, results apart. */
+  /** Text of the last user message, without results. */
   readonly user?: TextExpectation;
-  /** The text of the system prompt. */
+  /** Text of the system prompt. */
   readonly system?: TextExpectation;
-  /** Results by the id of their call, anywhere in the request. */
+  /** Results by call id, anywhere in the request. */
   readonly results?: Readonly<Record<string, ResultExpectation>>;
-  /** Names of tools that must be offered, as they go over the wire. */
+  /** Names of tools that must be offered, as written in the request. */
   readonly tools?: readonly string[];
 }
 
@@ -44,49 +44,49 @@ export type ReplyBlock =
     };
   };
 
-/** What goes wrong on purpose. */
+/** A simulated error. */
 export interface Fault {
-  /** An answer that is no stream. */
+  /** HTTP status of a response that is not a stream. */
   readonly status?: number;
-  /** Header lines of the answer. */
+  /** Response headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body; a table becomes JSON, a text goes as it is. */
+  /** Response body; an object is sent as JSON, a string as it is. */
   readonly body?: unknown;
-  /** An error event behind the blocks, in place of the end. */
+  /** An error event sent after the blocks, in place of the end. */
   readonly error?: { readonly type: string; readonly message: string };
-  /** Break the connection after so many bytes of the stream. */
+  /** Breaks the connection after this many bytes of the stream. */
   readonly cut?: number;
 }
 
 /** One reply of a script. */
 export interface ScriptedReply {
-  /** What the request must hold, or the reply is not given. */
+  /** What the request must contain; otherwise it is refused. */
   readonly expect?: Expectation;
   /** The blocks of the reply. */
   readonly reply?: readonly ReplyBlock[];
-  /** Why the model stopped. @default `tool_use` with a call in the reply, else `end_turn` */
+  /** Stop reason. @default `tool_use` if the reply contains a call, else `end_turn` */
   readonly stop_reason?: string;
-  /** What the API says about a refusal: its category and an explanation. */
+  /** The API's details of a refusal: category and explanation. */
   readonly stop_details?: Readonly<Record<string, unknown>>;
   /** Token counts as the API reports them. */
   readonly usage?: Readonly<Record<string, number>>;
-  /** Bytes per chunk on the wire; absent: one event at a time. */
+  /** Bytes per chunk of the stream. @default one event per chunk */
   readonly chunk?: number;
-  /** What goes wrong on purpose. */
+  /** A simulated error. */
   readonly fault?: Fault;
 }
 
 /** A scripted model: one reply for each request. */
 export interface ReplayScript {
-  /** The replies in their order. */
+  /** The replies, in order. */
   readonly replies: readonly ScriptedReply[];
 }
 
 /**
- * Reads a script, YAML or JSON: a list of replies, or an object with the member `replies`.
+ * Parses a script in YAML or JSON: a list of replies, or an object with the member `replies`.
  *
  * @param text the script
- * @returns the replies. Fails with `replay-script`, which names the first place that is wrong.
+ * @returns the replies. Fails with `replay-script`, which names the first error.
  */
 export async function parseReplayScript(text: string): Promise<Outcome<ReplayScript>> {
   const decoded = await decode(text);
@@ -144,7 +144,7 @@ function tableOf(check: Check): Check {
       : [`${path}: a table is needed`];
 }
 
-/** A table of known members; those in `needed` must be there. */
+/** Checks an object with known members; those in `needed` are required. */
 function members(known: Readonly<Record<string, Check>>, needed: readonly string[] = []): Check {
   return (value, path) => {
     if (!isObject(value)) return [`${path}: a table is needed`];

@@ -1,7 +1,7 @@
-// The replay server: speaks the protocols of the providers on loopback from a script of replies.
+// The replay server: imitates the providers' APIs on loopback from a script of replies.
 //
-// Nothing but the model's words is scripted. A refused request gets an error in the provider's own shape, so that the
-// reason is seen wherever provider errors are seen.
+// Only the model's replies are scripted. A refused request gets an error in the provider's own format, so the reason
+// appears wherever provider errors appear.
 
 import { chatCompletions } from "./chat/dialect.ts";
 import type { Asked, Dialect } from "./dialect.ts";
@@ -20,11 +20,11 @@ import { answerWith } from "./wire.ts";
 
 export { parseReplayScript, type ReplayScript, type ScriptedReply } from "./script.ts";
 
-/** A request as it arrived. */
+/** A received request. */
 export interface ReplayedRequest {
-  /** Path of the address. */
+  /** Path of the URL. */
   readonly path: string;
-  /** Header lines by lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** The exact body. */
   readonly body: string;
@@ -36,30 +36,29 @@ export interface Replay extends AsyncDisposable {
   readonly url: string;
   /** All requests so far. */
   readonly requests: readonly ReplayedRequest[];
-  /** Every refusal, as the sentence that the client was given. */
+  /** The error message of each refused request. */
   readonly problems: readonly string[];
-  /** Replies of the script that no request has asked for yet. */
+  /** Number of replies not yet used. */
   readonly remaining: number;
-  /** Ends the server and every open connection. */
+  /** Stops the server and closes every open connection. */
   close(): Promise<void>;
 }
 
-/** How the server is, besides what its model says. */
+/** How the replay server behaves. */
 export interface ReplayOptions {
   /** The port; 0 takes any free one. @default any free one */
   readonly port?: number;
-  /** Whose key is used: thinking belongs to an account, and old ones are treated more gently. @default a new one */
+  /** Account of the key: thinking belongs to it, and older accounts have looser rules. @default a new account */
   readonly account?: Account;
-  /** A gateway that knows no beta headers, and refuses what they allow. @default false */
+  /** Acts as a gateway that refuses beta headers and the fields they allow. @default false */
   readonly withoutBetas?: boolean;
-  /** Takes requests that the API itself would refuse. @default false */
+  /** Accepts requests that the API itself would refuse. @default false */
   readonly lenient?: boolean;
 }
 
-/** Which requests the APIs take. */
 interface VendorRules {
   readonly messages: MessagesRules;
-  /** Every rule that a request to another API than Anthropic's breaks. */
+  /** Returns every rule that a request to an API other than Anthropic's breaks. */
   refusals(dialect: Dialect, asked: Asked): readonly string[];
 }
 
@@ -75,11 +74,10 @@ async function rulesOf(
 }
 
 /**
- * Starts a server on 127.0.0.1 that gives the replies of the script in their order. A refused request does not
- * use its reply up: the next one may hold what was missing. Port 0 takes any free port; rejects with the
- * system's error when a given port is taken.
+ * Starts a server on 127.0.0.1 that gives the script's replies in order. A refused request does not use up its reply.
+ * Rejects with the system's error if the given port is taken.
  *
- * @param script the model's words
+ * @param script the model's replies
  * @param options port, account and strictness. @default any free port, a new account, the rules of the APIs
  * @returns the running server; `await using` or `close` ends it
  */
@@ -87,7 +85,7 @@ export async function startReplay(script: ReplayScript, options: ReplayOptions =
   return new ReplayServer(script, options, await rulesOf(options));
 }
 
-/** The APIs that are played besides Anthropic's. */
+/** The imitated APIs other than Anthropic's. */
 const DIALECTS: readonly Dialect[] = [responses, chatCompletions, generateContent];
 
 const NEW_ACCOUNT: Account = { id: "replay" };
@@ -100,7 +98,6 @@ class ReplayServer implements Replay {
   readonly #rules: VendorRules;
   readonly #abort = new AbortController();
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
-  /** Replies that were given. */
   #given = 0;
 
   constructor(
@@ -116,7 +113,7 @@ class ReplayServer implements Replay {
       port,
       signal: this.#abort.signal,
       onListen: () => {},
-      // Only a connection cut on purpose ends here, and its answer is never seen.
+      // Reached only when the script cuts the connection; nobody sees this response.
       onError: () => new Response(null, { status: 500 }),
     }, (request) => this.#answer(request));
   }
@@ -170,7 +167,7 @@ class ReplayServer implements Replay {
     return answerWith(scripted, () => dialect.frames(scripted, dialect.modelOf(asked), this.#given));
   }
 
-  /** The next reply of the script for a request that holds what it expects, or why it is not given. */
+  /** Returns the script's next reply if the request meets its expectations, else the reason. */
   #take(view: RequestView): ScriptedReply | string {
     const { replies } = this.#script;
     const scripted = replies[this.#given];

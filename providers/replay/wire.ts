@@ -1,8 +1,8 @@
-// Answers of a replay server on the wire: streams in chunks, cut off on purpose, or no stream at all.
+// HTTP responses of a replay server: streams in chunks, streams cut off on purpose, and plain bodies.
 
 import type { Fault, ScriptedReply } from "./script.ts";
 
-/** The answer of a reply whose events are `frames`, with whatever the script lets go wrong. */
+/** Creates the response for a reply with these frames, including its simulated error. */
 export function answerWith(
   { fault, chunk }: Pick<ScriptedReply, "fault" | "chunk">,
   frames: () => readonly string[],
@@ -30,7 +30,7 @@ function cutFrames(frames: readonly string[], size: number | undefined): readonl
   );
 }
 
-/** The chunks one by one; broken after `cut` bytes when that is given. */
+/** Streams the chunks, and breaks off after `cut` bytes if given. */
 function stream(chunks: readonly Uint8Array[], cut: number | undefined): ReadableStream<Uint8Array> {
   let left = cut ?? Infinity;
   let index = 0;

@@ -1,16 +1,15 @@
-// How providers count the tokens of a request without answering it: the request for that, and its answer.
+// Token counting by the provider: the request and the parsing of its response.
 
 import { isObject } from "../../base/is_object.ts";
 import type { ProviderRequest } from "../types.ts";
 import { bodyBytes } from "../http/body.ts";
 
-/** A way to count. */
 interface Counter {
-  /** The path of the method, from that of the request it counts. */
+  /** Derives the method's path from that of the request to count. */
   path(path: string): string;
-  /** The body, from that of the request. */
+  /** Derives the body from that of the request to count. */
   body(body: Readonly<Record<string, unknown>>, path: string): unknown;
-  /** The number in the answer; undefined when there is none. */
+  /** Reads the count from the response; undefined if it is missing. */
   tokens(answer: Readonly<Record<string, unknown>>): unknown;
 }
 
@@ -43,7 +42,7 @@ const COUNTERS: Readonly<Record<string, Counter>> = {
   },
   gemini: {
     path: GOOGLE_PATH,
-    // This door counts more than the conversation only where the whole request stands inside another.
+    // The Gemini API counts system prompt and tools only in a nested complete request.
     body: (body, path) => ({
       generateContentRequest: {
         ...without(body, "generationConfig", "toolConfig") as object,
@@ -64,29 +63,29 @@ const COUNTERS: Readonly<Record<string, Counter>> = {
   },
 };
 
-/** The request that lets a provider count another one; null for a provider that does not count. */
+/** Creates the request that counts another one's tokens; null for a provider that cannot count. */
 export function countRequest(provider: string, request: ProviderRequest): ProviderRequest | null {
   const counter = COUNTERS[provider];
   if (counter === undefined) return null;
   const url = new URL(request.url);
   const { pathname } = url;
   url.pathname = counter.path(pathname);
-  // The word that asks for a stream.
+  // Selects streaming, which counting does not support.
   if (url.searchParams.get("alt") === "sse") url.searchParams.delete("alt");
   const body = JSON.parse(request.body) as Record<string, unknown>;
   return { ...request, url: url.href, body: JSON.stringify(counter.body(body, pathname)) };
 }
 
-/** The number of tokens that a provider answered with; null when the answer holds none. */
+/** Reads the token count from a response; null if it is missing. */
 export function countedTokens(provider: string, answer: unknown): number | null {
   const tokens = isObject(answer) ? COUNTERS[provider]?.tokens(answer) : undefined;
   return typeof tokens === "number" && Number.isInteger(tokens) && tokens >= 0 ? tokens : null;
 }
 
-/** Bytes of a request that make a token, about, where nobody counts. */
+/** Approximate bytes per token, for providers that cannot count. */
 const BYTES_PER_TOKEN = 4;
 
-/** What a request may come to in tokens, roughly. */
+/** Estimates the tokens of a request from its size. */
 export function roughTokens(request: ProviderRequest): number {
   return Math.ceil(bodyBytes(request).length / BYTES_PER_TOKEN);
 }

@@ -1,14 +1,14 @@
-// How much a model that is told a word for it shall think.
+// The thinking effort for models that take it as a word.
 
 import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model } from "../models/types.ts";
 import { levelOfBudget } from "./thinking.ts";
 
-/** The word that goes out, and what of the person's wishes it does not fulfil. */
+/** The effort to send, with warnings about settings that cannot be met. */
 export interface AskedEffort {
-  /** Null when nothing is said to the model. */
+  /** Null if the request does not mention effort. */
   readonly effort: string | null;
-  /** Whether the model thinks then. */
+  /** Whether the model then thinks. */
   readonly thinks: boolean;
   readonly warnings: readonly string[];
 }
@@ -16,12 +16,13 @@ export interface AskedEffort {
 const NO_EFFORT: AskedEffort = { effort: null, thinks: false, warnings: [] };
 
 /**
- * The effort for a model.
+ * Resolves the effort for a model.
  *
  * @param level the general setting
- * @param explicit the provider's own word, which is stronger and goes out as it is unless the model has another for it
- * @param model what is known of it; of an unknown one nothing is asked that could be refused
- * @param name as the request names it
+ * @param explicit the provider's own parameter; overrides `level`, and is sent as it is unless the model has another
+ * word for it
+ * @param model known facts; an unknown model gets nothing that it could refuse
+ * @param name the model's name in the request
  */
 export function resolveEffort(
   level: ThinkingLevel,

@@ -1,12 +1,12 @@
-// Thinking that another provider wrote, as text: APIs take only their own as thinking.
+// Conversion of other providers' thinking to text: APIs accept only their own as thinking.
 
 import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
 import type { ThinkingPart } from "../types.ts";
 
 /**
- * All foreign thinking of a message as one text in tags, or null when there is none or it is to be dropped. Redacted
- * blocks are for their provider alone and never become text.
+ * Joins all foreign thinking of a message into one tagged text; null if there is none or it is dropped. Redacted blocks
+ * are readable only by their provider and never become text.
  */
 export function foreignThinking(
   parts: readonly Part[],

@@ -1,23 +1,23 @@
-// The body writer: deterministic JSON text, so that equal conversations give equal bytes for prefix caches.
+// The writer of request bodies: deterministic JSON, so that equal conversations give equal bytes for prefix caches.
 //
-// Keys are sorted bytewise at every depth; at the top level a provider's trailing keys come last in a given
-// order. Tool inputs are carried as `Raw`: the model's own text, never parsed and
-// encoded again, because that would change numbers and the order of members.
+// Keys are sorted bytewise at every depth; at the top level a provider's trailing keys come last in a given order.
+// Tool inputs are written as `Raw`, the model's own text: parsing and encoding it again would change numbers and the
+// order of members.
 
 import { compactJson } from "../../base/text/json_text.ts";
 import { byBytes, MOST_TEXT_BYTES, utf8Length } from "../../base/bytes.ts";
 
-/** JSON text that is written as it stands. */
+/** JSON text that is written unchanged. */
 export class Raw {
   readonly text: string;
 
-  /** `text` must be valid JSON; blanks outside strings are taken out, and halves of characters replaced. */
+  /** `text` must be valid JSON; whitespace outside strings is removed, and lone surrogates are replaced. */
   constructor(text: string) {
     this.text = withoutHalves(compactJson(text));
   }
 }
 
-/** A value that can be written; members that are `undefined` are left out. */
+/** A value that can be written; `undefined` members are omitted. */
 export type JsonValue =
   | string
   | number
@@ -27,21 +27,21 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [key: string]: JsonValue | undefined };
 
-/** Writes a body, in UTF-8; `trailing` names the top-level keys that come last, in this order. */
+/** Writes a body in UTF-8; `trailing` names the top-level keys that come last, in this order. */
 export function writeBody(
   body: { readonly [key: string]: JsonValue | undefined },
   trailing: readonly string[],
 ): Uint8Array<ArrayBuffer> {
   const first = sortedKeys(body).filter((key) => !trailing.includes(key));
   const write = (sink: TextSink) => addMembers(body, [...first, ...trailing], sink);
-  // Counted first and written then: a long conversation does not lie in memory in pieces and as a whole.
+  // Two passes, one to count and one to write, keep a long conversation from being in memory twice.
   let length = 0;
   write({
     push(...texts) {
       for (const text of texts) length += utf8Length(text);
     },
   });
-  // What is thrown for a string of that length.
+  // The error that the engine throws for a string of that length.
   if (length > MOST_TEXT_BYTES) throw new RangeError("Invalid string length");
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -55,7 +55,6 @@ export function writeBody(
 
 const encoder = new TextEncoder();
 
-/** What takes texts one after the other. */
 interface TextSink {
   push(...texts: readonly string[]): void;
 }
@@ -67,10 +66,10 @@ export function writeJson(value: JsonValue): string {
   return pieces.join("");
 }
 
-/** Adds a value's text in pieces, which are joined once: joined at each depth, a long text would be copied at each. */
+/** Adds a value's text as pieces that are joined once: joining at each depth would copy a long text each time. */
 function addValue(value: JsonValue, pieces: TextSink): void {
   if (value instanceof Raw) pieces.push(value.text);
-  // Half a character would become an escape that providers refuse, in this and every later request.
+  // A lone surrogate would become an escape that providers refuse, in this and every later request.
   else if (typeof value === "string") pieces.push(JSON.stringify(value.toWellFormed()));
   else if (value === null || typeof value !== "object") pieces.push(JSON.stringify(value));
   else if (isList(value)) {
@@ -84,8 +83,8 @@ function addValue(value: JsonValue, pieces: TextSink): void {
 }
 
 /**
- * A plain value from outside (a tool's schema, a decoded input) as a writable one. Functions and symbols,
- * which JSON cannot say, are left out of objects and become null in lists, as `JSON.stringify` does.
+ * Converts an outside value (a tool's schema, a decoded input) to a writable one. Like `JSON.stringify`, it omits
+ * functions and symbols from objects and turns them into null in arrays.
  */
 export function toJson(value: unknown): JsonValue {
   const text = JSON.stringify(value);
@@ -116,7 +115,7 @@ function sortedKeys(value: object): string[] {
   return Object.keys(value).sort(byBytes);
 }
 
-/** JSON text in which an escaped surrogate without its other half is U+FFFD. */
+/** Replaces escaped lone surrogates in JSON text with U+FFFD. */
 function withoutHalves(text: string): string {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
   return text.replace(

@@ -1,26 +1,26 @@
-// Which result answers which call, told by their places: ids may repeat, and results may stand anywhere.
+// Matching of results to calls by position: ids may repeat, and results may be anywhere in the document.
 
 import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
 
 export type CallPart = Extract<Part, { kind: "tool_use" }>;
 export type ResultPart = Extract<Part, { kind: "tool_result" }>;
 
-/** The calls of one id that have been met so far. */
+/** Calls of one id found so far. */
 interface Met {
-  /** Of the last message that has any, in order. */
+  /** Calls of the last message that has any, in order. */
   latest: CallPart[];
-  /** The message they stand in. */
+  /** The message that contains them. */
   message: PromptMessage;
 }
 
 /**
- * The result of each call that has one, in the order of the results. Providers want every call answered once,
- * right behind it, whatever a document looks like.
+ * Maps each answered call to its result, in the order of the results. Providers require one result for each call,
+ * immediately after it, whatever the document looks like.
  *
- * A result belongs to the nearest message above that calls by its id. Of several such calls in one message the last
- * are answered, in their order: of calls with one id only the last is ever run. A further result takes the place of
- * the last. A result above all calls of its id belongs to the first of them that is left without one; a result that
- * no call has the id of, to none.
+ * - A result belongs to the nearest message above with a call of its id. Of several such calls in one message, the last
+ *   ones are answered, in order: of calls with the same id only the last is ever run.
+ * - A further result replaces the last one.
+ * - A result above all calls of its id belongs to the first of them without a result; one without any call is ignored.
  */
 export function pairResults(history: readonly PromptMessage[]): ReadonlyMap<CallPart, ResultPart> {
   const answers = new Map<CallPart, ResultPart>();
@@ -44,7 +44,7 @@ export function pairResults(history: readonly PromptMessage[]): ReadonlyMap<Call
         const call = calls?.find((candidate) => !answers.has(candidate)) ?? calls?.at(-1);
         if (call === undefined) early.set(part.toolUseId, part);
         else {
-          // Taken out first, so that the order stays that of the results.
+          // Deleted first, so that the map keeps the order of the results.
           answers.delete(call);
           answers.set(call, part);
         }
@@ -60,7 +60,7 @@ export function pairResults(history: readonly PromptMessage[]): ReadonlyMap<Call
   return towardsTheLast(answers, groups);
 }
 
-/** The answers with those of each group of calls, which share a message and an id, at the end of the group. */
+/** Moves the results within each group of calls with the same message and id to the end of the group. */
 function towardsTheLast(
   answers: ReadonlyMap<CallPart, ResultPart>,
   groups: readonly (readonly CallPart[])[],
@@ -74,8 +74,8 @@ function towardsTheLast(
 }
 
 /**
- * One sentence for each call that goes out as unanswered although its id has a result, which another call of
- * that id took. Calls whose id has none were told of when the prompt was made.
+ * Returns a warning for each call sent without result because another call with the same id has it. Calls whose id has
+ * no result were reported when the prompt was built.
  */
 export function reusedIdWarnings(prompt: Prompt): readonly string[] {
   const answers = pairResults(prompt.history);

@@ -1,4 +1,4 @@
-// The parameters of one request: a provider's own table over the general one.
+// The parameters of one request: the general settings, overridden by the provider's own.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Parameters, Settings } from "../../config/settings.generated.ts";
@@ -6,31 +6,28 @@ import type { Thinking, ThinkingLevel } from "../../config/values.ts";
 import { KNOWN_PROVIDERS } from "../known.ts";
 import type { Model } from "../models/types.ts";
 
-/** What holds for one request, with whatever a provider alone knows in `own`. */
+/** Parameters of one request; `own` contains those that only the provider knows. */
 export interface RequestParameters {
   readonly maxTokens: number | string;
   readonly temperature: number | null;
-  /** Seconds of silence after which a request is given up; 0 for never. */
+  /** Seconds of silence after which a request is canceled; 0 means never. */
   readonly timeout: number;
-  /** The same where pings come, and nothing else. */
+  /** Seconds of pings without any part of the reply after which a request is canceled. */
   readonly pingTimeout: number;
-  /** Seconds until the connection stands. */
+  /** Seconds within which the connection must be open. */
   readonly connectTimeout: number;
   readonly cacheRetention: "short" | "long" | "none";
   readonly thinking: Thinking;
   readonly own: Readonly<Record<string, unknown>>;
 }
 
-/**
- * How many times the limit of silence pings may come alone: a model may think for half an hour without a word, and who pings
- * longer than that has forgotten the request.
- */
+/** Multiplies the timeout while only pings arrive: models may think for half an hour, but no server pings longer. */
 const PINGS = 6;
 
-/** Lays the provider's table over the general parameters; it wins whatever layer it came from. */
+/** Merges the general parameters with the provider's table, which wins whatever layer it came from. */
 export function resolveParameters(settings: Settings, provider: string): RequestParameters {
   const general = settings.parameters;
-  // Servers of the person's own share one table.
+  // All of the person's own servers share one table.
   const isOwnServer = !Object.hasOwn(KNOWN_PROVIDERS, provider) && settings.providers[provider]?.kind;
   const own = providerTable(general, isOwnServer ? "openai_chat" : provider);
   const timeout = pick(own.timeout, isNumber, general.timeout);
@@ -89,10 +86,10 @@ function isLevel(value: unknown): value is ThinkingLevel {
     ["minimal", "low", "medium", "high", "max"].some((level) => level === value);
 }
 
-/** What a percentage comes to when nothing is known of the model: every current one can do that much. */
+/** Tokens that a percentage resolves to for an unknown model; every current model allows that many. */
 const UNKNOWN_MODEL_TOKENS = 16_000;
 
-/** The number of tokens a reply may have, with warnings about limits that changed it. */
+/** Resolves the token limit of a reply, with warnings about limits that changed it. */
 export function resolveMaxTokens(
   value: number | string,
   model: Model | null,

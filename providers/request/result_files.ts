@@ -1,24 +1,24 @@
-// Images and documents in results, and a conversation without them for whoever takes none.
+// Images and documents in results, and their removal for models that do not accept them.
 
 import type { Part, Prompt } from "../../prompt/types.ts";
 import type { RequestFallback } from "../types.ts";
 
 type FilePart = Extract<Part, { kind: "image" | "pdf" }>;
 
-/** How providers word that they do not take a file that is in a request, or not so many, or not one so large. */
+/** Error messages about files in a request that are unsupported, too many or too large. */
 export const FILES_REFUSED: readonly [RegExp, RequestFallback] = [
   /\bimages?\b|image_url|\binput_image\b|\bpdfs?\b|\binput_file\b|\bvision\b|multi-?modal|unsupported mime|request_too_large|payload size|maximum size/i,
   "result-files",
 ];
 
-/** The images and documents in the results of a conversation. */
+/** Returns the images and documents in the results of a conversation. */
 export function resultFiles({ history }: Prompt): readonly FilePart[] {
   return history.flatMap(({ parts }) => parts).flatMap((part) =>
     part.kind === "tool_result" ? part.parts.filter(isFile) : []
   );
 }
 
-/** The conversation with a line in place of each image and document in a result. */
+/** Replaces each image and document in a result with a line of text. */
 export function withoutResultFiles(prompt: Prompt): Prompt {
   return {
     ...prompt,
@@ -32,7 +32,7 @@ function named(part: Part): Part {
     ...part,
     parts: part.parts.flatMap((inner): Part[] => {
       if (!isFile(inner)) return [inner];
-      // What a tool gave back has its line in the text.
+      // A file returned by a tool is already mentioned in the text.
       return inner.attached === true ? [] : [{ kind: "text", text: `[binary file: ${inner.filename}]` }];
     }),
   };

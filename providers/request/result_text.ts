@@ -1,16 +1,16 @@
-// A tool's result as text, for APIs that have neither an error flag nor files in results.
+// Conversion of a tool's result to text, for APIs without error flags or files in results.
 
 import { isBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
 import type { Answer } from "./turns.ts";
 
-/** What a model is told of a call that has no result. */
+/** Text sent for a call without a result. */
 export const NO_RESULT = "No result provided";
 
-/** What stands for an error whose text is empty. */
+/** Text sent for an error without text. */
 const NO_ERROR_TEXT = "Tool execution failed";
 
-/** The texts of a result joined; `binary` names what is no text. */
+/** Joins the texts of a result; `binary` describes files that are not text. */
 export function plainResult(
   parts: readonly Part[],
   binary: (path: string, mimeType: string | null) => string,
@@ -19,17 +19,17 @@ export function plainResult(
     if (part.kind === "text" || part.kind === "text_file") return part.text;
     if (part.kind === "unsupported_file") return binary(part.path, null);
     if (part.kind !== "image" && part.kind !== "pdf") return "";
-    // What a tool gave back has its line in the text.
+    // A file returned by a tool is already mentioned in the text.
     return part.attached === true ? "" : binary(part.filename, part.mimeType);
   }).join("");
 }
 
-/** A text that says by itself that it is an error. */
+/** Marks a text as an error. */
 export function errorText(text: string): string {
   return `Error: ${isBlank(text) ? NO_ERROR_TEXT : text}`;
 }
 
-/** An answer as nothing but text. */
+/** Converts an answer to plain text. */
 export function answerText(
   { result }: Answer,
   binary: (filename: string, mimeType: string | null) => string,

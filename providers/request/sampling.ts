@@ -1,11 +1,11 @@
-// Sampling values that go out: what a model is known to refuse is left out, and the person is told.
+// Sampling parameters of a request: those that the model refuses are left out with a warning.
 
 import type { Model } from "../models/types.ts";
 
 /**
- * The temperature of a request, or undefined.
+ * Returns the temperature to send, or undefined.
  *
- * @param temperature the person's; null leaves it to the provider
+ * @param temperature the person's setting; null leaves it to the provider
  * @param thinks whether the model thinks in this request
  */
 export function sentTemperature(

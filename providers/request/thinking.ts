@@ -1,13 +1,12 @@
-// The unified thinking setting as a token budget and an effort for one model.
+// Translation of the general thinking setting to a token budget and an effort for one model.
 
 import type { ThinkingLevel } from "../../config/values.ts";
 import type { Level, Model } from "../models/types.ts";
 
-/** What a model is asked for; null means thinking is off. */
 export interface ThinkingRequest {
   /** Tokens. */
   readonly budget: number;
-  /** The model's own word, for models that are told an effort. */
+  /** The model's own word, for models that take an effort. */
   readonly effort: string | null;
 }
 
@@ -20,9 +19,9 @@ const GENERAL_BUDGETS: Readonly<Record<Level, number>> = {
 };
 
 /**
- * Resolves thinking for a provider that counts in tokens. `explicitBudget` is its `thinking_budget` parameter
- * and stronger than `level`; anything there but a positive number switches thinking off. `leastBudget` is the
- * provider's own minimum.
+ * Resolves thinking for a provider with token budgets. `explicitBudget`, its `thinking_budget` parameter, overrides
+ * `level`; anything but a positive number switches thinking off, which null stands for. `leastBudget` is the provider's
+ * minimum.
  */
 export function resolveThinking(
   level: ThinkingLevel,
@@ -58,7 +57,7 @@ function clamp(tokens: number, model: Model | null, leastBudget: number): number
   return Math.min(Math.max(tokens, minBudget), maxBudget);
 }
 
-/** The level whose place in the scale a number of tokens takes. */
+/** Returns the level closest to a number of tokens. */
 export function levelOfBudget(tokens: number): Level {
   if (tokens <= 256) return "minimal";
   if (tokens <= 4096) return "low";

@@ -1,25 +1,25 @@
-// The turns of a conversation as every provider wants them: each call answered once, in the user turn right behind it.
+// The order that every provider requires: each call is answered once, in the user turn immediately after it.
 
 import { isBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
 import type { ThinkingPart } from "../types.ts";
 import { type CallPart, pairResults, type ResultPart } from "./pairing.ts";
 
-/** What a call came to, under the id with which it goes out. */
+/** Result of a call, under the id that is sent. */
 export interface Answer {
   readonly id: string;
   readonly call: CallPart;
-  /** Null for a call that nothing in the document answers. */
+  /** Null if the document contains no result for the call. */
   readonly result: ResultPart | null;
 }
 
-/** One turn. A user turn begins with the answers that the turn before it asked for. */
+/** One turn. A user turn begins with the answers to the calls of the turn before. */
 export type Turn =
   | {
     readonly role: "assistant";
     readonly parts: readonly Part[];
     readonly ids: ReadonlyMap<CallPart, string>;
-    /** 1-based line of the document where its message begins; null when that is not known. */
+    /** 1-based line of the document where its message begins; null if unknown. */
     readonly line: number | null;
   }
   | {
@@ -30,9 +30,9 @@ export type Turn =
   };
 
 /**
- * Arranges a conversation. Results that stand elsewhere are moved behind their call, results without a call are left out,
- * and calls without a result are answered with null. Answers come in the order of their results. `ids` gives each call the
- * id that goes over the wire.
+ * Arranges a conversation. Results are moved right after their call, results without a call are dropped, and calls
+ * without a result are answered with null. Answers keep the order of their results. `ids` assigns each call the id that
+ * is sent.
  */
 export function arrangeTurns(
   prompt: Prompt,
@@ -76,8 +76,8 @@ function withoutResults({ parts }: PromptMessage): readonly Part[] {
 }
 
 /**
- * Whether all of a provider's own thinking stands behind the texts and calls of a message: that is an older layout of
- * documents. This program writes thinking where it came, and it goes back in that order.
+ * Whether all of a provider's own thinking comes after the texts and calls of a message, as in an older document
+ * format. Today, thinking is written where it arrived and is sent back in that order.
  */
 export function thinkingStandsLast(
   parts: readonly Part[],
@@ -88,7 +88,7 @@ export function thinkingStandsLast(
   return first > parts.findLastIndex(isStated) && parts.some(isStated);
 }
 
-/** The parts of a model's message as they go out: in their order, thinking of the older layout first. */
+/** Returns the parts of a model's message in sending order; moves thinking of the older format to the front. */
 export function inReplayOrder(
   parts: readonly Part[],
   isOwn: (part: ThinkingPart) => boolean,

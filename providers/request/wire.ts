@@ -1,4 +1,4 @@
-// Names and ids as they travel: what every provider does alike.
+// Tool names and call ids in requests, common to all providers.
 
 import program from "../../deno.json" with { type: "json" };
 import { toJson, writeJson } from "./json.ts";
@@ -6,16 +6,16 @@ import { byBytes } from "../../base/bytes.ts";
 import { quickHash } from "../../base/hash.ts";
 import type { OfferedTool } from "../types.ts";
 
-/** How this program names itself to a provider. */
+/** The User-Agent header. */
 export const USER_AGENT = `flemma/${program.version}`;
 
-/** Characters that providers allow in the name of a tool. */
+/** Maximum length of a tool name that providers accept. */
 const LONGEST_NAME = 64;
 
 /**
- * The name of a tool on the wire. Providers refuse a colon, and any other character outside their alphabet too: a
- * name that a model once made up must not spoil every later request. A name that is too long, and names of offered tools
- * that come out alike, end with a hash of the whole name.
+ * Returns the name of a tool in requests. Providers refuse colons and other special characters, so these are replaced:
+ * a name that a model once made up must not break every later request. Names that are too long or no longer differ end
+ * with a hash of the whole name.
  *
  * @param offered the tools of the request, among which names must differ
  */
@@ -31,7 +31,7 @@ function plainName(name: string): string {
 
 const alike = new WeakMap<readonly OfferedTool[], ReadonlySet<string>>();
 
-/** Plain names that more than one of these tools would have. */
+/** Returns the plain names that more than one of these tools has. */
 function alikeIn(offered: readonly OfferedTool[]): ReadonlySet<string> {
   const known = alike.get(offered);
   if (known !== undefined) return known;
@@ -47,19 +47,19 @@ function alikeIn(offered: readonly OfferedTool[]): ReadonlySet<string> {
 }
 
 /**
- * The tool's own name again. A name that was offered comes back exactly, also one that holds `__` itself;
- * otherwise every `__` becomes a colon.
+ * Restores the tool's own name. An offered name is restored exactly, even if it contains `__`; in other names every
+ * `__` becomes a colon.
  */
 export function toolName(wire: string, offered: readonly OfferedTool[] = []): string {
   return offered.find((tool) => wireName(tool.name, offered) === wire)?.name ?? wire.replaceAll("__", ":");
 }
 
-/** Tools in the order of their own names, bytewise, so that the prefix of a request is stable. */
+/** Sorts tools bytewise by their own names, so that the prefix of a request is stable. */
 export function sortedTools(tools: readonly OfferedTool[]): readonly OfferedTool[] {
   return [...tools].sort((a, b) => byBytes(a.name, b.name));
 }
 
-/** The description with the shape of the output behind it, when the tool declares one. */
+/** Returns the description, with the output schema appended if the tool declares one. */
 export function toolDescription(tool: OfferedTool): string {
   if (tool.output_schema === undefined) return tool.description;
   const schema = { $schema: "https://json-schema.org/draft/2020-12/schema", ...tool.output_schema };
@@ -67,13 +67,13 @@ export function toolDescription(tool: OfferedTool): string {
 }
 
 /**
- * Ids in the alphabet that providers take, at most 64 characters, no two alike: documents may hold one id
- * several times, and cutting may take away just the part in which two ids differ.
+ * Creates unique call ids in the characters that providers accept, at most 64 long: documents may repeat an id, and
+ * shortening may make ids equal.
  */
 export class WireIds {
   readonly #taken = new Set<string>();
 
-  /** The id under which one more call, and its result, goes out. Depends on nothing but the calls before. */
+  /** Returns the id for one more call and its result; depends only on the calls before. */
   next(id: string): string {
     const plain = normalize(id);
     let wire = plain;

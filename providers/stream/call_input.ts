@@ -1,4 +1,4 @@
-// Inputs of calls as they stream: whole ones are taken as they stand, anything else makes the reply an error.
+// Validation of streamed call inputs: complete ones are kept unchanged, anything else makes the reply an error.
 
 import { compactJson } from "../../base/text/json_text.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -6,8 +6,8 @@ import { JsonObjectReader } from "./json_object.ts";
 import { LongText } from "../../base/text/long_text.ts";
 
 /**
- * The input as the model wrote it when it is a whole JSON object, else null; with `compact` without the blanks between its
- * tokens. No text at all means `{}`. A long one is taken away from `json`.
+ * Returns the input as the model wrote it if it is a complete JSON object, else null; `compact` removes whitespace
+ * between tokens. An empty text means `{}`. A long input is consumed from `json`.
  */
 export function callInput(
   json: string | LongText,
@@ -25,7 +25,7 @@ export function callInput(
   }
 }
 
-/** Whether what came of an input is whole; nothing is taken of it. */
+/** Whether the input received so far is complete; consumes nothing. */
 export function isCallInput(json: LongText): boolean {
   const given = json.value;
   if (typeof given === "string") return callInput(given) !== null;

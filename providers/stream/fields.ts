@@ -1,16 +1,16 @@
-// Members of events that may be missing or of another type than the API promises.
+// Access to event members that may be missing or have an unexpected type.
 
-/** A text, or the empty one. */
+/** Returns a string, or the empty one. */
 export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A number, or null. */
+/** Returns a finite number, or null. */
 export function count(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) ? value : null;
 }
 
-/** A list, or an empty one. */
+/** Returns an array, or an empty one. */
 export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -1,5 +1,5 @@
-// Whether a text that comes in parts is a JSON object, told without decoding it: an input of any length takes no memory but
-// for its depth.
+// Checks whether a text that arrives in parts is a JSON object without decoding it; memory use depends only on the
+// nesting depth.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -10,7 +10,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 
-/** What may come next outside of a token; or the token that is open. */
+/** What may come next outside a token, or the current token. */
 type State =
   | "begin"
   | "value"
@@ -27,7 +27,7 @@ type State =
   | "word"
   | "wrong";
 
-/** Beginnings of a number, and what may go on from each: by the kind of character, the next one. */
+/** States of a number, with the next state for each kind of character. */
 const NUMBER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   minus: { zero: "zero", digit: "whole" },
   zero: { point: "point", e: "e" },
@@ -39,7 +39,7 @@ const NUMBER: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   exponent: { zero: "exponent", digit: "exponent" },
 };
 
-/** Beginnings that are a number already. */
+/** States in which a number may end. */
 const COMPLETE: ReadonlySet<string> = new Set(["zero", "whole", "fraction", "exponent"]);
 
 const WORDS: ReadonlyMap<number, string> = new Map(["true", "false", "null"].map((word) => [
@@ -47,30 +47,30 @@ const WORDS: ReadonlyMap<number, string> = new Map(["true", "false", "null"].map
   word,
 ]));
 
-/** Reads a text part by part. It takes what `JSON.parse` takes, as long as that is an object. */
+/** Reads a text part by part. Accepts what `JSON.parse` accepts, if it is an object. */
 export class JsonObjectReader {
   readonly #compact: boolean;
   #state: State = "begin";
-  /** Whether the string that is open is a key. */
+  /** Whether the current string is a key. */
   #isKey = false;
   #hexLeft = 0;
   #number = "";
-  /** What is left of a word. */
+  /** Rest of the current literal. */
   #word = "";
-  /** The objects (true) and lists around. */
+  /** Enclosing containers: true for objects, false for arrays. */
   readonly #around: boolean[] = [];
 
-  /** With `compact` blanks between tokens are left out of what is given back; without, those before and behind the object. */
+  /** `compact` removes whitespace between tokens from the output; otherwise only that around the object is removed. */
   constructor({ compact }: { readonly compact: boolean }) {
     this.#compact = compact;
   }
 
-  /** Whether what came is a whole object. */
+  /** Whether a complete object was read. */
   get isWhole(): boolean {
     return this.#state === "done";
   }
 
-  /** Reads on; gives back the part without the blanks that are left out. */
+  /** Reads the next part and returns it without the removed whitespace. */
   read(part: string): string {
     const kept: string[] = [];
     let from = 0;
@@ -90,7 +90,7 @@ export class JsonObjectReader {
     return from === 0 ? part : kept.join("") + part.slice(from);
   }
 
-  /** Goes on to the end of a string, or to an escape in it. */
+  /** Advances to the end of a string, or to an escape in it. */
   #inString(part: string, from: number): number {
     for (let at = from; at < part.length; at++) {
       const code = part.charCodeAt(at);
@@ -145,7 +145,7 @@ export class JsonObjectReader {
     if (this.#state === "after") this.#between(code, part, at);
   }
 
-  /** A character outside of every token. */
+  /** Handles a character outside tokens. */
   #between(code: number, part: string, at: number): void {
     const state = this.#state;
     if (state === "begin" || state === "done") {
@@ -203,7 +203,7 @@ export class JsonObjectReader {
   }
 }
 
-/** States within a token, in which a blank belongs to it or is wrong. A number ends at one. */
+/** States in which whitespace belongs to the token or is an error. A number ends at whitespace. */
 const IN_TOKEN: ReadonlySet<State> = new Set(["string", "escape", "hex", "word"]);
 
 function isBlank(code: number): boolean {
@@ -218,7 +218,6 @@ function isHex(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66);
 }
 
-/** The kind of a character in a number; any other is "none". */
 function kindOf(code: number): string {
   if (code === 0x30) return "zero";
   if (code > 0x30 && code <= 0x39) return "digit";

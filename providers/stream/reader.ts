@@ -1,4 +1,4 @@
-// What readers of all providers share: their options, what is told once, and what must not count as whole.
+// Common base of the providers' stream readers: options, one-time notices, and incomplete calls.
 
 import { providerError } from "../http/errors.ts";
 import { toolName } from "../request/wire.ts";
@@ -6,7 +6,7 @@ import { count } from "./fields.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader } from "../types.ts";
 
 export interface ReaderOptions {
-  /** Whose reasoning and signatures they are. */
+  /** Provider named in signatures. */
   readonly provider: string;
   readonly offered: readonly OfferedTool[];
   readError(body: unknown, headers: Headers | null): ProviderError;
@@ -14,9 +14,9 @@ export interface ReaderOptions {
 
 export abstract class ReplyReader implements StreamReader {
   protected readonly provider: string;
-  /** Types that the person was told of as unknown. */
+  /** Unknown types already reported. */
   readonly #unknown = new Set<string>();
-  /** Tools whose input did not arrive whole, each once. */
+  /** Tools with incomplete input. */
   readonly #incomplete = new Set<string>();
   readonly #options: ReaderOptions;
   #closed = false;
@@ -34,22 +34,21 @@ export abstract class ReplyReader implements StreamReader {
 
   abstract damaged(): void;
 
-  /** The closing event was seen. */
   protected close(): void {
     this.#closed = true;
   }
 
-  /** The name under which this program offered a tool. */
+  /** Returns the name under which the tool was offered. */
   protected toolName(wire: string): string {
     return toolName(wire, this.#options.offered);
   }
 
-  /** What the provider says in place of a reply. */
+  /** Creates the effect for an error sent in place of a reply. */
   protected error(body: unknown, headers: Headers | null = null): Effect {
     return { kind: "error", error: this.#options.readError(body, headers) };
   }
 
-  /** The notice about a type that this program does not know, the first time: its content is not in the document. */
+  /** Reports an unknown type the first time; its content is missing from the document. */
   protected unknownType(what: "block" | "part" | "item", type: unknown): Effect[] {
     const name = typeof type === "string" && type !== "" ? type : "without a name";
     if (this.#unknown.has(name)) return [];
@@ -60,12 +59,12 @@ export abstract class ReplyReader implements StreamReader {
     return [{ kind: "notice", message }];
   }
 
-  /** Notes a call that must not run with half of its input; an empty name is that of a call whose beginning was lost. */
+  /** Records a call that must not run with incomplete input; an empty name means that its start was lost. */
   protected incompleteCall(name: string): void {
     this.#incomplete.add(name === "" ? "a tool whose name was lost" : name);
   }
 
-  /** The error of a reply with incomplete calls; nothing for any other. `cut`: it ended at its token limit. */
+  /** Creates the error of a reply with incomplete calls, if any. `cut`: the reply ended at its token limit. */
   protected incompleteCalls(cut: boolean): Effect[] {
     if (this.#incomplete.size === 0) return [];
     const names = [...this.#incomplete].join(", ");
@@ -77,22 +76,22 @@ export abstract class ReplyReader implements StreamReader {
   }
 }
 
-/** How much of thinking that is written when it is whole has come. */
+/** Reports the progress of thinking, which is written when complete. */
 export function thinkingProgress(characters: number): Effect {
   return { kind: "progress", block: "thinking", characters };
 }
 
-/** How much of a call's input has come. */
+/** Reports the progress of a call's input. */
 export function callProgress(name: string, characters: number): Effect {
   return { kind: "progress", block: "call", name, characters };
 }
 
-/** A piece of the reply's text; nothing for an empty one. */
+/** Creates the effect for a piece of text; none if empty. */
 export function textPiece(text: string): Effect[] {
   return text === "" ? [] : [{ kind: "text", text }];
 }
 
-/** Token counts of an API whose count of sent tokens includes cached ones; what is not a number counts as 0. */
+/** Counts tokens for an API whose sent tokens include cached ones; non-numbers count as 0. */
 export function tokenCounts(
   counts: Readonly<Record<"sent" | "output" | "thoughts" | "read" | "written", unknown>>,
 ): Effect {

@@ -1,4 +1,4 @@
-// Chat Completions as a replay server plays it.
+// Imitation of the Chat Completions API for replay servers.
 
 import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";

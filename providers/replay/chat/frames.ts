@@ -1,4 +1,4 @@
-// A scripted reply as the chunks of a Chat Completions stream.
+// Conversion of a scripted reply into chunks of a Chat Completions stream.
 
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
 import { type JsonObject, pieces } from "../dialect.ts";
@@ -11,7 +11,6 @@ const REASONS: Readonly<Record<string, string>> = {
   refusal: "content_filter",
 };
 
-/** The frames of a reply in order. */
 export function replyFrames(scripted: ScriptedReply, model: string, number: number): readonly string[] {
   const blocks = scripted.reply ?? [];
   const chunk = (choices: readonly unknown[], rest: JsonObject = {}): string =>

@@ -1,4 +1,4 @@
-// The addresses of Gemini's method at its two doors.
+// URL paths of Gemini's streaming method in the Gemini API and Vertex AI.
 
 const METHOD = /\/models\/([^/:]+):streamGenerateContent$/;
 

@@ -1,4 +1,4 @@
-// Gemini's streamGenerateContent as a replay server plays it, for both doors.
+// Imitation of Gemini's streamGenerateContent for replay servers, in both the Gemini API and Vertex AI.
 
 import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";
@@ -15,7 +15,7 @@ export const generateContent: Dialect = {
   errorBody: (status, message) => ({ error: { code: status, message, status: "INVALID_ARGUMENT" } }),
 };
 
-/** Results are found by their id where they have one, and by the name of their tool; of several with one name the last. */
+/** Keys results by id, or by tool name if they have none; of several with one name the last counts. */
 function viewContents(body: JsonObject): RequestView {
   const contents = listOf(body.contents).filter(isObject);
   const results = new Map<string, { text: string; isError: boolean }>();

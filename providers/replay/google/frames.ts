@@ -1,4 +1,4 @@
-// A scripted reply as the responses of Gemini's stream.
+// Conversion of a scripted reply into responses of Gemini's stream.
 
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
 import { type JsonObject, pieces } from "../dialect.ts";
@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
   refusal: "SAFETY",
 };
 
-/** The frames of a reply in order. The first call is signed, as in a reply of Gemini 3. */
+/** Returns the frames of a reply. The first call is signed, as in replies of Gemini 3. */
 export function replyFrames(scripted: ScriptedReply, model: string, number: number): readonly string[] {
   const blocks = scripted.reply ?? [];
   const first = blocks.findIndex((block) => "tool_use" in block);

@@ -1,4 +1,4 @@
-// OpenAI's Responses API as a replay server plays it.
+// Imitation of OpenAI's Responses API for replay servers.
 
 import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";

@@ -1,11 +1,11 @@
-// A scripted reply as the events of the Responses stream.
+// Conversion of a scripted reply into events of the Responses stream.
 
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
 import { type JsonObject, pieces } from "../dialect.ts";
 
 type Event = { readonly type: string } & JsonObject;
 
-/** The frames of a reply in order; ids are made from its number. */
+/** Returns the frames of a reply; ids are derived from its number. */
 export function replyFrames(scripted: ScriptedReply, model: string, number: number): readonly string[] {
   const blocks = scripted.reply ?? [];
   const outputs = blocks.map((block, index) => outputItem(block, `${number}_${index}`));
@@ -53,7 +53,7 @@ function lastEvent(scripted: ScriptedReply, response: JsonObject, output: readon
   };
 }
 
-/** A block as the item that its last event holds. */
+/** Converts a block into the complete item of its last event. */
 function outputItem(block: ReplyBlock, id: string): JsonObject {
   if ("text" in block) {
     const content = [{ type: "output_text", text: block.text, annotations: [] }];

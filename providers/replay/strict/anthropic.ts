@@ -1,6 +1,6 @@
-// What the Messages API refuses whatever the conversation is about, so that a replay refuses it too.
+// Checks of the Messages API that do not depend on the model.
 //
-// Only rules are here that a document or its editing can break. The sentences are the API's own, shortened.
+// Only rules that a document or an edit can break are included. Messages are the API's own, shortened.
 
 import { isObject } from "../../../base/is_object.ts";
 import { typeOfSignature } from "../../../base/media.ts";
@@ -8,20 +8,20 @@ import { nestingDepth } from "../../../base/text/json_text.ts";
 import { modelRefusals, takesPrefill } from "./anthropic_models.ts";
 import { type JsonObject, listOf } from "../dialect.ts";
 
-/** Levels of lists and objects that the readers of JSON behind such APIs take, usually. */
+/** Nesting depth that JSON parsers of such APIs usually accept. */
 const DEEPEST_BODY = 128;
 
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-/** What else is known of a request. */
+/** Facts about a request beyond its body. */
 export interface RequestFacts {
-  /** The betas that it names. @default none */
+  /** Betas that the request names. @default none */
   readonly betas?: ReadonlySet<string>;
-  /** It brings back a reply that was paused. @default false */
+  /** Whether the request continues a paused reply. @default false */
   readonly resumes?: boolean;
 }
 
-/** Every rule that a request breaks, as sentences; empty for one that the API would take. `text` is its body. */
+/** Returns a sentence for each rule that a request breaks. `text` is its body. */
 export function refusals(
   text: string,
   body: JsonObject,
@@ -47,7 +47,7 @@ export function refusals(
   ];
 }
 
-/** Members of a body that this server knows. */
+/** Known top-level members of a request body. */
 const MEMBERS: ReadonlySet<string> = new Set([
   "model",
   "max_tokens",
@@ -89,7 +89,7 @@ function repeatedTools({ tools }: JsonObject): readonly string[] {
   return new Set(names).size === names.length ? [] : ["tools: Tool names must be unique."];
 }
 
-/** At most four marks, all with a time that is known, and none for an hour behind one for five minutes. */
+/** Requires at most four cache marks with known durations, and no one-hour mark after a five-minute mark. */
 function cacheProblems(body: JsonObject): readonly string[] {
   const messages = listOf(body.messages).filter(isObject).flatMap(blocksOf);
   const marks = [...listOf(body.tools), ...listOf(body.system), ...messages, body]
@@ -107,7 +107,7 @@ function cacheProblems(body: JsonObject): readonly string[] {
     : [];
 }
 
-/** With a budget, the message whose calls are answered last begins with thinking. */
+/** With a thinking budget, the message whose calls were answered last must begin with thinking. */
 function leadingThinkingProblems(
   { thinking, model }: JsonObject,
   messages: readonly JsonObject[],
@@ -184,7 +184,7 @@ function blockProblems(block: JsonObject, where: string): readonly string[] {
   }
 }
 
-/** Kinds of blocks, and in whose messages they may stand. */
+/** Block types, and the roles that may contain them. */
 const PLACES: Readonly<Record<string, readonly unknown[]>> = {
   text: ["user", "assistant"],
   image: ["user"],
@@ -201,7 +201,7 @@ function placeProblems({ type }: JsonObject, role: unknown, where: string): read
   return roles.includes(role) ? [] : [`${where}: \`${type}\` blocks are not permitted in ${role} messages`];
 }
 
-/** Results stand before everything else of their message. */
+/** Results must come before everything else in their message. */
 function orderProblems(content: readonly JsonObject[], where: string): readonly string[] {
   const other = content.findIndex((block) => !isResult(block));
   return other >= 0 && content.findLastIndex(isResult) > other
@@ -239,13 +239,13 @@ function mediaProblems(block: JsonObject, where: string): readonly string[] {
     : [`${where}.source: the data does not match the media type ${media_type}`];
 }
 
-/** The first bytes of base64 data. */
+/** Decodes the first bytes of base64 data. */
 function beginning(data: string): Uint8Array {
   const text = atob(data.slice(0, 64));
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-/** Calls that the message right after does not answer, each once. */
+/** Reports calls that the next message does not answer exactly once. */
 function unanswered(message: JsonObject, index: number, messages: readonly JsonObject[]): readonly string[] {
   const next = blocksOf(messages[index + 1]).filter(({ type }) => type === "tool_result");
   return blocksOf(message).filter(({ type }) => type === "tool_use").flatMap(({ id }) => {
@@ -259,7 +259,7 @@ function unanswered(message: JsonObject, index: number, messages: readonly JsonO
   });
 }
 
-/** Results whose call is not in the message right before. */
+/** Reports results whose call is not in the previous message. */
 function unasked(message: JsonObject, index: number, messages: readonly JsonObject[]): readonly string[] {
   const asked = new Set(
     blocksOf(messages[index - 1]).filter(({ type }) => type === "tool_use").map(({ id }) => id),
@@ -276,7 +276,7 @@ function repeatedIds(messages: readonly JsonObject[]): readonly string[] {
   return new Set(ids).size === ids.length ? [] : ["messages: `tool_use` ids must be unique"];
 }
 
-/** The blocks of a message; a text in place of a list is one text block. */
+/** Returns the blocks of a message; a string counts as one text block. */
 function blocksOf(message: JsonObject | undefined): readonly JsonObject[] {
   const { content } = message ?? {};
   return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content).filter(isObject);

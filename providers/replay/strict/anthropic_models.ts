@@ -1,10 +1,10 @@
-// What the Messages API refuses of one model and takes of another. Its own lists of names, so
-// that a mistake in the table of models is seen here and not shared.
+// Checks of the Messages API that depend on the model. They use their own lists of names, so that an error in the model
+// table shows up here.
 
 import { isObject } from "../../../base/is_object.ts";
 import type { JsonObject } from "../dialect.ts";
 
-/** Refuse budgets, sampling values and the like: all since Opus 4.7. */
+/** Models since Opus 4.7: refuse thinking budgets and sampling parameters, among others. */
 const NEW = /^claude-(?:opus-4-[78]|opus-[5-9]|sonnet-[5-9]|haiku-[5-9]|fable|mythos)/;
 const SINCE_4_6 = /^claude-(?:opus-4-6|sonnet-4-6)/;
 const ALWAYS_THINK = /^claude-(?:fable|mythos|opus-5-5)/;
@@ -13,12 +13,12 @@ const OFF_ONLY_TO_HIGH = /^claude-(?:opus-5$|haiku-5-5)/;
 const RETIRED = /^claude-(?:3|2|instant|opus-4-[01]|opus-4-2|sonnet-4-0|sonnet-4-2)/;
 const FIVE_EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 
-/** The sentence for a model that is not there any more, or null. */
+/** Returns the error for a retired model, or null. */
 export function retired(model: unknown): string | null {
   return typeof model === "string" && RETIRED.test(model) ? `model: ${model}` : null;
 }
 
-/** Every rule about the model that a request breaks. */
+/** Returns every model rule that a request breaks. */
 export function modelRefusals(body: JsonObject, betas: ReadonlySet<string>): readonly string[] {
   const model = String(body.model);
   if (!model.startsWith("claude-")) return [];
@@ -31,7 +31,7 @@ export function modelRefusals(body: JsonObject, betas: ReadonlySet<string>): rea
   ];
 }
 
-/** Whether a model goes on from a beginning of its own reply. */
+/** Whether a model continues a reply that the request begins. */
 export function takesPrefill(body: JsonObject): boolean {
   const model = String(body.model);
   if (NEW.test(model) || SINCE_4_6.test(model) || !/^claude-/.test(model)) return false;
@@ -63,7 +63,7 @@ function thinkingProblems(body: JsonObject, model: string, betas: ReadonlySet<st
   return [...problems, ...typeProblems(thinking, model, effortOf(body))];
 }
 
-/** What is wrong with a way of thinking: with the model, the effort, or what is said beside it. */
+/** Checks the thinking configuration against the model, the effort and its own members. */
 function typeProblems(
   { type, block_binding: binding, budget_tokens: budget }: JsonObject,
   model: string,

@@ -1,12 +1,11 @@
-// What Chat Completions servers refuse, in their own sentences, shortened: what nearly all of
-// them refuse, and by the name of the model what Moonshot and OpenAI refuse besides.
+// Checks of Chat Completions servers, with their own messages, shortened: rules of nearly all servers, and by model
+// name those of Moonshot and OpenAI.
 
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, type JsonObject, listOf } from "../dialect.ts";
 import { isBase64, isObjectText, isToolName, repeated } from "./checks.ts";
 
-/** Every rule that a request breaks. */
 export function refusals({ text, body }: Asked): readonly string[] {
   if (nestingDepth(text) > 128) return ["The request body is nested too deeply."];
   const { model } = body;
@@ -127,7 +126,7 @@ function callProblems({ id, type, function: call }: JsonObject, at: string): rea
   ];
 }
 
-/** Calls are answered right behind their message, each once. */
+/** Calls must be answered immediately after their message, each once. */
 function pairProblems(messages: readonly JsonObject[]): readonly string[] {
   const problems: string[] = [];
   let asked: unknown[] = [];

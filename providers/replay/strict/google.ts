@@ -1,4 +1,4 @@
-// What Gemini's generateContent refuses, in its own sentences, shortened.
+// Checks of Gemini's generateContent, with its own messages, shortened.
 
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
@@ -20,7 +20,6 @@ const GONE = /^gemini-(?:1|2\.0|3-pro-preview)/;
 const GONE_AT_VERTEX = /^gemini-2\.5-/;
 const STAND_INS = ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
-/** Every rule that a request breaks. */
 export function refusals(asked: Asked): readonly string[] {
   const { text, body, path } = asked;
   if (nestingDepth(text) > 100) return ["Invalid JSON payload received. Nesting too deep."];
@@ -167,7 +166,7 @@ function partProblems(part: JsonObject, at: string, role: unknown, vertex: boole
   return problems;
 }
 
-/** Calls come behind the person or behind responses, responses behind their calls and as many, and the model never last. */
+/** Calls must follow a user turn or responses, responses must match their calls in number, the model must not be last. */
 function orderProblems(contents: readonly JsonObject[]): readonly string[] {
   const problems: string[] = [];
   contents.forEach((content, index) => {
@@ -199,7 +198,7 @@ function members(content: JsonObject | undefined, key: string): readonly JsonObj
   return listOf(content?.parts).filter(isObject).map((part) => part[key]).filter(isObject);
 }
 
-/** In the present turn the first call of each step is signed; a signature is base64, or one of the stand-ins. */
+/** In the current turn, the first call of each step must be signed, with base64 or one of the stand-ins. */
 function signatureProblems(contents: readonly JsonObject[]): readonly string[] {
   const present = contents.findLastIndex((content) =>
     content.role === "user" && listOf(content.parts).some((part) => isObject(part) && part.text !== undefined)

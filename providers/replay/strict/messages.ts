@@ -1,4 +1,4 @@
-// What the Messages API refuses of a whole conversation: betas, models, thinking that was changed.
+// Checks of the Messages API for whole conversations: betas, models, and thinking that was changed.
 
 import { isObject } from "../../../base/is_object.ts";
 import type { Asked, JsonObject } from "../dialect.ts";
@@ -9,7 +9,7 @@ import { retired } from "./anthropic_models.ts";
 import { Replies } from "./replies.ts";
 import { checkThinking, seal } from "./seal.ts";
 
-/** The betas that the API knows and this server plays. */
+/** Betas that this server imitates. */
 const BETAS: ReadonlySet<string> = new Set(["thinking-binding-controls-2026-08-01"]);
 
 export class StrictMessages implements MessagesRules {
@@ -18,8 +18,8 @@ export class StrictMessages implements MessagesRules {
   readonly #replies = new Replies();
 
   /**
-   * @param account whose key is used
-   * @param withoutBetas a gateway stands before it that knows no beta headers
+   * @param account the account that the key belongs to
+   * @param withoutBetas whether to act as a gateway that refuses beta headers
    */
   constructor(account: Account, withoutBetas: boolean) {
     this.#account = account;
@@ -42,7 +42,7 @@ export class StrictMessages implements MessagesRules {
     };
   }
 
-  /** What the API says against a request before it looks at its thinking; null for nothing. */
+  /** Returns the refusal for everything except thinking, or null. */
   #refusalOf({ text, body, headers }: Asked, betas: ReadonlySet<string>): Refused | null {
     const unknown = this.#withoutBetas ? [...betas] : [...betas].filter((beta) => !BETAS.has(beta));
     if (unknown.length > 0) {
@@ -94,7 +94,7 @@ function messagesOf(body: JsonObject): readonly JsonObject[] {
   return Array.isArray(body.messages) ? body.messages.filter(isObject) : [];
 }
 
-/** A block of a script as it stands in a conversation. */
+/** Converts a block of a script to its form in a conversation. */
 function wireBlock(block: ReplyBlock): JsonObject {
   if ("text" in block) return { type: "text", text: block.text };
   if ("thinking" in block) return { type: "thinking", signature: block.signature };

@@ -1,4 +1,4 @@
-// The rules by which the APIs themselves refuse requests. Loaded when a replay starts, unless it is lenient.
+// Checks by which the APIs refuse requests, loaded when a replay starts, unless it is lenient.
 
 import type { Asked, DialectName } from "../dialect.ts";
 import { refusals as chat } from "./chat.ts";
@@ -7,7 +7,7 @@ import { refusals as openai } from "./openai.ts";
 
 export { StrictMessages } from "./messages.ts";
 
-/** Every rule that a request breaks, as the API's own sentences, by API; empty for a request that the API would take. */
+/** By API: returns the API's own message for each rule that a request breaks; empty for a valid request. */
 export const REFUSALS: Readonly<Record<DialectName, (asked: Asked) => readonly string[]>> = {
   chat,
   google,

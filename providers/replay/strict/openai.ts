@@ -1,5 +1,5 @@
-// What the Responses API refuses, in its own sentences, shortened. Lists of models are its own, so
-// that a mistake in the table of models is seen here and not shared.
+// Checks of the Responses API, with its own messages, shortened. They use their own lists of models, so that an error
+// in the model table shows up here.
 
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
@@ -12,14 +12,13 @@ const MEMBERS: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-/** Refuse to keep a prompt in memory only: all since 5.5. */
+/** Models since 5.5: refuse to cache a prompt in memory only. */
 const NEW_CACHE = /^(?:gpt-5\.[5-9]|gpt-6)/;
 const ALWAYS_REASON = /^(?:gpt-6\.1-sol|gpt-6-astra)/;
 const REASONS = /^(?:gpt-5|gpt-6|o\d)/;
 const NO_EFFORT = /^gpt-5(?:\.\d)?-chat/;
 const GONE = /^(?:gpt-3\.5|gpt-4$|gpt-4-turbo|gpt-4o-2024-05-13|o1|o3-mini|o4-mini|gpt-4\.1-nano)/;
 
-/** Every rule that a request breaks. */
 export function refusals({ text, body }: Asked): readonly string[] {
   if (nestingDepth(text) > 128) return ["The request body is nested too deeply."];
   const { model, input } = body;
@@ -120,7 +119,7 @@ function toolProblems({ tools, tool_choice: choice }: JsonObject): readonly stri
   ];
 }
 
-/** Strict schemas close every object and require all of its members. */
+/** Strict schemas must close every object and require all of its members. */
 function strictProblems(schema: unknown, tool: string, path: readonly string[]): readonly string[] {
   if (!isObject(schema)) return [];
   const { properties, items, required } = schema;
@@ -227,7 +226,7 @@ function reasoningItemProblems({ id, encrypted_content: content, summary }: Json
   ];
 }
 
-/** Each call is answered once, behind it, and nothing else is answered. */
+/** Each call must be answered once, after it, and every answer needs a call. */
 function pairProblems(items: readonly JsonObject[]): readonly string[] {
   const problems: string[] = [];
   const open = new Map<unknown, boolean>();
@@ -246,7 +245,7 @@ function pairProblems(items: readonly JsonObject[]): readonly string[] {
   return problems;
 }
 
-/** A reasoning item needs the item of the model that followed it. */
+/** A reasoning item must be followed by the model's item that came after it. */
 function followProblems(items: readonly JsonObject[]): readonly string[] {
   return items.flatMap((item, index) => {
     if (item.type !== "reasoning") return [];

@@ -1,4 +1,4 @@
-// The replies that a replay has given, as far as a loop of calls has to bring them back as they were.
+// Record of the replies a replay has given, to check that a loop of calls returns their thinking unchanged.
 
 import { isObject } from "../../../base/is_object.ts";
 import { type JsonObject, listOf } from "../dialect.ts";
@@ -7,14 +7,13 @@ const MODIFIED =
   "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These " +
   "blocks must remain as they were in the original response.";
 
-/** What came out of a replay so far. */
 export class Replies {
-  /** Order of thinking and calls of each reply that has both, by the id of its first call. */
+  /** Order of thinking and calls in each reply that has both, by the id of its first call. */
   readonly #orders = new Map<string, readonly string[]>();
-  /** The text of the last reply when it was paused. */
+  /** Text of the last reply if it was paused. */
   #paused: string | null = null;
 
-  /** Takes a reply down. */
+  /** Records a reply. */
   add(blocks: readonly JsonObject[], stopReason?: string): void {
     this.#paused = stopReason === "pause_turn" ? textOf(blocks) : null;
     const call = blocks.find(({ type }) => type === "tool_use");
@@ -22,14 +21,14 @@ export class Replies {
     if (call !== undefined && order.some(isThinking)) this.#orders.set(String(call.id), order);
   }
 
-  /** Whether a conversation ends in the reply that was paused, as it was. */
+  /** Whether a conversation ends in the paused reply, unchanged. */
   resumes(messages: readonly JsonObject[]): boolean {
     const last = messages.at(-1);
     return last?.role === "assistant" && this.#paused !== null &&
       textOf(listOf(last.content).filter(isObject)) === this.#paused;
   }
 
-  /** What is wrong with the thinking of the loop that is still open: all of it comes back as it was, or none. */
+  /** Checks the thinking of the open loop of calls: all of it must come back unchanged, or none. */
   problems(messages: readonly JsonObject[]): readonly string[] {
     let some = false;
     let none = false;
@@ -47,7 +46,7 @@ export class Replies {
   }
 }
 
-/** The assistant messages since the person spoke last, with their places; empty when the person spoke last. */
+/** Returns the assistant messages since the last user message with their indexes. */
 function openLoop(messages: readonly JsonObject[]): readonly (readonly [number, JsonObject])[] {
   const spoke = messages.findLastIndex(({ role, content }) =>
     role === "user" && (typeof content === "string" || !listOf(content).some(isResult))

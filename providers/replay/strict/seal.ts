@@ -1,41 +1,41 @@
-// Thinking that vouches for what it was made from, as the API's does: the replay signs its
-// thinking with a digest of the conversation before it, and looks at each block that comes back.
+// Signatures of thinking that cover its context, as the API's do: the replay signs its thinking with a digest of the
+// conversation before it, and checks each block that comes back.
 
 import { sha256 } from "../../../base/hash.ts";
 import { isObject } from "../../../base/is_object.ts";
 import { type JsonObject, listOf } from "../dialect.ts";
 import type { Account } from "../messages.ts";
 
-/** What a signature of the replay says. */
+/** Content of a signature of the replay. */
 interface Seal {
   readonly replay: "seal";
   readonly model: string;
   readonly account: string;
-  /** Digest of tools, system prompt and messages before. */
+  /** Digest of tools, system prompt and earlier messages. */
   readonly prefix: string;
-  /** Digest of the signature of the thinking before, or null. */
+  /** Digest of the signature of the previous thinking, or null. */
   readonly before: string | null;
-  /** Digest of its own text. */
+  /** Digest of the thinking's text. */
   readonly text: string;
 }
 
-/** Models whose requests fail, or drop thinking, when what stands before it has changed; on old accounts or on all. */
+/** Models that refuse requests or drop thinking after a changed prefix; `CHECKED_ALWAYS` also on old accounts. */
 const CHECKED = /^claude-(?:fable-5-[12]|mythos-5-[12]|opus-5-5|sonnet-5-5|haiku-5-5)/;
 const CHECKED_ALWAYS = /^claude-(?:fable-5-2|mythos-5-[12])/;
-/** Models whose thinking only their own account can read. */
+/** Models whose thinking only the same account can read. */
 const BOUND_TO_ACCOUNT = /^claude-(?:sonnet-5-5|haiku-5-5)/;
 
-/** What became of the thinking in a request. */
+/** What happened to the thinking in a request. */
 export interface ThinkingCheck {
   /** Why the request is refused, or null. */
   readonly refusal: string | null;
-  /** Thinking that was passed over, as the answer tells it. */
+  /** Dropped thinking, as the response reports it. */
   readonly transformations: readonly JsonObject[];
-  /** The signature of the last thinking that was used. */
+  /** Signature of the last thinking that was used. */
   readonly last: string | null;
 }
 
-/** Looks at all thinking of a request. `tells` is whether it asked to be told. */
+/** Checks all thinking of a request. `tells`: whether the request asked for a report. */
 export async function checkThinking(
   body: JsonObject,
   account: Account,
@@ -68,7 +68,7 @@ export async function checkThinking(
       drop(path, "prefix_binding_mismatch");
       continue;
     }
-    // What may not be read is in the history all the same: later thinking remembers that it came before.
+    // Unreadable thinking stays in the history: later thinking remembers that it came before.
     const unread = BOUND_TO_ACCOUNT.test(seal.model) && seal.account !== account.id
       ? "organization_binding_mismatch"
       : canRead(model, seal.model)
@@ -103,7 +103,7 @@ function refuse(refusal: string): ThinkingCheck {
   return { refusal, transformations: [], last: null };
 }
 
-/** A signature for thinking that answers a request. */
+/** Signs thinking that answers a request. */
 export async function seal(
   body: JsonObject,
   account: Account,
@@ -123,7 +123,7 @@ export async function seal(
   return { signature, digest: await digest(signature) };
 }
 
-/** Who reads whose thinking, as far as the API refuses it to newer models of the house. */
+/** Whether a model can read another's thinking: the API refuses some of it to newer models. */
 function canRead(reader: string, writer: string): boolean {
   const is = (name: string, ids: RegExp) => ids.test(name);
   if (is(writer, /^claude-(?:fable|mythos)-5-2/)) return is(reader, /^claude-(?:fable|mythos)-5-2/);
@@ -135,7 +135,7 @@ function canRead(reader: string, writer: string): boolean {
 interface Found {
   readonly block: JsonObject;
   readonly path: string;
-  /** Of the message. */
+  /** Index of the message. */
   readonly index: number;
 }
 
@@ -156,12 +156,12 @@ function readSeal(signature: unknown): Seal | null {
     const value: unknown = JSON.parse(atob(String(signature)));
     return isObject(value) && value.replay === "seal" ? value as unknown as Seal : null;
   } catch {
-    // A signature that the script gave, or of another model: nothing is known of it.
+    // A signature from the script or another model cannot be checked.
     return null;
   }
 }
 
-/** Digest of all before the message `index`: neither thinking nor cache marks are part of it. */
+/** Digests everything before the message `index`, without thinking and cache marks. */
 async function prefixDigest(body: JsonObject, index: number): Promise<string> {
   const messages = listOf(body.messages).slice(0, index).filter(isObject).map(({ role, content }) => ({
     role,
@@ -179,7 +179,7 @@ async function digest(text: string): Promise<string> {
   return (await sha256(text)).slice(0, 16);
 }
 
-/** JSON with sorted members and without marks of a cache. */
+/** JSON with sorted members, without cache marks. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "null";
