@@ -1,4 +1,4 @@
-// What a message of the model's is sent back as.
+// Conversion of the model's message to the parts that are sent back.
 
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Chat, Turn } from "../parser/types.ts";
@@ -6,7 +6,7 @@ import { isBlank } from "./blank.ts";
 import { addText } from "./parts.ts";
 import type { Part } from "./types.ts";
 
-/** Its texts, thinking and calls in order, without blank texts at the end. */
+/** Returns its texts, thinking and calls in order, without blank texts at the end. */
 export function assistantParts(chat: Chat, turn: Turn): readonly Part[] {
   const parts: Part[] = [];
   for (const segment of unescapeTurn(chat, turn)) {
@@ -22,7 +22,7 @@ export function assistantParts(chat: Chat, turn: Turn): readonly Part[] {
       });
     } else if (segment.kind === "tool_use") {
       const { id, name, input, inputText, flaw } = segment;
-      // What no reader of JSON takes would make every request from here on fail.
+      // JSON that no parser accepts would make every later request fail.
       parts.push({ kind: "tool_use", id, name, input, inputText: flaw === null ? inputText : "{}" });
     } else if (segment.kind === "aborted" && turn.calls.length === 0) {
       parts.push({ kind: "text", text: `<!-- ${segment.message} -->` });

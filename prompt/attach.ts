@@ -1,4 +1,4 @@
-// Turns one file reference into the part that is sent for it, reading the file.
+// Conversion of a file reference to a part, by reading the file.
 
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "./base64.ts";
@@ -10,15 +10,15 @@ import { isImage, isTextual, typeOfContent, typeOfName, typeOfSignature } from "
 import type { Diagnostic } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 
-/** Where relative references start and what `~` stands for; both absolute. */
+/** Folder that relative references start from, and home folder for `~`; both absolute. */
 export interface Base {
   readonly folder: string;
   readonly home: string;
 }
 
 /**
- * What has to be told of a file that a person refers to. Only its name is sent when there is nothing in it or no provider takes
- * its type; a text that is no UTF-8 is sent as it was read.
+ * A problem with a referenced file. An empty file, or one whose type no provider accepts, is sent as its name only;
+ * text that is not UTF-8 is sent as decoded.
  */
 export type FileFlaw =
   | { readonly because: "empty" }
@@ -26,13 +26,12 @@ export type FileFlaw =
   | {
     readonly because: "encoding";
     readonly fault: TextFault;
-    /** What it was read as; null when it was not sent. */
+    /** Encoding used to decode it; null if it was not sent. */
     readonly readAs: string | null;
     /** Absolute. */
     readonly filename: string;
   };
 
-/** A file as it is sent. */
 export interface FilePart {
   readonly part: Part;
   readonly flaw?: FileFlaw;
@@ -43,7 +42,7 @@ export type Attachment =
   | { readonly kind: "part" } & FilePart
   | { readonly kind: "missing"; readonly path: string; readonly reason: string };
 
-/** Reads the file, which `files` notes, and chooses the kind of part by its type. */
+/** Reads the file, records it in `files`, and chooses the kind of part by its type. */
 export async function attach(reference: FileReference, base: Base, files: FileLog): Promise<Attachment> {
   const filename = resolvePath(reference.path, base);
   let bytes: Uint8Array<ArrayBuffer>;
@@ -63,10 +62,10 @@ export async function attach(reference: FileReference, base: Base, files: FileLo
 // deno-lint-ignore no-control-regex
 const UNNAMEABLE = /[&<>"\x00-\x1f\x7f-\x9f\u2028\u2029]/g;
 
-/** No provider takes more in one request; what is larger would only fill the memory. */
+/** Maximum file size in bytes: no provider accepts more in one request, and larger files would fill the memory. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Why the file at a real path is not read although it exists, or null: a device or pipe may never end. */
+/** Returns why an existing file is not read, or null: reading a device or pipe may never end. */
 export function attachObstacle(real: string, info: Deno.FileInfo): string | null {
   if (info.isDirectory) return "it is a folder";
   if (!info.isFile) return "it is no regular file";
@@ -74,19 +73,18 @@ export function attachObstacle(real: string, info: Deno.FileInfo): string | null
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
 }
 
-/** Which file a part is made of. */
 export interface FileSource {
   /** Absolute. */
   readonly filename: string;
-  /** As the person wrote it. */
+  /** Path as the person wrote it. */
   readonly path: string;
-  /** The type that the person gave. */
+  /** Type given by the person. */
   readonly mime?: string;
 }
 
 /**
- * The part for the bytes of a file; the given type, else the one its name or content tells. An image goes as what its
- * bytes say it is, since providers compare the two.
+ * Converts a file's bytes to a part of the given type, else of the type by name or content. An image gets the type of
+ * its signature, because providers compare both.
  */
 export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource): FilePart {
   const named = mime ?? typeOfName(filename) ?? typeOfContent(bytes);
@@ -103,14 +101,14 @@ export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource):
   if (isTextual(mimeType)) {
     const { text, flaw } = textOf(bytes, filename);
     if (text === null) return { part: nameOnly, flaw };
-    // Providers refuse a text of blanks as they refuse none at all.
+    // Providers refuse whitespace-only text like empty text.
     if (text.trim() === "") return { part: nameOnly, flaw: { because: "empty" } };
     return { part: { kind: "text_file", mimeType, text, filename }, ...(flaw === undefined ? {} : { flaw }) };
   }
   return { part: nameOnly, flaw: { because: "type", mime: mimeType } };
 }
 
-/** The text of a file, whatever it is written in, and what has to be told of that; null when it is no text. */
+/** Decodes a file in any encoding, and reports problems with it; `text` is null if it is not text. */
 export function textOf(
   bytes: Uint8Array,
   filename: string,
@@ -124,15 +122,15 @@ export function textOf(
   };
 }
 
-/** The text of a file between two lines that say which file it is: the path as a person wrote it, escaped as in XML. */
+/** Wraps the text of a file in tags with its path as the person wrote it, escaped as in XML. */
 export function namedText(path: string, text: string): string {
   const name = path.replace(UNNAMEABLE, (character) => `&#${character.codePointAt(0)};`);
-  // A file that holds such a line itself cannot end early.
+  // A file that contains such a closing tag must not end early.
   const inner = text.replace(/(^|\n)<\/file/g, "$1<\\/file");
   return `<file path="${name}">\n${inner}${inner.endsWith("\n") ? "" : "\n"}</file>`;
 }
 
-/** What is told of a file; `remedy`, a whole sentence, is for a type that no provider takes. */
+/** Creates the diagnostic for a file problem; `remedy` is a sentence for types that no provider accepts. */
 export function fileFinding(name: string, flaw: FileFlaw, remedy: string): Diagnostic {
   const warning = (code: string, message: string): Diagnostic => ({
     code,
@@ -168,7 +166,7 @@ function encodingSentence(
   return `${name} is not UTF-8 (${place}) and was read as ${readAs}. ${textRemedy(fault, filename)}`;
 }
 
-/** The absolute path of a decoded reference path, without `.` and `..` steps. */
+/** Resolves a decoded reference path to an absolute path without `.` and `..`. */
 export function resolvePath(path: string, base: Base): string {
   const absolute = path.startsWith("/")
     ? path

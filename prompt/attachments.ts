@@ -1,7 +1,7 @@
-// The images and files that a result names in its header, as parts for a model.
+// Reading of the images and files that a result names in its header.
 //
-// The header may be anybody's writing. A name has to be a SHA-256, so it leads to no other folder, and what is kept under it has
-// to have that very digest, so it leads to no other content.
+// Anyone may have written the header. A name must be a SHA-256, so it cannot lead to another folder, and the content
+// stored under it must have that digest, so it cannot lead to other content.
 
 import { base64 } from "./base64.ts";
 import type { Environment } from "../base/environment.ts";
@@ -14,19 +14,19 @@ import { isSystemFile, READ_SECONDS, readChecked, within } from "../base/system/
 import type { Diagnostic, Result } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 
-/** A file that is kept for a result. */
+/** A file stored for a result. */
 export type SavedAttachment =
   | { readonly kind: "part"; readonly part: Extract<Part, { kind: "image" | "pdf" }> }
-  /** No model takes its type; the text of the result says what it is. */
+  /** No model accepts its type; the text of the result mentions it. */
   | { readonly kind: "named" }
   | { readonly kind: "misnamed" | "lost" | "changed" }
-  /** The end of a sentence. */
+  /** `reason` is the end of a sentence. */
   | { readonly kind: "unreadable"; readonly reason: string };
 
-/** Bytes of one file that is sent: no provider takes a request that holds more of it in Base64. */
+/** Maximum size of a file to send, in bytes: no provider accepts a request with more of it in Base64. */
 const MOST_BYTES = 24 * 1024 * 1024;
 
-/** Reads one file by the name that a header gives. */
+/** Reads a file by its name in a header. */
 export async function readAttachment(
   name: string,
   environment: Pick<Environment, "home" | "cwd" | "variables">,
@@ -52,7 +52,7 @@ function obstacle(real: string, info: Deno.FileInfo): string | null {
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
 }
 
-/** Whether a file is kept under a name, without a look at it. */
+/** Checks whether a file is stored under the name, without reading it. */
 export async function isKept(name: string, environment: Environment): Promise<SavedAttachment> {
   if (!isSha256(name)) return { kind: "misnamed" };
   try {
@@ -64,7 +64,7 @@ export async function isKept(name: string, environment: Environment): Promise<Sa
   }
 }
 
-/** What is to be told of the files of one result: one warning a kind, however many there are. */
+/** Returns the diagnostics about one result's files: one warning for each kind of problem. */
 export function attachmentFindings(
   { id, header }: Pick<Result, "id" | "header">,
   files: readonly (readonly [name: string, file: SavedAttachment])[],
@@ -95,7 +95,7 @@ function which(names: readonly string[]): string {
   return `${names.length} attachments (the first is ${shown})`;
 }
 
-/** Whole sentences, the first of which goes on from a colon. */
+/** Returns whole sentences; the first one follows a colon. */
 function flawOf(file: SavedAttachment): { readonly code: string; readonly why: string } | null {
   switch (file.kind) {
     case "part":

@@ -1,9 +1,9 @@
-// Bytes as base64 text, with what every runtime this program may run on has.
+// Base64 encoding that works in every runtime.
 
-/** Bytes turned into text at a time; a multiple of three, so that pieces join without padding between them. */
+/** Bytes encoded per step; a multiple of three, so that pieces join without padding. */
 const PIECE = 3 * 8192;
 
-/** Standard base64 with padding. */
+/** Returns standard base64 with padding. */
 export function base64(bytes: Uint8Array): string {
   let text = "";
   for (let from = 0; from < bytes.length; from += PIECE) {

@@ -1,10 +1,10 @@
-// Blank text as the format means it: ASCII whitespace only, so that a no-break space is text.
+// Blank text as the document format defines it: ASCII whitespace only, so a no-break space is text.
 
 function isBlankUnit(unit: number): boolean {
   return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
 }
 
-/** Takes blanks and line ends off both ends. */
+/** Trims ASCII whitespace at both ends. */
 export function trimBlank(text: string): string {
   let from = 0;
   let to = text.length;
@@ -13,10 +13,10 @@ export function trimBlank(text: string): string {
   return text.slice(from, to);
 }
 
-/** The same for a text that comes in parts: what is given back of each, which may be nothing. */
+/** Trims a text that arrives in parts: the returned function gives the output for each part, possibly empty. */
 export function blankTrimmer(): (part: string) => string {
   let begun = false;
-  /** Blanks that are at the end so far. */
+  /** Trailing whitespace so far. */
   let pending = "";
   return (part) => {
     const body = trimBlank(part);
@@ -32,7 +32,7 @@ export function blankTrimmer(): (part: string) => string {
   };
 }
 
-/** True for the empty text and for blanks and line ends only. */
+/** Whether the text is empty or only ASCII whitespace. */
 export function isBlank(text: string): boolean {
   for (let index = 0; index < text.length; index++) {
     if (!isBlankUnit(text.charCodeAt(index))) return false;

@@ -1,16 +1,16 @@
-// The conversation of a document without any system: nothing is run, and no file is read.
+// The conversation of a document as plain text, without running anything or reading files.
 
 import type { Chat } from "../parser/types.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Prompt } from "./types.ts";
 
-/** No document here has a place, so nothing of this is ever looked at. */
+/** Never used, because no file is resolved here. */
 const NOWHERE = { cwd: "/", home: "/", variables: {} };
 
 /**
- * The conversation that a document stands for, read as plain text: tags of templates and references to files stay as
- * they are written, and a first block is not run, which the answer tells as an error. It needs no system, so it works in
- * every runtime; what is sent to a provider is made by a session.
+ * Returns the conversation of a document as plain text: template tags and file references stay as written. Frontmatter
+ * is not run and is reported as an error. It needs no system access, so it works in every runtime; to build what is
+ * sent to a provider, use a session.
  *
  * ```ts
  * import { conversationOf, parse } from "flemma";

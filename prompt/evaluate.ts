@@ -1,7 +1,7 @@
-// From a parsed document to the conversation a provider is given.
+// Conversion of a parsed document to the conversation for a provider.
 //
-// Templates run first, all of them, and say in which order texts, results and files stand; the rest turns these into
-// parts. The Lua engine is loaded only for a document that has a template tag.
+// All templates run first and determine the order of texts, results and files; then these are turned into parts. The
+// Lua engine is loaded only for a document with a template tag.
 
 import { folderOfDocument } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
@@ -24,34 +24,34 @@ import { withoutTags } from "./template/without_tags.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
 
 export interface EvaluateOptions {
-  /** Absolute path of the document, or null when it is unsaved: references then start in `environment.cwd`. */
+  /** Absolute path of the document; null if unsaved, then references are relative to `environment.cwd`. */
   readonly document: string | null;
   readonly environment: Environment;
-  /** Tools whose result may be a single file reference. @default those of the program */
+  /** Tools whose result may be a single file reference. @default the built-in tools that return files */
   readonly templatedTools?: readonly string[];
-  /** What the first block said. Left out, a document with such a block is not sent. */
+  /** The evaluated frontmatter. Without it, a document with frontmatter is not sent. */
   readonly frontmatter?: EvaluatedFrontmatter;
-  /** What settings say of tags and files. @default tags are run, and attached text carries its path */
+  /** Settings for tags and files. @default tags are run, and attached text includes its path */
   readonly settings?: Pick<Settings, "files" | "templating">;
   /**
-   * Whether references of messages are files, which are read, as those are that belong to results; otherwise they stay text.
-   * With `looks` it is only looked whether files of results are there, for whoever wants the findings alone. @default true
+   * Whether to read files referenced by messages and stored for results; otherwise references stay text. `looks` only
+   * checks that stored files of results exist, to get diagnostics without reading. @default true
    */
   readonly attaches?: boolean | "looks";
 }
 
-/** The first block after it was evaluated: a part of `DocumentSettings` and the session that ran it. */
+/** Result of evaluating the frontmatter: part of `DocumentSettings`, and the session that ran it. */
 export interface EvaluatedFrontmatter {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly diagnostics: readonly Diagnostic[];
   readonly lua: DocumentLua;
-  /** Files the document may take in; by default every one. */
+  /** Whether the document may include a file. @default every file */
   readonly isReadable?: ReadPolicy;
-  /** Awaited before `isReadable` is asked: most documents take in no file, and what answers is costly to load. */
+  /** Awaited before `isReadable` is called: most documents include no file, and the policy is slow to load. */
   ready?(): Promise<void>;
 }
 
-/** Evaluates a document. Never throws for what stands in it: problems are diagnostics of the prompt. */
+/** Evaluates a document. Never throws for its content: problems are diagnostics of the prompt. */
 export async function evaluate(chat: Chat, options: EvaluateOptions): Promise<Prompt> {
   return await new Evaluation(chat, options).run();
 }
@@ -64,14 +64,14 @@ class Evaluation {
   readonly #templated: ReadonlySet<string>;
   readonly #diagnostics: Diagnostic[];
   readonly #options: EvaluateOptions;
-  /** What references read; includes are noted by the Lua session. */
+  /** Files read through references; the Lua session records includes. */
   readonly #files: FileLog;
   #lua: DocumentLua | undefined;
-  /** Segments of messages in which tags are left as text. */
+  /** Segments of messages in which tags stay text. */
   readonly #read = new Map<Turn, readonly Segment[]>();
   readonly #runsTags: boolean;
   readonly #trimmed = new Map<Turn, readonly (Kept | null)[]>();
-  /** What a segment came to: loops of templates may put it out many times. */
+  /** Parts by segment: template loops may output a segment many times. */
   readonly #seen = new Map<Segment, readonly Part[]>();
 
   constructor(chat: Chat, options: EvaluateOptions) {
@@ -146,7 +146,7 @@ class Evaluation {
     }
   }
 
-  /** What the messages with tags put out; null for a document without any tag. */
+  /** Runs the templates of all messages; null for a document without tags. */
   async #runTemplates() {
     const turns = this.#chat.turns.filter((turn) =>
       turn.role !== "Assistant" && turn.segments.some((segment) => isTag(segment) && !segment.raw)
@@ -159,7 +159,7 @@ class Evaluation {
     const { Templates } = await import("./template/run.ts");
     const { document, environment, frontmatter } = this.#options;
     await frontmatter?.ready?.();
-    // Without a block that was run there is nothing that could print.
+    // Without frontmatter that was run, nothing can print.
     this.#lua ??= luaSession({ document, environment, print: () => {} });
     const templates = await Templates.start(this.#lua, frontmatter?.variables ?? {});
     return new Map(turns.map((turn) => {
@@ -173,7 +173,7 @@ class Evaluation {
     return this.#read.get(turn) ?? turn.segments;
   }
 
-  /** The parts that pieces of output come to, in order; texts side by side make one part. */
+  /** Converts output to parts, in order; adjacent texts make one part. */
   async #parts(pieces: readonly Emitted[]): Promise<readonly Part[]> {
     const parts: Part[] = [];
     let texts: string[] = [];
@@ -200,7 +200,7 @@ class Evaluation {
     return parts;
   }
 
-  /** A segment that is no tag; messages may put out segments of earlier ones, through functions defined there. */
+  /** Converts a segment other than a tag; functions let a message output segments of earlier messages. */
   async #segment(turnIndex: number, index: number): Promise<readonly Part[]> {
     const turn = this.#chat.turns[turnIndex];
     const segment = turn === undefined ? undefined : this.#segmentsOf(turn)[index];
@@ -222,7 +222,7 @@ class Evaluation {
     return known[index] ?? null;
   }
 
-  /** Text of a System or You message. */
+  /** Converts text of a System or You message. */
   async #literal(
     { value, place, raw }: TextSegment,
     kept: Kept | null,
@@ -258,7 +258,7 @@ class Evaluation {
     };
   }
 
-  /** The files that the header of a result names, and nothing of its text does. */
+  /** Returns the files named in the header of a result; its text cannot name any. */
   async #keptParts(result: Result): Promise<readonly Part[]> {
     const { attaches = true, environment } = this.#options;
     if (result.attachments.length === 0 || attaches === false) return [];
@@ -270,7 +270,7 @@ class Evaluation {
     return files.flatMap(([, file]) => file.kind === "part" ? [file.part] : []);
   }
 
-  /** Calls without a final result, each once; a warning for every one. */
+  /** Returns calls without a final result, and adds a warning for each. */
   #unresolvedCalls(): readonly { readonly id: string; readonly name: string }[] {
     const open = new Map<string, string>();
     for (const call of this.#chat.calls) {
@@ -293,7 +293,7 @@ class Evaluation {
   }
 }
 
-/** A message without tags: every segment in order. */
+/** Outputs every segment of a message without tags. */
 function wholeTurn(turn: Turn, segments: readonly Segment[]): readonly Emitted[] {
   return segments.map((_, index) => ({ kind: "segment", turn: turn.index, index }));
 }

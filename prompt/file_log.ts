@@ -1,16 +1,16 @@
-// Which files an evaluation may read, and which it read, by the hash of the very bytes it got.
+// Record of the files that an evaluation read, with the hash of the bytes, and the check whether it may read them.
 
 import { sha256 } from "../base/hash.ts";
 import { isSystemPath } from "../base/system/reading.ts";
 import type { FileRead } from "./types.ts";
 
-/** Answers whether the policy lets a document take in the file at an absolute path. */
+/** Whether the policy lets a document include the file at an absolute path. */
 export type ReadPolicy = (path: string) => boolean;
 
-/** A document has no environment variables, and those of running programs stand there. */
+/** Documents cannot read environment variables, and system files expose those of running programs. */
 export const SYSTEM_FILE = "it is a file of the system, which may hold the variables of programs";
 
-/** The files that were read so far. Of several readings of one file the last counts. */
+/** Files read so far; the last read of a file counts. */
 export class FileLog {
   readonly #hashes = new Map<string, Promise<string>>();
   readonly #isReadable: ReadPolicy;
@@ -19,18 +19,18 @@ export class FileLog {
     this.#isReadable = isReadable;
   }
 
-  /** Why the file may not be read, or null. To be asked before a reading. */
+  /** Returns why the file may not be read, or null. Must be called before reading. */
   refusal(path: string): string | null {
     if (this.#isReadable(path)) return null;
     return leadsToSystem(path) ? SYSTEM_FILE : "the sandbox policy hides it (see flemma sandbox status)";
   }
 
-  /** Takes note of a reading; `path` is absolute. Reading goes on while the hash is made. */
+  /** Records a read; `path` is absolute. The hash is computed in the background. */
   note(path: string, bytes: Uint8Array<ArrayBuffer>): void {
     this.#hashes.set(path, sha256(bytes));
   }
 
-  /** All files with their hashes, sorted by path; those of `earlier` too, where they were not read again. */
+  /** Returns all files with their hashes, sorted by path, including those of `earlier` that were not read again. */
   async files(earlier: FileLog = new FileLog()): Promise<readonly FileRead[]> {
     const hashes = new Map([...earlier.#hashes, ...this.#hashes]);
     const files = await Promise.all([...hashes].map(async ([path, hash]) => ({ path, hash: await hash })));
@@ -42,6 +42,6 @@ function leadsToSystem(path: string): boolean {
   try {
     return isSystemPath(Deno.realPathSync(path));
   } catch {
-    return false; // Only the words of the refusal depend on it.
+    return false; // Affects only the wording of the refusal.
   }
 }

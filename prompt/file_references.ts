@@ -1,23 +1,22 @@
-// File references such as `@./notes.md` in literal text: finding them, and nothing else.
+// Detection of file references such as `@./notes.md` in literal text.
 
-/** One file reference, as found in a text. */
 export interface FileReference {
   /** Offset of the `@` in the text, in UTF-16 units. */
   readonly from: number;
-  /** Offset just past the reference; punctuation that was taken off stands behind it. */
+  /** Offset after the reference, before punctuation that does not belong to it. */
   readonly to: number;
-  /** Decoded path: begins with `./`, `../`, `~/` or `/`. */
+  /** Decoded path; begins with `./`, `../`, `~/` or `/`. */
   readonly path: string;
-  /** The type given by `;type=…`. */
+  /** Type from `;type=…`. */
   readonly mime?: string;
-  /** An option other than `type`, which is not known here. */
+  /** An option other than `type`. */
   readonly unknownOption?: string;
 }
 
 const REFERENCE = /@(?:\.\/|\.\.\/|~\/|\/\/)[^ \t\n\v\f\r]+/g;
 const PUNCTUATION_AT_END = /[!-/:-@[-`{-~]+$/;
 
-/** All references of a text, from left to right. */
+/** Finds all references in a text, from left to right. */
 export function fileReferences(text: string): readonly FileReference[] {
   if (!text.includes("@")) return [];
   const found: FileReference[] = [];
@@ -29,8 +28,8 @@ export function fileReferences(text: string): readonly FileReference[] {
 }
 
 /**
- * The reference that a text consists of, when it is exactly one and nothing else; else null. Narrower than
- * in prose: any Unicode blank makes it text, because the tool that escapes such texts counts those as blanks.
+ * Returns the reference if the text consists of exactly one; else null. Stricter than in prose: any Unicode whitespace
+ * makes it text, because the tool that escapes such texts uses that definition.
  */
 export function onlyReference(text: string): FileReference | null {
   const [first] = fileReferences(text);
@@ -39,7 +38,7 @@ export function onlyReference(text: string): FileReference | null {
     : null;
 }
 
-/** Text of a result that only looked like a reference and got a backslash for it, without that backslash. */
+/** Removes the backslash from a result's text that was escaped because it looked like a reference. */
 export function unescapeReference(text: string): string {
   return /^\\+@(?:\.{1,2}\/|~\/|\/\/)\S+$/.test(text) ? text.slice(1) : text;
 }
@@ -60,7 +59,7 @@ function withoutPunctuation(text: string): string {
   return text.replace(PUNCTUATION_AT_END, "");
 }
 
-/** `+` is a blank and `%HH` one byte of UTF-8; null when the bytes are no UTF-8, for no path is spelt so. */
+/** Decodes `+` as a space and `%HH` as one byte of UTF-8; null for invalid UTF-8, which no path contains. */
 function decodePath(encoded: string): string | null {
   const spaced = encoded.replaceAll("+", " ").replace(/%(?![0-9A-Fa-f]{2})/g, "%25");
   try {

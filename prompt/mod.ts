@@ -1,4 +1,4 @@
-// From a document to the conversation that a provider is given.
+// Conversion of a document to the conversation for a provider.
 
 export { conversationOf } from "./conversation.ts";
 export { evaluate, type EvaluatedFrontmatter, type EvaluateOptions } from "./evaluate.ts";

@@ -1,4 +1,4 @@
-// What references to files in a text come to: parts of the message, and findings about those that cannot be read.
+// Resolution of file references in a text: message parts, and diagnostics about unreadable files.
 
 import type { Diagnostic } from "../parser/types.ts";
 import { attach, type Base, fileFinding, namedText } from "./attach.ts";
@@ -7,24 +7,22 @@ import { type FileReference, fileReferences } from "./file_references.ts";
 import { addText } from "./parts.ts";
 import type { Part } from "./types.ts";
 
-/** A literal text and where it stands, for diagnostics about references in it. */
+/** A literal text and its position, for diagnostics about its references. */
 export interface Body {
   readonly value: string;
   readonly role: string;
-  /** 1-based line and byte column at which the text begins. */
+  /** 1-based line and byte column where the text begins. */
   readonly line: number;
   readonly column: number;
 }
 
-/** What references are read with. */
 export interface ReferenceOptions {
   readonly base: Base;
   readonly files: FileLog;
-  /** Whether attached text carries its path. */
+  /** Whether attached text includes its path. */
   readonly areNamed: boolean;
   /** Awaited before a file is read. */
   readonly ready?: () => Promise<void>;
-  /** Takes findings. */
   report(finding: Diagnostic): void;
 }
 
@@ -35,7 +33,7 @@ export class References {
     this.#options = options;
   }
 
-  /** The part of a text from `from` to `to`, literal, with the files it refers to in their places. */
+  /** Returns the literal text from `from` to `to` as parts, with referenced files in place of their references. */
   async inText(
     body: Body,
     { from, to }: { readonly from: number; readonly to: number },
@@ -53,14 +51,14 @@ export class References {
     return parts;
   }
 
-  /** A part of a file that a person refers to; its text with the path they wrote, for the model has to tell files apart. */
+  /** Adds the path as the person wrote it to a text file, so that the model can distinguish files. */
   named(part: Part, path: string): Part {
     return this.#options.areNamed && part.kind === "text_file"
       ? { ...part, text: namedText(path, part.text) }
       : part;
   }
 
-  /** The part a reference stands for; null when the reference has to stay text. */
+  /** Returns the part for a reference; null if the reference stays text. */
   async attached(reference: FileReference, body: Body): Promise<Part | null> {
     await this.#options.ready?.();
     const attachment = await attach(reference, this.#options.base, this.#options.files);
@@ -95,7 +93,6 @@ export class References {
   }
 }
 
-/** Line and byte columns of a reference. */
 function position(
   reference: FileReference,
   body: Body,

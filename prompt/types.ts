@@ -1,8 +1,8 @@
-// The conversation as a provider needs it: evaluated parts, independent of any API.
+// The conversation for a provider: evaluated parts, independent of any API.
 
 import type { Diagnostic } from "../parser/types.ts";
 
-/** One piece of a message as the model gets it. */
+/** One piece of a message for the model. */
 export type Part =
   | { readonly kind: "text"; readonly text: string }
   | {
@@ -18,7 +18,7 @@ export type Part =
     readonly id: string;
     readonly name: string;
     readonly input: Readonly<Record<string, unknown>>;
-    /** The model's own JSON text; sent compacted, never re-ordered. */
+    /** JSON text as the model wrote it; sent compacted, never reordered. */
     readonly inputText: string;
   }
   | {
@@ -40,64 +40,64 @@ export type Part =
     /** Base64. */
     readonly data: string;
     readonly filename: string;
-    /** Set for one that a tool gave back: the text of its result has a line about it already. */
+    /** Set for a file that a tool returned: the text of its result already mentions it. */
     readonly attached?: true;
   }
   | {
     readonly kind: "unsupported_file";
     readonly filename: string;
-    /** As the reference has it; the model is told this one, and nothing of the person's folders. */
+    /** Path as in the reference; the model sees only this, not the person's folders. */
     readonly path: string;
   };
 
-/** One message as the model gets it. */
+/** One message for the model. */
 export interface PromptMessage {
-  /** Whose message it is. */
+  /** Role of the author. */
   readonly role: "user" | "assistant";
-  /** What it is made of, in order. */
+  /** Its parts, in order. */
   readonly parts: readonly Part[];
   /** 1-based line of the document where it begins. */
   readonly line?: number;
 }
 
-/** A file whose content went into a prompt. */
+/** A file whose content is part of a prompt. */
 export interface FileRead {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
-  /** SHA-256 of the bytes that were read, 64 hexadecimal digits. */
+  /** SHA-256 of the bytes read, 64 hexadecimal digits. */
   readonly hash: string;
 }
 
 /** A conversation, ready for a provider. */
 export interface Prompt {
-  /** Null when the document has no `@System:` message. */
+  /** System prompt; null if the document has no `@System:` message. */
   readonly system: string | null;
-  /** 1-based line of that message. */
+  /** 1-based line of the `@System:` message. */
   readonly systemLine?: number;
   /** All messages in order; roles alternate. */
   readonly history: readonly PromptMessage[];
   /** Calls without a final result; the provider adds a synthetic error result for each. */
   readonly unresolved: readonly { readonly id: string; readonly name: string }[];
-  /** What was found while it was made. */
+  /** Problems found during evaluation. */
   readonly diagnostics: readonly Diagnostic[];
-  /** True when a diagnostic has severity `error`. */
+  /** True if a diagnostic has severity `error`. */
   readonly blocked: boolean;
-  /** What references and includes read, the last reading of each file, sorted by path. */
+  /** Files read by references and includes: the last read of each file, sorted by path. */
   readonly files: readonly FileRead[];
-  /** The day that a generated system prompt names, as `2026-11-28`; it stays the document's from then on. */
+  /** Day named in a generated system prompt, such as `2026-11-28`; the document keeps it from then on. */
   readonly day?: string;
 }
 
-/** What generated system prompts are made from beside the files of the project. */
+/** Input for generated system prompts, in addition to the project's files. */
 export interface PersonalityFacts {
-  /** The tools that are offered, in the order of the request, as the personality of that name lists them. */
+  /** Offered tools in request order, as described for the personality of that name. */
   tools(personality: string): readonly {
     readonly name: string;
-    /** One line on what it is for; may be empty. */
+    /** One-line purpose; may be empty. */
     readonly snippet: string;
-    /** How it is used well, a line each. */
+    /** Advice for good use, one line each. */
     readonly guidelines: readonly string[];
   }[];
-  /** The day that is named, as `2026-11-28`; empty for none. */
+  /** Day to name, such as `2026-11-28`; empty for none. */
   readonly day: string;
 }

@@ -1,4 +1,4 @@
-// From a document to the conversation in it: results go to their calls, changes of passages become diffs.
+// Conversion of a document to a conversation for display: results join their calls, text replacements become diffs.
 
 import { own } from "../base/is_object.ts";
 import { unified } from "../agent/review/unified.ts";
@@ -6,11 +6,11 @@ import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Call, Chat, Result, Segment, Turn } from "../parser/types.ts";
 import type { Conversation, Field, Message, Part, ShownResult } from "./types.ts";
 
-/** The conversation of a document. `title` is what it is called. */
+/** Returns the conversation of a document under the title. */
 export function conversationOf(chat: Chat, title: string): Conversation {
   const { frontmatter, preamble } = chat;
   const placed = new Set<number>();
-  // A result goes to the last call of its id, as it does when the conversation is sent.
+  // A result goes to the last call of its id, as in requests.
   for (const { id } of chat.calls) {
     const result = chat.result(id);
     if (result !== undefined) placed.add(result.place.from);
@@ -48,7 +48,7 @@ function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): Message
   return { role: turn.role, line: turn.place.start, parts };
 }
 
-/** Text with the tags of templates in it, as it was written: a tag in a line must not break the line. */
+/** Returns text with its template tags as written: a tag within a line must not break the line. */
 function proseOf(chat: Chat, segment: Segment): string | null {
   if (segment.kind === "text") return segment.value;
   if (segment.kind !== "expression" && segment.kind !== "code") return null;
@@ -95,7 +95,7 @@ function resultOf({ id, status, content, place }: Result): ShownResult {
   return { kind: "result", id, status, text: lines(content), line: place.start };
 }
 
-/** Members that together say what becomes of a passage, as tools call them. */
+/** Pairs of input members by which tools describe a replacement. */
 const PASSAGES: readonly (readonly [before: string, after: string])[] = [
   ["oldText", "newText"],
   ["old_text", "new_text"],
@@ -103,7 +103,7 @@ const PASSAGES: readonly (readonly [before: string, after: string])[] = [
   ["old_str", "new_str"],
 ];
 
-/** The members of an input in the order in which the model gave them, a passage and its successor as one. */
+/** Lists the members of an input in the model's order, with a replacement pair as one diff. */
 function fieldsOf(input: Readonly<Record<string, unknown>>): Field[] {
   const passage = PASSAGES.find(([before, after]) => isText(input[before]) && isText(input[after]));
   return Object.entries(input).flatMap(([name, value]): Field[] => {
@@ -125,7 +125,7 @@ const KINDS: Readonly<Record<string, Field["kind"]>> = {
   file_path: "path",
 };
 
-/** Several changes of one file; null when the values are something else. */
+/** Converts several changes of one file; null if the values are something else. */
 function editsOf(values: readonly unknown[]): Field[] | null {
   const fields = values.map((value) => {
     const found = typeof value === "object" && value !== null ? fieldsOf({ ...value }) : [];
@@ -138,7 +138,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-/** What of a passage changes, line by line: without the head and the numbers of a unified diff, which a passage has not. */
+/** Returns the changed lines of a replacement, without the header and line numbers of a unified diff. */
 function diffOf(before: string, after: string): string {
   const split = (text: string) => text === "" ? [] : lines(text).replace(/\n?$/, "\n").split(/(?<=\n)/);
   const diff = unified("passage", split(before), split(after));

@@ -1,40 +1,37 @@
-// Markdown as a list of tokens, for every way of showing it. The package is loaded by whoever shows Markdown, by nothing else.
+// Parsing of Markdown to tokens for all renderers; the parser is loaded only when needed.
 
-/** A token of the package `markdown-it`, as far as it is used here. */
+/** The parts of a `markdown-it` token used here. */
 export interface Token {
   readonly type: string;
   readonly tag: string;
-  /** 1 opens, -1 closes, 0 stands alone. */
+  /** 1 opens, -1 closes, 0 is self-contained. */
   readonly nesting: number;
   readonly content: string;
   readonly info: string;
-  /** A paragraph of a tight list. */
+  /** Set for a paragraph of a tight list. */
   readonly hidden: boolean;
   readonly children: readonly Token[] | null;
   attrGet(name: string): string | number | null;
 }
 
-/** An attribute of a token as text; empty where it has none of that name. */
+/** Returns an attribute of a token as text; empty if missing. */
 export function attributeOf(token: Token, name: string): string {
   return String(token.attrGet(name) ?? "");
 }
 
-/** Reads Markdown. HTML in it is text. */
+/** Parses Markdown. HTML in it is text. */
 export type ReadMarkdown = (text: string) => readonly Token[];
 
-/** Loads the reader. */
 export async function loadMarkdown(): Promise<ReadMarkdown> {
   const { default: MarkdownIt } = await import("npm:markdown-it@15.0.3");
   const reader = new MarkdownIt({ html: false, linkify: true, typographer: false });
-  // Whole addresses are links; `main.rs` and `a.b@c` are words.
+  // Link only full URLs; `main.rs` and `a.b@c` are words.
   reader.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
   return (text) => reader.parse(text, {});
 }
 
-/** Where the cells of a column stand. */
 export type Alignment = "left" | "right" | "center";
 
-/** The alignment of a cell. */
 export function alignmentOf(cell: Token): Alignment {
   const word = /text-align:(left|right|center)/.exec(attributeOf(cell, "style"))?.[1];
   return word === "right" || word === "center" ? word : "left";

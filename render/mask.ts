@@ -1,15 +1,15 @@
-// A conversation without its secrets: every text of it goes through the mask before anything is made of it.
+// Masking of secrets in a whole conversation before it is rendered.
 
 import type { Masked, SecretMask } from "./secrets.ts";
 import type { Conversation, Field, Message, Part, ShownResult } from "./types.ts";
 
-/** A secret that was masked, with the line of the document that it stood in or below. */
+/** A masked secret, with the line of the document that contains it, or the line of its block. */
 export interface MaskedAt {
   readonly name: string;
   readonly line: number;
 }
 
-/** The conversation with every secret masked, and what was masked, in the order of the document. */
+/** Masks every secret in the conversation, and lists them in the order of the document. */
 export function withoutSecrets(
   conversation: Conversation,
   { mask }: SecretMask,
@@ -22,7 +22,7 @@ export function withoutSecrets(
   const resultOf = (result: ShownResult): ShownResult => ({
     ...result,
     id: text(result.id, result.line, false),
-    // The text begins behind the header and the fence.
+    // The text begins after the header and the fence.
     text: text(result.text, result.line + 3),
   });
   const fieldOf = (field: Field, line: number): Field => ({
@@ -67,7 +67,7 @@ export function withoutSecrets(
   return { conversation: without, masked };
 }
 
-/** Tells in which line a place of a text is, the text beginning in line `first`. Asked from left to right. */
+/** Returns a function from a position in the text to its line, `first` being the text's line. Call it left to right. */
 function lineCounter(text: string, first: number): (at: number) => number {
   let line = first;
   let next = text.indexOf("\n");

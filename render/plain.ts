@@ -1,10 +1,10 @@
-// A conversation as plain lines: its texts as they were written, whole, with nothing drawn around them.
+// Rendering of a conversation as plain text: complete texts as written, without decoration.
 
 import { visible } from "../base/visible.ts";
 import { resultWords } from "./result_words.ts";
 import type { Conversation, Field, Part, ShownResult } from "./types.ts";
 
-/** The conversation as text that is safe to show, piece by piece, each ending in a line end. */
+/** Generates the conversation as text that is safe to show; each piece ends with a line end. */
 export function* plainText({ settings, preamble, messages }: Conversation): Generator<string> {
   if (settings !== null) yield section(`First block, ${settings.language}`, [settings.code]);
   if (preamble !== null) yield section("Before the first message", [preamble.text]);
@@ -40,6 +40,6 @@ function fieldText({ name, text }: Field): string {
 
 function resultText(result: ShownResult): string {
   if (result.text === "") return `Result: ${resultWords(result).words}`;
-  // A text that is there is the result; only what became of the call besides needs a word.
+  // The text is the result; only an unusual status is mentioned.
   return `Result:${result.status === null ? "" : ` ${resultWords(result).words}`}\n${result.text}`;
 }

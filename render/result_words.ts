@@ -1,8 +1,8 @@
-// What is said of a result beside its text, the same in every way of showing it.
+// Words for the status of a result, common to all renderers.
 
 import type { ShownResult } from "./types.ts";
 
-/** A result in words: `bad` for one that tells of a failure, `open` while something has to happen. */
+/** A status in words: tone `bad` for a failure, `open` while an action is pending. */
 export interface ResultWords {
   readonly words: string;
   readonly tone: "good" | "bad" | "open";
@@ -20,7 +20,6 @@ const BAD: Readonly<Record<string, string>> = {
   aborted: "stopped",
 };
 
-/** The words for a result. */
 export function resultWords({ status, text }: ShownResult): ResultWords {
   if (status === null) return { words: text.trim() === "" ? "no output" : "result", tone: "good" };
   const open = OPEN[status];

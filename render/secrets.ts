@@ -1,31 +1,30 @@
-// Secrets of known shapes in a text, for texts that are given away. What has no known shape is not found.
+// Masking of secrets with known formats, for texts that are published. Secrets of unknown format are not found.
 
-/** A secret that was masked. */
 export interface Masked {
-  /** What it was, for a person. */
+  /** Kind of secret, for people. */
   readonly name: string;
-  /** Where it stood in the text, in UTF-16 units. */
+  /** Position in the text, in UTF-16 units. */
   readonly at: number;
 }
 
-/** A way to tell a secret: `hides` says which group of the expression it is, the whole where that is left out. */
+/** A pattern for secrets; `hides` names the group with the secret, if it is not the whole match. */
 interface Shape {
   readonly name: string;
   readonly pattern: RegExp;
   readonly hides?: string;
 }
 
-/** What ends a private key may be cut off; then everything goes that could be of it. */
+/** The end of a private key may be missing; then everything that could belong to it is masked. */
 const PRIVATE_KEY: Shape = {
   name: "private key",
-  // Another beginning is never passed over, or a text full of beginnings would be read again for each of them.
+  // Stops at another BEGIN line; otherwise a text full of them would be scanned again for each one.
   pattern: new RegExp(
     "-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----" +
       "(?:(?:(?!-----BEGIN)[^]){0,20000}?-----END [A-Z0-9 ]{0,40}-----|[A-Za-z0-9+/=\\s\\\\]{0,20000})",
   ),
 };
 
-/** Prefixes that makers gave their keys so that they are found, by what to call such a key. */
+/** Patterns for keys with a vendor's prefix, by display name. */
 const PREFIXED: Readonly<Record<string, RegExp>> = {
   "Anthropic key": /\bsk-ant-[\w-]{16,}/,
   "OpenRouter key": /\bsk-or-[\w-]{16,}/,
@@ -55,10 +54,10 @@ const PREFIXED: Readonly<Record<string, RegExp>> = {
   "signed token": /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
 };
 
-/** A character of a value that stands behind a name. */
+/** Character class of a value after a name. */
 const VALUE = "[A-Za-z0-9+/_.~=!@#%^&*-]";
 
-/** The few forms in which a secret stands by its name. */
+/** Patterns for secrets recognized by a name next to them. */
 const NAMED: readonly Shape[] = [
   {
     name: "password in an address",
@@ -83,34 +82,32 @@ const NAMED: readonly Shape[] = [
   },
 ];
 
-/** A row costs one branch of one expression; the order counts where two could begin at the same place. */
+/** Each entry is one branch of one expression; the order matters where two could match at the same position. */
 const SHAPES: readonly Shape[] = [
   PRIVATE_KEY,
   ...Object.entries(PREFIXED).map(([name, pattern]) => ({ name, pattern })),
   ...NAMED,
 ];
 
-/** What stands in the place of a secret. */
 const MASK = "[masked]";
 
-/** Shorter values of the person's own variables than these may well be words. */
+/** Shorter values of the person's own variables may be ordinary words. */
 const SHORTEST_VALUE = 12;
 
-/** Finds and masks secrets. */
 export interface SecretMask {
-  /** The text with each secret replaced by a word that says so; `found` is told each of them. */
+  /** Replaces each secret in the text with `[masked]`; calls `found` for each. */
   mask(text: string, found?: (masked: Masked) => unknown): string;
 }
 
 /**
- * Masks secrets of known shapes, and the very values in `own`, by the names of what holds them.
+ * Creates a mask for secrets of known formats and for the exact values in `own`, keyed by the name to report.
  *
- * @param own values that are secret here, such as those of the person's variables
+ * @param own known secret values, such as those of the person's variables
  */
 export function secretMask(own: Readonly<Record<string, string>> = {}): SecretMask {
   const values = Object.entries(own).filter(([, value]) => value.length >= SHORTEST_VALUE);
   const rows = [
-    // A longer value first: another may be its beginning.
+    // Longer values first, because a shorter one may be their prefix.
     ...values.sort(([, a], [, b]) => b.length - a.length).map(([name, value]): Shape => ({
       name: `value of ${name}`,
       pattern: new RegExp(value.replace(/[\\^$.|?+()[\]{}*/-]/g, "\\$&")),
@@ -127,7 +124,7 @@ export function secretMask(own: Readonly<Record<string, string>> = {}): SecretMa
         const at = rows.findIndex((_, row) => groups[`s${row}`] !== undefined);
         const { name, hides } = rows[at]!;
         const secret = hides === undefined ? match[0] : groups[hides]!;
-        // Where a name or an address stands around it, the secret is the last of them.
+        // The secret is the last occurrence in the match, after the name or address.
         const from = match.index + match[0].lastIndexOf(secret);
         found({ name, at: from });
         out += text.slice(reached, from) + MASK;

@@ -1,24 +1,23 @@
-// A conversation as it is shown to people: what stands where, as plain text, before anybody decides how it looks.
+// A conversation for display as plain data, independent of the renderer.
 
-/** One conversation. All texts are as a person or a model wrote them: not safe to show. */
+/** One conversation. All texts are as a person or a model wrote them, and are not safe to show. */
 export interface Conversation {
   readonly title: string;
-  /** The first block; null when there is none. */
+  /** The frontmatter; null if there is none. */
   readonly settings: { readonly language: string; readonly code: string; readonly line: number } | null;
   /** Text before the first message. */
   readonly preamble: { readonly text: string; readonly line: number } | null;
   readonly messages: readonly Message[];
 }
 
-/** One message with what belongs to it: the results of its calls stand with the calls. */
+/** One message; the results of its calls are part of the calls. */
 export interface Message {
   readonly role: string;
-  /** Line of its marker, 1-based. */
+  /** 1-based line of its role marker. */
   readonly line: number;
   readonly parts: readonly Part[];
 }
 
-/** A piece of a message. */
 export type Part =
   | { readonly kind: "prose"; readonly text: string; readonly line: number }
   | { readonly kind: "thinking"; readonly text: string; readonly redacted: boolean; readonly line: number }
@@ -26,32 +25,31 @@ export type Part =
   | ShownCall
   | ShownResult;
 
-/** A call with its result. */
 export interface ShownCall {
   readonly kind: "call";
   readonly id: string;
   readonly tool: string;
-  /** What the model says of it; empty when it says nothing. */
+  /** The model's description of the call; may be empty. */
   readonly label: string;
   readonly line: number;
   readonly fields: readonly Field[];
-  /** Null where the document has none. */
+  /** Null if the document has none. */
   readonly result: ShownResult | null;
 }
 
-/** A member of the input of a call. */
+/** A member of a call's input. */
 export interface Field {
   readonly name: string;
   readonly kind: "command" | "path" | "text" | "diff";
-  /** Of a diff each line begins with `+`, `-` or a blank; `…` alone stands for what is left out. */
+  /** In a diff, each line begins with `+`, `-` or a space; a lone `…` marks omitted lines. */
   readonly text: string;
 }
 
-/** A result; one by itself answers no call that is shown. */
+/** A result; as a part of its own it belongs to no shown call. */
 export interface ShownResult {
   readonly kind: "result";
   readonly id: string;
-  /** What its block waits for, or `error`; null for a final one. */
+  /** Status of its block, or `error`; null for a final result. */
   readonly status: string | null;
   readonly text: string;
   readonly line: number;

@@ -1,35 +1,34 @@
-// From the segments of a message or an included file to one Lua chunk, in which every tag has lines of its own.
+// Compilation of the segments of a message or included file to one Lua chunk, where every tag has its own lines.
 
 import type { Segment, TemplateSegment } from "../../parser/types.ts";
 
-/** A chunk, and which segment each of its lines belongs to. */
+/** A chunk, and the segment that each of its lines belongs to. */
 export interface Chunk {
   readonly code: string;
-  /** Segment and line of the document for each line of the chunk; line 1 is at 0. Null for lines of ours. */
+  /** Segment and document line for each line of the chunk, line 1 at index 0; null for generated lines. */
   readonly lines: readonly (ChunkLine | null)[];
-  /** Characters that count against the limit on code: those of the tags, and a few for each tag. */
+  /** Characters that count against the code limit: those of the tags, plus a constant for each tag. */
   readonly written: number;
 }
 
 export interface ChunkLine {
   readonly index: number;
-  /** Line of the document or file, 1-based. */
+  /** 1-based line of the document or file. */
   readonly line: number;
 }
 
 /**
- * The two functions that a chunk is called with: one puts segment number n out, the other the value that a function
- * answers for expression number n. Control structures may begin in one tag and end in another, so nothing of ours
- * stands between tags but whole statements.
+ * The parameters of a chunk: `EMIT` outputs segment n, `SHOW` outputs the value that a function returns for expression
+ * n. Control structures may begin in one tag and end in another, so only whole statements are generated between tags.
  */
 const EMIT = "__emit";
 const SHOW = "__show";
-/** What a tag counts beside its code, so that the statements around many small ones stay few too. */
+/** Constant that each tag adds to its code, which also limits the number of small tags. */
 const TAG = 8;
-/** Characters of a tag that a sentence shows. */
+/** Maximum characters of a tag quoted in a message. */
 const MOST_QUOTED = 60;
 
-/** Makes the chunk. Segments that are neither text nor tag are put out like text. */
+/** Compiles the chunk. Segments other than texts and tags are output like text. */
 export function compileChunk(segments: readonly Segment[]): Chunk {
   const out: string[] = [`local ${EMIT}, ${SHOW} = ...`];
   const lines: (ChunkLine | null)[] = [null];
@@ -45,7 +44,7 @@ export function compileChunk(segments: readonly Segment[]): Chunk {
     if (segment.kind === "code") {
       if (!segment.raw) addTag(segment.code, index, segment);
     } else if (segment.kind === "expression") {
-      // The line break in front of `end` closes a comment at the end of the expression.
+      // The line break before `end` closes a comment at the end of the expression.
       addTag(`; ${SHOW}(${index}, function() return ${segment.code}\nend);`, index, segment);
     } else {
       out.push(`; ${EMIT}(${index});`);
@@ -55,17 +54,17 @@ export function compileChunk(segments: readonly Segment[]): Chunk {
   return { code: out.join("\n"), lines, written };
 }
 
-/** An expression on its own, to see whether it is one: what closes the function around it is none. */
+/** Compiles an expression on its own, to detect code that would close the surrounding function. */
 export function expressionAlone(segment: TemplateSegment): string {
   return `return ${segment.code}\n`;
 }
 
-/** The tag as it stands in the text, without trim marks: what is left of an expression that fails. */
+/** Returns the tag as in the text, without trim marks; shown for an expression that fails. */
 export function sourceOf(segment: TemplateSegment): string {
   return segment.kind === "code" ? `{%${segment.code}%}` : `{{${segment.code}}}`;
 }
 
-/** The tag in a sentence: no more of it than helps to find it. */
+/** Returns the start of a tag for a message. */
 export function quoteOf(segment: TemplateSegment): string {
   const [first = "", ...more] = sourceOf(segment).split("\n");
   return first.length > MOST_QUOTED || more.length > 0 ? `${first.slice(0, MOST_QUOTED)} …` : first;

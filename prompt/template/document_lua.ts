@@ -1,4 +1,4 @@
-// The Lua side of a document with this program's files around it: what is readable, what can be included, where prints go.
+// The Lua session of a document, connected to the file system: readable files, includes and printing.
 
 import type { Limits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
@@ -9,23 +9,23 @@ import { FileLog, type ReadPolicy } from "../file_log.ts";
 import { GeneratedPrompts } from "./personality.ts";
 
 export interface SessionOptions {
-  /** Absolute path of the document, or null when it is unsaved: paths then begin in `environment.cwd`. */
+  /** Absolute path of the document; null if unsaved, then paths are relative to `environment.cwd`. */
   readonly document: string | null;
   readonly environment: Environment;
   /** @default the limits of the settings */
   readonly limits?: Limits;
-  /** Takes what `print` in the first block writes, which is the document's text: make it safe before it is shown. */
+  /** Receives `print` output of the frontmatter. It is untrusted text: escape it before display. */
   readonly print: (line: string) => void;
-  /** Default: every file. */
+  /** Whether the document may read a file. @default every file */
   readonly isReadable?: ReadPolicy;
 }
 
-/** A Lua session that notes which files its includes read, and makes the prompts that come with the program. */
+/** A Lua session that records the files read by includes, and generates system prompts. */
 export type DocumentLua = LuaSession & { readonly files: FileLog; readonly generated: GeneratedPrompts };
 
 /**
- * The Lua session of one document in one run. It costs nothing until a Lua block or a template tag is run: hand `run` to
- * whoever evaluates the first block, and the session itself to `evaluate`.
+ * Creates the Lua session of one document for one run. The engine loads only when a Lua block or template tag runs:
+ * pass `run` to the evaluation of the frontmatter, and the session itself to `evaluate`.
  */
 export function luaSession(options: SessionOptions): DocumentLua {
   const { document, environment, limits, print } = options;
@@ -52,7 +52,7 @@ export function luaSession(options: SessionOptions): DocumentLua {
 }
 
 function readFile(path: string, files: FileLog, check: CheckFile = () => null): Uint8Array {
-  // Devices and pipes may never end, and opening a pipe may already wait for ever.
+  // Reading a device or pipe may never end, and even opening a pipe may block forever.
   const bytes = files.refusal(path) ??
     readCheckedSync(path, (real, info) => check(real, info) ?? attachObstacle(real, info));
   if (typeof bytes === "string") throw new Error(bytes);
@@ -66,7 +66,7 @@ function canBeOpened(path: string): boolean {
     Deno.openSync(path, { read: true }).close();
     return true;
   } catch {
-    // Whatever stands in the way, the answer is that it cannot be read.
+    // Any error means that it cannot be read.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// `include` of the Lua environment: another file as template text or as an attachment.
+// The Lua function `include`: inserts another file as template text or as an attachment.
 
 import { folderOfDocument } from "../../base/paths.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
@@ -18,11 +18,10 @@ import { settle } from "./settle.ts";
 import { trimTexts } from "./trim.ts";
 
 export interface IncludeOptions {
-  /** Absolute; where paths of an unsaved document begin. */
+  /** Absolute; base folder for paths of an unsaved document. */
   readonly cwd: string;
-  /** Absolute path of the document, or null when it is unsaved. */
+  /** Absolute path of the document; null if unsaved. */
   readonly document: string | null;
-  /** The prompts that come with the program. */
   readonly generated: GeneratedPrompts;
   /** Absolute. */
   readonly home: string;
@@ -30,12 +29,12 @@ export interface IncludeOptions {
 }
 
 const PERSONALITY = "urn:flemma:personality:";
-/** Files are held outside of Lua's own memory, so what they may come to is limited here: 40 MB with the usual steps. */
+/** Files are stored outside Lua's memory, so their size is charged as steps: 40 MB with the default limit. */
 const BYTES_PER_STEP = 4;
-/** What opening and reading a file counts as. */
+/** Steps charged for opening and reading a file. */
 const STEPS_PER_FILE = 1000;
 
-/** Makes `include` for the files of one document. */
+/** Creates `include` for the files of one document. */
 export function includer(options: IncludeOptions): IncludeMaker {
   return (engine, filename) => {
     const stack = filename === null ? [] : [filename];
@@ -53,7 +52,7 @@ class Includes {
     this.#options = options;
   }
 
-  /** The function for one file. `stack` holds the files that are being read, the innermost last. */
+  /** Creates the function for one file. `stack` lists the files being read, the innermost last. */
   from(filename: string | null, stack: readonly string[]): HostFunction {
     const folder = filename === null ? this.#options.cwd : folderOfDocument(filename);
     return (cell) => {
@@ -91,7 +90,7 @@ class Includes {
       const near = nearest(name, PERSONALITY_NAMES);
       cell.raise(`there is no personality "${name}"${near === null ? "" : `; did you mean "${near}"?`}`);
     }
-    // Made when it is put out: while the first block runs nobody knows yet which tools there are.
+    // Generated on output: the tools are not known yet while the frontmatter runs.
     return this.#value((inner) => {
       const { generated, cwd, document, readFile } = this.#options;
       inner.spend(STEPS_PER_FILE);
@@ -161,7 +160,7 @@ class Includes {
     return bytes;
   }
 
-  /** The bytes of a file as UTF-8. */
+  /** Reads a file and returns its text as UTF-8. */
   #readText(path: string, resolved: string): Uint8Array {
     const { cell } = this.#engine;
     const bytes = this.#read(resolved);
@@ -177,7 +176,7 @@ class Includes {
     return new TextEncoder().encode(text);
   }
 
-  /** Runs a file's text; every error in it ends it. */
+  /** Runs a file's template text; any error ends it. */
   #run(bytes: Uint8Array, path: string, environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
     const read = readFileTemplate(bytes);
@@ -211,7 +210,7 @@ class Includes {
     cell.callFunction(2, 0);
   }
 
-  /** Raises in the includer what ended the included file. */
+  /** Raises the error of an included file in the including one. */
   #pass({ message, detail, limit }: Raised, path: string): never {
     const { cell } = this.#engine;
     if (limit) {
@@ -231,7 +230,7 @@ class Includes {
     );
   }
 
-  /** Pushes a value that puts the pieces out when an expression shows it. */
+  /** Pushes a value that outputs the pieces when an expression shows it. */
   #result(pieces: readonly Emitted[]): number {
     return this.#value((inner) => {
       for (const piece of pieces) {
@@ -241,7 +240,7 @@ class Includes {
     });
   }
 
-  /** Pushes a value that does this when an expression shows it. */
+  /** Pushes a value that calls `putOut` when an expression shows it. */
   #value(putOut: (inner: Cell) => void): number {
     const { cell } = this.#engine;
     cell.pushTable();

@@ -1,4 +1,4 @@
-// What templates put out: texts, parts of files, and references to segments, gathered in order.
+// Output of templates: texts, parts of files, and references to segments, collected in order.
 
 import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
@@ -6,38 +6,38 @@ import { toValue } from "../../lua/vm/values.ts";
 import type { FileFlaw } from "../attach.ts";
 import type { Part } from "../types.ts";
 
-/** One piece of output. A segment is put out by whoever knows what it stands for. */
+/** One piece of output. Segments are resolved by the caller. */
 export type Emitted =
   | { readonly kind: "text"; readonly text: string }
   | {
     readonly kind: "part";
     readonly part: Part;
-    /** Path of its file as `include` was given it. */
+    /** Path of its file as passed to `include`. */
     readonly path: string;
   }
   | { readonly kind: "segment"; readonly turn: number; readonly index: number };
 
-/** A file that was taken in and of which something has to be told. */
+/** An included file with a problem to report. */
 export interface FlawedFile {
   readonly path: string;
   readonly flaw: FileFlaw;
 }
 
-/** Text and its place in the budget, in UTF-16 units per step. */
+/** UTF-16 units of text that cost one step of the budget. */
 const UNITS_PER_STEP = 64;
 
-/** The output of one cell. Where it goes changes while a file is included. */
+/** The output of one cell. Its target changes while a file is included. */
 export class Output {
   readonly flawed: FlawedFile[] = [];
   #pieces: Emitted[] = [];
   #units = 0;
 
-  /** Begins the count of the text anew, with each evaluation. */
+  /** Resets the count of text for a new evaluation. */
   open(): void {
     this.#units = 0;
   }
 
-  /** Gathers what `work` puts out, apart from what was put out before. */
+  /** Collects the output of `work` separately from earlier output. */
   gather(work: () => void): readonly Emitted[] {
     const outer = this.#pieces;
     const inner: Emitted[] = [];
@@ -50,7 +50,7 @@ export class Output {
     return inner;
   }
 
-  /** Adds a part or a segment; `units` is the length of the text it stands for. */
+  /** Adds a part or a segment; `units` is the length of its text. */
   add(cell: Cell, piece: Emitted, units = 0): void {
     this.#count(cell, units);
     this.#pieces.push(piece);
@@ -74,7 +74,6 @@ export class Output {
 
 const outputs = new WeakMap<Cell, Output>();
 
-/** The output of a cell. */
 export function outputOf(cell: Cell): Output {
   const known = outputs.get(cell);
   if (known !== undefined) return known;
@@ -83,7 +82,7 @@ export function outputOf(cell: Cell): Output {
   return made;
 }
 
-/** `print` of templates: the texts of all arguments with nothing between or behind them. */
+/** `print` of templates: outputs the texts of all arguments without separators or line end. */
 export const print: HostFunction = (cell) => {
   const output = outputOf(cell);
   for (let index = 1, count = cell.top(); index <= count; index++) {
@@ -94,7 +93,7 @@ export const print: HostFunction = (cell) => {
   return 0;
 };
 
-/** Puts the value of an expression out. */
+/** Outputs the value of an expression. */
 export function emitValue(cell: Cell, index: number): void {
   const output = outputOf(cell);
   const type = cell.type(index);
@@ -109,7 +108,7 @@ export function emitValue(cell: Cell, index: number): void {
   if (!cell.hasMetatable(at) && cell.pushMember(at, "emit") === TYPE.function) {
     cell.pushCopy(at);
     cell.callFunction(1, 1);
-    // A method of the document's own may answer a text instead of printing it.
+    // The document's own method may return a text instead of printing it.
     if (cell.type(-1) === TYPE.string) output.addText(cell, cell.text(-1)!);
     cell.pop(1);
     return;
@@ -128,7 +127,7 @@ function json(cell: Cell, index: number): string {
   return JSON.stringify(value, (_, member) => typeof member === "number" ? asLuaNumber(member) : member);
 }
 
-/** Fourteen digits, as Lua writes numbers. */
+/** Rounds to fourteen digits, as Lua formats numbers. */
 function asLuaNumber(value: number): number {
   return Number(value.toPrecision(14));
 }

@@ -1,22 +1,22 @@
-// System prompts that come with the program: `include("urn:flemma:personality:NAME")`.
+// Generated system prompts: `include("urn:flemma:personality:NAME")`.
 //
-// Nothing in them may change from one request to the next by itself, for a changed prefix costs money and thinking: no
-// time, no branch, no listing, and the day is the one of the document's first request.
+// Their content must stay the same between requests, because a changed prefix costs money and invalidates thinking:
+// they contain no time, no branch and no file list, and the day is that of the document's first request.
 
 import { namedText } from "../attach.ts";
 import type { PersonalityFacts } from "../types.ts";
 import { projectFiles, type ReadFile } from "./project_files.ts";
 
-/** Where a prompt is made for. */
+/** The folder and document that a prompt is generated for. */
 export interface PersonalityPlace {
-  /** Where the tools work; absolute. */
+  /** Working folder of the tools; absolute. */
   readonly folder: string;
-  /** Name of the document in it; null when it is unsaved. */
+  /** Name of the document in it; null if unsaved. */
   readonly document: string | null;
   readonly readFile: ReadFile;
 }
 
-/** What a personality begins with, and how it wants work to be done whatever the tools are. */
+/** Opening and general guidelines of a personality, independent of the tools. */
 interface Personality {
   readonly opening: string;
   readonly guidelines: readonly string[];
@@ -35,7 +35,7 @@ const PERSONALITIES: Readonly<Record<string, Personality>> = {
   },
 };
 
-/** The names that `include` knows. */
+/** Names that `include` accepts. */
 export const PERSONALITY_NAMES: readonly string[] = Object.keys(PERSONALITIES);
 
 /** The generated prompts of one document in one run. */
@@ -43,18 +43,18 @@ export class GeneratedPrompts {
   #facts: PersonalityFacts = { tools: () => [], day: "" };
   readonly #texts = new Map<string, string>();
 
-  /** Says what they are made from, before anything is put out. */
+  /** Sets the facts to generate from; must be called before any output. */
   tell(facts: PersonalityFacts): void {
     this.#facts = facts;
     this.#texts.clear();
   }
 
-  /** The day that a text which was put out names; null when there was none. */
+  /** Day named in a generated text; null if none was generated. */
   get day(): string | null {
     return this.#texts.size === 0 || this.#facts.day === "" ? null : this.#facts.day;
   }
 
-  /** The text of a personality; null when there is none of that name. */
+  /** Returns the text of a personality; null if the name is unknown. */
   text(name: string, place: PersonalityPlace): string | null {
     const personality = Object.hasOwn(PERSONALITIES, name) ? PERSONALITIES[name] : undefined;
     if (personality === undefined) return null;

@@ -1,14 +1,14 @@
-// What a project says to whoever works in it: its instruction files, for generated system prompts.
+// Collection of a project's instruction files for generated system prompts.
 
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import type { CheckFile } from "../../base/system/reading.ts";
 import { textOf } from "../attach.ts";
 
-/** Reads a whole file. Throws when it may not or cannot be read, or with what `judge` has against it. */
+/** Reads a whole file. Throws if it may not or cannot be read, or with the objection of `check`. */
 export type ReadFile = (path: string, check?: CheckFile) => Uint8Array;
 
-/** In each folder in this order. */
+/** File names in each folder, in this order. */
 const NAMES = [
   "AGENTS.md",
   "CLAUDE.md",
@@ -17,16 +17,16 @@ const NAMES = [
   ".github/copilot-instructions.md",
 ];
 
-/** Bytes that all of them together may have. */
+/** Maximum size of all files together, in bytes. */
 const MOST_BYTES = 64 * 1024;
 
-/** A file of the project, by its path from the folder that work begins in. */
+/** A file of the project, by its path relative to the working folder. */
 export interface ProjectFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** The files that are taken in, and those that are only named. */
+/** Included files, and files that are only named. */
 export interface ProjectFiles {
   readonly files: readonly ProjectFile[];
   /** Each with the reason, as the end of a sentence. */
@@ -34,8 +34,8 @@ export interface ProjectFiles {
 }
 
 /**
- * The instruction files from the root of the repository down to `folder`; without a repository those of `folder`. One
- * text counts once, and a link that leads out of the project is not followed.
+ * Returns the instruction files from the root of the repository down to `folder`; without a repository, those of
+ * `folder`. Duplicate texts count once, and symbolic links out of the project are not followed.
  *
  * @param folder absolute
  */
@@ -63,7 +63,7 @@ export function projectFiles(folder: string, readFile: ReadFile): ProjectFiles {
   return { files, leftOut };
 }
 
-/** The text of one file, why it is not taken in, or null when there is none or nothing in it. */
+/** Returns the text of a file, the reason why it is left out, or null if it is missing or blank. */
 function readProjectFile(
   path: string,
   { root, bytesLeft, readFile }: {
@@ -81,7 +81,7 @@ function readProjectFile(
     });
   } catch (thrown) {
     const reason = thrownText(thrown);
-    // Any other reason may be worded in another way each time, and the prompt has to stay the same.
+    // Other reasons may be worded differently each time, and the prompt must stay the same.
     return { why: reason === OUTSIDE || reason === TOO_LONG ? reason : "cannot be read" };
   }
   const { text } = textOf(bytes, path);
@@ -92,7 +92,7 @@ function readProjectFile(
 const OUTSIDE = "leads out of the project";
 const TOO_LONG = "is too long";
 
-/** The folders from the root of the repository down to this one; this one alone where there is none. */
+/** Returns the folders from the root of the repository down to this one; only this one without a repository. */
 function foldersFromRoot(folder: string): string[] {
   const folders = [folder];
   for (let at = folder;; at = parentOf(at)) {
@@ -110,7 +110,7 @@ function statOf(path: string): Deno.FileInfo | null {
   try {
     return Deno.statSync(path);
   } catch {
-    // Whatever stands in the way: nothing that could be read.
+    // Any error means that it cannot be read.
     return null;
   }
 }
@@ -119,7 +119,7 @@ function realPath(path: string): string | null {
   try {
     return Deno.realPathSync(path);
   } catch {
-    // It vanished.
+    // It was removed meanwhile.
     return null;
   }
 }

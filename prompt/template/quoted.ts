@@ -1,9 +1,9 @@
-// Which tags of a text stand in a closed code fence, where a person shows code rather than writes it.
+// Detection of tags in closed code fences, where a person quotes code.
 
 import { closedFences, type Fence } from "../../parser/text/fences.ts";
 import type { Place, Segment, TemplateSegment } from "../../parser/types.ts";
 
-/** The closed fences of a message's texts. What stands between them, such as a result, has fences of its own. */
+/** Finds the closed fences in a message's texts. Segments between them, such as results, have their own fences. */
 export function fencesOf(
   segments: readonly Segment[],
   slice: (from: number, to: number) => Uint8Array,
@@ -19,12 +19,10 @@ export function fencesOf(
   return runs.flatMap(({ from, to }) => closedFences(slice(from, to), from));
 }
 
-/** The fence that a tag stands in, if any. */
 export function fenceAround(fences: readonly Fence[], { place }: TemplateSegment): Fence | undefined {
   return fences.find(({ from, to }) => from <= place.from && place.to <= to);
 }
 
-/** Whether a segment is a template tag. */
 export function isTag(segment: Segment | undefined): segment is TemplateSegment {
   return segment?.kind === "expression" || segment?.kind === "code";
 }

@@ -1,4 +1,4 @@
-// Runs the templates of a document, message after message in one environment, and tells what went wrong at which tag.
+// Execution of a document's templates, message by message in one environment, with diagnostics for each tag.
 
 import { fileFinding, type FileFlaw } from "../attach.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
@@ -14,29 +14,28 @@ import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { fenceAround, fencesOf, isTag } from "./quoted.ts";
 import { leftAsText, settle, type Settled, type TagFault, type Template } from "./settle.ts";
 
-/** What a message came to. */
+/** Output of a message. */
 export interface TurnOutput {
-  /** In order; empty when the message failed. */
+  /** In order; empty if the message failed. */
   readonly pieces: readonly Emitted[];
-  /** What the pieces count: the message's segments, with a text in place of each tag that is left as it stands. */
+  /** Segments that the pieces refer to by index: the message's own, with text in place of each tag left as it is. */
   readonly segments: readonly Segment[];
   readonly diagnostics: readonly TemplateDiagnostic[];
 }
 
-/** A diagnostic of a tag, with the names an editor can use. */
+/** A diagnostic about a tag, with names for editors. */
 export interface TemplateDiagnostic extends Diagnostic {
   readonly role?: string;
   readonly variable?: string;
   readonly suggestion?: string;
 }
 
-/** One run of a message. */
 interface Run {
   readonly turn: Turn;
   readonly template: Template;
   /** Whether a segment is a tag in a closed fence. */
   isQuoted(segment: Segment | undefined): boolean;
-  /** Expressions in closed fences that failed, by position. */
+  /** Indexes of failed expressions in closed fences. */
   readonly failed: Set<number>;
 }
 
@@ -46,15 +45,15 @@ export class Templates {
   readonly #environment: LuaEnvironment | Raised;
   #diagnostics: TemplateDiagnostic[] = [];
 
-  /** With `Raised`, nothing can run: not even the names of the environment found room. */
+  /** With `Raised`, nothing can run: there was not enough memory even for the names of the environment. */
   private constructor(engine: Engine, environment: LuaEnvironment | Raised) {
     this.#engine = engine;
     this.#environment = environment;
   }
 
   /**
-   * Starts in the cell of the document's block. All messages share one environment, which sees the variables of a Lua
-   * block or, when there was none, the given ones; they also share one allowance.
+   * Starts in the Lua cell of the frontmatter. All messages share one environment, which contains the variables of Lua
+   * frontmatter or else the given ones, and one budget of steps.
    */
   static async start(
     session: LuaSession,
@@ -76,7 +75,7 @@ export class Templates {
     return new Templates(engine, environment ?? raised!);
   }
 
-  /** Runs one message. Problems are diagnostics; one of severity error means that the message yields nothing. */
+  /** Runs one message. Problems become diagnostics; after one of severity error the message has no output. */
   run(turn: Turn, chat: Pick<Chat, "slice" | "text">): TurnOutput {
     this.#diagnostics = [];
     const environment = this.#environment;
@@ -91,15 +90,15 @@ export class Templates {
       source: ({ place }) => chat.text(place.from, place.to),
     };
     const { pieces, segments } = this.#runTemplate(turn, template, environment);
-    // A loop may take in one file many times.
+    // A loop may include one file many times.
     const flaws = new Map(outputOf(this.#engine.cell).flawed.splice(0).map(({ path, flaw }) => [path, flaw]));
     for (const [path, flaw] of flaws) this.#reportFlaw(path, flaw);
     return { pieces, segments, diagnostics: this.#diagnostics };
   }
 
   /**
-   * Runs the tags of a message. Code in a closed fence that fails is left as text and the message is run again, on the
-   * variables as they were.
+   * Runs the tags of a message. If code in a closed fence fails, it becomes text, and the message runs again with the
+   * variables restored.
    */
   #runTemplate(
     turn: Turn,
@@ -118,7 +117,7 @@ export class Templates {
       const run: Run = { turn, template, isQuoted, failed: new Set() };
       let settled: Settled | null = null;
       let pieces: readonly Emitted[] = [];
-      // The allowance was opened at the start and is shared, so this is no evaluation of its own.
+      // The budget was opened at the start and is shared, so this does not open a new one.
       const raised = cell.enter((inner) => {
         settled = settle(inner, template, left);
         const { segments, chunk } = settled;
@@ -127,7 +126,7 @@ export class Templates {
         pieces = output.gather(call);
         return 0;
       });
-      // What was compiled tells where something was raised; what failed since is text only for those who read on.
+      // Locate errors with the compiled segments; tags that failed later are text only for readers of the output.
       const compiled = (settled as Settled | null)?.segments ?? turn.segments;
       const at = raised === null || raised.limit ? undefined : this.#place(raised, turn, compiled)?.index;
       if (at !== undefined && variables !== null && isQuoted(compiled[at])) {
@@ -148,7 +147,7 @@ export class Templates {
     }
   }
 
-  /** Calls the function on the stack, which puts out the message. */
+  /** Calls the function on the stack, which outputs the message. */
   #call(run: Run, segments: readonly Segment[], environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
     library.bind(environment);
@@ -161,7 +160,7 @@ export class Templates {
     cell.callFunction(2, 0);
   }
 
-  /** A copy of what the document's code has assigned so far; null when there is no room for one. */
+  /** Copies the variables that the document's code has assigned; null if memory does not suffice. */
   #keepVariables(environment: LuaEnvironment): number | null {
     const { cell, library } = this.#engine;
     let kept: number | null = null;
@@ -182,7 +181,7 @@ export class Templates {
     });
   }
 
-  /** Shows the value of an expression, or its source when it fails. */
+  /** Outputs the value of an expression, or its source if it fails. */
   #show(run: Run, known: ReadonlySet<string>): HostFunction {
     const { turn } = run;
     return (cell: Cell) => {
@@ -191,11 +190,11 @@ export class Templates {
       if (segment?.kind !== "expression") return 0;
       const output = outputOf(cell);
       let pieces: readonly Emitted[] = [];
-      // The protected work has a stack of its own, so what it calls has to be kept outside.
+      // The protected call has its own stack, so the function is stored outside.
       cell.setTop(2);
       const expression = cell.keep();
       const raised = cell.enter((inner) => {
-        // What an expression prints is lost with it when it fails.
+        // If the expression fails, discard what it printed.
         pieces = output.gather(() => {
           inner.pushKept(expression);
           inner.callFunction(0, 1);
@@ -269,7 +268,7 @@ export class Templates {
     }
   }
 
-  /** A message that ended early: everything of it is lost, so this is always an error. */
+  /** Reports a message that ended early: its output is lost, so this is always an error. */
   #reportTurn(raised: Raised, turn: Turn, segments: readonly Segment[]): void {
     const { detail, message, limit } = raised;
     const place = this.#place(raised, turn, segments);
@@ -292,7 +291,7 @@ export class Templates {
     });
   }
 
-  /** The tag in which something was raised. */
+  /** Finds the tag that raised an error. */
   #place(raised: Raised, turn: Turn, segments: readonly Segment[]): ChunkLine | null {
     const frame = raised.frames.find((candidate) => candidate.chunk === chunkName(turn));
     return frame === undefined ? null : compileChunk(segments).lines[frame.line - 1] ?? null;
@@ -335,14 +334,14 @@ export class Templates {
   }
 }
 
-/** Length of the text that a segment puts out. */
+/** Length of the text that a segment outputs. */
 function lengthOf(segment: Segment | undefined): number {
   if (segment?.kind === "text") return segment.value.length;
   if (isTag(segment)) return segment.code.length;
   return segment?.kind === "tool_result" ? segment.content.length : 0;
 }
 
-/** The segments with a text in place of each tag that failed in a fence. */
+/** Returns the segments, with text in place of each tag that failed in a fence. */
 function withTexts(segments: readonly Segment[], { template, failed }: Run): readonly Segment[] {
   return segments.map((segment, index) =>
     failed.has(index) && isTag(segment) ? leftAsText(segment, template) : segment
@@ -353,7 +352,7 @@ function addSegment(cell: Cell, turn: Turn, index: number, segment: Segment | un
   outputOf(cell).add(cell, { kind: "segment", turn: turn.index, index }, lengthOf(segment));
 }
 
-/** Where a diagnostic about a line of a tag stands; the columns are the tag's own if it begins there. */
+/** Returns the position of a diagnostic about a line of a tag, with the tag's columns if it begins or ends there. */
 function placeOf(
   tag: Segment | undefined,
   line: number,

@@ -1,4 +1,4 @@
-// From the segments of a message or an included file to a function, tags that are no Lua left as text where they are quoted.
+// Compilation of a message or included file, in which quoted tags that are not Lua stay text.
 
 import type { Cell } from "../../lua/vm/cell.ts";
 import type { Segment, TemplateSegment } from "../../parser/types.ts";
@@ -6,36 +6,36 @@ import { type Chunk, compileChunk, expressionAlone } from "./compile.ts";
 import type { Fence } from "../../parser/text/fences.ts";
 import { fenceAround, isTag } from "./quoted.ts";
 
-/** A tag that is no Lua. */
+/** A tag that is not valid Lua. */
 export interface TagFault {
   readonly segment: TemplateSegment;
-  /** What Lua says. */
+  /** Lua's error message. */
   readonly message: string;
   /** 1-based line of the document or file. */
   readonly line: number;
 }
 
-/** What is run: `chunk` is null when there are faults, else its function lies on the cell's stack. */
+/** Result of the compilation: `chunk` is null if there are faults, else its function is on the cell's stack. */
 export interface Settled {
-  /** As given, with a text in place of each tag that is left as it stands. */
+  /** The given segments, with text in place of each tag left as it is. */
   readonly segments: readonly Segment[];
   readonly chunk: Chunk | null;
   readonly faults: readonly TagFault[];
 }
 
-/** What is compiled. */
 export interface Template {
   readonly segments: readonly Segment[];
   readonly fences: readonly Fence[];
   /** Name of the chunk. */
   readonly name: string;
-  /** The exact text of a tag. */
+  /** Returns the exact text of a tag. */
   source(tag: TemplateSegment): string;
 }
 
 /**
- * Compiles the tags, inside `cell.enter`. A tag in a closed fence that is no Lua is text, for most of what is quoted has
- * tags of another language. Code in a fence is judged with all code of that fence, as only together it may be whole.
+ * Compiles the tags; call it inside `cell.enter`. A tag in a closed fence that is not valid Lua is text, because quoted
+ * tags are mostly from other languages. Code tags of a fence are checked together, as they may be complete only
+ * together.
  */
 export function settle(cell: Cell, template: Template, left: ReadonlySet<number> = new Set()): Settled {
   const { fences, name } = template;
@@ -71,7 +71,7 @@ export function settle(cell: Cell, template: Template, left: ReadonlySet<number>
   return { segments, chunk: null, faults: [tagFault(segments, chunk, fault.message, fault.line)] };
 }
 
-/** The code tags of a fence, by their positions, if they are no Lua by themselves. */
+/** Returns the indexes of a fence's code tags if they are not valid Lua on their own. */
 function foreignCode(
   cell: Cell,
   segments: readonly Segment[],
@@ -89,7 +89,7 @@ function foreignCode(
   return [];
 }
 
-/** The tag to which a line of the chunk belongs, or after which what Lua stumbles over begins. */
+/** Finds the tag that a line of the chunk belongs to, or the last one before the syntax error. */
 function tagFault(
   segments: readonly Segment[],
   chunk: Chunk,
@@ -98,12 +98,12 @@ function tagFault(
 ): TagFault {
   const upTo = chunk.lines.slice(0, line ?? chunk.lines.length);
   const place = upTo.findLast((each) => each !== null) ?? chunk.lines.find((each) => each !== null)!;
-  // The line that Lua names is one of the chunk.
+  // Lua's line number refers to the chunk.
   const reported = message.replace(/ at line \d+(?=\) near )/, "");
   return { segment: segments[place.index] as TemplateSegment, message: reported, line: place.line };
 }
 
-/** What stands in place of a tag that is left as it stands: nothing in it is looked for. */
+/** Converts a tag to raw text, which is not searched for references. */
 export function leftAsText(tag: TemplateSegment, template: Template): Segment {
   return { kind: "text", value: template.source(tag), place: tag.place, raw: true };
 }

@@ -1,15 +1,15 @@
-// Trim marks of template tags: what `{{-` and `-}}` take off the text beside them.
+// Trim marks of template tags: what `{{-` and `-}}` remove from adjacent text.
 
 import type { Segment } from "../../parser/types.ts";
 import { isTag } from "./quoted.ts";
 
-/** The range of a text segment's value that is left, in UTF-16 units. */
+/** Remaining range of a text segment's value, in UTF-16 units. */
 export interface Kept {
   readonly from: number;
   readonly to: number;
 }
 
-/** The ranges that are left of the text segments, by their position; other segments have none. */
+/** Returns the remaining range of each text segment; null for other segments. */
 export function trimTexts(segments: readonly Segment[]): readonly (Kept | null)[] {
   return segments.map((segment, index) => {
     if (segment.kind !== "text") return null;
@@ -21,12 +21,12 @@ export function trimTexts(segments: readonly Segment[]): readonly (Kept | null)[
   });
 }
 
-/** Units taken off the start: one line feed with the blanks around it, else all whitespace. */
+/** Returns the units to remove from the start: one line feed with the blanks around it, else all whitespace. */
 function trimStart(text: string): number {
   return (/^[ \t]*\n[ \t]*/.exec(text) ?? /^[ \t\n\v\f\r]*/.exec(text))![0].length;
 }
 
-/** Units kept at the end; the mirror image. */
+/** Returns the units to keep, removing the same from the end. */
 function trimEnd(text: string): number {
   let at = text.length;
   const skip = (units: string) => {

@@ -1,9 +1,9 @@
-// Messages whose tags are no tags.
+// Conversion of tags to plain text for documents with templates switched off.
 
 import type { Chat, Segment } from "../../parser/types.ts";
 import { isTag } from "./quoted.ts";
 
-/** Segments with one text in place of each run of texts and tags: what a document is that has tags switched off. */
+/** Merges each run of texts and tags into one text segment. */
 export function withoutTags(
   segments: readonly Segment[],
   chat: Pick<Chat, "text" | "lineAt">,

@@ -1,9 +1,9 @@
-// Markdown as HTML of a page: elements from a short list, and no attribute that a document could have written but the address of a link.
+// Conversion of Markdown to HTML: elements from a short list; link addresses are the only attributes from a document.
 
 import { alignmentOf, attributeOf, type Token } from "../markdown.ts";
 import { escaped, linkAddress } from "./escape.ts";
 
-/** Elements that a block becomes; headings stand below those of the page. */
+/** Elements for blocks; headings are below those of the page. */
 const BLOCKS: Readonly<Record<string, string>> = {
   paragraph: "p",
   blockquote: "blockquote",
@@ -16,7 +16,7 @@ const BLOCKS: Readonly<Record<string, string>> = {
 
 const INLINE: Readonly<Record<string, string>> = { strong: "strong", em: "em", s: "s" };
 
-/** A text that was read as Markdown, as HTML. `clean` takes out of each text what must not be in a page. */
+/** Converts parsed Markdown to HTML. `clean` removes from each text what must not appear in the page. */
 export function markdownHtml(tokens: readonly Token[], clean: (text: string) => string): string {
   const text = (from: string) => escaped(clean(from));
   return tokens.map((token) => blockHtml(token, text)).join("");
@@ -56,7 +56,7 @@ function blockHtml(token: Token, text: Text): string {
 }
 
 function inlineHtml(tokens: readonly Token[], text: Text): string {
-  /** For each open link whether it has an address. */
+  /** For each open link, whether it has an address. */
   const links: boolean[] = [];
   return tokens.map((token) => {
     const name = token.type.replace(/_(?:open|close)$/, "");
@@ -70,7 +70,7 @@ function inlineHtml(tokens: readonly Token[], text: Text): string {
       case "hardbreak":
         return "<br>";
       case "image":
-        // A picture from elsewhere would tell its server who reads the page.
+        // An external image would tell its server who reads the page.
         return `<span class="image">${text(`[image: ${token.content}]`)}</span> ${
           addressHtml(attributeOf(token, "src"), text)
         }`;

@@ -1,4 +1,4 @@
-// A conversation as one page that stands by itself: no script, nothing from elsewhere, nothing of a document but text.
+// A conversation as one self-contained HTML page: no scripts, no external resources, and only text from the document.
 
 import type { ReadMarkdown } from "../markdown.ts";
 import { resultWords } from "../result_words.ts";
@@ -8,34 +8,33 @@ import { escaped } from "./escape.ts";
 import { markdownHtml } from "./markdown.ts";
 import { STYLE, styleDigest } from "./style.ts";
 
-/** How a page begins. By this it is known again before another takes its place. */
+/** Start of a page. It identifies a generated page before another one replaces it. */
 export const PAGE_START = "<!doctype html>\n<!-- a conversation, made by flemma show -->\n";
 
-/** What a page is made with. */
 export interface PageOptions {
   readonly markdown: ReadMarkdown;
-  /** Applied once more to what Markdown makes of a text: a sign in the middle of a secret may have hidden it before. */
+  /** Applied again to the output of Markdown: a formatting character inside a secret may have hidden it before. */
   readonly secrets: SecretMask;
-  /** Pieces for the end of the page, each whole. @default none */
+  /** Files for the end of the page. @default none */
   readonly files?: readonly PageFile[];
 }
 
-/** A file that the conversation names, to stand in the page. */
+/** A file that the conversation mentions, to be shown in the page. */
 export interface PageFile {
-  /** As the conversation names it. */
+  /** Path as in the conversation. */
   readonly path: string;
   readonly content:
     | { readonly kind: "text"; readonly text: string }
-    /** `data` in base64, `mimeType` one of those that browsers show. */
+    /** `data` in base64; `mimeType` one that browsers show. */
     | { readonly kind: "image"; readonly mimeType: string; readonly data: string };
 }
 
-/** The page, piece by piece. */
+/** Generates the page piece by piece. */
 export async function* pageHtml(conversation: Conversation, options: PageOptions): AsyncGenerator<string> {
   const { title, settings, preamble, messages } = conversation;
   const clean = (text: string) => options.secrets.mask(text);
   const write = new Writer(options.markdown, clean);
-  // Nothing is loaded and nothing runs, whatever stands in the page: only the one style sheet counts.
+  // The policy lets nothing load or run, whatever the page contains, except the one style sheet.
   const policy = `default-src 'none'; style-src 'sha256-${await styleDigest()}'; img-src data:; ` +
     "base-uri 'none'; form-action 'none'";
   yield PAGE_START +
@@ -61,19 +60,18 @@ function amount(messages: readonly Message[]): string {
   return [counted(messages.length, "message"), ...(calls === 0 ? [] : [counted(calls, "call")])].join(", ");
 }
 
-/** Pictures that every browser shows, and that hold no script. */
+/** Image types that every browser shows and that cannot contain scripts. */
 const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 function isPicture({ mimeType, data }: { readonly mimeType: string; readonly data: string }): boolean {
   return PICTURES.has(mimeType) && /^[A-Za-z0-9+/]+=*$/.test(data);
 }
 
-/** Lines of a result that stand open; more are folded. */
+/** Lines of a result shown unfolded; longer results are folded. */
 const OPEN_LINES = 12;
-/** The same of one that tells of a failure, which people look for. */
+/** The same for a failed result, which people look for. */
 const OPEN_FAILURE_LINES = 60;
 
-/** Makes the pieces of a page. */
 class Writer {
   readonly #markdown: ReadMarkdown;
   readonly #clean: (text: string) => string;
@@ -167,7 +165,7 @@ function diffHtml(text: string): string {
   return `<pre class="diff">${lines.join("")}</pre>`;
 }
 
-/** The first line end of a `pre` does not count, so one more is put there. */
+/** Adds a line feed if the text begins with one, because HTML ignores the first one in a `pre`. */
 function pre(text: string): string {
   return `<pre>${text.startsWith("\n") ? "\n" : ""}${escaped(text.replace(/\n$/, ""))}</pre>`;
 }

@@ -1,6 +1,5 @@
-// How a page looks, in light and dark, on a telephone and on a desk.
+// The style sheet of a page, for light and dark mode, phones and desktops.
 
-/** The style sheet of every page. */
 export const STYLE = `
 :root{color-scheme:light dark;--text:#1f2328;--dim:#59636e;--page:#fff;--block:#f6f8fa;--line:#d1d9e0;--you:#1a7f37;--model:#0969da;--system:#9a6700;--call:#8250df;--bad:#cf222e;--ins:#dafbe1;--del:#ffebe9}
 @media (prefers-color-scheme:dark){:root{--text:#e6edf3;--dim:#9198a1;--page:#0d1117;--block:#161b22;--line:#3d444d;--you:#3fb950;--model:#58a6ff;--system:#d29922;--call:#bc8cff;--bad:#ff7b72;--ins:#12361f;--del:#47171c}}
@@ -55,7 +54,7 @@ img{max-width:100%;height:auto;border:1px solid var(--line);border-radius:6px}
 @media print{details>*{display:block}}
 `.replaceAll("\n", "");
 
-/** The SHA-256 of the style sheet in base64, by which a page allows it and no other. */
+/** Returns the SHA-256 of the style sheet in base64, which the page's policy allows as the only style. */
 export async function styleDigest(): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(STYLE)));
   return btoa(String.fromCharCode(...digest));

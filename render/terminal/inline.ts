@@ -1,4 +1,4 @@
-// Emphasis, code and links of Markdown as spans of a terminal.
+// Rendering of Markdown emphasis, code and links as terminal spans.
 
 import { attributeOf, type Token } from "../markdown.ts";
 import type { Color, TerminalFormat } from "./lines.ts";
@@ -10,10 +10,9 @@ const STYLES: Readonly<Record<string, Color>> = {
   s_open: "struck",
 };
 
-/** The signs that stand for a style where there are no colours. */
+/** Characters that mark a style without colors. */
 const SIGNS: Readonly<Record<string, string>> = { strong: "**", em: "*", s: "~~" };
 
-/** The spans of a text with emphasis, code and links. */
 export function inlineSpans(
   tokens: readonly Token[],
   format: TerminalFormat,
@@ -53,7 +52,7 @@ export function inlineSpans(
       case "link_close": {
         styles.pop();
         const text = spans.slice(link?.from).map((each) => each.text).join("");
-        // Where an address leads is always told: the words of a link may say something else.
+        // Always show the address, because the link text may name another one.
         const address = span(link?.address ?? "").text;
         if (address !== text && address !== `mailto:${text}`) spans.push(span(` (${address})`, "dim"));
         link = null;

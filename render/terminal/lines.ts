@@ -1,17 +1,16 @@
-// Lines for a terminal: colours where there are any, and breaks where a line is wider than the room.
+// Coloring and wrapping of terminal lines.
 
 import { cutToWidth, displayWidth } from "../../base/width.ts";
 
-/** How lines are made. */
 export interface TerminalFormat {
-  /** Cells of a line. */
+  /** Width of a line in cells. */
   readonly width: number;
   readonly colors: boolean;
 }
 
 const TAB = 8;
 
-/** Codes of the terminal for colours and the like. */
+/** ANSI codes for colors and styles. */
 const COLORS = {
   bold: 1,
   dim: 2,
@@ -27,14 +26,14 @@ const COLORS = {
 } as const;
 export type Color = keyof typeof COLORS;
 
-/** A text in a colour, or in several at once, where there are any. */
+/** Colors a text if colors are enabled. */
 export function colorize(text: string, color: Color | readonly Color[], { colors }: TerminalFormat): string {
   const list = typeof color === "string" ? [color] : color;
   if (!colors || text === "" || list.length === 0) return text;
   return `\x1b[${list.map((each) => COLORS[each]).join(";")}m${text}\x1b[0m`;
 }
 
-/** Tabs as the blanks that a terminal makes of them. */
+/** Expands tabs to spaces as a terminal does. */
 export function withoutTabs(line: string): string {
   if (!line.includes("\t")) return line;
   const [first = "", ...rest] = line.split("\t");
@@ -46,25 +45,25 @@ export function withoutTabs(line: string): string {
   }, first);
 }
 
-/** A line in pieces that fit, none of it left out. Looks only at what may fit, however long the line is. */
+/** Splits a line into pieces that fit, without loss. Each step looks only at what may fit, so long lines stay fast. */
 export function wrapped(line: string, width: number): string[] {
   const room = Math.max(width, 2);
   const pieces: string[] = [];
   let at = 0;
   for (;;) {
-    // A character is rarely longer than this, and one that is stands in several pieces.
+    // A character is rarely longer than this; a longer one is split.
     const rest = line.slice(at, at + room * 16 + 1);
     if (cutToWidth(rest, room) === rest) return [...pieces, rest];
-    // One cell more is asked for, as the sign for a cut takes one.
+    // Ask for one more cell, because the ellipsis takes one.
     const piece = cutToWidth(rest, room + 1).slice(0, -1);
-    // A single character that is wider than the room stands alone.
+    // A single character wider than the space gets its own piece.
     const taken = piece === "" ? [...rest][0]! : piece;
     pieces.push(taken);
     at += taken.length;
   }
 }
 
-/** A sentence of ours in lines, broken between words where that is possible. */
+/** Wraps one of flemma's own sentences between words if possible. */
 export function sentence(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {

@@ -1,4 +1,4 @@
-// Markdown as lines of a terminal.
+// Rendering of Markdown as terminal lines.
 
 import type { Token } from "../markdown.ts";
 import type { Color, TerminalFormat } from "./lines.ts";
@@ -7,12 +7,12 @@ import { inlineSpans } from "./inline.ts";
 import { block, drawn, filled, type Span, span, UNFOLDED } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
-/** The lines of a text that was read as Markdown, none of them wider than the look has room for. */
+/** Renders parsed Markdown as lines of at most the given width. */
 export function markdownLines(tokens: readonly Token[], format: TerminalFormat): string[] {
   return blockLines(tokens, format);
 }
 
-/** Blocks, one after another, an empty line between those that do not belong to a tight list. */
+/** Renders blocks, separated by an empty line except in tight lists. */
 function blockLines(tokens: readonly Token[], format: TerminalFormat): string[] {
   const lines: string[] = [];
   for (let at = 0; at < tokens.length;) {
@@ -26,13 +26,13 @@ function blockLines(tokens: readonly Token[], format: TerminalFormat): string[] 
   return lines;
 }
 
-/** Whether a block follows the one before it without an empty line: a list below the text of its item. */
+/** Whether a block follows without an empty line, such as a nested list after the text of its item. */
 function isTight(token: Token, inside: readonly Token[], before: Token | undefined): boolean {
   if (token.hidden || before?.hidden === true) return true;
   return token.type === "list_item_open" && (inside.length === 0 || inside[0]!.hidden);
 }
 
-/** The place of the token that closes the one at `at`; its own where it stands alone. */
+/** Returns the index of the token that closes the one at `at`, or `at` if it is self-contained. */
 function endOf(tokens: readonly Token[], at: number): number {
   let depth = 0;
   for (let end = at; end < tokens.length; end++) {
@@ -94,7 +94,7 @@ function indented(lines: readonly string[], by: string): string[] {
   return lines.map((line) => line === "" && by.trim() === "" ? "" : by + line);
 }
 
-/** The same with less room; however deep something is nested, a few cells are left. */
+/** Reduces the width, but keeps a few cells however deep the nesting. */
 function narrower(format: TerminalFormat, by: number): TerminalFormat {
   return { ...format, width: Math.max(8, format.width - by) };
 }

@@ -1,4 +1,4 @@
-// A conversation as lines of a terminal, made message by message.
+// Rendering of a conversation as terminal lines, message by message.
 
 import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";
@@ -9,17 +9,16 @@ import { type Color, colorize, type TerminalFormat } from "./lines.ts";
 import { markdownLines } from "./markdown.ts";
 import { block, drawn, filled, type Fold, note, span, UNFOLDED } from "./spans.ts";
 
-/** How a conversation is shown. */
 export interface ScreenOptions extends TerminalFormat {
-  /** Show long results, thinking and contents whole. */
+  /** Whether to show long results, thinking and contents in full. */
   readonly full: boolean;
   readonly markdown: ReadMarkdown;
 }
 
-/** What stands left of everything that somebody wrote: only lines of ours begin at the margin. */
+/** Left margin of all content from the document: only flemma's own lines begin at the edge. */
 const INDENT = "  ";
 
-/** The conversation as lines, no line end at any. */
+/** Generates the lines, without line ends. */
 export function* screenLines(conversation: Conversation, options: ScreenOptions): Generator<string> {
   const inner = { ...options, width: Math.max(10, options.width - INDENT.length) };
   const { settings, preamble, messages } = conversation;
@@ -101,7 +100,7 @@ const RESULT_FOLD: Fold = { head: 8, tail: 4 };
 
 function fieldLines({ name, kind, text }: Field, options: ScreenOptions): string[] {
   const fold = foldOf(options, INPUT_FOLD);
-  // A command is what somebody has to read.
+  // Commands are shown in full, because the person has to read them.
   if (kind === "command") return block(text, UNFOLDED, options, () => ["bold"]);
   if (kind === "diff") {
     if (text === "") return [note("nothing changes", options)];

@@ -1,21 +1,21 @@
-// Pieces of text with colours, put into lines that fit. The only way in which a document's text comes to a terminal.
+// Text with colors, wrapped into lines: the only way in which a document's text gets to a terminal.
 
 import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";
 import { type Color, colorize, type TerminalFormat, withoutTabs, wrapped } from "./lines.ts";
 
-/** A piece of text that is safe to show, in its colours. */
+/** A piece of text that is safe to show, with its colors. */
 export interface Span {
   readonly text: string;
   readonly colors: readonly Color[];
 }
 
-/** A span of a text as it stands in a document. Line ends stay; nothing else in it has an effect on a terminal. */
+/** Creates a span from a document's text. Keeps line ends, and makes all other control characters harmless. */
 export function span(text: string, ...colors: readonly Color[]): Span {
   return { text: visible(text, { lines: true }), colors };
 }
 
-/** One line of spans as the terminal gets it: neighbours of the same colours in one go. */
+/** Renders one line of spans; merges neighbors with the same colors. */
 export function drawn(spans: readonly Span[], format: TerminalFormat): string {
   let line = "";
   for (let at = 0; at < spans.length;) {
@@ -31,13 +31,13 @@ function sameColors(a: readonly Color[], b: readonly Color[]): boolean {
   return a.length === b.length && a.every((each, at) => each === b[at]);
 }
 
-/** A word with what it is made of: `a**b**c` is one word of three spans. */
+/** A word and its spans: `a**b**c` is one word of three spans. */
 interface Word {
   readonly spans: readonly Span[];
   readonly width: number;
 }
 
-/** Spans as lines of at most `width` cells, broken between words where that is possible, and at each line end. */
+/** Wraps spans into lines of at most `width` cells, between words if possible, and at each line end. */
 export function filled(spans: readonly Span[], width: number): Span[][] {
   const lines: Span[][] = [];
   let line: Span[] = [];
@@ -57,7 +57,7 @@ export function filled(spans: readonly Span[], width: number): Span[][] {
       line.push({ text: " ", colors: shared(line.at(-1)!, word.spans[0]!) });
       used++;
     }
-    // A word that is wider than a line goes on in the next one.
+    // A word wider than a line continues on the next one.
     for (const piece of broken(word, width)) {
       if (used + piece.width > width && used > 0) end();
       for (const each of piece.spans) line.push(each);
@@ -68,12 +68,12 @@ export function filled(spans: readonly Span[], width: number): Span[][] {
   return lines;
 }
 
-/** What two neighbours have in common holds for the blank between them. */
+/** Returns the colors that two neighbors share, for the space between them. */
 function shared(before: Span, after: Span): readonly Color[] {
   return before.colors.filter((each) => after.colors.includes(each));
 }
 
-/** The words, and where lines end. */
+/** Splits spans into words and line ends. */
 function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
   let open: Span[] = [];
   let width = 0;
@@ -93,7 +93,7 @@ function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
   if (open.length > 0) yield { spans: open, width };
 }
 
-/** A word that is wider than a line in pieces that are not. */
+/** Splits a word that is wider than a line into pieces that fit. */
 function broken(word: Word, width: number): readonly Word[] {
   if (word.width <= width) return [word];
   return word.spans.flatMap(({ text, colors }) =>
@@ -101,24 +101,23 @@ function broken(word: Word, width: number): readonly Word[] {
   );
 }
 
-/** What stands before each line of a block of text, and before the rest of a line that is too wide. */
+/** Prefix of each line of a block, and of the continuation of a line that is too wide. */
 const GUTTER = "│ ";
 const REST = "┆ ";
 
 /** How much of a block is shown. */
 export interface Fold {
-  /** Lines at its beginning, and at its end. */
+  /** Number of lines at the beginning; `tail` is that at the end. */
   readonly head: number;
   readonly tail: number;
 }
 
-/** Everything. */
 export const UNFOLDED: Fold = { head: Infinity, tail: 0 };
 
-/** Rows of a terminal that one line of a folded block takes at most. */
+/** Maximum rows of the terminal for one line of a folded block. */
 const MOST_ROWS = 3;
 
-/** Text as it stands, line by line behind a gutter. A folded one says how much is left out. */
+/** Renders text line by line after a gutter. A folded block says how much is hidden. */
 export function block(
   text: string,
   fold: Fold,
@@ -126,7 +125,7 @@ export function block(
   color: (line: string) => readonly Color[] = () => [],
 ): string[] {
   const all = text.replace(/\n$/, "").split("\n");
-  // One line more or less is not worth a line that says so.
+  // Hiding a single line would need a line to say so.
   const isFolded = all.length > fold.head + fold.tail + 1;
   const shown = isFolded ? all.slice(0, fold.head) : all;
   const rest = isFolded && fold.tail > 0 ? all.slice(-fold.tail) : [];
@@ -141,7 +140,7 @@ export function block(
 function blockLine(line: string, folds: boolean, format: TerminalFormat, colors: readonly Color[]): string[] {
   const room = Math.max(2, format.width - GUTTER.length);
   const most = room * MOST_ROWS;
-  // A few more characters are not worth a line that says so.
+  // Hiding a few characters would need a line to say so.
   const isCut = folds && line.length > most + room;
   const safe = withoutTabs(visible(isCut ? line.slice(0, most).toWellFormed() : line, { lines: true }));
   const pieces = wrapped(safe, room).map((piece, at) =>
@@ -150,7 +149,7 @@ function blockLine(line: string, folds: boolean, format: TerminalFormat, colors:
   return isCut ? [...pieces, note(`${REST}… ${leftOut(line.length - most, "character")}`, format)] : pieces;
 }
 
-/** A line of ours about what is not shown. */
+/** Renders a dimmed remark about hidden content. */
 export function note(text: string, format: TerminalFormat): string {
   return colorize(cutToWidth(text, format.width), "dim", format);
 }

@@ -1,4 +1,4 @@
-// A table of Markdown as lines of a terminal: columns that share the room, or one line for each cell where there is too little.
+// Rendering of a Markdown table for a terminal: in columns, or one line per cell if space is too narrow.
 
 import { displayWidth } from "../../base/width.ts";
 import { type Alignment, alignmentOf, type Token } from "../markdown.ts";
@@ -11,11 +11,11 @@ interface Cell {
   readonly alignment: Alignment;
 }
 
-/** Cells of a column below which nothing can be read in it. */
+/** Minimum width of a readable column, in cells. */
 const NARROWEST = 6;
 const BETWEEN = "  ";
 
-/** The lines of a table; `tokens` is what stands inside of it. */
+/** Renders a table; `tokens` are the tokens inside it. */
 export function tableLines(tokens: readonly Token[], format: TerminalFormat): string[] {
   const rows = rowsOf(tokens, format);
   const [head = [], ...body] = rows;
@@ -39,7 +39,7 @@ function rowsOf(tokens: readonly Token[], format: TerminalFormat): Cell[][] {
   return rows;
 }
 
-/** A width for each column: what it needs, or a fair share of the room; null where there is not enough for all. */
+/** Computes the width of each column: what it needs, or a fair share of the space; null if there is too little. */
 function columnWidths(rows: readonly (readonly Cell[])[], width: number): number[] | null {
   const needs: number[] = [];
   for (const row of rows) {
@@ -50,7 +50,7 @@ function columnWidths(rows: readonly (readonly Cell[])[], width: number): number
   }
   const room = width - BETWEEN.length * (needs.length - 1);
   if (needs.length * NARROWEST > room) return null;
-  // The narrow ones get what they need; what is left is shared by the others, again and again.
+  // Narrow columns get what they need; the others repeatedly share the rest.
   const widths = [...needs];
   let open = needs.map((_, at) => at);
   let left = room;
@@ -84,7 +84,7 @@ function padded(text: string, blanks: number, alignment: Alignment): string {
   return " ".repeat(before) + text + " ".repeat(all - before);
 }
 
-/** Each row as lines that name the column. */
+/** Renders each row as lines that begin with the column's name. */
 function listed(head: readonly Cell[], body: readonly (readonly Cell[])[], format: TerminalFormat): string[] {
   return body.flatMap((row, at) => [
     ...(at === 0 ? [] : [""]),
