@@ -1,10 +1,10 @@
-// The first block of a document: its language, its variables, and the layer of settings it is.
+// Evaluation of a document's frontmatter: its language, its variables, and its settings layer.
 
 import type { DocumentSettings, FrontmatterOptions } from "./document/first_block.ts";
 
 /**
- * Evaluates the block and resolves all layers. Nothing is thrown: what is wrong are diagnostics, and an error among
- * them means that the cycle must not go on, because a restriction may not have been applied.
+ * Evaluates the frontmatter and resolves all layers. Never throws: problems are diagnostics. After one of severity
+ * error the cycle must not continue, because a restriction may not have been applied.
  */
 export async function documentSettings(options: FrontmatterOptions): Promise<DocumentSettings> {
   const { frontmatter, preamble = null, loaded } = options;

@@ -1,4 +1,4 @@
-// Settings of one run: finds the files of each layer, and only if there is anything to read loads what reads it.
+// Loading of a run's settings: finds the files of each layer, and loads the parsers only if needed.
 
 import { type Outcome, success } from "../base/problem.ts";
 import { BUILTIN_CATALOG } from "./schema/catalog.ts";
@@ -6,9 +6,8 @@ import { DEFAULT_SETTINGS } from "./settings.generated.ts";
 import { findSources, type Loaded, type LoadOptions } from "./sources/find.ts";
 
 /**
- * Loads settings. Any mistake in a file or option stops the program: a wrong
- * policy is never half applied. The problem `config-invalid` lists every mistake, one a line, as
- * `FILE:LINE:COL: sentence`.
+ * Loads settings. Any error in a file or option stops the program: a wrong policy is never half applied. The problem
+ * `config-invalid` lists every error, one per line, as `FILE:LINE:COL: sentence`.
  */
 export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded>> {
   const sources = findSources(options);

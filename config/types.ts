@@ -1,5 +1,5 @@
-// The language of settings layers: operations on keys, what can be wrong with one, and the draft of a layer that a
-// document's first block writes to while it reads what all layers say.
+// Common types of settings layers: operations on keys, faults, and the draft of a layer that frontmatter writes to
+// while it reads all layers.
 
 import type { Outcome } from "../base/problem.ts";
 
@@ -20,7 +20,7 @@ export const LAYER_NAMES: Readonly<Record<Layer, string>> = {
 
 const RANK: Readonly<Record<Layer, number>> = { D: 0, G: 1, P: 2, R: 3, M: 4, C: 5 };
 
-/** Negative when the first layer is the weaker one. */
+/** Negative if the first layer is the weaker one. */
 export function compareLayers(a: Layer, b: Layer): number {
   return RANK[a] - RANK[b];
 }
@@ -28,9 +28,9 @@ export function compareLayers(a: Layer, b: Layer): number {
 export type Op = "set" | "append" | "prepend" | "remove";
 
 /**
- * One step of a layer's log. `path` holds canonical keys: aliases and dotted names are resolved. `["tools"]` with a
+ * One step of a layer's log. `path` contains canonical keys, with aliases and dotted names resolved. `["tools"]` with a
  * list or an item is the tool list. `value` is one item for append, prepend and remove, otherwise the whole value in
- * its long form; `null` hides what weaker layers say of an optional key.
+ * its long form; `null` hides the value of weaker layers for an optional key.
  */
 export interface Operation {
   readonly op: Op;
@@ -38,7 +38,7 @@ export interface Operation {
   readonly value: unknown;
 }
 
-/** Findings of one kind that anybody reads; a layer with more errors is in error all the same. */
+/** Maximum number of reported findings of one kind; a layer with more errors still counts as wrong. */
 export const MOST_FINDINGS = 100;
 
 export type FaultCode =
@@ -52,72 +52,72 @@ export type FaultCode =
   | "config_ignored_value"
   | "config_old_key";
 
-/** What is wrong with one key of a layer. */
+/** A fault in one key of a layer. */
 export interface Fault {
   readonly code: FaultCode;
-  /** A warning leaves the rest in force; an error blocks the cycle (M) or stops the program (other layers). */
+  /** A warning leaves the rest effective; an error blocks the cycle (M) or stops the program (other layers). */
   readonly severity: "error" | "warning";
   /** Canonical dotted key, e.g. `parameters.timeout`. */
   readonly key: string;
-  /** One full sentence without a full stop at its end. */
+  /** One full sentence without a period. */
   readonly message: string;
-  /** The nearest right word, when there is one. */
+  /** The closest valid word, if any. */
   readonly suggestion?: string;
-  /** The keys as they were written, to find the place in the source. */
+  /** The keys as written, to find the position in the source. */
   readonly written?: readonly string[];
-  /** Keys below those, where a part of the value is at fault. */
+  /** Keys below these that lead to the wrong part of the value. */
   readonly below?: readonly string[];
   /** The fault is in the last key of `written` rather than in its value. */
   readonly atKey?: boolean;
-  /** The one item of the value that is at fault, to find its place in the source. */
+  /** The wrong item of the value, to find its position in the source. */
   readonly item?: unknown;
-  /** Line of the file, 1-based, where the source knows it. */
+  /** Line of the file, 1-based, if the source provides it. */
   readonly line?: number;
 }
 
 /**
- * What a key is to somebody who reads and writes it:
- * `scalar` one value (maps included); `record` one value with members that can be read and written alone
- * (`thinking`); `list`; `object` further keys; `tools` further keys and a list of its own.
+ * The kind of a key for readers and writers: `scalar` is one value (maps included); `record` is one value whose members
+ * can be read and written separately (`thinking`); `list`; `object` contains further keys; `tools` contains further
+ * keys and is also a list.
  */
 export type KeyKind = "scalar" | "record" | "list" | "object" | "tools";
 
-/** What a layer answers, or the fault in what it was asked. */
+/** The answer of a layer, or the fault in the query. */
 export type Answer<T> = Outcome<T, Fault>;
 
 /**
- * A layer in the making: writes are checked at once and kept as operations, reads resolve all layers including what
- * was written before. Keys are given as written: aliases work, and a key may hold dots.
+ * A layer under construction: writes are checked immediately and recorded as operations; reads resolve all layers,
+ * including earlier writes. Keys are given as written: aliases work, and a key may contain dots.
  */
 export interface LayerDraft {
   readonly layer: Layer;
-  /** What was written so far, in order. */
+  /** Operations so far, in order. */
   readonly operations: readonly Operation[];
   /** Old keys (`config_old_key`), and writes without effect because this layer may not make them. */
   readonly warnings: readonly Fault[];
-  /** What the key is, or `config_unknown_key`. */
+  /** Returns the kind of the key, or `config_unknown_key`. */
   kind(keys: readonly string[]): Answer<KeyKind>;
-  /** The canonical dotted key, or `config_unknown_key`: two spellings of one key answer the same. */
+  /** Returns the canonical dotted key, equal for all spellings, or `config_unknown_key`. */
   canonical(keys: readonly string[]): Answer<string>;
   /**
-   * The resolved value: lists as arrays (a function for an assigned `auto_approve`), `null` for no value. An object
-   * answers `config_not_assignable`: it has no value of its own.
+   * Returns the resolved value: lists as arrays (a function for an assigned `auto_approve`), `null` for no value. Fails
+   * with `config_not_assignable` for an object, which has no value of its own.
    */
   read(keys: readonly string[]): Answer<unknown>;
   /**
-   * Checks and applies one write; everything wrong with it, empty when it holds. `set` takes short forms, `null`
-   * (no value) and, for an object, a plain object whose members are set in turn. `append`, `prepend` and `remove`
-   * take one item or an array. Arrays stand for sequences; an empty table of Lua is `[]`, whatever the key needs.
-   * A table with both kinds of keys is an object with its positions as keys `"1"`, `"2"`, …
+   * Checks and applies one write; returns its faults. `set` accepts short forms, `null` (no value) and, for an object,
+   * a plain object whose members are set in turn. `append`, `prepend` and `remove` accept one item or an array. Arrays
+   * represent sequences; an empty Lua table is `[]`, whatever the key requires. A table with both kinds of keys is an
+   * object with its positions as keys `"1"`, `"2"`, …
    */
   apply(op: Op, keys: readonly string[], value: unknown): readonly Fault[];
-  /** Checks that need registries: unknown tools, presets and approval names. To be asked once, after the last write. */
+  /** Checks for unknown tools, presets and approval names, which need registries. Call once, after the last write. */
   finish(): readonly Fault[];
 }
 
-/** What running a Lua block leaves besides the operations in the draft. */
+/** Result of running a Lua block, in addition to the operations in the draft. */
 export interface ChunkOutcome {
-  /** Exported template variables; null when the block raised or did not compile. */
+  /** Exported template variables; null if the block raised an error or did not compile. */
   readonly variables: Readonly<Record<string, unknown>> | null;
   /** Everything that ended the block, e.g. a syntax error or a raised configuration fault. */
   readonly problems: readonly ChunkProblem[];
@@ -125,33 +125,33 @@ export interface ChunkOutcome {
 
 /** A fault of the block itself, or of the key whose write ended it. */
 export interface ChunkProblem {
-  /** `frontmatter_lua_syntax`, `frontmatter_undefined_variable`, `frontmatter_runtime`, `file_not_found`, or a fault code. */
+  /** `frontmatter_lua_syntax`, `…_undefined_variable`, `…_runtime`, `file_not_found` or a fault code. */
   readonly code: string;
   readonly severity: "error" | "warning";
   readonly message: string;
   /** Line of the file, 1-based; the block's first line of code is line 2. */
   readonly line?: number;
-  /** The key, when the block ended because of a fault. */
+  /** The key, if a fault ended the block. */
   readonly key?: string;
   readonly suggestion?: string;
 }
 
-/** Runs a Lua block against a draft. The engine stands behind it, loaded only by whoever calls it. */
+/** Runs a Lua block against a draft. The engine is loaded only when it is called. */
 export type RunChunk = (code: string, draft: LayerDraft) => Promise<ChunkOutcome>;
 
-/** What settings know of one of the program's own tools. */
+/** Facts about a built-in tool for settings. */
 export interface BuiltinFact {
   readonly name: string;
-  /** False for one that is offered only when it is named. */
+  /** False for a tool offered only if it is named. */
   readonly enabled?: false;
-  /** Whether its input is a shell command: short rules about it hold patterns of commands, others patterns of paths. */
+  /** Whether its input is a shell command: its short rules contain command patterns, those of others path patterns. */
   readonly takesCommand?: true;
-  /** Whether it reads at a path, and changes nothing. */
+  /** Whether it only reads at a path. */
   readonly reads?: true;
-  /** What it tells of a folder that it looks through. */
+  /** What it reveals about a searched folder. */
   readonly searches?: "names" | "contents";
-  /** Whether its result may be a reference to a file, which is then attached. */
+  /** Whether its result may be a file reference, which is then attached. */
   readonly givesFiles?: true;
-  /** Whether the folder it works in is a setting. */
+  /** Whether its working folder is a setting. */
   readonly hasFolder?: true;
 }

@@ -1,30 +1,30 @@
-// Values of settings that are more than a text, a number or a list of them, and what layers add to single keys.
+// Types of structured settings values, and of what layers add to single keys.
 
-/** Unified thinking level; a number is a token budget, `false` and `0` switch thinking off. */
+/** Thinking level; a number is a token budget, `false` and `0` switch thinking off. */
 export type ThinkingLevel = "minimal" | "low" | "medium" | "high" | "max" | number | false;
 
 /** How much a model may think before it answers. */
 export interface Thinking {
-  /** The level that is asked for. */
+  /** The requested level. */
   readonly level: ThinkingLevel;
-  /** What becomes of thinking that another provider wrote. */
+  /** What to do with thinking by other providers. */
   readonly foreign: "preserve" | "drop";
 }
 
-/** Parameters of one provider; stronger than the general ones whatever layer they come from. */
+/** Parameters of one provider; they override the general ones, whatever layer they come from. */
 export type ProviderParameters = Readonly<Record<string, unknown>>;
 
-/** What a person says of a model. It replaces what the program knows of it, or of another that it is like. */
+/** A person's facts about a model. They override those known about it, or about the model it is like. */
 export interface ModelSetting {
-  /** The model whose facts hold where nothing else is said. @default the model itself, where it is known */
+  /** The model whose facts apply where this setting has none. @default the model itself, if known */
   readonly like?: string;
-  /** Tokens that prompt and reply may have together. */
+  /** Maximum tokens of prompt and reply together. */
   readonly context?: number;
-  /** Tokens that a reply may have. */
+  /** Maximum tokens of a reply. */
   readonly max_output?: number;
-  /** How requests ask it to think. */
+  /** How requests configure its thinking. */
   readonly thinking?: "adaptive" | "effort" | "budget" | "switch" | "none";
-  /** Dollars per million tokens. */
+  /** US dollars per million tokens. */
   readonly prices?: {
     readonly input: number;
     readonly output: number;
@@ -34,16 +34,16 @@ export interface ModelSetting {
   };
 }
 
-/** A writable path; with `create` it is made when it is missing. */
+/** A writable path; with `create`, it is created if missing. */
 export type RwPath = string | { readonly path: string; readonly create?: boolean };
 
-/** `example.org:443`, `*.example.org`, an address or a range of addresses. */
+/** An allow list of hosts: `example.org:443`, `*.example.org`, an address or a range of addresses. */
 export interface NetworkList {
   /** The hosts that can be reached. */
   readonly allow: readonly string[];
 }
 
-/** What one command may use; absent means unlimited. */
+/** Limits for one command; absent means unlimited. */
 export interface ResourceLimits {
   /** Seconds of processor time. */
   readonly cpu_seconds?: number;
@@ -59,24 +59,24 @@ export interface ResourceLimits {
   readonly tmp_size?: number;
 }
 
-/** A preset; the members that approval does not need are for `model = "$name"`. */
+/** A preset; members not about approval are for `model = "$name"`. */
 export interface ApprovalPreset {
-  /** Names of tools that it approves. */
+  /** Names of tools to approve. */
   readonly approve?: readonly string[];
-  /** Names of tools that it denies. */
+  /** Names of tools to deny. */
   readonly deny?: readonly string[];
-  /** The provider it switches to. */
+  /** The provider to switch to. */
   readonly provider?: string;
-  /** The model it switches to. */
+  /** The model to switch to. */
   readonly model?: string;
-  /** Parameters by their name below `parameters`, as written; `null` clears. */
+  /** Parameters by their name below `parameters`, as written; `null` clears one. */
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** Presets by name, each with its `$`. */
+/** Presets by name, including the `$`. */
 export type Presets = Readonly<Record<string, ApprovalPreset>>;
 
-/** A file of code with a resolver of approvals. */
+/** A code file with an approval resolver. */
 export interface ResolverFile {
   /** Absolute path of the module. */
   readonly path: string;
@@ -86,45 +86,45 @@ export interface ResolverFile {
   readonly name?: string;
 }
 
-/** A policy as code: answers like a resolver. */
+/** An approval policy as code; answers like a resolver. */
 export type AutoApproveFunction = (
   tool: string,
   input: Readonly<Record<string, unknown>>,
   context: { readonly toolId: string; readonly document: string | null },
 ) => unknown;
 
-/** A policy of approvals: names, `$presets` and module paths, or a function. */
+/** An approval policy: names, `$presets` and module paths, or a function. */
 export type AutoApprove = readonly string[] | AutoApproveFunction;
 
 /** The document's own approval policy. */
 export interface DocumentApproval {
-  /** The whole policy as it is for this document. */
+  /** The complete policy for this document. */
   readonly auto_approve: AutoApprove | null;
-  /** Names taken out of `auto_approve` although a preset in it may hold them. */
+  /** Names removed from `auto_approve` that a preset in it may still contain. */
   readonly excluded: readonly string[];
   /** All presets for this document; its own may replace the person's, but only in its own policy. */
   readonly presets: Presets;
-  /** It assigned a list, a function or nothing; then that is its complete policy. */
+  /** Whether the document assigned a list, a function or nothing, which is then its complete policy. */
   readonly assigned: boolean;
-  /** Tools it took out, alone or with a preset. */
+  /** Tools it removed, directly or with a preset. */
   readonly removed: readonly string[];
 }
 
-/** What layers together say of tools, besides the value of each key. */
+/** What all layers say about tools, in addition to the value of each key. */
 export interface ResolvedTools {
-  /** Names taken out of `auto_approve` although a preset in it may hold them. */
+  /** Names removed from `auto_approve` that a preset in it may still contain. */
   readonly excluded: readonly string[];
   /** Tools that an untrusted project file denies. */
   readonly denied: readonly string[];
-  /** Servers of an untrusted project. */
+  /** MCP servers of an untrusted project. */
   readonly untrusted_servers: readonly string[];
   /** Names, `$presets` and short rules approved for this run only. */
   readonly approved: readonly string[];
-  /** What the document says about `auto_approve`; null when it does not touch it. */
+  /** The document's changes to `auto_approve`; null if it has none. */
   readonly document: DocumentApproval | null;
-  /** The tool list that layers made; null = every tool that is not disabled by default. */
+  /** The tool list that layers produced; null means every tool not disabled by default. */
   readonly offered: readonly string[] | null;
-  /** What layers took out of a list that includes every tool registered later; null where `offered` is complete. */
+  /** Names removed from a list that includes every tool registered later; null if `offered` is complete. */
   readonly left_out: readonly string[] | null;
   /** Presets that layers define. */
   readonly presets: Presets;
@@ -132,21 +132,21 @@ export interface ResolvedTools {
   readonly named: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** The list of skills, resolved. */
+/** The resolved list of skills. */
 export interface ResolvedSkills {
-  /** Names, in which `*` stands for any characters. */
+  /** Names; `*` matches any characters. */
   readonly names: readonly string[];
-  /** Names that are left out all the same. */
+  /** Names to exclude from these. */
   readonly excluded: readonly string[];
 }
 
-/** Variables that other settings make credentials. */
+/** Variables that are credentials because of other settings. */
 export interface CredentialVariables {
-  /** Variables with the keys of the person's own servers; withheld like those of known providers. */
+  /** Variables with keys of the person's own servers; withheld like those of known providers. */
   readonly keys: readonly string[];
 }
 
-/** The variable with the key of a person's own server, by the server's name in settings. */
+/** Returns the variable with the key of the person's own server, by its name in the settings. */
 export function ownKeyVariable(name: string): string {
   return `${name.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`;
 }

@@ -1,13 +1,13 @@
-// What people write who know another agent, and what it is called here. Data; add a row where a word is missing.
+// Names from other agents, with their equivalents here. Add a row for a missing word.
 
 import { SANDBOX_MODES } from "./values.ts";
 
 interface Hint {
-  /** Names as they are written elsewhere; blanks between them. Case, `-` and `_` make no difference. */
+  /** Names in other programs, separated by spaces. Case, `-` and `_` do not matter. */
   readonly words: string;
   /** Ends the sentence that begins with the unknown key. */
   readonly says: string;
-  /** Whoever writes this means to take rights away, and where that is done here. */
+  /** Set if the name restricts rights: the key that does so here. */
   readonly restricts?: string;
 }
 
@@ -186,7 +186,7 @@ const HINTS: readonly Hint[] = [
   { words: "parallel concurrency max_parallel parallel_tool_calls", says: "that is tools.max_concurrent" },
   { words: "retries max_retries retry", says: "failed requests are tried again by themselves" },
   { words: "flemma opt settings config options", says: "what it holds is written one level higher" },
-  // What is not a setting here.
+  // Not settings here.
   { words: "mcpServers mcp_servers servers", says: "servers of tools are mcp.servers.NAME" },
   {
     words:
@@ -230,21 +230,21 @@ const BY_WORD: ReadonlyMap<string, Hint> = new Map(
   HINTS.flatMap((hint) => hint.words.split(/\s+/).map((word) => [plainly(word), hint] as const)),
 );
 
-/** What an unknown key is called here, as the end of a sentence; null when nobody knows the word. */
+/** Returns the equivalent of an unknown key, as the end of a sentence; null if the word is unknown. */
 export function foreignHint(path: readonly string[], name: string): string | null {
   const whole = BY_WORD.get(plainly([...path, name].join(".")));
   return (whole ?? BY_WORD.get(plainly(name)))?.says ?? null;
 }
 
-/** Where that which a foreign word restricts is restricted here; null when the word restricts nothing. */
+/** Returns the key here that restricts what a foreign word restricts; null if it restricts nothing. */
 export function foreignRestriction(name: string): string | null {
-  // A single common word says nothing on its own; what joins words, or is known as a rule, does.
+  // A single common word proves nothing; compound words and known names for rules do.
   const isRule = /[-_]|[a-z][A-Z]/.test(name) || plainly(name) === "permissions" ||
     plainly(name) === "permission";
   return isRule ? BY_WORD.get(plainly(name))?.restricts ?? null : null;
 }
 
-/** Tools as others call them, by the name they have here. */
+/** Names of tools in other programs, by their name here. */
 const FOREIGN_TOOLS: Readonly<Record<string, string>> = {
   bash:
     "shell terminal exec execute execute_command exec_command run_command run_shell_command run_terminal_cmd cmd sh BashTool",
@@ -260,7 +260,7 @@ const TOOL_BY_WORD: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The tool that somebody means who calls it as another agent does. */
+/** Returns the tool that another agent calls by this name. */
 export function foreignTool(name: string): string | null {
   return TOOL_BY_WORD.get(plainly(name)) ?? null;
 }

@@ -1,12 +1,12 @@
-// Keys that a settings file may hold and that are no settings (any more): of earlier versions, and of flemma.nvim.
+// Keys without effect in settings files: from earlier versions, and from flemma.nvim.
 
-/** What became of a key. */
+/** What happened to a key. */
 export interface OldKey {
   /** Ends the sentence that begins with the key. */
   readonly says: string;
-  /** The key that took its place, and that what is written goes to. */
+  /** The key that replaces it and receives its value. */
   readonly now?: readonly string[];
-  /** The editor plugin flemma.nvim reads it. Editors accept it in a settings file, so that one file serves both. */
+  /** The editor plugin flemma.nvim reads it. Editors accept it, so that one settings file can serve both programs. */
   readonly isEditors?: boolean;
 }
 
@@ -16,7 +16,7 @@ const EDITORS: OldKey = {
 };
 const NEWER: OldKey = { says: "has no effect here; it belongs to newer versions of flemma.nvim" };
 
-/** Add a row when a key goes away or gets another name. */
+/** Add a row when a key is removed or renamed. */
 export const OLD_KEYS: Readonly<Record<string, OldKey>> = {
   "ui.usage": EDITORS,
   "ui.progress": EDITORS,
@@ -44,7 +44,7 @@ export const OLD_KEYS: Readonly<Record<string, OldKey>> = {
   "tools.jobs": NEWER,
 };
 
-/** What became of the key; null for any other. */
+/** Returns what happened to the key; null for any other. */
 export function oldKey(key: string): OldKey | null {
   return Object.hasOwn(OLD_KEYS, key) ? OLD_KEYS[key]! : null;
 }

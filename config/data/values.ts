@@ -1,6 +1,6 @@
-// Words that stand for values elsewhere, and what to write here. Data.
+// Words used for values in other programs, with their equivalents here.
 
-/** Modes of a sandbox as other agents name them. */
+/** Sandbox modes of other agents. */
 export const SANDBOX_MODES: Readonly<Record<string, string>> = {
   "read-only": "{ policy: { rw_paths: [] } }",
   "workspace-write": "true",
@@ -25,7 +25,7 @@ const FALSE_WORDS: ReadonlySet<string> = new Set([
   "never",
 ]);
 
-/** What to write for a word that stands where `true` or `false` belongs; undefined when it means neither. */
+/** Suggests `true` or `false` for a word used instead; undefined if it means neither. */
 export function switchHint(value: unknown): string | undefined {
   const plain = typeof value === "string" ? value.trim().toLowerCase() : value;
   const meant = plain === 1 || TRUE_WORDS.has(String(plain))
@@ -37,14 +37,14 @@ export function switchHint(value: unknown): string | undefined {
   return typeof value === "string" ? `"${value}" is a word here; write ${meant}` : `write ${meant}`;
 }
 
-/** What to write for a text that stands where a number belongs; undefined when it holds none. */
+/** Suggests a number for a text used instead; undefined if it does not contain one. */
 export function numberHint(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const number = value.trim() === "" ? NaN : Number(value.replaceAll("_", ""));
   return Number.isFinite(number) ? `"${value}" is a text; write ${number}` : undefined;
 }
 
-/** A group that a lone `true` or `false` may stand for. */
+/** Expands a lone `true` or `false` to a group with `enabled`. */
 export function asEnabled(value: unknown): Record<string, unknown> | undefined {
   return typeof value === "boolean" ? { enabled: value } : undefined;
 }

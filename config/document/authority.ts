@@ -1,4 +1,4 @@
-// What a first block comes to where it says what may run and how: the part of it that a person agrees to.
+// The part of the frontmatter about what may run and how, which the person has to agree to.
 
 import { isObject } from "../../base/is_object.ts";
 import { type LayerLog, resolveScalar } from "../layers/log.ts";
@@ -10,33 +10,33 @@ import type { Operation } from "../types.ts";
 
 export interface Authority {
   /**
-   * The values in a form that is the same for the same values, however the block spells them. Where one is a function,
-   * which has no value to compare, it holds the whole block.
+   * Canonical text of the values, independent of how the block writes them. If one is a function, which cannot be
+   * compared, it contains the whole block.
    */
   readonly text: string;
-  /** Each of its operations in words. */
+  /** A description of each operation. */
   readonly lines: readonly string[];
 }
 
-/** Keys that say what may run and how; those below them belong to them. */
+/** Keys about what may run and how, including all keys below them. */
 const KEYS = ["sandbox", "tools.auto_approve", "tools.presets", "presets", "tools.require_approval"];
 
-/** What the operations of a first block come to; `code` is its text. Without a block: nothing. */
+/** Extracts the authority from the frontmatter's operations; `code` is its text. Empty without frontmatter. */
 export function authorityOf(logs: readonly LayerLog[], code: string | null): Authority {
   const log = logs.find(({ layer }) => layer === "M");
   const stated = byKey((log?.operations ?? []).filter(({ path }) => isAuthority(path.join("."))));
   return { text: canonical(stated, code), lines: [...stated.values()].flat().map(inWords) };
 }
 
-/** Everything a first block says but parameters and the like, which need no trust. */
+/** Everything that frontmatter sets except parameters and other settings that need no trust. */
 export interface StatedAuthority {
-  /** As `Authority.text`, over all of it; empty when it says nothing. */
+  /** Like `Authority.text`, for all of it; empty if there is nothing. */
   readonly text: string;
-  /** Whether all of it takes rights away. */
+  /** Whether all of it only restricts rights. */
   readonly narrows: boolean;
 }
 
-/** What the operations of a first block say; `code` is its text. */
+/** Extracts what the frontmatter's operations set; `code` is its text. */
 export function findStatedAuthority(logs: readonly LayerLog[], code: string | null): StatedAuthority {
   const others = logs.filter(({ layer }) => layer !== "M");
   const operations = (logs.find(({ layer }) => layer === "M")?.operations ?? [])
@@ -57,7 +57,7 @@ function keyAt(path: readonly string[]): Key {
   return node;
 }
 
-/** The operations of each key; what was said before is replaced by a value that is set. */
+/** Groups operations by key; `set` discards earlier operations. */
 function byKey(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
   const found = new Map<string, readonly Operation[]>();
   for (const operation of operations) {
@@ -67,7 +67,7 @@ function byKey(operations: readonly Operation[]): ReadonlyMap<string, readonly O
   return found;
 }
 
-/** A text that is the same for the same values, in whatever order the keys were written. */
+/** Returns a text that is equal for equal values, in any order of keys. */
 function canonical(stated: ReadonlyMap<string, readonly Operation[]>, code: string | null): string {
   const values = [...stated].sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, operations]) => [key, operations.map(({ op, value }) => [op, ordered(value)])]);
@@ -79,7 +79,7 @@ function isAuthority(key: string): boolean {
   return KEYS.some((name) => key === name || key.startsWith(`${name}.`));
 }
 
-/** The value with members in the order of their names: tables of Lua have none of their own. */
+/** Sorts members by name, because Lua tables have no order. */
 function ordered(value: unknown): unknown {
   if (typeof value === "function") return "function";
   if (Array.isArray(value)) return value.map(ordered);

@@ -1,4 +1,4 @@
-// Evaluates a document's first block: JSON and YAML here, Lua by the engine that is handed in.
+// Evaluation of a document's frontmatter: JSON and YAML here, Lua by the given engine.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Diagnostic, Frontmatter, Preamble } from "../../parser/types.ts";
@@ -20,37 +20,37 @@ import { idleSettings, mentionsSettings } from "./idle_settings.ts";
 import { settingsWord } from "../schema/words.ts";
 import { writeTree } from "../layers/write_tree.ts";
 
-/** A diagnostic of the block, with what an editor can offer. */
+/** A diagnostic of the frontmatter, with details for editors. */
 export interface FrontmatterDiagnostic extends Diagnostic {
-  /** The key that is at fault. */
+  /** The key with the error. */
   readonly key?: string;
-  /** The nearest right word. */
+  /** The closest valid word. */
   readonly suggestion?: string;
-  /** The line at fault, 1-based, where it is known; `start` and `end` are the whole block. */
+  /** Line of the error, 1-based, if known; `start` and `end` span the whole block. */
   readonly line?: number;
 }
 
-/** What a first block comes to: the settings of one document, and the variables its templates see. */
+/** Evaluated frontmatter: settings of one document, and variables of its templates. */
 export interface FirstBlock {
-  /** What holds for the document, with all other layers. */
+  /** The effective settings of the document, with all other layers. */
   readonly settings: Settings;
-  /** Variables of its templates by name. */
+  /** Template variables by name. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** What is wrong with it. */
+  /** Problems in the frontmatter. */
   readonly diagnostics: readonly FrontmatterDiagnostic[];
 }
 
 export interface DocumentSettings extends FirstBlock {
-  /** All layers with the document's among them. */
+  /** All layers, including the document's. */
   readonly logs: readonly LayerLog[];
 }
 
 export interface FrontmatterOptions {
   readonly loaded: Loaded;
   readonly frontmatter: Frontmatter | null;
-  /** What stands before the first message beside the block: something there may have been meant to be it. @default none */
+  /** Text before the first message other than the block; it may be misplaced frontmatter. @default none */
   readonly preamble?: Preamble | null;
-  /** Runs a Lua block. Without it such a block is an error: nobody knows what it would allow or forbid. */
+  /** Runs a Lua block. Without it such a block is an error, because its restrictions would be unknown. */
   readonly runLua?: RunChunk;
   /** Names of the template environment that a variable may not replace. */
   readonly reserved?: ReadonlySet<string>;
@@ -59,11 +59,11 @@ export interface FrontmatterOptions {
 interface BlockResult {
   readonly variables: Readonly<Record<string, unknown>> | null;
   readonly problems: readonly ChunkProblem[];
-  /** The line of the file a fault is in, where the language tells. */
+  /** Returns the line of a fault in the file, if the language provides it. */
   readonly lineOf?: (fault: Fault) => number | undefined;
 }
 
-/** Characters; a block may raise texts of any length. */
+/** In characters; a block may raise texts of any length. */
 const LONGEST_MESSAGE = 1000;
 
 const LANGUAGES = ["lua", "json", "yaml", "yml"];
@@ -83,7 +83,7 @@ export async function evaluate(options: BlockOptions): Promise<DocumentSettings>
     ...result.problems,
     ...idleVariables(result.variables ?? {}, frontmatter),
     ...[...draft.finish(), ...draft.warnings].map((fault) => located(fault, result.lineOf)),
-    // What the other layers got wrong was told when they were loaded.
+    // Faults of other layers were reported when they were loaded.
     ...effective.faults.filter((fault) => fault.layer === "M").map(problemOf),
   ];
   const unique = new Map(problems.map((problem) => [`${problem.line} ${problem.message}`, problem]));
@@ -95,7 +95,7 @@ export async function evaluate(options: BlockOptions): Promise<DocumentSettings>
   };
 }
 
-/** Variables that are named as if they were settings: they set nothing, whatever they were meant to. */
+/** Reports variables with names of settings: they have no effect. */
 function idleVariables(
   variables: Readonly<Record<string, unknown>>,
   { code, language }: Frontmatter,
@@ -106,7 +106,7 @@ function idleVariables(
   }));
 }
 
-/** Reads or runs the block as its language wants it. */
+/** Reads or runs the block according to its language. */
 async function resultOf(options: BlockOptions, draft: LayerDraft): Promise<BlockResult> {
   const { frontmatter, runLua } = options;
   const language = frontmatter.language.toLowerCase();
@@ -139,7 +139,7 @@ async function resultOf(options: BlockOptions, draft: LayerDraft): Promise<Block
   };
 }
 
-/** What stands before the first message as if it were settings, and is in no first block. */
+/** Reports text before the first message that looks like settings but is not in frontmatter. */
 export function misplaced(preamble: Preamble, hasBlock: boolean): FrontmatterDiagnostic[] {
   return misplacedBlocks(preamble, hasBlock).map(({ end, ...problem }) =>
     diagnosticOf({ start: problem.line, end }, problem)
@@ -154,7 +154,7 @@ function runJson(code: string, draft: LayerDraft, options: DataOptions): BlockRe
   return runData(parsed.value.value, draft, options, lineIn(parsed.value, options.loaded.catalog));
 }
 
-/** Where a fault below `flemma` stands in the file, whose first line is the fence. */
+/** Finds the line of a fault below `flemma` in the file, whose first line is the fence. */
 function lineIn(tree: SourceTree, catalog: Catalog): (fault: Fault) => number {
   const places = new Places(tree, catalog, ["flemma"]);
   return (fault) => Number(places.of(fault).split(":")[0]) + 1;
@@ -187,7 +187,7 @@ async function runYaml(
   return runData(tree.value, draft, options, lineIn(tree, options.loaded.catalog));
 }
 
-/** Member `flemma` is settings, every other one a template variable. */
+/** Treats the member `flemma` as settings, and all others as template variables. */
 function runData(
   value: unknown,
   draft: LayerDraft,
@@ -211,7 +211,7 @@ function runData(
   const { flemma, ...members } = value;
   const kept: [string, unknown][] = [];
   for (const [name, member] of Object.entries(members)) {
-    // No variable, but perhaps a setting in the wrong place.
+    // Null is not a variable, but may be a misplaced setting.
     if (member === null && settingsWord(name) === null) continue;
     if (options.reserved?.has(name)) {
       problems.push({
@@ -235,7 +235,7 @@ function runData(
       });
     }
   }
-  // Made from entries, so that no name is special.
+  // `fromEntries` treats no name specially.
   return { variables: Object.fromEntries(kept), problems, lineOf };
 }
 
@@ -255,7 +255,6 @@ function problemOf({ code, severity, key, message, suggestion, line }: Fault): C
   };
 }
 
-/** A finding as a diagnostic of the whole block. */
 function diagnosticOf(
   frontmatter: Pick<Frontmatter, "start" | "end">,
   problem: ChunkProblem,

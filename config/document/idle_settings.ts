@@ -1,13 +1,13 @@
-// What a first block holds as if it set something, where it can only be a variable or nothing at all.
+// Detection of frontmatter content that looks like settings but has no effect.
 
 import { isObject } from "../../base/is_object.ts";
 import { holdsRules, holdsSettings, settingsIn, type SettingsWord, settingsWord } from "../schema/words.ts";
 import type { ChunkProblem } from "../types.ts";
 
 /**
- * The variables of a block that are named like settings.
+ * Reports variables of a block that have names of settings.
  *
- * @returns errors; `line` counts lines of the code from 1, where the name is found in it
+ * @returns errors; `line` is the line of the code from 1 where the name was found
  */
 export function idleSettings(
   variables: Readonly<Record<string, unknown>>,
@@ -31,13 +31,13 @@ export function idleSettings(
   });
 }
 
-/** Whether a value that is no table of members was meant to set something: a list of settings, or lines of Lua. */
+/** Whether a value that is not a table was meant as settings: a list of settings, or lines of Lua. */
 export function mentionsSettings(value: unknown): boolean {
   if (typeof value === "string") return settingsIn(value) !== null;
   return Array.isArray(value) && value.some((item) => isObject(item) && nameInside(item) !== null);
 }
 
-/** The first member of a table whose name means settings. */
+/** Returns the first member of a table whose name means a setting. */
 function nameInside(table: Readonly<Record<string, unknown>>): string | null {
   return Object.keys(table).find((name) => settingsWord(name) !== null) ?? null;
 }

@@ -1,5 +1,5 @@
-// Runs the Lua of a document's first block: settings go to the draft, globals become variables of the templates, and
-// whatever ends the block becomes a problem with its line.
+// Execution of Lua frontmatter: settings go to the draft, globals become template variables, and errors become problems
+// with their line.
 
 import type { ChunkOutcome, ChunkProblem, LayerDraft } from "../types.ts";
 import type { Cell, HostFunction, Raised } from "../../lua/vm/cell.ts";
@@ -10,9 +10,9 @@ import { nearest } from "../../base/names.ts";
 import { Options } from "./lua_options.ts";
 import { toValue } from "../../lua/vm/values.ts";
 
-/** Name of the chunk, as it stands in messages of Lua. */
+/** Name of the chunk in Lua's messages. */
 const CHUNK = "frontmatter";
-/** What a printed line counts as besides its length: somebody has to scroll past it. */
+/** Steps charged per printed line in addition to its length, because people have to scroll past it. */
 const STEPS_PER_LINE = 1000;
 
 export interface BlockOptions {
@@ -21,7 +21,7 @@ export interface BlockOptions {
   readonly include: HostFunction;
 }
 
-/** What a block leaves: the outcome for the settings, and where its variables are kept for the templates. */
+/** Result of a block: the outcome for the settings, and the registry slot of its variables. */
 export interface Block {
   readonly outcome: ChunkOutcome;
   readonly variables: number | null;
@@ -46,7 +46,7 @@ export function runBlock(
       pushFlemma: () => settings.pushFlemma(),
     });
     known = [...environment.builtins];
-    // One line more in front: the block's first line of code is line 2 of the file.
+    // One extra line in front, because the block's first line of code is line 2 of the file.
     const fault = cell.load(`\n${code}`, CHUNK);
     if (fault !== null) {
       syntax = {
@@ -71,7 +71,7 @@ export function runBlock(
   return { outcome: { variables: null, problems: problemsOf(raised, known) }, variables: null };
 }
 
-/** `print` as Lua has it: `tostring` of each, tabs between. */
+/** Creates `print` as in Lua: `tostring` of each argument, separated by tabs. */
 function printer(print: (line: string) => void): HostFunction {
   return (cell: Cell) => {
     const texts: string[] = [];
@@ -114,7 +114,7 @@ function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkPro
   if (detail instanceof IncludeFault && detail.code === "file_not_found") {
     return [{ code: detail.code, severity: "error", message, ...line }];
   }
-  // `^` binds tighter than `+` and `-`, so it met the texts beside it and no list.
+  // `^` binds tighter than `+` and `-`, so it was applied to adjacent texts instead of a list.
   const hint = /attempt to pow a 'string'/i.test(message)
     ? '; put the part with ^ in parentheses first, as in (list ^ "x") + "y"'
     : "";
@@ -123,6 +123,6 @@ function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkPro
 }
 
 function record(value: unknown): Record<string, unknown> {
-  // A table without members reads as an empty list.
+  // A table without members is converted to an empty list.
   return Array.isArray(value) ? {} : value as Record<string, unknown>;
 }

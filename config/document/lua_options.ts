@@ -1,4 +1,4 @@
-// `flemma.opt`: tables that stand for the settings tree, through which a Lua block reads all layers and writes its own.
+// `flemma.opt`: Lua tables that represent the settings tree, to read all layers and write the document's own.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Fault, KeyKind, LayerDraft, Op } from "../types.ts";
@@ -8,7 +8,7 @@ import type { Library } from "../../lua/library/library.ts";
 import { settingsWord } from "../schema/words.ts";
 import { keepFunction, pushValue, toValue } from "../../lua/vm/values.ts";
 
-/** A read or write of settings was at fault. */
+/** Wraps faults of a read or write of settings. */
 export class SettingsFaults {
   constructor(readonly faults: readonly Fault[]) {}
 }
@@ -20,18 +20,18 @@ const METHODS: Readonly<Record<string, Op>> = {
   set: "set",
 };
 const OPERATORS: Readonly<Record<string, Op>> = { __add: "append", __sub: "remove", __pow: "prepend" };
-/** What a function in Lua is called with, in place of our own arguments. There are no buffers here. */
+/** Passed to Lua functions as the buffer number, because there are no editor buffers here. */
 const BUFFER_NUMBER = 1;
 
-/** Makes the tables of one document. Has to be used inside `cell.enter`. */
+/** Creates the tables for one document. Use it inside `cell.enter`. */
 export class Options {
   readonly #cell: Cell;
   readonly #draft: LayerDraft;
   readonly #paths: (readonly string[])[] = [];
-  /** Numbers of the paths, so that a loop over the same settings makes no new ones. */
+  /** Indexes of paths, so that loops over the same settings add no new ones. */
   readonly #numbers = new Map<string, number>();
   readonly #mark: number;
-  /** Where the `flemma` table is kept that the block was given. */
+  /** Registry slot of the `flemma` table given to the block. */
   #flemma = 0;
   readonly #metatable: number;
   readonly #methods: Readonly<Record<string, number>>;
@@ -40,7 +40,7 @@ export class Options {
     this.#cell = cell;
     this.#draft = draft;
     cell.pushTable();
-    // Only we have this key, so a chunk can neither read nor replace what is kept under it.
+    // Lua code never gets this key, so it can neither read nor replace what is stored under it.
     this.#mark = cell.keep();
     this.#methods = Object.fromEntries(
       Object.entries(METHODS).map(([name, op]) => {
@@ -65,8 +65,8 @@ export class Options {
   }
 
   /**
-   * Pushes the `flemma` table. Its one member is `opt`; whatever else is written to it looks like a setting and would
-   * set nothing.
+   * Pushes the `flemma` table. Its only member is `opt`; writing any other member raises an error, because it would
+   * look like a setting but have no effect.
    */
   pushFlemma(): void {
     const cell = this.#cell;
@@ -89,7 +89,7 @@ export class Options {
     this.#flemma = cell.keep();
   }
 
-  /** Ends the block when its `flemma` was replaced: what was written to another table set nothing. */
+  /** Stops the block if it replaced `flemma`: writes to another table have no effect. */
   checkFlemma(environment: number): void {
     const cell = this.#cell;
     cell.pushKept(environment);
@@ -105,14 +105,14 @@ export class Options {
     }
   }
 
-  /** Ends the block when the value on top, which it returned, holds settings; takes the value off. */
+  /** Stops the block if it returned settings, which have no effect; pops the returned value. */
   checkReturned(): void {
     const cell = this.#cell;
     if (cell.type(-1) === TYPE.table && this.#pathAt(-1) === null) {
       cell.pushNil();
       while (cell.next(-2)) {
         cell.pop(1);
-        // Asked of a copy: reading a number as text would change the key under the loop.
+        // Only text keys are read: reading a number as text would change the key during iteration.
         const name = cell.type(-1) === TYPE.string ? cell.text(-1) : null;
         if (name !== null && settingsWord(name)?.sure) {
           this.#withoutEffect(name, `the block returns "${name}", and what a block returns sets nothing`);
@@ -168,8 +168,8 @@ export class Options {
   }
 
   /**
-   * A function stands for a list where one was assigned, so adding to it is told in the words of the settings and not
-   * as "attempt to index a function value". All functions of a state share these answers.
+   * A function may replace a list, so adding to it gets an error about settings instead of "attempt to index a function
+   * value". All functions of a Lua state share this metatable.
    */
   #explainFunctions(): void {
     const cell = this.#cell;
@@ -222,7 +222,7 @@ export class Options {
     return number;
   }
 
-  /** The keys that a table stands for; null for an ordinary value. */
+  /** Returns the keys that a table represents; null for an ordinary value. */
   #pathAt(index: number): readonly string[] | null {
     const cell = this.#cell;
     if (cell.type(index) !== TYPE.table) return null;
@@ -270,7 +270,7 @@ export class Options {
     const target = [...path, cell.text(2)!];
     const source = this.#pathAt(3);
     if (source !== null) {
-      // What `+`, `-` and `^` answer is assigned back to where it came from; the work is done already.
+      // The result of `+`, `-` or `^` is assigned back to its source; the operator has already applied it.
       if (this.#canonical(source) === this.#canonical(target)) return 0;
       return this.#refuse(target, `"${target.join(".")}" cannot be set to another part of flemma.opt`);
     }
@@ -300,7 +300,7 @@ export class Options {
     this.#check(this.#draft.apply(op, path, value));
   }
 
-  /** The value at `index` without Lua; functions take what a policy is called with. */
+  /** Converts the Lua value at `index`; functions become callbacks with a policy's arguments. */
   #plain(index: number, path: readonly string[]): unknown {
     const cell = this.#cell;
     if (cell.type(index) === TYPE.function) return keepFunction(cell, index, policyArguments);
@@ -354,7 +354,7 @@ export class Options {
   }
 }
 
-/** What Lua is given for a call: the tool's name, a copy of its input, and names as the founding pages have them. */
+/** Returns the Lua arguments for a call: the tool's name, a copy of its input, and a context as in flemma.nvim. */
 function policyArguments([tool, input, context]: readonly unknown[]): readonly unknown[] {
   const { toolId, document } = isObject(context) ? context : {};
   return [tool, input, { tool_id: toolId, bufnr: BUFFER_NUMBER, filename: document }];

@@ -1,5 +1,5 @@
-// The Lua side of one document in one run: the block is run once, its functions stay callable, and templates go on in
-// the same cell. The engine is loaded when it is first needed.
+// The Lua state of one document for one run: the block runs once, its functions stay callable, and templates continue
+// in the same cell. The engine loads on first use.
 
 import type { ChunkOutcome, LayerDraft } from "../types.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
@@ -7,16 +7,16 @@ import type { HostFunction } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
 import type { CellWorld } from "../../lua/library/host.ts";
 
-/** Makes the `include` function of a file: paths are relative to its folder. */
+/** Creates the `include` function of a file: paths are relative to its folder. */
 export type IncludeMaker = (engine: Engine, filename: string | null) => HostFunction;
 
 export interface LuaSessionOptions {
-  /** Absolute path of the document; null when it is unsaved. */
+  /** Absolute path of the document; null if unsaved. */
   readonly filename: string | null;
   readonly world: CellWorld;
-  /** Default: `DEFAULT_LIMITS`. */
+  /** @default `DEFAULT_LIMITS` */
   readonly limits?: Limits;
-  /** Takes what `print` in the block writes: one line without its line end. */
+  /** Receives each line that `print` writes in the block, without line end. */
   readonly print: (line: string) => void;
   readonly loadInclude: () => Promise<IncludeMaker>;
 }
@@ -30,12 +30,12 @@ export class LuaSession {
     this.options = options;
   }
 
-  /** Where the table with the block's variables is kept in the cell; null when no block exported any. */
+  /** Registry slot of the table with the block's variables; null if no block exported any. */
   get variables(): number | null {
     return this.#variables;
   }
 
-  /** The one cell of this document, started at the first call. A cell that a chunk broke is replaced by an empty one. */
+  /** Returns the document's cell, created on first use. A cell broken by a chunk is replaced by an empty one. */
   async engine(): Promise<Engine> {
     this.#engine ??= this.#start();
     const engine = await this.#engine;
@@ -45,7 +45,7 @@ export class LuaSession {
     return await this.#engine;
   }
 
-  /** Runs the document's Lua block against the draft of its layer; a `RunChunk` that can be handed on as it is. */
+  /** Runs the document's Lua block against its draft; bound, so that it can be passed as a `RunChunk`. */
   readonly run = async (code: string, draft: LayerDraft): Promise<ChunkOutcome> => {
     const [{ runBlock }, engine, makeInclude] = await Promise.all([
       import("./lua_block.ts"),

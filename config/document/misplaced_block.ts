@@ -1,42 +1,42 @@
-// Text before the first message that reads as a first block and is none: in a wrong line, in a wrong fence, or in none.
-// What somebody wrote there to restrict has no effect, so it may not go by in silence.
+// Detection of misplaced frontmatter before the first message: on a wrong line, in a wrong fence, or without one. It
+// may be a restriction that has no effect, so it must not pass silently.
 
 import type { Preamble } from "../../parser/types.ts";
 import { settingsIn, type SettingsWord } from "../schema/words.ts";
 import type { ChunkProblem } from "../types.ts";
 
-/** A finding with the lines it is about, 1-based. */
+/** A problem with the lines it is about, 1-based. */
 export interface MisplacedBlock extends ChunkProblem {
   readonly line: number;
   readonly end: number;
 }
 
-/** A piece of the preamble that somebody set off from the rest. */
+/** A delimited piece of the preamble. */
 interface Piece {
-  /** Lines of the document, 1-based, with what opens and closes it. */
+  /** Lines of the document, 1-based, including delimiters. */
   readonly start: number;
   readonly end: number;
   readonly code: string;
-  /** The language it says, lower case; empty when it says none. */
+  /** Its language in lower case; empty if it states none. */
   readonly language: string;
-  /** Why it is no first block although it is one in every other respect; null when only its place is wrong. */
+  /** Why it is not frontmatter although it looks like it; null if only its position is wrong. */
   readonly flaw: string | null;
-  /** Nothing but blank lines stand above it. */
+  /** Whether only blank lines precede it. */
   readonly isFirst: boolean;
 }
 
 const LANGUAGES: ReadonlySet<string> = new Set(["lua", "json", "yaml", "yml"]);
-/** A line that opens a fence, with what follows the ticks. */
+/** An opening fence, with the text after its ticks. */
 const FENCE = /^(?<indent>[ \t]*)(?<ticks>`{3,}|~{3,})(?<info>[^`]*)$/;
-/** Fences of front matter in other programs, with the language that they hold there. */
+/** Frontmatter delimiters of other programs, with their language. */
 const FRONT_MATTER: Readonly<Record<string, string>> = { "---": "yaml", "+++": "toml", ";;;": "json" };
-/** A settings file pasted without any fence: words that stand in no prose at the beginning of a line. */
+/** Detects a settings file pasted without a fence by words that do not begin a line of prose. */
 const isSure = (word: SettingsWord, name: string) => word.sure && name === name.toLowerCase();
 
 /**
- * What is wrong with the text before the first message.
+ * Reports problems with the text before the first message.
  *
- * @param hasBlock the document has a first block, so that further ones cannot be meant to be it
+ * @param hasBlock whether the document has frontmatter, so that further blocks cannot be meant as frontmatter
  */
 export function misplacedBlocks(preamble: Preamble, hasBlock: boolean): MisplacedBlock[] {
   const { pieces, rest } = split(preamble);
@@ -67,7 +67,7 @@ function findingsOf(piece: Piece, hasBlock: boolean): MisplacedBlock[] {
       `the block in line ${start} is no first block, because one stands above it already; it sets nothing`;
     return [problem("warning", message, start, end)];
   }
-  // An accident, whatever it holds: a line got in front of the block.
+  // Probably an accident, whatever it contains: a line was inserted before the block.
   const slipped = flaw === null && isFirst;
   const severity = setting !== null || slipped ? "error" : "warning";
   const what = setting === null ? "what it says" : `"${setting.name}" in line ${start + 1 + setting.line}`;
@@ -84,7 +84,7 @@ function problem(
   return { code: "frontmatter_misplaced", severity, message, line, end };
 }
 
-/** The pieces of a preamble, and the lines of none of them; lines of pieces are blank there. */
+/** Splits a preamble into pieces and other lines; lines of pieces are blank in `rest`. */
 function split({ text, start }: Preamble): { readonly pieces: readonly Piece[]; readonly rest: string } {
   const lines = text.split(/\r?\n/);
   const pieces: Piece[] = [];

@@ -1,3 +1,3 @@
-// The names that a first block may not take, known without starting Lua.
+// Names that frontmatter must not replace, available without starting Lua.
 
 export { BUILTIN_NAMES } from "../../lua/library/names.ts";

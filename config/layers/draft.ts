@@ -1,4 +1,4 @@
-// A layer in the making: every write is checked when it is made, reads see all layers.
+// A layer under construction: every write is checked immediately, reads see all layers.
 
 import { success } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -38,21 +38,20 @@ export interface DraftOptions {
   /** All other layers, weakest first. */
   readonly others: readonly LayerLog[];
   readonly catalog: Catalog;
-  /** The absolute path of a module that is named here; without it this layer may name none. */
+  /** Returns the absolute path of a named module; without it, this layer may name none. */
   readonly module?: (path: string) => string;
-  /** Values come from Lua: `[]` stands for any empty table, and the first fault of a table ends it. */
+  /** Values come from Lua: `[]` is any empty table, and the first fault of a table ends it. */
   readonly lua?: boolean;
 }
 
 /**
- * More than any person writes. Replaying a list costs its length times its operations, so a loop that writes settings
- * must end before that is felt.
+ * Limits far above what people write. Replaying a list costs its length times its operations, so a loop that writes
+ * settings must stop before that becomes slow.
  */
 const MOST_OPERATIONS = 1000;
 const MOST_ITEMS = 1000;
 const LONGEST_TEXT = 4096;
 
-/** Starts the draft of a layer. */
 export function draftLayer(options: DraftOptions): LayerDraft & { readonly log: LayerLog } {
   return new Draft(options);
 }
@@ -248,7 +247,7 @@ class Draft implements LayerDraft {
     }
     const wrong = mismatches(key.type, value);
     if (wrong.length > 0) {
-      // A short form is told as it was written, not as what it stands for.
+      // Report a short form as written, not in its expanded form.
       const written = key.type.is === "custom" && !isObject(given) ? mismatches(key.type, given) : [];
       return (written.length > 0 ? written : wrong).slice(0, MOST_FINDINGS).map((each) =>
         invalid(path, each)
@@ -258,12 +257,12 @@ class Draft implements LayerDraft {
     return [];
   }
 
-  /** The items with the modules that they name made absolute, and without those that this layer may not name. */
+  /** Returns the items with absolute module paths, without modules that this layer may not name. */
   #kept(name: string, key: Key, items: readonly unknown[]): readonly unknown[] {
     return key.callable || key.loads ? this.#withModules(name, items) : items;
   }
 
-  /** Of a list whose items restrict or grant each by itself, a document's grants are left out, and told. */
+  /** Removes a document's grants, with a warning, from a list whose items each restrict or grant. */
   #withoutGrants(op: Op, name: string, key: Key, given: unknown): unknown {
     if (key.narrows !== "restrict" || this.layer !== "M" || op === "remove" || !Array.isArray(given)) {
       return given;
@@ -296,7 +295,7 @@ class Draft implements LayerDraft {
     if (this.warnings.length < MOST_FINDINGS) this.warnings.push(fault);
   }
 
-  /** Makes the paths of modules absolute. Code is loaded for the person, never for a document or a session. */
+  /** Makes module paths absolute. Code is loaded only for the person, never for a document or a session. */
   #withModules(name: string, given: readonly unknown[]): readonly unknown[] {
     if (modulesIn(given).length === 0) return given;
     const module = this.#module;
@@ -320,7 +319,7 @@ class Draft implements LayerDraft {
     return given.filter((item) => modulesIn(item).length === 0);
   }
 
-  /** Why this layer may not make this write, or null. */
+  /** Returns why this layer may not make this write, or null. */
   #authority(op: Op, name: string, key: Key, value: unknown): Fault | null {
     const ignored = (reason: string): Fault => ({
       code: "config_ignored_value",
@@ -357,7 +356,7 @@ function tooMany(name: string): Fault {
   return fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`);
 }
 
-/** The names that a preset lists, whatever else it holds. */
+/** Returns the names that a preset lists. */
 function namesIn(preset: unknown): unknown[] {
   return isObject(preset) ? [preset.approve, preset.auto_approve, preset.deny].flat() : [preset];
 }

@@ -1,4 +1,4 @@
-// From layers to the tree of settings the other rooms read: presets of models resolved, approval sorted by who speaks.
+// Resolution of all layers to the effective settings, with model presets applied and approvals split by their author.
 
 import type { Catalog } from "../schema/catalog.ts";
 import { listPresets, listStart, profileOf, resolveTools, valueOf } from "./resolve.ts";
@@ -24,7 +24,7 @@ import type { Group, Key, Node } from "../schema/define.ts";
 
 export interface Effective {
   readonly settings: Settings;
-  /** What is wrong with the layers taken together, with the layer that said it. */
+  /** Faults of the combined layers, with the layer that caused each. */
   readonly faults: readonly (Fault & { readonly layer: Layer })[];
 }
 
@@ -32,16 +32,16 @@ export interface EffectiveOptions {
   readonly catalog: Catalog;
   /** Tools denied by an untrusted project file. */
   readonly denied?: readonly string[];
-  /** Servers of tools that nobody agreed to. */
+  /** MCP servers that the person has not agreed to. */
   readonly untrusted?: readonly string[];
   /** Names approved for this run only. */
   readonly approved?: readonly string[];
 }
 
-/** Resolves all keys. `logs` are all layers above the defaults, weakest first. */
+/** Resolves all keys. `given` are all layers above the defaults, weakest first. */
 export function effectiveSettings(given: readonly LayerLog[], options: EffectiveOptions): Effective {
   const model = resolveModel(given);
-  // A model preset is one more log just below the layer that named it: what that layer says itself stays stronger.
+  // A model preset is one more log just below the layer that named it, whose own values stay stronger.
   const logs = model.log === null ? given : insertBelow(given, model.log, model.layer);
   const members = resolveGroup(logs, SCHEMA, []) as unknown as Settings;
   const { env } = members.tools;
@@ -63,7 +63,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
   return { settings, faults: model.faults };
 }
 
-/** The values of a group's keys, in the shape of the schema. */
+/** Resolves the keys of a group, in the shape of the schema. */
 function resolveGroup(
   logs: readonly LayerLog[],
   group: Group,
@@ -81,12 +81,12 @@ function resolveGroup(
   return values;
 }
 
-/** What layers wrote below free names. */
+/** Returns what layers wrote below free names. */
 function namedIn(logs: readonly LayerLog[], others: Node, path: readonly string[]): Record<string, unknown> {
   return others.node === "group" && others.holds !== "nothing" ? writtenBelow(logs, path) : {};
 }
 
-/** What layers wrote of single tools. */
+/** Returns what layers wrote for single tools. */
 function toolTables(logs: readonly LayerLog[]): ToolSettings["named"] {
   const { members, others } = SCHEMA.members.tools as Group;
   const tables = Object.entries(writtenBelow(logs, ["tools"])).filter(([name]) => {
@@ -96,21 +96,21 @@ function toolTables(logs: readonly LayerLog[]): ToolSettings["named"] {
   return Object.fromEntries(tables) as ToolSettings["named"];
 }
 
-/** The list of tools as layers made it, or that none of them touched it. */
+/** Returns the list of tools; `offered` is null if no layer changed it. */
 function offerOf(logs: readonly LayerLog[], catalog: Catalog): Pick<ToolSettings, "offered" | "left_out"> {
   if (!logs.some((log) => log.on("tools").length > 0)) return { offered: null, left_out: [] };
   const { offered, leftOut } = resolveTools(logs, catalog);
   return { offered, left_out: leftOut };
 }
 
-/** The list of skills, with what was taken out of it. */
+/** Returns the list of skills, with the names removed from it. */
 function skillsOf(logs: readonly LayerLog[]): ResolvedSkills {
   const key = (nodeAt(["skills"]) as Group).list!;
   const list = resolveList(logs, "skills", listStart(logs, "skills", key), listPresets(logs, "skills"));
   return { names: list.value as readonly string[], excluded: list.excluded };
 }
 
-/** A nested tree of every key below `prefix` that some layer wrote, with its resolved value. */
+/** Builds a nested tree of every key below `prefix` that some layer wrote, with its resolved value. */
 function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Record<string, unknown> {
   const tree: Record<string, unknown> = {};
   for (const path of logs.flatMap((log) => log.below(prefix))) {
@@ -118,7 +118,7 @@ function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Rec
     let at = tree;
     const inner = path.slice(prefix.length);
     for (const name of inner.slice(0, -1)) {
-      // A name such as `constructor` is on every object; only what was put here counts.
+      // A name such as `constructor` exists on every object; only own members count.
       if (!Object.hasOwn(at, name)) at[name] = {};
       at = at[name] as Record<string, unknown>;
     }
@@ -127,14 +127,14 @@ function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Rec
   return tree;
 }
 
-/** Who decides about approval: the person's layers, and the document for itself. */
+/** Resolves approval separately for the person's layers and for the document. */
 function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
   const key = "tools.auto_approve";
   const node = nodeAt(["tools", "auto_approve"]) as Key;
   const policy = (of: readonly LayerLog[]) =>
     resolveList(of, key, listStart(of, key, node), listPresets(of, key));
   const person = logs.filter((log) => log.layer !== "M");
-  // Presets of the document may replace the person's of the same name; the person's words mean what they meant.
+  // Without the document's layer: its presets may replace the person's, but must not change the person's own policy.
   const own = policy(person);
   const touched = logs.find((log) => log.layer === "M")?.on(key) ?? [];
   let document: DocumentApproval | null = null;
@@ -163,16 +163,16 @@ function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
 interface ResolvedModel {
   readonly provider: string | null;
   readonly model: string | null;
-  /** The preset's parameters as writes of their own, or null. */
+  /** The preset's parameters as a separate log, or null. */
   readonly log: LayerLog | null;
   readonly layer: Layer;
   readonly faults: Effective["faults"];
 }
 
-/** Built-in presets that stand for a model of the current provider. */
+/** Built-in presets for a model of the current provider. */
 const MODEL_PRESETS: readonly string[] = ["$best", "$cheap"];
 
-/** Reads `model = "$name"`. */
+/** Resolves `model = "$name"`. */
 function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
   const { value, layer } = resolveScalar(logs, "model", null);
   const plain = { provider: null, model: value as string | null, log: null, layer, faults: [] };

@@ -1,4 +1,4 @@
-// Settings as a person looks at them: every key with its value and the layers it comes from.
+// Settings for display: every key with its value and the layers it comes from.
 
 import { success } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -15,15 +15,15 @@ export interface Row {
   readonly key: string;
   /** `null` for no value, a function for an assigned policy. */
   readonly value: unknown;
-  /** Weakest first; several for a list that layers added to. */
+  /** Weakest first; several for a list that several layers changed. */
   readonly layers: readonly Layer[];
   /** Names excluded from the presets of the list. */
   readonly excluded?: readonly string[];
-  /** A session value that a stronger layer hides. */
+  /** A session value that a stronger layer overrides. */
   readonly hidden?: { readonly layer: Layer; readonly value: unknown };
 }
 
-/** Every key that exists in these layers, in the order of the schema. */
+/** Returns every key that exists in these layers, in schema order. */
 export function allRows(logs: readonly LayerLog[], catalog: Catalog): Row[] {
   const rows: Row[] = [];
   const visit = (node: Node, path: readonly string[]): void => {
@@ -41,13 +41,13 @@ export function allRows(logs: readonly LayerLog[], catalog: Catalog): Row[] {
     for (const name of written) visit(node.others, [...path, name]);
   };
   visit(SCHEMA, []);
-  // Unset parameters of providers only repeat the general ones.
+  // Unset provider parameters would only repeat the general ones.
   return rows.filter((row) =>
     row.value !== null || row.layers.some((layer) => layer !== "D") || row.key.split(".").length < 3
   );
 }
 
-/** One key with its value, or `config_unknown_key`. Members of presets and of whole values can be asked for too. */
+/** Returns one key with its value, or `config_unknown_key`. Also accepts members of presets and of whole values. */
 export function lookUp(
   logs: readonly LayerLog[],
   catalog: Catalog,
@@ -93,7 +93,7 @@ export function lookUp(
   return success({ ...row, key, value: isObject(row.value) ? row.value[member] ?? null : null });
 }
 
-/** The layers a key's value comes from, in words. */
+/** Names the layers that a key's value comes from. */
 export function originOf(logs: readonly LayerLog[], catalog: Catalog, key: string): string {
   const found = lookUp(logs, catalog, key);
   if (!found.ok) return "defaults";
@@ -135,7 +135,7 @@ function rowOf(logs: readonly LayerLog[], catalog: Catalog, path: readonly strin
   return { key: name, value, layers: [layer], ...hidden };
 }
 
-/** The tools that a resolved approval list names in the end, presets opened and exclusions taken out. */
+/** Returns the tools in a resolved approval list, with presets expanded and exclusions removed. */
 export function expandedOf(logs: readonly LayerLog[], row: Row): readonly string[] {
   if (!Array.isArray(row.value)) return [];
   const presets = { ...BUILTIN_PRESETS[profileOf(logs)], ...allPresets(logs, profileOf(logs)) };

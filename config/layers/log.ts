@@ -1,11 +1,11 @@
-// Layers as logs of operations, and what a key comes to when they are replayed.
+// Layers as logs of operations, and the resolution of a key by replaying them.
 
 import { isObject } from "../../base/is_object.ts";
 import { sameItem } from "../schema/check.ts";
 import { compareLayers, type Layer, type Operation } from "../types.ts";
 import type { Presets } from "../values.ts";
 
-/** The log of one layer, with its operations by key. */
+/** The log of one layer, with its operations indexed by key. */
 export class LayerLog {
   readonly #byKey = new Map<string, Operation[]>();
   readonly #all: Operation[] = [];
@@ -26,12 +26,12 @@ export class LayerLog {
     else known.push(operation);
   }
 
-  /** The operations on one key, in order. */
+  /** Returns the operations on one key, in order. */
   on(key: string): readonly Operation[] {
     return this.#byKey.get(key) ?? [];
   }
 
-  /** The keys that were written and begin with these names. */
+  /** Returns the written keys that begin with these names. */
   below(prefix: readonly string[]): readonly (readonly string[])[] {
     const found = new Map<string, readonly string[]>();
     for (const { path } of this.#all) {
@@ -43,24 +43,24 @@ export class LayerLog {
   }
 }
 
-/** A resolved scalar: the value (`null` = no value) and the layer that decided. */
+/** A resolved scalar: the value (`null` means no value) and the layer that decided. */
 export interface Scalar {
   readonly value: unknown;
   readonly layer: Layer;
 }
 
-/** The logs by the strength of their layers, weakest first; those of one layer keep their order. */
+/** Sorts logs by the strength of their layers, weakest first; logs of one layer keep their order. */
 export function inOrder(logs: readonly LayerLog[]): readonly LayerLog[] {
   return [...logs].sort((a, b) => compareLayers(a.layer, b.layer));
 }
 
-/** The keys for which the session is stronger than the document. */
+/** Keys for which the session is stronger than the document. */
 const SESSION_FIRST: ReadonlySet<string> = new Set(["sandbox.enabled"]);
 
-/** Lists to which every layer adds and from which none takes what another says. */
+/** Lists that every layer can extend, but no layer can reduce by another's items. */
 const ACCUMULATING: ReadonlySet<string> = new Set(["tools.rules"]);
 
-/** The layers in the order that holds for a key, weakest first. */
+/** Returns the layers in the order for a key, weakest first. */
 function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   if (!SESSION_FIRST.has(key)) return logs;
   const of = (layer: Layer) => logs.filter((log) => log.layer === layer);
@@ -68,7 +68,7 @@ function orderFor(key: string, logs: readonly LayerLog[]): readonly LayerLog[] {
   return [...below, ...of("R"), ...of("C")];
 }
 
-/** The strongest layer that set the key decides, inside it the last write. */
+/** The strongest layer that set the key decides, within it the last write. */
 export function resolveScalar(logs: readonly LayerLog[], key: string, fallback: unknown): Scalar {
   const ordered = orderFor(key, logs);
   for (let at = ordered.length - 1; at >= 0; at--) {
@@ -83,7 +83,7 @@ export interface ResolvedList {
   readonly value: readonly unknown[] | CallableFunction | null;
   /** Every layer that contributed since the last set, weakest first. */
   readonly layers: readonly Layer[];
-  /** Names taken out although a preset may hold them. */
+  /** Removed names that a preset may still contain. */
   readonly excluded: readonly string[];
 }
 
@@ -91,8 +91,8 @@ export interface ResolvedList {
  * Replays the operations of all layers.
  *
  * @param start the default list
- * @param presets for lists in which `$names` stand: removing a reference that is not there removes its members, and
- * removing a name also excludes it from presets
+ * @param presets for lists that may contain `$names`: removing a reference that is not in the list removes its members,
+ * and removing a name also excludes it from presets
  */
 export function resolveList(
   logs: readonly LayerLog[],
@@ -105,7 +105,7 @@ export function resolveList(
   let layers: Layer[] = ["D"];
   const excluded = new Set<string>();
   for (const log of logs) {
-    // What another layer said stays: no place undoes what another forbids.
+    // Items of other layers stay: no layer can undo what another forbids.
     const kept = ACCUMULATING.has(key) ? [...items ?? []] : [];
     for (const { op, value } of log.on(key)) {
       if (ACCUMULATING.has(key) && (op === "set" || op === "remove")) {
@@ -125,11 +125,11 @@ export function resolveList(
         continue;
       }
       if (op === "remove" && items === null && callable === null) {
-        // Nothing can be taken out of no value, and taking out must not make a list of it.
+        // Nothing can be removed from no value, and a removal must not turn it into a list.
         if (typeof value === "string" && presets !== undefined) excluded.add(value);
         continue;
       }
-      // A list of its own starts where a weaker layer has a function, or no value to add to.
+      // A new list starts if a weaker layer has a function or no value.
       callable = null;
       items ??= [];
       if (op === "remove") {
@@ -148,7 +148,7 @@ export function resolveList(
   return { value: callable ?? items, layers, excluded: [...excluded] };
 }
 
-/** True when something changed. */
+/** Returns true if something changed. */
 function removeFrom(
   items: unknown[],
   excluded: Set<string>,
@@ -172,7 +172,7 @@ function removeFrom(
   return changed;
 }
 
-/** Whether two values are the same for a person who reads them. */
+/** Whether two values are equal for a reader. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {

@@ -1,16 +1,16 @@
-// Which writes take rights away and give none: all that an untrusted project may do, and for some keys a document.
+// Detection of writes that only restrict rights: all that untrusted projects may do, and documents for some keys.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Op } from "../types.ts";
 import type { Key } from "../schema/define.ts";
 
-/** Whether a write takes rights away and gives none. `current` is asked for the weaker value of a number. */
+/** Whether a write only restricts rights. `current` returns the value of weaker layers. */
 export function narrows(op: Op, key: Key, value: unknown, current: () => unknown): boolean {
   switch (key.narrows) {
     case "true":
       return op === "set" && value === true;
     case "false":
-      // A list of hosts is less than all of them.
+      // A list of hosts is less than all hosts.
       return op === "set" && (value === false || (isObject(value) && current() === true));
     case "remove":
       return op === "remove";
@@ -19,7 +19,7 @@ export function narrows(op: Op, key: Key, value: unknown, current: () => unknown
     case "restrict":
       return op !== "remove" && [value].flat().every((rule) => isObject(rule) && rule.approve === undefined);
     case "lower": {
-      // Where nothing is said there is no limit.
+      // Without a value there is no limit.
       const size = (number: unknown) =>
         number === undefined || number === null || (number === 0 && key.zeroIsUnlimited)
           ? Infinity
@@ -33,7 +33,7 @@ export function narrows(op: Op, key: Key, value: unknown, current: () => unknown
   }
 }
 
-/** Whether a table of limits keeps every limit there is, and raises none. */
+/** Whether a table of limits keeps every existing limit and raises none. */
 function lowers(value: Readonly<Record<string, unknown>>, current: unknown): boolean {
   return !isObject(current) ||
     Object.entries(current).every(([name, size]) => Number(value[name]) <= Number(size));

@@ -1,4 +1,4 @@
-// The parameters of a preset as writes to settings: which key each name means, and whether its value fits.
+// Conversion of a preset's parameters to writes of settings, with validation.
 
 import { isObject } from "../../base/is_object.ts";
 import { mismatches, mismatchSentence } from "../schema/check.ts";
@@ -9,19 +9,19 @@ import { nearest } from "../../base/names.ts";
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import type { Group, Node } from "../schema/define.ts";
 
-/** What is wrong with a preset: the key, a sentence about it, and the name that was meant, probably. */
+/** An error in a preset: its key, a sentence, and the closest valid name. */
 export interface PresetFault {
   readonly key: string;
   readonly message: string;
   readonly suggestion?: string;
 }
 
-/** The writes of a preset, or the first thing that is wrong with it. */
+/** The writes of a preset, or its first error. */
 export type PresetWrites = Outcome<LayerLog, PresetFault>;
 
 /**
- * A general name stands below `parameters`, any other in the table of the preset's provider. Providers from elsewhere
- * have no table here; their parameters are taken as they are.
+ * Returns the writes of a preset. General names go below `parameters`, others into the table of the preset's provider.
+ * Parameters of external providers are accepted unchecked, because they have no table here.
  */
 export function presetWrites(preset: ApprovalPreset, name: string): PresetWrites {
   const general = SCHEMA.members.parameters as Group;
@@ -84,7 +84,7 @@ function descend(group: Group, path: readonly string[]): Node | null {
   return node.node === "key" ? node : null;
 }
 
-/** Every leaf of nested tables; dotted names and tables of providers are opened, values of one key are not. */
+/** Returns the leaves of nested tables; expands dotted names and provider tables, but not values of a single key. */
 function leaves(
   table: Readonly<Record<string, unknown>>,
   group: Node | undefined,

@@ -1,4 +1,4 @@
-// Presets: named approvals, providers, models and parameters; both spellings, one registry.
+// Presets: named approvals, providers, models and parameters, merged from both places where they are defined.
 
 import { isObject } from "../../base/is_object.ts";
 import { kindOf } from "../schema/check.ts";
@@ -10,7 +10,6 @@ import type { ApprovalPreset, Presets } from "../values.ts";
 
 const STANDARD: ApprovalPreset = { approve: ["read", "write", "edit", "find", "grep", "ls"] };
 
-/** Built-in presets by profile. */
 export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = {
   founding: {
     $default: { approve: ["read", "write", "edit"] },
@@ -20,10 +19,10 @@ export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = 
   "v0.11": { $readonly: { approve: ["read", "find", "grep", "ls"] }, $standard: STANDARD },
 };
 
-/** Both homes of presets; the one under `tools` wins member by member. */
+/** Both places of presets; the one under `tools` wins member by member. */
 const HOMES: readonly (readonly string[])[] = [["presets"], ["tools", "presets"]];
 
-/** The presets that layers define, without the built-in ones. Values in the logs are `ApprovalPreset`s already. */
+/** Returns the presets that layers define, without built-in ones. Values in the logs already are `ApprovalPreset`s. */
 export function writtenPresets(logs: readonly LayerLog[]): Presets {
   const merged: Record<string, ApprovalPreset> = {};
   for (const home of HOMES) {
@@ -38,15 +37,14 @@ export function writtenPresets(logs: readonly LayerLog[]): Presets {
   return merged;
 }
 
-/** All presets in force: a person's preset replaces the built-in one of its name whole. */
+/** Returns all effective presets: a person's preset replaces the built-in one of the same name completely. */
 export function allPresets(logs: readonly LayerLog[], profile: "founding" | "v0.11"): Presets {
   return { ...BUILTIN_PRESETS[profile], ...writtenPresets(logs) };
 }
 
-/** A preset that was read, or what is wrong with it. */
 type ReadPreset = { readonly preset: ApprovalPreset } | { readonly faults: readonly Fault[] };
 
-/** Reads a preset in any of its forms. */
+/** Parses a preset in any of its forms. */
 export function readPreset(path: readonly string[], value: unknown): ReadPreset {
   const key = path.join(".");
   const name = path.at(-1)!;
@@ -129,13 +127,13 @@ function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadP
 export interface ExpandedList {
   readonly approve: ReadonlySet<string>;
   readonly deny: ReadonlySet<string>;
-  /** `$names` that no preset has; they contribute nothing. */
+  /** `$names` without a preset; they contribute nothing. */
   readonly unknown: readonly string[];
 }
 
 /**
- * Union of all presets and plain names of a list, less the excluded names. Deny is kept apart: it
- * wins, and an exclusion does not lift it.
+ * Combines all presets and plain names of a list, without the excluded names. Denials are separate: they win, and an
+ * exclusion does not lift them.
  */
 export function expandList(
   list: readonly string[],

@@ -1,4 +1,4 @@
-// Checks that need to know what is registered: tools and presets that settings name and nobody has.
+// Checks of names that settings refer to: tools, presets, providers and backends that do not exist.
 
 import { BUILTIN_BACKENDS, type Catalog } from "../schema/catalog.ts";
 import { foreignTool } from "../data/hints.ts";
@@ -12,14 +12,14 @@ import { allPresets } from "./presets.ts";
 import type { ApprovalPreset, Presets } from "../values.ts";
 import { profileOf } from "./resolve.ts";
 
-/** What only the registries know is wrong: tools and presets that do not exist. */
+/** Returns faults that need the registries: names of tools, presets and others that do not exist. */
 export function referenceFaults(
   log: LayerLog,
   logs: readonly LayerLog[],
   catalog: Catalog,
 ): readonly Fault[] {
   const faults: Fault[] = [];
-  // Found one by one: looking for a name that is near costs, and nobody reads more than a few of them.
+  // Computed lazily: searching for similar names is slow, and only the first ones are shown.
   for (const fault of allFaults(log, [...logs, log], catalog, new KnownNames(log, logs, catalog))) {
     if (faults.length === MOST_FINDINGS) break;
     faults.push(fault);
@@ -54,7 +54,7 @@ function* allFaults(
   for (const path of log.below(["sandbox", "backends"])) yield* unknownTable(path, 2, "backend", backends);
 }
 
-/** Names of tools that are offered: each must be there. */
+/** Requires that every offered tool exists. */
 function* offeredFaults(log: LayerLog, names: KnownNames): Generator<Fault, undefined> {
   for (const { value } of log.on("tools")) {
     for (const name of [value].flat()) {
@@ -116,7 +116,7 @@ function* presetFaults(
   }
 }
 
-/** A name that is no tool: without effect where it would grant; where it takes away, a slip is an error. */
+/** A misspelled tool has no effect where it grants, so it is a warning; where it restricts, it is an error. */
 function withoutTool(
   key: string,
   name: string,
@@ -134,7 +134,7 @@ function withoutTool(
   };
 }
 
-/** What is said of a name that nobody has. */
+/** Builds the message about a name that does not exist. */
 function missing(key: string, name: string, names: KnownNames): Omit<Fault, "code" | "severity"> {
   const suggestion = names.near(name);
   const hint = suggestion === null ? "" : `; did you mean "${suggestion}"?`;
@@ -148,12 +148,12 @@ function missing(key: string, name: string, names: KnownNames): Omit<Fault, "cod
   };
 }
 
-/** The tools and presets that there are, or may come. */
+/** Existing tools and presets, and those that sources may still provide. */
 class KnownNames {
   readonly #tools: readonly string[];
   readonly #presets: Presets;
   readonly #servers: ReadonlySet<string>;
-  /** Whether sources may bring tools of any name. */
+  /** Whether sources may provide tools of any name. */
   readonly #open: boolean;
 
   constructor(log: LayerLog, logs: readonly LayerLog[], { tools, open = false }: Catalog) {
@@ -170,25 +170,25 @@ class KnownNames {
     return this.#tools.includes(name) || this.#isOfServer(name) || this.#mayCome(name);
   }
 
-  /** A name there is that this one may be meant for; null when none is near. */
+  /** Returns an existing name that this one may be meant for; null if none is similar. */
   near(name: string): string | null {
     if (name.startsWith("$")) return nearest(name, Object.keys(this.#presets), 3);
     const known = foreignTool(name);
     return known !== null && this.#tools.includes(known) ? known : nearest(name, this.#tools, 3);
   }
 
-  /** What servers have is known only once they were asked. */
+  /** Tools of servers are known only after the servers were queried. */
   #isOfServer(name: string): boolean {
     return /^[^:]+:./.test(name) && this.#servers.has(name.slice(0, name.indexOf(":")));
   }
 
-  /** What only sources can tell is settled when they have answered; one letter off a name that is there is a slip. */
+  /** Names that only sources know are checked later; one letter off an existing name is a mistake. */
   #mayCome(name: string): boolean {
     return this.#open && nearest(name, this.#tools, 1) === null;
   }
 }
 
-/** Keys that say where more tools come from, with all that stands below them. */
+/** Keys that name sources of tools, including all keys below them. */
 const TOOL_SOURCES = ["tools.modules", "tools.dirs"];
 
 /** Whether a layer names a source of tools. */
@@ -199,7 +199,7 @@ export function bringsTools(log: LayerLog): boolean {
   });
 }
 
-/** Names that `providers.NAME.kind` of any layer makes providers. */
+/** Returns the names of providers defined by `providers.NAME.kind` in any layer. */
 export function ownServers(logs: readonly LayerLog[]): readonly string[] {
   const kinds = logs.flatMap((log) => log.below(["providers"])).filter((path) => path[2] === "kind");
   return [...new Set(kinds.map((path) => path[1]!))];
@@ -207,7 +207,7 @@ export function ownServers(logs: readonly LayerLog[]): readonly string[] {
 
 const OWN_SERVER = ", or a server of your own with kind: openai_chat";
 
-/** A name that must be one of a few. */
+/** Requires that a name is one of the known ones. */
 function unknownName(key: string, name: string, what: string, known: readonly string[]): Fault[] {
   if (known.includes(name)) return [];
   const suggestion = nearest(name, known, 3);
@@ -225,14 +225,14 @@ function unknownName(key: string, name: string, what: string, known: readonly st
   }];
 }
 
-/** A table of settings for something that does not exist; `at` is where in the path its name stands. */
+/** Reports a settings table for something that does not exist; `at` is the index of its name in the path. */
 function unknownTable(path: readonly string[], at: number, what: string, known: readonly string[]): Fault[] {
   const key = path.slice(0, at + 1);
   return unknownName(key.join("."), path[at]!, what, known)
     .map(({ item: _item, ...fault }) => ({ ...fault, written: key, atKey: true }));
 }
 
-/** The tool that an item of a list is about: a rule in its short form names it before its parenthesis. */
+/** Returns the tool that a list item is about: in a short rule, the name before the parenthesis. */
 function toolOf(item: string): string {
   return /^([\w:.-]+)\(.*\)$/s.exec(item)?.[1] ?? item;
 }

@@ -1,9 +1,9 @@
-// Settings as text for a person: values in YAML's flow style, rows in columns with the letters of their layers.
+// Formatting of settings for people: values in YAML's flow style, rows in columns with the letters of their layers.
 
 import type { Row } from "./explain.ts";
 import { type Layer, LAYER_NAMES } from "../types.ts";
 
-/** A value on one line, as it could stand in a settings file. */
+/** Formats a value on one line, as in a settings file. */
 export function valueText(value: unknown): string {
   if (typeof value === "function") return "(a function)";
   if (value === null || value === undefined) return "(none)";
@@ -18,7 +18,7 @@ export function valueText(value: unknown): string {
   return plain ? value : JSON.stringify(value);
 }
 
-/** One line a row: letters of the layers, key, value. */
+/** Formats one line per row: letters of the layers, key, value. */
 export function renderRows(rows: readonly Row[]): string {
   const letters = Math.max(1, ...rows.map((row) => row.layers.length));
   const keys = Math.max(0, ...rows.map((row) => row.key.length));
@@ -38,7 +38,7 @@ export function renderRows(rows: readonly Row[]): string {
   }).join("");
 }
 
-/** What the letters mean, for the layers that occur. */
+/** Explains the letters of the layers that occur. */
 export function renderLegend(layers: Iterable<Layer>): string {
   const present = new Set(layers);
   return (Object.keys(LAYER_NAMES) as Layer[]).filter((layer) => present.has(layer))

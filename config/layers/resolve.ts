@@ -1,26 +1,26 @@
-// What keys come to over all layers, with the defaults that depend on the profile and on what is registered.
+// Resolution of keys over all layers, with defaults that depend on the profile and on registered names.
 
 import type { Catalog } from "../schema/catalog.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";
 import { allPresets } from "./presets.ts";
 import type { Key } from "../schema/define.ts";
 
-/** The resolved value of a key: lists as arrays or a function, `null` for none. */
+/** Returns the resolved value of a key: lists as arrays or a function, `null` for none. */
 export function valueOf(logs: readonly LayerLog[], path: readonly string[], key: Key): unknown {
   const name = path.join(".");
   if (key.type.is !== "list") return resolveScalar(logs, name, key.default).value;
   return resolveList(logs, name, listStart(logs, name, key), listPresets(logs, name)).value;
 }
 
-/** The default of a list; that of approval depends on the profile. */
+/** Returns the default of a list; that of approval depends on the profile. */
 export function listStart(logs: readonly LayerLog[], name: string, key: Key): readonly unknown[] | null {
   if (name === "tools.auto_approve") return profileOf(logs) === "founding" ? ["$default"] : ["$standard"];
   return Array.isArray(key.default) ? key.default : key.optional ? null : [];
 }
 
 /**
- * The presets a list's `$names` refer to; only approval and the tool list know any. Of the list of skills names are taken
- * out that patterns in it stand for, which works as with presets.
+ * Returns the presets for a list's `$names`; only approval has any. For skills it is empty but defined, so that
+ * removing a name also excludes it from patterns in the list.
  */
 export function listPresets(logs: readonly LayerLog[], name: string) {
   if (name === "skills") return {};
@@ -31,7 +31,7 @@ export function profileOf(logs: readonly LayerLog[]): "founding" | "v0.11" {
   return resolveScalar(logs, "tools.approval_profile", "founding").value as "founding" | "v0.11";
 }
 
-/** The tool list with its origin: every enabled tool to begin with, then what layers did to it. */
+/** Resolves the tool list: all enabled tools, changed by the layers. */
 export function resolveTools(logs: readonly LayerLog[], catalog: Catalog) {
   const enabled = catalog.tools
     .filter((tool) => tool.enabled !== false)
@@ -45,7 +45,7 @@ export function resolveTools(logs: readonly LayerLog[], catalog: Catalog) {
   return { list, offered: [...new Set(members)], leftOut: leftOut(logs) };
 }
 
-/** The names taken out of the list that every enabled tool is in; null once a layer assigned a list of its own. */
+/** Returns the names removed from the list of all enabled tools; null if a layer assigned its own list. */
 function leftOut(logs: readonly LayerLog[]): readonly string[] | null {
   const names = new Set<string>();
   for (const { op, value } of logs.flatMap((log) => log.on("tools"))) {
@@ -57,12 +57,12 @@ function leftOut(logs: readonly LayerLog[]): readonly string[] | null {
   return [...names];
 }
 
-/** The tool list itself, `$presets` unopened. */
+/** Returns the tool list with unexpanded `$presets`. */
 export function toolList(logs: readonly LayerLog[], catalog: Catalog): readonly unknown[] {
   return resolveTools(logs, catalog).list.value as readonly unknown[];
 }
 
-/** The list that a group itself is, `$presets` unopened. */
+/** Returns the list that a group itself represents, with unexpanded `$presets`. */
 export function groupList(
   logs: readonly LayerLog[],
   path: readonly string[],
@@ -72,7 +72,7 @@ export function groupList(
   return path[0] === "tools" ? toolList(logs, catalog) : valueOf(logs, path, key);
 }
 
-/** Whether a path is that of a preset, in either home. */
+/** Whether a path is that of a preset, in either place. */
 export function isPresetPath(path: readonly string[]): boolean {
   return (path.length === 2 && path[0] === "presets") ||
     (path.length === 3 && path[0] === "tools" && path[1] === "presets");

@@ -1,4 +1,4 @@
-// The approval rules in force: those of `tools.rules` in every layer, and the short forms in lists and presets.
+// The effective approval rules: `tools.rules` of every layer, and short forms in lists and presets.
 
 import type { PlacedRule, Rule } from "../rules/rule.ts";
 import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";
@@ -10,12 +10,12 @@ import { profileOf } from "./resolve.ts";
 
 type RuleLayer = PlacedRule["layer"];
 
-/** What lists say beside `tools.rules`. */
+/** Approvals from lists, in addition to `tools.rules`. */
 export interface ListedApproval {
   /** The person's list. */
   readonly auto_approve: AutoApprove | null;
   readonly excluded: readonly string[];
-  /** Denials of a project that nobody trusts. */
+  /** Denials of an untrusted project. */
   readonly denied: readonly string[];
   /** Names and rules approved for this run. */
   readonly approved: readonly string[];
@@ -23,8 +23,8 @@ export interface ListedApproval {
 }
 
 /**
- * All rules of these layers. Order and layer do not matter to rules, so every layer's count; only where a document has
- * taken a tool out, or has a list of its own, do approvals of files keep silent for it.
+ * Returns all rules of these layers. Order and layer do not matter, so rules of every layer apply. The exception: if a
+ * document removes a tool or has its own list, approvals for it from settings files do not apply.
  */
 export function currentRules(logs: readonly LayerLog[], listed: ListedApproval): readonly PlacedRule[] {
   const own = logs.flatMap((log) =>
@@ -39,7 +39,7 @@ export function currentRules(logs: readonly LayerLog[], listed: ListedApproval):
   return listed.document === null ? all : all.flatMap((placed) => silenced(placed, listed.document!));
 }
 
-/** The items that operations on one list come to; a list that is set takes the place of what was said before. */
+/** Returns the items that operations on one list produce; `set` replaces earlier items. */
 export function itemsOf(
   operations: readonly { readonly op: Op; readonly value: unknown }[],
 ): readonly unknown[] {
@@ -53,11 +53,11 @@ export function itemsOf(
   return items;
 }
 
-/** A rule as it counts for a document with a list of its own, or without a tool. */
+/** Returns a rule as it applies to a document that has its own list or removed tools. */
 function silenced(placed: PlacedRule, document: DocumentApproval): PlacedRule[] {
   const { rule, layer, key } = placed;
   const isPersons = layer === "C" || layer === "R" || layer === "M";
-  // What stands in lists was merged with the document's own list before.
+  // Rules in lists were already merged with the document's own list.
   if (rule.decision !== "approve" || isPersons || key !== "tools.rules") return [placed];
   if (document.assigned) return [];
   const tools = rule.tools.filter((name) => !document.removed.includes(name));
@@ -78,7 +78,7 @@ function listedRules(logs: readonly LayerLog[], listed: ListedApproval): PlacedR
     for (const item of approves ? approve : []) add(item, "approve", placeOf(logs, item));
     for (const item of deny) add(item, "deny", placeOf(logs, item));
   };
-  // The document's list speaks instead of the person's, whose denials stay.
+  // The document's list replaces the person's, except for the person's denials.
   list(auto_approve, presets, excluded, document === null);
   if (document !== null) {
     list(document.auto_approve, { ...presets, ...document.presets }, document.excluded, true);
@@ -90,7 +90,7 @@ function listedRules(logs: readonly LayerLog[], listed: ListedApproval): PlacedR
   return found;
 }
 
-/** The strongest layer and the key that say an item of a list or of a preset. */
+/** Returns the strongest layer and key that contain an item of a list or preset. */
 function placeOf(logs: readonly LayerLog[], item: string): Pick<PlacedRule, "key" | "layer"> {
   for (const log of [...logs].reverse()) {
     const listed = log.on("tools.auto_approve").some(({ op, value }) =>

@@ -1,4 +1,4 @@
-// What it means to switch to a preset: its model by reference, its approvals as the list.
+// Switching to a preset: sets its model by reference, and its approvals as the list.
 
 import type { LayerLog } from "./log.ts";
 import type { LayerDraft } from "../types.ts";
@@ -6,7 +6,7 @@ import { allPresets } from "./presets.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { profileOf } from "./resolve.ts";
 
-/** Writes the switch to a draft. Fails with `usage` when no layer has such a preset. */
+/** Writes the switch to a draft. Fails with `usage` if no layer defines the preset. */
 export function switchTo(draft: LayerDraft, name: string, logs: readonly LayerLog[]): Outcome<void> {
   const presets = allPresets(logs, profileOf(logs));
   const preset = Object.hasOwn(presets, name) ? presets[name]! : undefined;

@@ -1,4 +1,4 @@
-// Operations of a layer in a person's words: what a file that somebody else wrote would do.
+// Descriptions of a layer's operations, to show what a file from someone else would do.
 
 import { readRule, ruleText } from "../rules/read_rule.ts";
 import { isModulePath } from "../schema/module_path.ts";
@@ -10,7 +10,7 @@ import { isPresetPath } from "./resolve.ts";
 
 type Words = (value: unknown) => string;
 
-/** How single values of these keys are said; all other keys are said by their name. */
+/** Descriptions for `set` on these keys; other keys are described by their name. */
 const SET: Readonly<Record<string, Words>> = {
   "sandbox.enabled": (on) => (on === true ? "switches the sandbox on" : "switches the sandbox off"),
   "sandbox.backend": (name) => `uses the sandbox backend ${valueText(name)}`,
@@ -38,7 +38,7 @@ const SET: Readonly<Record<string, Words>> = {
     approved === true ? "lets sandboxed commands run without asking" : "asks about sandboxed commands too",
 };
 
-/** The same for what is added to a list, and what is taken out of it. */
+/** Descriptions of additions to a list; below, those of removals. */
 const ADDED: Readonly<Record<string, Words>> = {
   "sandbox.policy.rw_paths": (path) => `makes ${pathsIn(path)} writable`,
   "sandbox.policy.deny_read": (path) => `hides ${valueText(path)}`,
@@ -52,7 +52,7 @@ const REMOVED: Readonly<Record<string, Words>> = {
   "tools.auto_approve": (name) => `asks about ${valueText(name)}`,
 };
 
-/** One operation as the end of the sentence "This file …", with the key it is about. */
+/** Describes one operation as the end of the sentence "This file …", with its key. */
 export function inWords({ op, path, value }: Operation): string {
   const key = path.join(".");
   return `${sentence(op, path, value)} (${key})`;
@@ -66,7 +66,7 @@ function sentence(op: Operation["op"], path: readonly string[], value: unknown):
   return ADDED[key]?.(value) ?? `adds ${valueText(value)} to ${path.at(-1)}`;
 }
 
-/** Names run without asking; a module among them decides by code. */
+/** Describes approved names, and modules, which decide by code. */
 function approvedWords(list: unknown): string {
   const items = [list].flat().map(String);
   const names = items.filter((item) => !isModulePath(item));
@@ -79,7 +79,7 @@ function approvedWords(list: unknown): string {
   ].join("; ");
 }
 
-/** Rules as a person reads them; what is no rule was told where the file was read. */
+/** Describes rules; invalid ones were reported when the file was read. */
 function rulesIn(value: unknown): string {
   const texts = [value].flat().flatMap((item) => {
     const rule = readRule(item);

@@ -1,4 +1,4 @@
-// Plain data as a layer: walks a tree of settings with its operators and writes it to a draft.
+// Writing of plain data as a layer: walks a settings tree with its operators and writes it to a draft.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -9,11 +9,11 @@ import { type Fault, type LayerDraft, MOST_FINDINGS, type Op } from "../types.ts
 
 export interface TreeOptions {
   readonly catalog: Catalog;
-  /** `null` means that the member is not there (JSON and YAML frontmatter); else it is the value "none". */
+  /** Whether `null` means an absent member (JSON and YAML frontmatter); otherwise it is the value "none". */
   readonly nullIsAbsent?: boolean;
 }
 
-/** Operators in the order they take effect, whatever order they stand in. */
+/** Operators in the order in which they take effect, whatever their order in the file. */
 const OPERATORS: readonly (readonly [string, Op])[] = [
   ["$set", "set"],
   ["$remove", "remove"],
@@ -21,7 +21,7 @@ const OPERATORS: readonly (readonly [string, Op])[] = [
   ["$prepend", "prepend"],
 ];
 
-/** Writes a whole tree. Everything valid is applied, every fault reported, until there are too many to read. */
+/** Writes a whole tree. Applies everything valid and reports faults, up to a maximum. */
 export function writeTree(draft: LayerDraft, tree: unknown, options: TreeOptions): readonly Fault[] {
   return visit(draft, [], tree, options);
 }
@@ -69,7 +69,7 @@ function visit(
     const isWhole = operators.length === 0 && (takesObjects(node.type) || names.length === 0);
     if (isWhole) return [...faults, ...draft.apply("set", keys, value)];
   }
-  // The real key speaks last, so that it beats an alias wherever the two stand in the file.
+  // The real key is written last, so that it wins over an alias anywhere in the file.
   const aliases = node.node === "group" ? node.aliases ?? {} : {};
   const isAlias = (name: string) => Object.hasOwn(aliases, name);
   for (const name of [...children.filter(isAlias), ...children.filter((name) => !isAlias(name))]) {
@@ -79,7 +79,7 @@ function visit(
   return faults;
 }
 
-/** Whether somebody who leaves the value out may have meant to take something away. */
+/** Whether omitting the value may have been meant as a restriction. */
 function restricts(node: Node): boolean {
   if (node.node === "group") return node.list !== undefined;
   return node.node === "key" && (node.narrows !== undefined || node.type.is === "list");

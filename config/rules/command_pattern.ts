@@ -1,32 +1,32 @@
-// Patterns of commands in approval rules: words with wildcards, as a person writes them.
+// Command patterns of approval rules: words with wildcards.
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
 
 /** One word of a pattern. */
 export interface PatternWord {
-  /** Literal pieces, with any characters between them; one piece means exactly this word. */
+  /** Literal pieces with any characters between them; a single piece matches exactly this word. */
   readonly pieces: readonly string[];
 }
 
 /** A pattern of commands. */
 export interface CommandPattern {
-  /** As it was written. */
+  /** The pattern as written. */
   readonly text: string;
   /** The words in order, without the final `**`. */
   readonly words: readonly PatternWord[];
-  /** Whether it ends in `**`: any number of words may follow. */
+  /** Whether it ends in `**`, so that any number of words may follow. */
   readonly open: boolean;
 }
 
 /**
- * Reads a pattern. Words are separated by blanks; `*` stands for any characters of a word, the word `*` for one word,
- * and `**` at the end for any number of words. Quotes and backslashes take characters literally, as in a shell.
+ * Parses a pattern. Spaces or tabs separate words; `*` matches any characters of a word, the word `*` one word, and
+ * `**` at the end any number of words. Quotes and backslashes make characters literal, as in a shell.
  *
- * Fails with what is wrong, as the end of a sentence.
+ * Fails with the error as the end of a sentence.
  */
 export function readCommandPattern(text: string): Outcome<CommandPattern, string> {
   const colon = /^(.*\S):\*$/s.exec(text);
-  // Elsewhere "git log:*" means what follows; here it would be a word that nobody writes, and forbid nothing.
+  // In other programs "git log:*" means whatever follows; here it would be a literal word and forbid nothing.
   if (colon !== null) return failed(`write "${colon[1]} **" for whatever follows`);
   const words: PatternWord[] = [];
   let open = false;
@@ -50,7 +50,7 @@ export function readCommandPattern(text: string): Outcome<CommandPattern, string
 interface ReadWord {
   readonly pieces: readonly string[];
   readonly source: string;
-  /** Whether two wildcards stand beside each other. */
+  /** Whether two wildcards are adjacent. */
   readonly doubled: boolean;
   readonly end: number;
 }
@@ -82,7 +82,7 @@ function readWord(text: string, start: number): Outcome<ReadWord, string> {
   return success({ pieces, source: text.slice(start, at), doubled, end: at });
 }
 
-/** Where the quote that opens at `at` is closed; -1 when it is not. */
+/** Returns where the quote opened at `at` is closed; -1 if it is not. */
 function closing(text: string, at: number): number {
   const quote = text[at];
   for (let end = at + 1; end < text.length; end++) {
@@ -92,17 +92,15 @@ function closing(text: string, at: number): number {
   return -1;
 }
 
-/** The word as the one text it stands for; null when it has a wildcard. */
+/** Returns the word as literal text; null if it has a wildcard. */
 export function literalOf(word: PatternWord | undefined): string | null {
   return word?.pieces.length === 1 ? word.pieces[0]! : null;
 }
 
-/** Whether a pattern matches more than one command. */
 export function hasWildcard({ words, open }: CommandPattern): boolean {
   return open || words.some((word) => literalOf(word) === null);
 }
 
-/** Whether a text fits a word of a pattern. */
 export function fitsWord({ pieces }: PatternWord, text: string): boolean {
   if (pieces.length === 1) return pieces[0] === text;
   const first = pieces[0]!;

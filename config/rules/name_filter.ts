@@ -1,13 +1,13 @@
-// Which names two lists of patterns choose: those that one takes, without those that the other leaves out.
+// Selection of names by two lists of patterns: included and excluded ones.
 
 import { readGlob } from "../../base/text/glob.ts";
 
-/** Whether a name is taken. A pattern that cannot be read stands for itself. */
+/** Whether a name is selected. An invalid pattern is compared literally. */
 export type NameFilter = (name: string) => boolean;
 
 /**
- * @param taken patterns of names; `*` stands for any characters
- * @param leftOut the same for those that are left out all the same
+ * @param taken patterns of included names; `*` matches any characters
+ * @param leftOut patterns of names to exclude from these
  */
 export function nameFilter(taken: readonly string[], leftOut: readonly string[] = []): NameFilter {
   const takes = anyOf(taken);
@@ -23,7 +23,7 @@ function anyOf(patterns: readonly string[]): NameFilter {
   return (name) => globs.some((matches) => matches(name));
 }
 
-/** A slash divides paths; in a name it is a character like any other, and names hold no control characters. */
+/** Replaces slashes, which separate path components in globs, with a control character that names do not contain. */
 function asName(text: string): string {
   return text.replaceAll("/", "\u0001");
 }

@@ -1,19 +1,19 @@
-// Patterns of paths in approval rules: globs over whole paths.
+// Path patterns of approval rules: globs over whole paths.
 
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import { readGlob } from "../../base/text/glob.ts";
 
 /** A pattern of paths. */
 export interface PathPattern {
-  /** As it was written. */
+  /** The pattern as written. */
   readonly text: string;
-  /** Whether it takes paths out again. */
+  /** Whether it excludes paths. */
   readonly excludes: boolean;
-  /** The pattern itself, without `!`. */
+  /** The pattern without `!`. */
   readonly glob: string;
 }
 
-/** Reads a pattern; fails with what is wrong, as the end of a sentence. */
+/** Parses a pattern; fails with the error as the end of a sentence. */
 export function readPathPattern(text: string): Outcome<PathPattern, string> {
   const excludes = text.startsWith("!");
   const glob = excludes ? text.slice(1) : text;
@@ -23,7 +23,7 @@ export function readPathPattern(text: string): Outcome<PathPattern, string> {
   return read.ok ? success({ text, excludes, glob }) : read;
 }
 
-/** The part of a glob before the first component that holds a wildcard. */
+/** Returns the part of a glob before the first component with a wildcard. */
 export function fixedFront(glob: string): string {
   const wild = glob.search(/[*?[{\\]/);
   if (wild === -1) return glob;

@@ -1,4 +1,4 @@
-// Whose a rule is, in words for a person, where no line of a file can be named.
+// Names for the origin of a rule, for rules without a line in a file.
 
 import type { PlacedRule } from "./rule.ts";
 
@@ -10,7 +10,6 @@ const OWNERS: Readonly<Record<PlacedRule["layer"], string>> = {
   C: "the command line",
 };
 
-/** Whose a rule is. */
 export function byLayer(layer: PlacedRule["layer"]): string {
   return OWNERS[layer];
 }

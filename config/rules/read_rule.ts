@@ -1,4 +1,4 @@
-// Reads an approval rule in either of its forms, or says everything that is wrong with it.
+// Parsing of approval rules in both forms, with all their errors.
 
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
@@ -9,21 +9,20 @@ import { type PathPattern, readPathPattern } from "./path_pattern.ts";
 import type { Rule } from "./rule.ts";
 import { isRunner } from "./runners.ts";
 
-/** One thing that is wrong with a rule. */
+/** One error in a rule. */
 export interface RuleFault {
-  /** The member at fault; null for the rule as a whole. */
+  /** The member with the error; null for the rule as a whole. */
   readonly member: string | null;
   /** Whether the member is unknown. */
   readonly isUnknown?: boolean;
-  /** The nearest right word. */
+  /** The closest valid word. */
   readonly suggestion?: string;
-  /** What is wrong, as the end of a sentence. */
+  /** The error as the end of a sentence. */
   readonly message: string;
 }
 
 type Decision = Rule["decision"];
 const DECISIONS: readonly Decision[] = ["approve", "ask", "deny"];
-/** The members a rule may have. */
 const RULE_MEMBERS: readonly string[] = [
   ...DECISIONS,
   "command",
@@ -36,7 +35,7 @@ const RULE_MEMBERS: readonly string[] = [
   "reason",
 ];
 
-/** Reads a rule as `tools.rules` has it: a table. */
+/** Parses a rule in the table form of `tools.rules`. */
 export function readRule(value: unknown): Outcome<Rule, readonly RuleFault[]> {
   if (!isObject(value)) {
     return failed([whole("it must be a table such as { approve: bash, command: [git status] }")]);
@@ -44,7 +43,7 @@ export function readRule(value: unknown): Outcome<Rule, readonly RuleFault[]> {
   return new RuleReader(value).read();
 }
 
-/** One rule in the reading, with everything that is wrong with it so far. */
+/** Parses one rule and collects its errors. */
 class RuleReader {
   readonly #value: Readonly<Record<string, unknown>>;
   readonly #faults: RuleFault[] = [];
@@ -104,7 +103,7 @@ class RuleReader {
     return tools;
   }
 
-  /** A text or a list of texts; undefined when it is not given, or wrong. */
+  /** Reads a string or a list of strings; undefined if it is missing or wrong. */
   #texts(member: string): readonly string[] | undefined {
     const given = this.#value[member];
     if (given === undefined || given === null) return undefined;
@@ -164,7 +163,7 @@ class RuleReader {
     return env === undefined ? {} : { env };
   }
 
-  /** What loosens a rule belongs to approvals. */
+  /** Reads members that loosen a rule; only approvals may have them. */
   #allowance(decision: Decision): Pick<Rule, "allow_runner" | "sandboxed"> {
     for (const member of ["within", "env", "allow_runner", "sandboxed"]) {
       const isGiven = this.#value[member] !== undefined;
@@ -188,25 +187,25 @@ class RuleReader {
   }
 }
 
-/** Whether an item of a list of tools is a rule in its short form. */
+/** Whether an item of a tool list is a rule in its short form. */
 export function isShortRule(item: string): boolean {
   return item.includes("(") || item.includes(")");
 }
 
-/** The tools that take commands; every other tool's short form is about its path. */
+/** Whether a tool takes commands; short rules of all other tools are about paths. */
 export type TakesCommand = (tool: string) => boolean;
 
-/** Whether the program's own tool of a name takes commands. */
+/** Whether the built-in tool of that name takes commands. */
 export function isCommandTool(tool: string): boolean {
   return builtinFact(tool.toLowerCase())?.takesCommand === true;
 }
 
-/** A rule as settings have it. */
+/** A rule as written in settings. */
 export type WrittenRule = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the short form `bash(git status **, git log)`: patterns are separated by a comma and a blank; a comma inside one
- * is written `\,`.
+ * Parses the short form `bash(git status **, git log)`: a comma and a space separate patterns; a comma within one is
+ * written `\,`.
  */
 export function readShortRule(
   item: string,
@@ -217,7 +216,7 @@ export function readShortRule(
   return table.ok ? readRule(table.value) : table;
 }
 
-/** The short form as the table that means the same. */
+/** Converts the short form to the equivalent table. */
 export function shortRuleTable(
   item: string,
   decision: Decision,
@@ -231,12 +230,11 @@ export function shortRuleTable(
   return success({ [decision]: tool, [takesCommand(tool) ? "command" : "path"]: parts });
 }
 
-/** The patterns of a short form. */
 function splitPatterns(text: string): string[] {
   return text.split(/(?<!\\),(?: |$)/).map((part) => part.replaceAll("\\,", ",").trim());
 }
 
-/** Why an approval may not have this pattern; null when it may. */
+/** Returns why an approval must not have this pattern; null if it may. */
 function refusal(pattern: CommandPattern, decision: Decision, allowRunner: boolean): string | null {
   const first = literalOf(pattern.words[0]);
   if (decision !== "approve") return null;
@@ -250,7 +248,7 @@ function whole(message: string): RuleFault {
   return { member: null, message };
 }
 
-/** A rule as one line that a person can read; the short form where it has one. */
+/** Formats a rule as one line for people, in the short form if possible. */
 export function ruleText(rule: Rule): string {
   const { decision, tools, command, path, within, input, sandboxed } = rule;
   const list = (found: readonly (CommandPattern | PathPattern)[] | undefined) =>

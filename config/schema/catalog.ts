@@ -1,29 +1,29 @@
-// What is registered: the names that settings may speak of. The rooms above know; here it is only data.
+// Registered names that settings may refer to, as data provided by higher rooms.
 
 import { BUILTIN_TOOLS } from "../rules/builtin_tools.generated.ts";
 import type { Group } from "./define.ts";
 
 export interface ToolFact {
   readonly name: string;
-  /** Whether it is offered without being asked for. @default true */
+  /** Whether it is offered by default. @default true */
   readonly enabled?: boolean;
 }
 
 export interface Catalog {
   /** In order of registration. */
   readonly tools: readonly ToolFact[];
-  /** Whether sources may have more tools than are listed: whether a name is one's is then settled when they have answered. */
+  /** Whether sources may provide more tools than listed; such names are checked once the sources have answered. */
   readonly open?: boolean;
-  /** Further tables of parameters by provider, for providers from elsewhere. */
+  /** Additional parameter tables, by provider. */
   readonly providers?: Readonly<Record<string, Group>>;
-  /** Backends of the sandbox from elsewhere. */
+  /** Additional sandbox backends. */
   readonly backends?: readonly string[];
 }
 
-/** What this program brings along, for callers that have no registry at hand. */
+/** The built-in names, for callers without a registry. */
 export const BUILTIN_CATALOG: Catalog = {
   tools: BUILTIN_TOOLS,
 };
 
-/** Backends of the sandbox that this program brings along. */
+/** The built-in sandbox backends. */
 export const BUILTIN_BACKENDS: readonly string[] = ["bwrap", "seatbelt", "container"];

@@ -1,36 +1,36 @@
-// Whether a value is what a key may hold, said in words a person understands.
+// Validation of a value against the type of a key, with messages for people.
 
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
 import type { Type } from "./define.ts";
 import { numberHint, switchHint } from "../data/values.ts";
 
-/** Tables and lists of data in each other; the same holds for values of Lua. Deeper ones are nobody's settings. */
+/** Maximum nesting depth of data and Lua values; settings are never deeper. */
 export const MOST_LEVELS = 100;
 
-/** Whether a value is nested deeper than anybody reads; one inside itself is. */
+/** Whether a value is nested too deeply; a cyclic one always is. */
 export function isTooDeep(value: unknown, level = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
   return level > MOST_LEVELS || Object.values(value).some((member) => isTooDeep(member, level + 1));
 }
 
-/** One thing that is wrong with a value. */
+/** One error in a value. */
 export interface Mismatch {
-  /** Keys below the value, where it is a part that is wrong. */
+  /** Keys below the value that lead to the wrong part. */
   readonly at: readonly string[];
-  /** The part itself: an item of a list or a member, to find its place in the source. */
+  /** The wrong part, an item or a member, to find its position in the source. */
   readonly part?: unknown;
-  /** The last of `at` is no key of this value; `expected` is of no account. */
+  /** The last key of `at` does not exist; `expected` is then meaningless. */
   readonly isUnknown?: boolean;
   /** Completes the sentence `"KEY" expects …`. */
   readonly expected: string;
   readonly found: string;
-  /** The nearest allowed word. */
+  /** The closest valid word. */
   readonly suggestion?: string;
   readonly hint?: string;
 }
 
-/** Everything that is wrong with a value; empty when it fits. */
+/** Returns every error in a value. */
 export function mismatches(type: Type, value: unknown): readonly Mismatch[] {
   const wrong = (expected: string, hint?: string): Mismatch[] => [{
     at: [],
@@ -72,7 +72,7 @@ export function mismatches(type: Type, value: unknown): readonly Mismatch[] {
   }
 }
 
-/** The same of one item of a list. */
+/** Returns every error in one item of a list. */
 export function itemMismatches(type: Type, item: unknown): readonly Mismatch[] {
   return mismatches(type, item).map((found) => ({
     part: item,
@@ -107,7 +107,7 @@ function below(name: string, member: unknown, found: readonly Mismatch[]): reado
   return found.map((each) => ({ part: member, ...each, at: [name, ...each.at] }));
 }
 
-/** A sentence from a mismatch of the value at `key`. */
+/** Builds a sentence from a mismatch of the value at `key`. */
 export function mismatchSentence(key: string, { at, isUnknown, expected, found, ...more }: Mismatch): string {
   const { suggestion, hint } = more;
   const name = [key, ...at].join(".");
@@ -116,12 +116,12 @@ export function mismatchSentence(key: string, { at, isUnknown, expected, found, 
   return `"${name}" expects ${expected}, found ${found}${hint === undefined ? "" : `: ${hint}`}${near}`;
 }
 
-/** Whether a type takes plain objects as values. */
+/** Whether a type accepts plain objects as values. */
 export function takesObjects(type: Type): boolean {
   return type.is === "map" || type.is === "any" || type.is === "custom";
 }
 
-/** Equality of list items: exact for strings, by content for the few items that are objects. */
+/** Compares list items: strings exactly, objects by content. */
 export function sameItem(a: unknown, b: unknown): boolean {
   return a === b || (isObject(a) && isObject(b) && JSON.stringify(a) === JSON.stringify(b));
 }

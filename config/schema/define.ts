@@ -1,8 +1,8 @@
-// The words the settings schema is written in: keys with types and authorities, and groups of keys.
+// Building blocks of the settings schema: keys with types and allowed layers, and groups of keys.
 
 import type { Layer } from "../types.ts";
 
-/** What a value may be. `expected` of a custom type completes the sentence "expects …". */
+/** Type of a value. `expected` of a custom type completes the sentence "expects …". */
 export type Type =
   | { readonly is: "boolean" }
   | { readonly is: "string" }
@@ -10,59 +10,59 @@ export type Type =
   | { readonly is: "integer"; readonly min?: number }
   | { readonly is: "word"; readonly words: readonly string[] }
   | { readonly is: "list"; readonly item: Type }
-  /** One value with free names; no member-wise merge between layers. */
+  /** One value with free names; layers are not merged member by member. */
   | { readonly is: "map"; readonly of: Type }
   | { readonly is: "any" }
   | {
     readonly is: "custom";
-    /** The TypeScript type of a value that is accepted; names are those of config/values.ts. */
+    /** TypeScript type of an accepted value; names refer to config/values.ts. */
     readonly ts: string;
     readonly expected: string;
     accepts(value: unknown): boolean;
     readonly words?: readonly string[];
-    /** What a value that is a table may hold: each member that is wrong is told by itself. */
+    /** Members of a value that is a table, so that each wrong member gets its own message. */
     readonly members?: Readonly<Record<string, Type>>;
-    /** Says more about a refused value, as the end of the sentence. */
+    /** Adds details about a refused value, as the end of the sentence. */
     hint?(value: unknown): string | undefined;
-    /** The right word for a refused value, where there is one. */
+    /** Returns the valid word for a refused value, if any. */
     suggest?(value: unknown): string | undefined;
     /** JSON Schema of the accepted values. */
     readonly json: Readonly<Record<string, unknown>>;
   };
 
-/** The direction that only takes rights away; anything else widens. */
+/** Kind of change that only restricts rights; any other change may widen them. */
 export type Narrowing = "true" | "false" | "lower" | "remove" | "append" | "restrict";
 
 export interface Key {
   readonly node: "key";
   readonly type: Type;
-  /** The default; absent = no value. */
+  /** The default; absent means no value. */
   readonly default?: unknown;
-  /** Whether `null` (no value) may be set. */
+  /** Whether `null` (no value) is allowed. */
   readonly optional?: boolean;
-  /** The layers allowed to set it. */
+  /** Layers allowed to set it. */
   readonly who: readonly Layer[];
-  /** Names a program, a file to load or a place to write: a project may set it only where `loads`. */
+  /** Names a program, a file to load or a place to write; a project may set it only if `loads`. */
   readonly host?: boolean;
-  /** Its value names a file of code to load. */
+  /** Its value names a code file to load. */
   readonly loads?: boolean;
-  /** The narrowing direction, for untrusted project files and for `documentNarrows`. */
+  /** Restricting direction, for untrusted project files and `documentNarrows`. */
   readonly narrows?: Narrowing;
-  /** Zero stands for no limit. */
+  /** Zero means no limit. */
   readonly zeroIsUnlimited?: boolean;
-  /** Frontmatter may only set the narrowing direction. */
+  /** Frontmatter may only restrict it. */
   readonly documentNarrows?: boolean;
-  /** Works from an untrusted project file as it stands. */
+  /** Takes effect unchanged even from an untrusted project file. */
   readonly neutral?: boolean;
-  /** Turns a short form into the long one, before the type is checked. */
+  /** Expands a short form before the type is checked. */
   readonly long?: (value: unknown) => unknown;
-  /** One value whose members can be read and written alone. */
+  /** One value whose members can be read and written separately. */
   readonly record?: boolean;
-  /** A function may stand for the list. */
+  /** A function is accepted instead of the list. */
   readonly callable?: boolean;
-  /** The TypeScript type of the resolved value, where it is not that of the written one. */
+  /** TypeScript type of the resolved value, if it differs from the written one. */
   readonly ts?: string;
-  /** Shown to a person. */
+  /** Description for people. */
   readonly doc: string;
   readonly since: string;
 }
@@ -70,23 +70,23 @@ export interface Key {
 export interface Group {
   readonly node: "group";
   readonly members: Readonly<Record<string, Node>>;
-  /** What members with free names are. */
+  /** Node of members with free names. */
   readonly others?: Node;
-  /** Turns a bare value into the object it stands for; undefined when it stands for none. */
+  /** Expands a bare value to an object; undefined if it does not stand for one. */
   readonly short?: (value: unknown) => Readonly<Record<string, unknown>> | undefined;
-  /** What to write instead of a bare value that stands for none. */
+  /** Suggests what to write instead of an invalid bare value. */
   readonly hint?: (value: unknown) => string | undefined;
-  /** The list the group itself is (`tools`, `skills`). */
+  /** The list that the group itself represents (`tools`, `skills`). */
   readonly list?: Key;
   /** Members are presets: a name that begins with `$` is a name here, not an operator. */
   readonly presets?: boolean;
-  /** Short names of members: alias → path below this group. */
+  /** Aliases of members, each with the path below this group. */
   readonly aliases?: Readonly<Record<string, readonly string[]>>;
-  /** What settings hold of it: every member, what layers wrote, or nothing in this place. @default every member */
+  /** What resolved settings contain of it: every member, what layers wrote, or nothing here. @default every member */
   readonly holds?: "written" | "nothing";
-  /** The name of its TypeScript type; without it the type has none. */
+  /** Name of its TypeScript type; absent for an unnamed type. */
   readonly ts?: string;
-  /** The type in config/values.ts of what it holds besides its members. */
+  /** Type in config/values.ts of what it contains in addition to its members. */
   readonly adds?: string;
   readonly doc: string;
 }
@@ -94,7 +94,7 @@ export interface Group {
 export type Node = Key | Group;
 
 const ALL: readonly Layer[] = ["G", "P", "R", "M", "C"];
-/** Programs, files to load, places to write: the person only (P is judged apart). */
+/** Programs, files to load, places to write: only the person may set them (a project is checked separately). */
 const HOST: readonly Layer[] = ["G", "P", "C"];
 
 const SINCE = "0.1.0";
@@ -105,7 +105,7 @@ export const STRINGS: Type = { is: "list", item: STRING };
 export const natural = (min = 0): Type => ({ is: "integer", min });
 export const word = (...words: string[]): Type => ({ is: "word", words });
 
-/** A command of the person's own: a line of shell, or a program and its arguments. */
+/** The person's own command: a shell command line, or a program and its arguments. */
 export const COMMAND: Type = {
   is: "custom",
   ts: "string | readonly string[]",
@@ -121,22 +121,22 @@ export const COMMAND: Type = {
 
 type Rest = Partial<Omit<Key, "node" | "type" | "doc">>;
 
-/** A key every layer may set. */
+/** A key that every layer may set. */
 export function key(type: Type, doc: string, rest: Rest = {}): Key {
   return { node: "key", type, doc, who: ALL, since: SINCE, ...rest };
 }
 
-/** A key of the person alone. */
+/** A key that only the person may set. */
 export function hostKey(type: Type, doc: string, rest: Rest = {}): Key {
   return key(type, doc, { who: HOST, host: true, ...rest });
 }
 
-/** A key of the global file, a trusted project and the command line. */
+/** A key for the global file, a trusted project and the command line. */
 export function policyKey(type: Type, doc: string, rest: Rest = {}): Key {
   return key(type, doc, { who: ["G", "P", "C"], ...rest });
 }
 
-/** Model parameters and the like: they work from anywhere and need no trust. */
+/** A key such as a model parameter, which any layer may set without trust. */
 export function neutralKey(type: Type, doc: string, rest: Rest = {}): Key {
   return key(type, doc, { neutral: true, ...rest });
 }

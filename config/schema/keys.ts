@@ -1,4 +1,4 @@
-// From keys as a person wrote them to the place in the schema: aliases, dotted names, and help with unknown ones.
+// Resolution of keys as written to places in the schema: aliases, dotted names, and hints for unknown keys.
 
 import type { Catalog } from "./catalog.ts";
 import { nearest } from "../../base/names.ts";
@@ -9,33 +9,31 @@ import { SCHEMA } from "./schema.ts";
 import type { Group, Node } from "./define.ts";
 import { type OldKey, oldKey } from "../data/old_keys.ts";
 
-/** A place in the schema. */
 export interface Place {
   readonly path: readonly string[];
   readonly node: Node | typeof OLD;
-  /** The member of a record (`thinking.level`). */
+  /** Member of a record (`thinking.level`). */
   readonly member?: string;
-  /** The old key that was written, and what became of it. */
+  /** The old key as written, and its replacement. */
   readonly old?: OldKey & { readonly key: string };
 }
 
-/** The place of a key, or what is wrong with it. */
 export type Found = Outcome<Place, Fault>;
 
-/** Where the way of written keys ends, and which names would go on from there. */
+/** The point where written keys stop matching, and the names valid there. */
 interface Lost {
   readonly path: readonly string[];
   readonly name: string;
   names(): readonly string[];
 }
 
-/** Finds what the written keys mean. An unknown key is answered with the nearest right one. */
+/** Resolves written keys. The failure for an unknown key suggests the closest valid one. */
 export function findKey(written: readonly string[], catalog: Catalog): Found {
   const found = locate(written, catalog);
   return "node" in found ? success(found) : unknown(written, found.path, found.name, found.names());
 }
 
-/** The canonical path of the written keys, or null. Costs nothing where there is none, unlike the help with it. */
+/** Returns the canonical path of the written keys, or null, without the cost of finding suggestions. */
 export function canonicalPath(written: readonly string[], catalog: Catalog): readonly string[] | null {
   const found = locate(written, catalog);
   return "node" in found ? found.path : null;
@@ -79,10 +77,10 @@ function locate(written: readonly string[], catalog: Catalog): Place | Lost {
   return { path, node, ...old };
 }
 
-/** Stands where an old key has no effect. */
+/** Node of an old key without effect. */
 const OLD = { node: "old" } as const;
 
-/** The node of a canonical path; throws when there is none, which would be a fault of the program. */
+/** Returns the node of a canonical path. Throws if there is none, which is a bug. */
 export function nodeAt(path: readonly string[]): Node {
   let node: Node = SCHEMA;
   for (const name of path) {
@@ -106,10 +104,10 @@ function stepInto(
     ? group.aliases[name]
     : undefined;
   if (alias !== undefined) return { path: alias, node: nodeAt([...path, ...alias]) };
-  // A name that is special to objects of the language would not be kept as what it is.
+  // A name special to JavaScript objects would not be stored as an ordinary member.
   if (group.others === undefined || name === "__proto__") return null;
   if (name.includes(".") && !name.startsWith("$")) return null;
-  // Only tools have settings of their own below `tools`: those that are registered, and those that sources may have.
+  // Below `tools`, only registered tools and those that sources may provide have settings of their own.
   if (isToolTable(group) && !catalog.tools.some((tool) => tool.name === name)) {
     if (catalog.open !== true || nearest(name, namesOf(group, catalog), 1) !== null) return null;
   }
@@ -124,7 +122,7 @@ function namesOf(group: Group, catalog: Catalog): string[] {
   ];
 }
 
-/** Whether members with free names are tools. */
+/** Whether free names of the group are tools. */
 function isToolTable(group: Group): boolean {
   return group.list !== undefined && group.others !== undefined;
 }
@@ -137,7 +135,7 @@ function unknown(
 ): Found {
   const key = [...path, name.slice(0, 80)].join(".");
   const foreign = nearest(name, names, 1) === null ? foreignHint(path, name) : null;
-  // The very name at another depth is surer than a similar one here.
+  // The exact name at another depth is more likely than a similar one here.
   const elsewhere = foreign === null ? placesOf(name).slice(0, 3) : [];
   const near = foreign === null && elsewhere.length === 0 ? nearest(name, names) : null;
   const hint = foreign !== null
@@ -161,7 +159,7 @@ function unknown(
   };
 }
 
-/** Where a leaf name exists in the tree, for keys put at the wrong depth. Tables of providers only repeat names. */
+/** Finds a leaf name anywhere in the tree, for keys at the wrong depth. Provider tables only repeat names. */
 function placesOf(name: string, node: Node = SCHEMA, path: readonly string[] = []): string[] {
   if (node.node !== "group") return [];
   return Object.entries(node.members).flatMap(([key, member]) => {

@@ -1,4 +1,4 @@
-// What settings tell of models, each as one value: names of models hold dots.
+// Settings schema of models, each stored as one value, because model names contain dots.
 
 import { isObject } from "../../base/is_object.ts";
 import { natural, STRING, type Type, word } from "./define.ts";
@@ -53,7 +53,6 @@ const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
   prices: (value) => prices.is === "custom" && prices.accepts(value),
 };
 
-/** One model. */
 export const modelFacts: Type = {
   is: "custom",
   ts: "ModelSetting",

@@ -1,11 +1,11 @@
-// How a string in the settings says that it names a file of code.
+// Detection and resolution of module paths in settings.
 
-/** Whether a value names a TypeScript or JavaScript module rather than a tool, preset or backend. */
+/** Whether a string names a TypeScript or JavaScript module rather than a tool, preset or backend. */
 export function isModulePath(value: string): boolean {
   return /^(?:\.{1,2}\/|~\/|\/|file:)/.test(value) || /\.(?:ts|js|mjs)$/.test(value);
 }
 
-/** The modules that a value names: itself, its items, or the `path` of items that are tables. */
+/** Returns the modules named by a value: by itself, its items, or the `path` of items that are tables. */
 export function modulesIn(value: unknown): string[] {
   return [value].flat().flatMap((item) => {
     const path = typeof item === "object" && item !== null ? (item as { path?: unknown }).path : item;
@@ -13,7 +13,7 @@ export function modulesIn(value: unknown): string[] {
   });
 }
 
-/** The absolute path of a module: relative ones belong to `folder`, `~` to `home`. */
+/** Resolves a module path: relative paths start from `folder`, `~` means `home`. */
 export function modulePath(value: string, folder: string, home: string): string {
   if (value.startsWith("file:")) return decodeURIComponent(new URL(value).pathname);
   const path = value.startsWith("~/") ? `${home}/${value.slice(2)}` : value;

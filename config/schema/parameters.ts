@@ -1,4 +1,4 @@
-// Settings that go into a request: general parameters, and the same again for each provider.
+// Settings schema of request parameters: general ones, and the same for each provider.
 
 import { isObject } from "../../base/is_object.ts";
 import {
@@ -74,7 +74,7 @@ const maxTokensType: Type = {
   json: { anyOf: [{ type: "integer", minimum: 1 }, { type: "string", pattern: "^[0-9]+%$" }] },
 };
 
-/** Parameters that every provider understands; a provider's own table may repeat each. */
+/** Parameters that every provider supports; a provider's own table may repeat each. */
 export function generalParameters(own: boolean): Record<string, Key> {
   const rest = (value: unknown) => (own ? { optional: true } : { default: value });
   return {
@@ -138,7 +138,7 @@ const text = (doc: string, value?: string) =>
 
 const budget = neutralKey(natural(), "Tokens to think with; beats `thinking`.", { optional: true });
 
-/** Tables of parameters by provider; each name is also an alias at the top. */
+/** Parameter tables by provider; each name is also an alias at the top level. */
 export const PROVIDER_TABLES: Readonly<Record<string, Group>> = {
   anthropic: providerTable("Anthropic", {
     thinking_budget: budget,

@@ -1,4 +1,4 @@
-// Settings of the sandbox: its policy, its limits, its backends.
+// Settings schema of the sandbox: policy, limits and backends.
 
 import { isObject } from "../../base/is_object.ts";
 import { mismatches } from "./check.ts";
@@ -42,7 +42,7 @@ const rwPathType: Type = {
   },
 };
 
-/** A host as a rule of the network names it; the whole grammar is the sandbox's, here are the usual slips. */
+/** A host in a network rule; catches common mistakes, while the sandbox checks the full grammar. */
 const host: Type = {
   is: "custom",
   ts: "string",
@@ -59,7 +59,7 @@ const host: Type = {
   json: { type: "string" },
 };
 
-/** The host of an address as browsers have it; undefined when there is none. */
+/** Extracts the host from a URL; undefined if there is none. */
 function hostIn(value: string): string | undefined {
   const found = /^\s*(?:[a-z][a-z\d+.-]*:\/\/)?(?:[^/@\s]*@)?([^/\s?#@]+)(?:[/?#]\S*)?\s*$/i.exec(value)?.[1];
   return found === undefined || found === value || !found.includes(".") ? undefined : found;

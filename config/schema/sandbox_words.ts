@@ -1,15 +1,15 @@
-// Words that stand in lists of paths for what the sandbox knows by name, and how an entry that misses one is told.
+// Words with a special meaning in lists of paths for the sandbox, and hints for misspelled entries.
 
 import { nearest } from "../../base/names.ts";
 import type { Type } from "./define.ts";
 
-/** The word of `deny_read`. */
+/** Words of `deny_read`. */
 export const HIDDEN_WORDS = ["$secrets"] as const;
 
-/** The words of `protect`. */
+/** Words of `protect`. */
 export const PROTECT_WORDS = ["$git", "$project", "$shell", "$data"] as const;
 
-/** Groups of sockets by the name that `sockets` may list. */
+/** Names of socket groups for `sockets`. */
 const SOCKET_GROUP_NAMES = [
   "docker",
   "podman",
@@ -40,7 +40,7 @@ export type SocketGroupName = typeof SOCKET_GROUP_NAMES[number];
 
 const URNS = ["urn:flemma:cwd", "urn:flemma:buffer:path"];
 
-/** What YAML reads a lone ~ as. */
+/** Hint for a lone `~`, which YAML reads as null. */
 export const NO_HOME = 'a lone ~ is no value in YAML; write "~" in quotes';
 
 interface Mistake {
@@ -49,8 +49,8 @@ interface Mistake {
 }
 
 /**
- * What keeps an entry of a list of paths from meaning anything, or null. Whatever looks like a word, a variable or a
- * pattern and is none would be taken for the name of a file that nobody has, and hide or open nothing.
+ * Returns what makes an entry of a list of paths meaningless, or null. A misspelled word, variable or pattern would be
+ * taken for the name of a file that does not exist, and would hide or open nothing.
  */
 export function pathMistake(entry: string, words: readonly string[] = []): Mistake | null {
   if (words.includes(entry)) return null;
@@ -61,7 +61,7 @@ export function pathMistake(entry: string, words: readonly string[] = []): Mista
   if (variable !== undefined) {
     const word = words.find((each) => plainly(each) === plainly(entry));
     if (word !== undefined) return { hint: "words are written small", suggestion: word };
-    // Variables are written large; a small word that is none stands for nothing.
+    // Variables are in upper case, so an unknown lower-case word means nothing.
     return /[a-z]/.test(variable) ? mistake("this word stands for nothing", entry, words) : null;
   }
   if (/^\$\{[A-Za-z_]\w*:-.+\}$/s.test(entry)) return null;
@@ -83,7 +83,7 @@ export function pathMistake(entry: string, words: readonly string[] = []): Mista
     : { hint: `a folder of that name is written ./${entry}`, suggestion: bare };
 }
 
-/** The same of a list of sockets: groups by name, everything else is a path with a slash in it. */
+/** Does the same for a list of sockets: an entry is a group name, or a path with a slash. */
 export function socketMistake(entry: string): Mistake | null {
   const names: readonly string[] = SOCKET_GROUP_NAMES;
   if (names.includes(entry)) return null;
@@ -97,7 +97,7 @@ export function socketMistake(entry: string): Mistake | null {
     : { hint: "there is no such group of sockets", suggestion: near };
 }
 
-/** A list item that is a path, or one of the words. */
+/** Type of a list item that is a path or one of the words. */
 export function pathItem(words: readonly string[], expected: string, wrong = pathMistake): Type {
   const found = (value: unknown) => typeof value === "string" ? wrong(value, words) : null;
   return {

@@ -1,5 +1,5 @@
-// The whole tree of settings as data: type, default, who may set it, what it means. Validation, `config show`, the
-// reference page and the JSON Schema for editors all read it.
+// The settings schema: type, default, allowed layers and description of every key. Validation, `config show`, the
+// reference page and the JSON Schema for editors use it.
 
 import {
   BOOLEAN,
@@ -36,7 +36,7 @@ const address: Type = {
   json: { type: "string", pattern: "^\\s*https?://" },
 };
 
-/** A host that is this machine, or a name or number of the network at home; such servers have no certificate. */
+/** Hosts on this machine or the local network; such servers have no certificate. */
 const NEARBY =
   /^(?:localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|[\w-]+(?:\.(?:local|lan))?:\d)/i;
 
@@ -45,7 +45,6 @@ function isAddress(text: string): boolean {
   return url !== null && (url.protocol === "http:" || url.protocol === "https:") && url.hostname !== "";
 }
 
-/** The whole tree. */
 export const SCHEMA: Group = group("All settings.", {
   provider: neutralKey(
     STRING,

@@ -1,4 +1,4 @@
-// Settings of tools: which are offered, which run unasked, how they run.
+// Settings schema of tools: which are offered, which run without asking, and how they run.
 
 import { isObject } from "../../base/is_object.ts";
 import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";
@@ -44,7 +44,6 @@ const approvalItem: Type = {
 
 const texts = { anyOf: [{ type: "string" }, { type: "array", items: { type: "string" } }] };
 
-/** An item of `tools.rules`. */
 const ruleItem: Type = {
   is: "custom",
   ts: "unknown",
@@ -87,7 +86,6 @@ const moduleFile: Type = {
   json: { type: "string" },
 };
 
-/** An item of `tools.resolvers`. */
 const resolverItem: Type = {
   is: "custom",
   ts: "ResolverFile",
@@ -116,7 +114,7 @@ const resolverItem: Type = {
   },
 };
 
-/** A lone `$name` or module path stands for a list of one. */
+/** Wraps a lone `$name`, module path or rule as a list of one. */
 function approvalList(value: unknown): unknown {
   return typeof value === "string" &&
       (value.startsWith("$") || isModulePath(value) || value.includes(".") || isShortRule(value))
@@ -274,11 +272,11 @@ export const tools = group("Tools: which are offered, which run unasked, how the
     narrows: "remove",
   }),
   aliases: { approve: ["auto_approve"] },
-  // Settings of tools that are registered from elsewhere; draft.ts asks the catalog whether there is such a tool.
+  // Settings of tools registered elsewhere; `draft.ts` asks the catalog whether the tool exists.
   others: tool("Settings of a registered tool.", {}, toolMember()),
 });
 
-/** A table of one tool, which gets what layers wrote of it. */
+/** The table of one tool, which receives what layers wrote. */
 function tool(doc: string, members: Readonly<Record<string, Key>>, others?: Key): Group {
   return group(doc, members, { holds: "nothing", ...(others === undefined ? {} : { others }) });
 }

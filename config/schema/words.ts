@@ -1,5 +1,4 @@
-// Names that say a person means settings, wherever they stand: how a text that was meant to restrict is told from a
-// variable.
+// Names that look like settings, to distinguish a misplaced restriction from an ordinary variable.
 
 import { isObject } from "../../base/is_object.ts";
 import { distance } from "../../base/names.ts";
@@ -7,19 +6,19 @@ import type { Group, Node } from "./define.ts";
 import { foreignRestriction } from "../data/hints.ts";
 import { SCHEMA } from "./schema.ts";
 
-/** A name, and where what it means belongs. */
+/** A name that means a setting, and the setting's path. */
 export interface SettingsWord {
   /** The path below the root of the settings, e.g. `tools.auto_approve`. */
   readonly path: string;
-  /** The name means nothing but settings, whatever it stands beside. */
+  /** Whether the name can only mean settings, whatever its context. */
   readonly sure: boolean;
 }
 
-/** Names at the top of the tree that other texts are full of too. */
+/** Top-level names that mean settings even though they are common elsewhere. */
 const SURE_GROUPS: ReadonlySet<string> = new Set(["tools", "sandbox"]);
-/** Too common a word to say anything: many a document has a variable of that name. */
+/** Words too common to mean settings: many documents have variables with these names. */
 const COMMON: ReadonlySet<string> = new Set(["enabled", "files", "rules", "skills"]);
-/** What a person may call the whole tree. */
+/** Names for the whole tree of settings. */
 const WHOLE: ReadonlySet<string> = new Set([
   "config",
   "configuration",
@@ -31,11 +30,11 @@ const WHOLE: ReadonlySet<string> = new Set([
 ]);
 
 const WORDS: ReadonlyMap<string, SettingsWord> = collect();
-/** Words that are long and sure enough to be meant by a name that misses them by one letter. */
+/** Words long and distinctive enough to recognize with one wrong letter. */
 const SURE_WORDS: readonly string[] = [...WORDS].filter(([word, { sure }]) => sure && word.length > 5)
   .map(([word]) => word);
 
-/** What a name of the top of a block or file means when it means settings; null for any other name. */
+/** Returns the setting that a top-level name of a block or file means; null for any other name. */
 export function settingsWord(name: string): SettingsWord | null {
   const first = name.split(".", 1)[0]!;
   const plain = plainly(first);
@@ -49,12 +48,12 @@ export function settingsWord(name: string): SettingsWord | null {
   return near === undefined ? null : WORDS.get(near)!;
 }
 
-/** Whether a value that stands under a name for the whole tree (`config`, `opt`) holds settings. */
+/** Whether the value under a name for the whole tree (`config`, `opt`) contains settings. */
 export function holdsSettings(name: string, members: Iterable<string>): boolean {
   return WHOLE.has(plainly(name)) && [...members].some((member) => settingsWord(member)?.sure === true);
 }
 
-/** Whether a value is a list of approval rules, under whatever name it stands. */
+/** Whether a value is a list of approval rules, under any name. */
 export function holdsRules(value: unknown): boolean {
   const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
   return items.some((item) =>
@@ -62,10 +61,10 @@ export function holdsRules(value: unknown): boolean {
   );
 }
 
-/** Where a text reads as settings: a word and a sign of assignment or member behind it. */
+/** Matches a word followed by an assignment or a member access. */
 const ASSIGNED = /(?:^|[{,;])[ \t]*["']?([A-Za-z_][\w-]*)["']?[ \t]*(?:[:.[]|=(?!=))/gm;
 
-/** The first name in a text that is assigned to and means settings, with its line in the text, from 0. */
+/** Returns the first assigned name in a text that means a setting, with its line in the text, from 0. */
 export function settingsIn(
   text: string,
   isMeant: (word: SettingsWord, name: string) => boolean = () => true,
@@ -94,7 +93,7 @@ function collect(): Map<string, SettingsWord> {
     if (!COMMON.has(name)) add(name, name, SURE_GROUPS.has(name));
   }
   for (const [alias, path] of Object.entries(SCHEMA.aliases ?? {})) add(alias, path.join("."), false);
-  // What takes rights away, and short names of it.
+  // Restricting settings, and their aliases.
   const visit = (node: Node, path: readonly string[]): void => {
     const name = path.at(-1) ?? "";
     if (node.node === "key") {

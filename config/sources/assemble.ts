@@ -1,4 +1,4 @@
-// Puts the layers of a run together: each file parsed and checked, the project weighed, session and flags on top.
+// Assembly of a run's layers: parses and checks each file, applies project trust, adds session and flags.
 
 import { isMissing } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
@@ -23,7 +23,7 @@ import { readSession } from "./session_overrides.ts";
 import { readSettingsFile } from "./settings_file.ts";
 import { isTrusted } from "./trust.ts";
 
-/** Reads everything that was found. See `loadSettings` for the failures. */
+/** Reads all files that were found. See `loadSettings` for the failures. */
 export async function assemble(options: LoadOptions, sources: Sources): Promise<Outcome<Loaded>> {
   const assembly = new Assembly(options, sources);
   const problem = await assembly.addGlobal() ?? await assembly.addProject() ?? await assembly.addSession() ??
@@ -31,21 +31,21 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
   return problem === null ? await assembly.loaded() : { ok: false, problem };
 }
 
-/** The layers that have been read so far. They are added from the weakest on; what keeps one from it is answered. */
+/** Collects layers from the weakest to the strongest; each method returns the problem that stops it. */
 class Assembly {
   readonly #options: LoadOptions;
   readonly #sources: Sources;
-  /** Everything there is to be named; open from a file on that brings tools. */
+  /** Everything that can be named; open once a file provides tools. */
   #catalog: Catalog;
-  /** What is wrong, a line each. */
+  /** Errors, one line each. */
   readonly #errors: string[] = [];
   readonly #warnings: string[] = [];
   readonly #notices: Problem[];
   readonly #logs: LayerLog[] = [];
   readonly #places = new Map<Layer, { readonly path: string; readonly places: Places }>();
-  /** Tools that a project denies which is not trusted. */
+  /** Tools that an untrusted project denies. */
   #denied: readonly string[] = [];
-  /** Servers that a project names and nobody has agreed to. */
+  /** Servers of the project that the person has not agreed to. */
   #untrusted: readonly string[] = [];
 
   constructor(options: LoadOptions, sources: Sources) {
@@ -66,7 +66,7 @@ class Assembly {
     return null;
   }
 
-  /** The project's settings speak after its list of servers, in one layer. */
+  /** Adds the project's servers and its settings, which override them, as one layer. */
   async addProject(): Promise<Problem | null> {
     const served = await this.#readServers();
     if (!served.ok) return served.problem;
@@ -116,7 +116,7 @@ class Assembly {
     return null;
   }
 
-  /** The servers of mcporter's own file, weaker than all that settings say. */
+  /** Adds the servers of mcporter's own file, weaker than all settings. */
   async addMcporter(): Promise<null> {
     if (resolveScalar(this.#logs, "tools.mcporter.enabled", false).value !== true) return null;
     const { mcporterServers, mcporterWarning } = await import("./mcporter_file.ts");
@@ -135,7 +135,7 @@ class Assembly {
     return null;
   }
 
-  /** What all layers come to; a failure where anything in them is wrong. */
+  /** Resolves all layers; fails if any of them has an error. */
   async loaded(): Promise<Outcome<Loaded>> {
     const { environment, approve = [] } = this.#options;
     const [logs, catalog] = [this.#logs, this.#catalog];
@@ -178,7 +178,7 @@ class Assembly {
     });
   }
 
-  /** Reads a settings file; null when it is no such thing, which is then among what is wrong. */
+  /** Reads a settings file; null if it cannot be parsed, with the reason in the errors. */
   async #readFile(
     layer: "G" | "P",
     source: { readonly path: string; readonly text: string },
@@ -194,7 +194,7 @@ class Assembly {
     return read.log;
   }
 
-  /** The layer of servers that a project brings; null when it brings none. */
+  /** Returns the layer of servers from the project; null if there are none. */
   async #readServers(): Promise<Outcome<LayerLog | null>> {
     const { mcp } = this.#sources;
     if (mcp === null) return success(null);
@@ -211,7 +211,7 @@ class Assembly {
     return success(draft.log.operations.length > 0 ? draft.log : null);
   }
 
-  /** Where the strongest settings file that says something of a key, or of an item of its list, does so. */
+  /** Returns the position in the strongest settings file that contains a key, or an item of its list. */
   #placeOf(key: string, item: unknown): string | null {
     const says = (layer: Layer) =>
       item === undefined ||
@@ -227,7 +227,7 @@ class Assembly {
   }
 }
 
-/** How much of a project's file counts. */
+/** Determines how much of a project's file takes effect. */
 async function weigh(
   options: LoadOptions,
   source: { readonly path: string; readonly text: string },
@@ -263,7 +263,7 @@ function layerWords(layer: Layer): string {
   return layer === "C" ? "command line" : layer === "R" ? "session" : "settings";
 }
 
-/** The real path of a file, or the path itself when there is no such file yet. */
+/** Returns the real path of a file, or the path itself if the file does not exist yet. */
 async function realPath(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);

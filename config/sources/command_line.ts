@@ -1,4 +1,4 @@
-// What the command line sets, as the layer above all files.
+// The layer of settings from the command line, above all files.
 
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { draftLayer } from "../layers/draft.ts";
@@ -9,14 +9,14 @@ import type { Catalog } from "../schema/catalog.ts";
 import { modulePath } from "../schema/module_path.ts";
 import type { LoadOptions } from "./find.ts";
 
-/** The layer, with what is wrong in it as sentences. */
+/** The layer, with its errors as sentences. */
 export interface CommandLineLayer {
   readonly log: LayerLog;
   readonly errors: readonly string[];
   readonly notices: readonly Problem[];
 }
 
-/** Makes the layer of the options, over those below it. Fails for a preset that there is not. */
+/** Creates the layer from the options, above the given layers. Fails for an unknown preset. */
 export function commandLineLayer(
   { environment, preset, overrides = {}, approve = [] }: LoadOptions,
   below: { readonly logs: readonly LayerLog[]; readonly catalog: Catalog },
@@ -31,7 +31,7 @@ export function commandLineLayer(
   const faults = [...writeTree(line, overrides, { catalog })];
   if (approve.length > 0) {
     const policy = line.read(["tools", "auto_approve"]);
-    // A function stays in charge; the names are still approved by the resolver for this run.
+    // A function stays the policy; the resolver for this run still approves the names.
     if (policy.ok && typeof policy.value !== "function") {
       faults.push(...line.apply("append", ["tools", "auto_approve"], [...approve]));
     }

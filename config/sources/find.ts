@@ -1,4 +1,4 @@
-// The files of each layer: where they are looked for, and their texts, unread.
+// Search for the settings files of each layer, and their unparsed texts.
 
 import type { Catalog } from "../schema/catalog.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -12,52 +12,52 @@ import { operands } from "../../base/shell_word.ts";
 import { readText } from "./json_file.ts";
 import type { McpFile } from "./mcp_file.ts";
 
-/** What is said on top of the settings files: a layer as a value. */
+/** Settings on top of the settings files: a layer as a value. */
 export interface SettingsOverrides {
-  /** A settings file in place of the person's; it must exist. @default the person's own */
+  /** A settings file instead of the person's; it must exist. @default the person's own */
   readonly configPath?: string;
-  /** Read no file at all, neither the person's nor the project's nor the session's. @default false */
+  /** Read no file at all: neither the person's nor the project's nor the session's. @default false */
   readonly noConfig?: boolean;
   /** Settings, in the shape of a settings file. @default none */
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** The preset to switch to for this run; what `overrides` say beside it is stronger. @default none */
+  /** The preset to switch to for this run; `overrides` win over it. @default none */
   readonly preset?: string;
-  /** Tool names approved for this run only, on top of whatever policy holds. @default none */
+  /** Tool names approved for this run only, in addition to the policy. @default none */
   readonly approve?: readonly string[];
 }
 
-/** Whose settings are loaded. */
+/** Whose settings to load. */
 export interface SettingsOptions extends SettingsOverrides {
-  /** Directory, home and variables, which lead to the files. */
+  /** Working folder, home and variables, which determine the files. */
   readonly environment: Environment;
-  /** Absolute path of the document, or null when unsaved. Its folder leads to the project file. @default null */
+  /** Absolute path of the document, or null if unsaved. Its folder determines the project file. @default null */
   readonly document?: string | null;
 }
 
 export interface LoadOptions extends SettingsOptions {
-  /** What is registered. @default the built-in tools */
+  /** Registered names. @default the built-in tools */
   readonly catalog?: Catalog;
   /** @default now */
   readonly now?: Date;
-  /** The files of all layers, where they were read already. @default they are looked for */
+  /** The files of all layers, if already read. @default they are searched for */
   readonly sources?: Sources;
 }
 
-/** Settings without a document's, and where they come from. */
+/** Settings without a document's, and their origin. */
 export interface LoadedSettings {
-  /** What holds. */
+  /** The effective settings. */
   readonly settings: Settings;
-  /** Settings files that were read; they are out of the tools' reach. */
+  /** Settings files that were read; tools cannot access them. */
   readonly files: readonly string[];
-  /** Modules that decide about approval, and what they import by path; as far out of reach as the files that name them. */
+  /** Modules that decide about approval and their imports by path; protected like the files that name them. */
   readonly code: readonly string[];
-  /** The folder of the project whose settings were read; null when none were. */
+  /** Folder of the project whose settings were read; null if none were. */
   readonly project: string | null;
-  /** Things to tell a person once: settings of a project without effect, unknown presets. */
+  /** Messages to show once: project settings without effect, unknown presets. */
   readonly notices: readonly Problem[];
-  /** Findings that only `config check` tells, one full line each. */
+  /** Findings that only `config check` shows, one full line each. */
   readonly warnings: readonly string[];
-  /** The layer a key's value comes from, e.g. `tools.auto_approve` → `global file`. */
+  /** Returns the layer that a key's value comes from, e.g. `tools.auto_approve` → `global file`. */
   origin(key: string): string;
 }
 
@@ -65,18 +65,18 @@ export interface Loaded extends LoadedSettings {
   /** The layers above the defaults, weakest first. */
   readonly logs: readonly LayerLog[];
   readonly catalog: Catalog;
-  /** `FILE:LINE:COL` where a settings file says something of the key or its item; null when none does. */
+  /** Returns `FILE:LINE:COL` of the key or its item in a settings file; null if no file contains it. */
   placeOf(key: string, item?: unknown): string | null;
 }
 
-/** What was found of each layer, unread. */
+/** The files found for each layer, not yet parsed. */
 export interface Sources {
   readonly global: { readonly path: string; readonly text: string } | null;
   readonly project: { readonly path: string; readonly text: string } | null;
-  /** Servers of tools that come with the project. */
+  /** MCP servers from the project. */
   readonly mcp: McpFile | null;
   readonly session: boolean;
-  /** Files that look like settings and are not read, each with the one that is. */
+  /** Files that look like settings but are not read, each with the one that is. */
   readonly unread: readonly UnreadFile[];
 }
 
@@ -85,16 +85,16 @@ export interface UnreadFile {
   readonly read: string;
 }
 
-/** Names of a person's settings file, the first that is there counts. */
+/** Names of the person's settings file; the first existing one counts. */
 const GLOBAL_NAMES = ["config.yaml", "config.yml", "config.json"];
-/** The one name of a project's settings file. */
+/** The only name of a project's settings file. */
 const PROJECT_NAME = "config.yaml";
-/** Names that people give a settings file and nobody reads. */
+/** Names that people may give a settings file, but that are not read. */
 const OTHER_NAMES = ["config", "settings", "flemma"].flatMap((name) =>
   ["yaml", "yml", "json", "toml", "lua"].map((ending) => `${name}.${ending}`)
 );
 
-/** The files of all layers. */
+/** Finds the files of all layers. */
 export function findSources(options: LoadOptions): Outcome<Sources> {
   if (options.sources !== undefined) return success(options.sources);
   if (options.noConfig) {
@@ -118,7 +118,7 @@ export function findSources(options: LoadOptions): Outcome<Sources> {
   });
 }
 
-/** The settings file of a layer, and files beside it that only look like one. */
+/** The settings file of a layer, and other files in its folder that only look like one. */
 interface Found {
   readonly source: { readonly path: string; readonly text: string } | null;
   readonly unread: readonly UnreadFile[];
@@ -141,7 +141,7 @@ function findGlobal(options: LoadOptions): Outcome<Found> {
   }
   if (variables.FLEMMA_CONFIG === "") return success({ source: null, unread: [] });
   const folder = configFolder(options.environment);
-  // Without the folder one look tells whether it is missing or only out of reach; every start pays for each look.
+  // If the folder is missing, one access tells whether it is missing or inaccessible; each access slows every start.
   const names = mayBeThere(folder) ? GLOBAL_NAMES : GLOBAL_NAMES.slice(0, 1);
   for (const [index, name] of names.entries()) {
     const path = `${folder}/${name}`;
@@ -158,8 +158,8 @@ function findGlobal(options: LoadOptions): Outcome<Found> {
 }
 
 /**
- * The project file that belongs to a folder: the first `.flemma/config.yaml` upwards to the home or a repository
- * root, whichever comes first.
+ * Finds the project file of a folder: the first `.flemma/config.yaml` in it or its parents, up to the home folder or a
+ * repository root, whichever comes first.
  */
 function findProject(environment: Environment, folder: string): Outcome<Found> {
   for (let at = folder.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {
@@ -171,7 +171,7 @@ function findProject(environment: Environment, folder: string): Outcome<Found> {
   }
 }
 
-/** The first `.mcp.json` upwards to the home or a repository root, whichever comes first. */
+/** Finds the first `.mcp.json` upwards to the home folder or a repository root, whichever comes first. */
 function findMcp(environment: Environment, folder: string): Outcome<McpFile | null> {
   for (let at = folder.replace(/\/+$/, "");; at = at.slice(0, at.lastIndexOf("/"))) {
     const path = `${at}/.mcp.json`;
@@ -186,7 +186,7 @@ function findMcp(environment: Environment, folder: string): Outcome<McpFile | nu
   }
 }
 
-/** Whether anything stands there, or that cannot be told: reading it says why. */
+/** Whether the path exists, or cannot be checked: reading it then reports why. */
 function mayBeThere(path: string): boolean {
   try {
     return isThere(path);
@@ -204,14 +204,14 @@ function projectIn(folder: string): Outcome<Found> {
   return unread.length > 0 ? notRead(unread[0]!) : success({ source: null, unread });
 }
 
-/** Files of the folder that look like settings beside those of the given names; `read` is the one that counts. */
+/** Returns files of the folder that look like settings, except the given names; `read` is the file that counts. */
 function besides(folder: string, names: readonly string[], read: string): UnreadFile[] {
   const there = namesIn(folder);
   return OTHER_NAMES.filter((name) => there.has(name) && !names.includes(name))
     .map((name) => ({ path: `${folder}/${name}`, read }));
 }
 
-/** Nothing for a folder that is missing or may not be listed: then there is nothing to tell about it. */
+/** Returns the names in a folder; empty if it is missing or unreadable, because there is nothing to report then. */
 function namesIn(folder: string): ReadonlySet<string> {
   try {
     return new Set([...Deno.readDirSync(folder)].map(({ name }) => name));
@@ -222,7 +222,7 @@ function namesIn(folder: string): ReadonlySet<string> {
   }
 }
 
-/** A settings file of a wrong name alone: nothing of what it says would be in force. */
+/** Fails if the only settings file has a wrong name: its content would have no effect. */
 function notRead({ path, read }: UnreadFile): { readonly ok: false; readonly problem: Problem } {
   const asItIs = /\.(?:ya?ml|json)$/.test(path);
   return failure(

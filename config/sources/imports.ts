@@ -1,18 +1,18 @@
-// Which further files code brings with it: what modules import from the disk, and what that imports.
+// The modules that code files import by path, directly or not.
 
 import { readRegular } from "../../base/files.ts";
 import { modulePath } from "../schema/module_path.ts";
 
-/** More than any policy is made of; beyond it the count itself changes what is trusted. */
+/** Far above the size of any policy; further files are not followed, so they are not part of what is trusted. */
 const MOST_FILES = 500;
 
 /**
- * What stands after `from` or `import` as a path. Comments and texts are looked at too: one file too many that must
- * stay as it is does no harm. A path that the code computes is not seen.
+ * Matches the path after `from` or `import`, also in comments and strings: requiring one file too many to stay
+ * unchanged does no harm. Computed paths are not detected.
  */
 const IMPORT = /\b(?:from|import)\b\s*\(?\s*["']((?:\.{1,2}\/|\/|file:)[^"'\n]+)["']/g;
 
-/** The files, and all files they import by path, directly or not. Absolute; what cannot be read imports nothing. */
+/** Returns the files and all their imports by path, as absolute paths. Unreadable files import nothing. */
 export async function withImports(files: readonly string[], home: string): Promise<string[]> {
   const found = new Set(files);
   for (const file of found) {
@@ -26,7 +26,7 @@ export async function withImports(files: readonly string[], home: string): Promi
   return [...found];
 }
 
-/** Null for what is no readable file: a path in a comment may lead nowhere, and code would not load either. */
+/** Returns null for an unreadable file: a path in a comment may lead nowhere, and code would not load either. */
 async function textOf(path: string): Promise<string | null> {
   try {
     return new TextDecoder().decode(await readRegular(path));

@@ -1,11 +1,11 @@
-// A first block in JSON as text: read with positions, so that every fault has its line; no key may stand twice.
+// Parsing of JSON frontmatter with positions, so that every fault has its line; duplicate keys are errors.
 
 import { MOST_LEVELS } from "../schema/check.ts";
 import type { Fault } from "../types.ts";
 import { failed, success, thrownText } from "../../base/problem.ts";
 import type { Parsed } from "./yaml.ts";
 
-/** Reads JSON. Broken text, a key that stands twice and endless nesting are told with their places. */
+/** Parses JSON. Reports syntax errors, duplicate keys and excessive nesting with their positions. */
 export function parseJson(text: string): Parsed {
   const scanner = new Scanner(text);
   const wrong = scanner.scan();
@@ -17,7 +17,7 @@ export function parseJson(text: string): Parsed {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    // The scanner is meant to find whatever is wrong; should it not, the parser has the last word.
+    // The scanner should find every error; if it misses one, the parser decides.
     return failed([{ ...positionOf(text, 0), message: thrownText(thrown) }]);
   }
   const place = ({ written = [] }: Fault): string => {
@@ -37,7 +37,7 @@ interface Finding {
   readonly message: string;
 }
 
-/** Ends the scan at the first thing that is wrong. */
+/** Ends the scan at the first error. */
 class Broken extends Error {
   constructor(readonly finding: Finding) {
     super(finding.message);
@@ -45,13 +45,13 @@ class Broken extends Error {
 }
 
 const STRING = /"(?:[^"\\]+|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
-/** What may not stand in a string as it is: the first 32 characters, which are the controls without these. */
+/** Control characters that must be escaped in a string: the first 32 characters. */
 const CONTROL = /[^\P{Cc}\x7f-\x9f]/u;
 const LITERAL = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const SPACE = /[ \t\r\n]*/y;
 
 class Scanner {
-  /** Offsets of keys, by their path. */
+  /** Offsets of keys, by path. */
   readonly keys = new Map<string, number>();
   readonly twice: Finding[] = [];
   readonly #text: string;
@@ -62,7 +62,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** The first thing that is wrong, or null. */
+  /** Returns the first error, or null. */
   scan(): Finding | null {
     try {
       this.#value(0);
@@ -86,7 +86,7 @@ class Scanner {
     this.#take(SPACE);
   }
 
-  /** What stands between brackets. */
+  /** Scans the content between brackets. */
   #inside(isObject: boolean, level: number): void {
     const close = isObject ? "}" : "]";
     this.#at++;

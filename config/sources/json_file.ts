@@ -1,24 +1,24 @@
-// Small JSON files of this program's own: read whole, replaced in one step, changed under a lock.
+// Small JSON files of flemma: read whole, replaced atomically, changed under a lock.
 
 import { isMissing, replaceSmallFile, whyNothingIsThere } from "../../base/files.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
-/** More than any settings are. */
+/** Far above the size of any settings. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** The device that everybody names who wants an empty file. */
+/** The device commonly given as an empty file. */
 const NO_TEXT = "/dev/null";
 
 /**
- * The text of a file, or null when there is none. Fails with `file-unreadable`, and so does a link that leads nowhere:
- * somebody keeps the file, only not here at the moment. Read at once: these files are small or
- * missing, and every start asks for several, each of which would cost more to wait for than to read.
+ * Returns the text of a file, or null if it is missing. Fails with `file-unreadable`, also for a dangling symbolic
+ * link: the file exists, but is not available at the moment.
  *
- * What is no regular file is not read: it may never end, or nobody may write it, and it may hold the text only once, while
- * settings are read anew for each step.
+ * Reads synchronously: every start reads several small or missing files, and waiting costs more than reading. Only
+ * regular files are read: others may never end or never get a writer, or may hold their text only once, while settings
+ * are read again for each step.
  *
- * @param options.named the person named this path: then it may be of any size, and `/dev/null` is an empty one
+ * @param options.named whether the person named this path; then any size is allowed, and `/dev/null` is an empty file
  */
 export function readText(path: string, options: { readonly named?: boolean } = {}): Outcome<string | null> {
   const unreadable = (reason: string, next = "Make it a readable text file.") =>
@@ -54,7 +54,7 @@ export function readText(path: string, options: { readonly named?: boolean } = {
   }
 }
 
-/** Parses a file of ours. A broken one is an error: guessing what it said could widen rights. */
+/** Parses one of flemma's files. A broken one is an error, because guessing its content could widen rights. */
 export function readJson(path: string): Outcome<unknown> {
   const text = readText(path);
   if (!text.ok || text.value === null) return text;
@@ -70,8 +70,8 @@ export function readJson(path: string): Outcome<unknown> {
 }
 
 /**
- * Reads, changes and replaces a JSON file while nobody else does. `change` answers the new content, or null to remove
- * the file. The folder is made for the person alone, the file has mode 0600.
+ * Changes a JSON file under a lock. `change` returns the new content, or null to remove the file. The folder is created
+ * with mode 0700, the file with mode 0600.
  */
 export async function changeJson(
   path: string,

@@ -1,4 +1,4 @@
-// `.mcp.json` of a project: servers of tools that other programs know too, which count once a person agreed to the file.
+// MCP servers from a project's `.mcp.json`, which take effect once the person agreed to the file.
 
 import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -7,29 +7,28 @@ import { failure, type Outcome, type Problem, success } from "../../base/problem
 import type { LayerLog } from "../layers/log.ts";
 import { isTrusted } from "./trust.ts";
 
-/** The file as it was found. */
 export interface McpFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** Members of an entry that are settings here too. */
+/** Members of an entry that are also settings here. */
 const MEMBERS = ["command", "args", "env", "cwd", "url", "headers"];
 
-/** Names that no setting can have: the second is one of every object of the language. */
+/** Names that no setting can have; `__proto__` exists on every JavaScript object. */
 const NAMELESS: ReadonlySet<string> = new Set(["", "__proto__"]);
 
-/** What a file says. */
+/** The servers in a file. */
 export interface NamedServers {
   /** In the shape of `mcp.servers`. */
   readonly servers: Record<string, Record<string, unknown>>;
-  /** Names as they stand in the file that come to one and the same name here; of each the first counts. */
+  /** Groups of names in the file that become the same name here; the first of each group counts. */
   readonly alike: readonly (readonly string[])[];
   /** Names that no setting can have. */
   readonly nameless: readonly string[];
 }
 
-/** The servers that a file names. Fails with what is wrong with the text. */
+/** Parses the servers in a file. Fails if the text is invalid. */
 export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
   let value: unknown;
   try {
@@ -45,7 +44,7 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
   const written = new Map<string, string[]>();
   for (const [name, entry] of Object.entries(value.mcpServers ?? {})) {
     if (!isObject(entry)) return broken(path, `the server ${JSON.stringify(name)} must be an object`);
-    // A dot would be read as a way into the settings, a colon as the end of the name.
+    // A dot would separate keys of the settings, and a colon would end the name.
     const key = name.replaceAll(/[.:\s]/g, "-");
     if (NAMELESS.has(key)) {
       nameless.push(name);
@@ -68,37 +67,37 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
   return success({ servers: Object.fromEntries(servers), alike, nameless });
 }
 
-/** What of a file counts. */
+/** The part of a file that takes effect. */
 export interface McpShare {
   readonly servers: Record<string, Record<string, unknown>>;
-  /** Names of those that would count if the person agreed. */
+  /** Names of servers that would take effect if the person agreed. */
   readonly untrusted: readonly string[];
-  /** What a person has to know of it. */
+  /** Messages for the person. */
   readonly notices: readonly Problem[];
 }
 
-/** What says which program or address a server is, and what it is given. */
+/** Members that determine a server's program or address, and what it receives. */
 const IDENTITY: ReadonlySet<string> = new Set([...MEMBERS, "sandbox"]);
 
 /**
- * Whether a key makes another server of one that the person has under this name. A project may not: what the person's
- * server is given, a token in its headers for instance, would go to the project's.
+ * Whether a key changes the identity of a server that the person already has under this name. A project must not do
+ * that: what the person's server receives, such as a token in its headers, would go to the project's server.
  *
- * @param below what the person's settings say
+ * @param below the layers of the person's settings
  */
 export function takesOver(path: readonly string[], below: readonly LayerLog[]): boolean {
   const [group, list, name = "", member = ""] = path;
   return group === "mcp" && list === "servers" && IDENTITY.has(member) && isNamed(name, below);
 }
 
-/** Whether settings have a server of this name. */
+/** Whether settings define a server of this name. */
 export function isNamed(name: string, logs: readonly LayerLog[]): boolean {
   return logs.some(({ operations }) =>
     operations.some(({ path }) => path[0] === "mcp" && path[1] === "servers" && path[2] === name)
   );
 }
 
-/** What of the file counts, and what a person has to know of it. */
+/** Determines which servers of the file take effect, with messages for the person. */
 export async function mcpShare(
   environment: Environment,
   real: string,

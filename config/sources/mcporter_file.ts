@@ -1,4 +1,4 @@
-// The settings file of the program mcporter, whose servers `tools.mcporter.enabled` asks to read as `mcp.servers`.
+// The settings file of mcporter, read as `mcp.servers` if `tools.mcporter.enabled` is set.
 
 import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
@@ -6,24 +6,24 @@ import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { readText } from "./json_file.ts";
 import { type McpFile, serversIn } from "./mcp_file.ts";
 
-/** Members of an entry that are read, or say nothing about how the server is reached. */
+/** Members of an entry that are read, or do not matter for reaching the server. */
 const READ: ReadonlySet<string> = new Set([
   ...["command", "args", "env", "cwd", "url", "baseUrl", "headers"],
   ...["description", "name", "type", "transport"],
 ]);
 
-/** Settings of the time when flemma started mcporter. */
+/** Settings from the time when flemma started mcporter. */
 const NO_EFFECT = ["path", "timeout", "startup.concurrency", "include", "exclude"];
 
-/** The servers in the shape of `mcp.servers`, and the warnings about them. */
+/** The servers in the shape of `mcp.servers`, and warnings about them. */
 export interface McporterServers {
   readonly servers: Record<string, Record<string, unknown>>;
   readonly notices: readonly Problem[];
 }
 
 /**
- * @param settings.isTaken whether the settings have a server of this name, which then counts
- * @param settings.isSet whether the settings say something of this key
+ * @param settings.isTaken whether the settings define a server of this name, which then wins
+ * @param settings.isSet whether the settings contain this key
  */
 export function mcporterServers(
   environment: Environment,
@@ -56,7 +56,7 @@ export function mcporterServers(
   return { servers, notices: [mcporterWarning(sentences.join(" "))] };
 }
 
-/** A warning that ends with what to do about the old setting. */
+/** Creates a warning that ends with what to do about the old setting. */
 export function mcporterWarning(message: string): Problem {
   return {
     code: "mcporter-old",
@@ -65,7 +65,7 @@ export function mcporterWarning(message: string): Problem {
   };
 }
 
-/** The file that mcporter itself would read; null when there is none. */
+/** Returns the file that mcporter itself would read; null if there is none. */
 function findFile({ home, variables }: Environment): Outcome<McpFile | null> {
   const base = variables.XDG_CONFIG_HOME;
   const folders = [...(base?.startsWith("/") ? [`${base}/mcporter`] : []), `${home}/.mcporter`];
@@ -77,7 +77,7 @@ function findFile({ home, variables }: Environment): Outcome<McpFile | null> {
   return success(null);
 }
 
-/** What the file says and nobody reads here, by name. */
+/** Returns the names of members that are not read here. */
 function unreadMembers({ text }: McpFile): string[] {
   const { mcpServers, $schema: _, ...others } = JSON.parse(text) as Record<string, unknown>;
   const entries = Object.values(isObject(mcpServers) ? mcpServers : {}).filter(isObject);

@@ -1,4 +1,4 @@
-// Where in a text a fault is: at the keys as they were written, or at whatever spelling of its key the text has.
+// Positions of faults in a text: at the keys as written, or at another spelling of the key.
 
 import type { Catalog } from "../schema/catalog.ts";
 import { canonicalPath } from "../schema/keys.ts";
@@ -6,10 +6,10 @@ import type { Fault } from "../types.ts";
 import type { SourceTree } from "./yaml.ts";
 
 /**
- * Finds places in one text. A fault that was found late knows only the canonical key, and the text may have an alias or
- * a dotted name for it.
+ * Finds positions in one text. A fault found late knows only the canonical key, while the text may contain an alias or
+ * a dotted name.
  *
- * @param below keys of the text that the settings stand below
+ * @param below keys of the text that contain the settings
  */
 export class Places {
   readonly #tree: SourceTree;
@@ -24,7 +24,7 @@ export class Places {
     this.#below = below;
   }
 
-  /** `LINE:COL`; the beginning of the text when nothing of it was written. */
+  /** Returns `LINE:COL`; the beginning of the text if the key was not written. */
   of(fault: Fault): string {
     const written = this.#isWritten(fault.written)
       ? fault.written!
@@ -32,7 +32,7 @@ export class Places {
     return this.#tree.place({ ...fault, written: [...this.#below, ...written] });
   }
 
-  /** `LINE:COL` of a key, or of an item of its list, in whatever spelling; null when the text does not have it. */
+  /** Returns `LINE:COL` of a key or an item of its list in any spelling; null if the text does not contain it. */
   ofKey(key: string, item?: unknown): string | null {
     const written = this.#spelling(key);
     return written === null ? null : this.#tree.place({
@@ -50,7 +50,7 @@ export class Places {
     return written !== undefined && this.#all.has(JSON.stringify([...this.#below, ...written]));
   }
 
-  /** The keys as written that mean this one, or the nearest one above it. */
+  /** Returns the keys as written that mean this one, or its nearest ancestor. */
   #spelling(key: string): readonly string[] | null {
     this.#known ??= this.#canonical();
     for (let at = key; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf(".")))) {
@@ -65,7 +65,7 @@ export class Places {
     for (const written of this.#tree.keys()) {
       if (!this.#below.every((name, at) => written[at] === name)) continue;
       const own = written.slice(this.#below.length);
-      // Operators stand at the key they change.
+      // Operators are members of the key they change.
       const keys = own.filter((name) => !["$set", "$append", "$prepend", "$remove"].includes(name));
       const path = keys.length === 0 ? null : canonicalPath(keys, this.#catalog);
       if (path !== null) found.set(path.join("."), own);

@@ -1,4 +1,4 @@
-// The project's own settings: where the file is, what of it counts before anybody trusts it, and what never counts.
+// Project settings: which parts take effect before the person trusts the file, and which never do.
 
 import type { Catalog } from "../schema/catalog.ts";
 import { narrows } from "../layers/narrowing.ts";
@@ -13,16 +13,16 @@ import type { Group, Key, Node } from "../schema/define.ts";
 import { takesOver } from "./mcp_file.ts";
 import { nameFilter } from "../rules/name_filter.ts";
 
-/** What of a project file is in force. */
+/** The effective part of a project file. */
 export interface ProjectShare {
   readonly operations: readonly Operation[];
-  /** Tools denied by presets it lists. */
+  /** Tools denied by presets in its lists. */
   readonly denied: readonly string[];
-  /** Keys without effect: not trusted, or never a project's business. */
+  /** Keys without effect: not trusted, or never allowed in a project. */
   readonly ignored: readonly string[];
 }
 
-/** The files of code that a project's operations name, as absolute paths. */
+/** Returns absolute paths of the code files that a project's operations name. */
 export function namedFiles(log: LayerLog, root: string, home: string): string[] {
   const files = new Set<string>();
   for (const { op, path, value } of log.operations) {
@@ -36,7 +36,7 @@ export function namedFiles(log: LayerLog, root: string, home: string): string[] 
   return [...files];
 }
 
-/** What a trusted file may do: all but name programs and places; code only from inside the project. */
+/** Returns what a trusted file may do: everything but name programs and places; code only from inside the project. */
 export function trustedShare(
   log: LayerLog,
   root: string,
@@ -59,9 +59,9 @@ export function trustedShare(
 }
 
 /**
- * What counts of a file nobody trusts: parameters as they are, everything else only as far as it takes rights away.
+ * Returns what takes effect of an untrusted file: parameters, and anything that only restricts rights.
  *
- * @param below the weaker layers, which the restrictions are measured against
+ * @param below the weaker layers, which restrictions are compared with
  */
 export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalog: Catalog): ProjectShare {
   const operations: Operation[] = [];
@@ -72,12 +72,12 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
     const key = path.join(".");
     const node = keyOf(path);
     if (isPresetPath(path)) {
-      // Counts through the lists that name it, as far as it denies.
+      // Only its denials take effect, through the lists that name it.
       if (Object.keys(value as ApprovalPreset).some((member) => member !== "deny")) ignored.add(key);
       continue;
     }
     if (node.neutral) {
-      // A model preset of the project is a grant, so a model that names one says nothing yet.
+      // A model preset of the project is a grant, so a model that names one has no effect yet.
       const preset = key === "model" && typeof value === "string" && Object.hasOwn(own, value);
       if (preset) ignored.add(key);
       else operations.push(operation);
@@ -85,7 +85,7 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
     }
     const current = () => resolveScalar(below, key, node.default).value;
     if (op === "remove" && key === "tools.auto_approve" && String(value).startsWith("$")) {
-      // Without the reference its denials would be gone too; only what it approves is taken out.
+      // Removing the reference would also remove its denials, so only the names it approves are removed.
       const members = expandList([String(value)], allPresets(below, profileOf(below))).approve;
       operations.push(...[...members].map((member): Operation => ({ op, path, value: member })));
       continue;
@@ -114,7 +114,7 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
   return { operations, denied: [...expandList(listed, presets).deny], ignored: [...ignored] };
 }
 
-/** A list that an untrusted file sets is applied as the removal of what it leaves out. */
+/** Applies a list from an untrusted file as the removal of everything it omits. */
 function leftOut(
   path: readonly string[],
   kept: readonly unknown[],

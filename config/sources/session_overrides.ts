@@ -1,4 +1,4 @@
-// Session overrides: settings that hold for a while, for all documents or for one, kept in small files.
+// Session overrides: temporary settings for all documents or for one, stored in small files.
 
 import type { Environment } from "../../base/environment.ts";
 import { sessionFolder } from "../../base/folders.ts";
@@ -10,25 +10,25 @@ import { changeJson, readJson } from "./json_file.ts";
 export interface SessionFile {
   readonly version: 1;
   readonly created: string;
-  /** ISO date, or null when the folder itself is gone at logout. */
+  /** ISO date; null if the folder itself is deleted at logout. */
   readonly expires: string | null;
   /** Real path of the document; absent in the file for all documents. */
   readonly document?: string;
   readonly ops: readonly Operation[];
 }
 
-/** Milliseconds after which overrides end where logging out does not end them. */
+/** Milliseconds until overrides expire on systems where logout does not delete them. */
 const LIFETIME = 12 * 60 * 60 * 1000;
 
-/** The file of one document (by its real path), or of all documents. */
+/** Returns the path of the file for one document (by its real path), or for all documents. */
 export async function sessionPath(environment: Environment, document: string | null): Promise<string> {
   const name = document === null ? "default" : (await sha256(document)).slice(0, 32);
   return `${sessionFolder(environment).path}/${name}.json`;
 }
 
 /**
- * The operations of the session layer: for all documents first, then for this one. Whoever replays them checks them;
- * a file may have been written by another version.
+ * Returns the operations of the session layer: for all documents first, then for this one. The caller checks them on
+ * replay, because another version may have written the file.
  */
 export async function readSession(
   environment: Environment,
@@ -48,8 +48,8 @@ export async function readSession(
 }
 
 /**
- * Adds operations to a session file; a later write to the same key replaces what the file said of it, and what is said
- * again is said last only.
+ * Adds operations to a session file. A later `set` replaces earlier operations on the same key, and a repeated
+ * operation keeps only its last occurrence.
  */
 export function addToSession(
   environment: Environment,
@@ -65,7 +65,7 @@ export function addToSession(
   });
 }
 
-/** Takes one operation out of a session file again; false when it was not there. */
+/** Removes one operation from a session file; false if it was not there. */
 export async function takeFromSession(
   environment: Environment,
   document: string | null,
@@ -85,7 +85,7 @@ function textOf({ op, path, value }: Operation): string {
   return JSON.stringify([op, path, value]);
 }
 
-/** Takes keys (and what is below them) out of a session file; without keys everything. True if something was there. */
+/** Removes keys and everything below them from a session file, or all keys. True if something was removed. */
 export async function resetSession(
   environment: Environment,
   document: string | null,

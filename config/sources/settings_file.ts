@@ -1,4 +1,4 @@
-// One settings file as a layer: parsed, checked, and every fault told with its place.
+// One settings file as a layer: parsed and checked, with the position of every fault.
 
 import { parentOf } from "../../base/paths.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -12,18 +12,18 @@ import type { Fault } from "../types.ts";
 import { Places } from "./places.ts";
 import { parseSource, type SourceTree } from "./yaml.ts";
 
-/** What a file came to. Sentences begin with its path and the place in it. */
+/** The result of reading a file. Sentences begin with its path and position. */
 export interface FileLayer {
-  /** Its settings, and where each of them stands; null when the file cannot be parsed. */
+  /** Its settings and their positions; null if the file cannot be parsed. */
   readonly read: { readonly log: LayerLog; readonly places: Places } | null;
-  /** What there is to be named from this file on: anything, once a file brings tools. */
+  /** Names that are valid from this file on; open once a file provides tools. */
   readonly catalog: Catalog;
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
   readonly notices: readonly Problem[];
 }
 
-/** Reads the text of a settings file, over the layers below it. */
+/** Reads the text of a settings file above the given layers. */
 export async function readSettingsFile(
   layer: "G" | "P",
   source: { readonly path: string; readonly text: string },
@@ -43,7 +43,7 @@ export async function readSettingsFile(
     return { catalog, log: draft.log, faults: [...faults, ...draft.warnings] };
   };
   const first = write(below.catalog);
-  // Names that only a source of tools may have stand anywhere in the file, before the source too.
+  // Names that only a source of tools provides may occur anywhere in the file, even before the source.
   const { catalog, log, faults } = !below.catalog.open && bringsTools(first.log)
     ? write({ ...below.catalog, open: true })
     : first;
@@ -68,7 +68,7 @@ export async function readSettingsFile(
   };
 }
 
-/** Modules that decide about approval and are not there: found out at start, not at the first question. */
+/** Reports missing approval and tool modules at start instead of at the first call. */
 async function missingModules(log: LayerLog): Promise<Fault[]> {
   const missing: Fault[] = [];
   for (const key of ["tools.auto_approve", "tools.resolvers", "tools.modules"]) {

@@ -1,4 +1,4 @@
-// Where tool files lie, and whether those that came with a project are ones that the person agreed to.
+// Folders of tool files, and whether the person agreed to those of a project.
 
 import { isThere } from "../../base/files.ts";
 import { configFolder } from "../../base/folders.ts";
@@ -8,17 +8,17 @@ import { type Outcome, success, thrownText } from "../../base/problem.ts";
 import { failure } from "../../base/problem.ts";
 import { isTrusted, recordTrust, type TrustEntry } from "./trust.ts";
 
-/** The folders of tool files that a document may have, where they are there. */
+/** Existing folders of tool files for a document. */
 export interface ToolFolders {
   /** The person's own. */
   readonly user: string | null;
-  /** That of the project. */
+  /** The project's. */
   readonly project: string | null;
 }
 
 /**
- * The folders that are there for a document, or for the working folder where it is null: a few looks, nothing is read.
- * The project's is the first `.flemma/tools` upwards to the home or the root of a repository.
+ * Finds the existing folders for a document, or for the working folder if it is null, without reading files. The
+ * project's is the first `.flemma/tools` upwards to the home folder or a repository root.
  */
 export function toolFolders(environment: Environment, document: string | null): ToolFolders {
   const user = `${configFolder(environment)}/tools`;
@@ -37,12 +37,12 @@ function isFolder(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch {
-    // Missing, or closed to the person: then there is nothing to load either way.
+    // Missing or inaccessible: in both cases nothing can be loaded.
     return false;
   }
 }
 
-/** The files in a folder of tool files by name, sorted. Fails with `file-unreadable`. */
+/** Returns the sorted names of files in a folder of tool files. Fails with `file-unreadable`. */
 export async function filesIn(folder: string): Promise<Outcome<readonly string[]>> {
   const names: string[] = [];
   try {
@@ -55,7 +55,7 @@ export async function filesIn(folder: string): Promise<Outcome<readonly string[]
   return success(names.sort());
 }
 
-/** Whether exactly these files, and what they import by path, were agreed to. Another name is another agreement. */
+/** Whether exactly these files and their imports by path were agreed to; a new name needs a new agreement. */
 export async function areTrusted(
   environment: Environment,
   folder: string,
@@ -64,7 +64,7 @@ export async function areTrusted(
   return await isTrusted(environment, folder, names.join("\n"), names.map((name) => `${folder}/${name}`));
 }
 
-/** Records that the person agrees to them as they are. */
+/** Records that the person agrees to the files in their current state. */
 export async function trustFiles(
   environment: Environment,
   folder: string,

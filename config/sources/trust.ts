@@ -1,4 +1,4 @@
-// Trust: which files that came with a folder a person has read and agreed to, by the hash of their content.
+// Trust: records which files of a folder the person has read and agreed to, by hash.
 
 import type { Environment } from "../../base/environment.ts";
 import { readRegular } from "../../base/files.ts";
@@ -8,14 +8,14 @@ import { withImports } from "./imports.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { changeJson, readJson } from "./json_file.ts";
 
-/** One agreement: a file, and the files it loads, each as it was at that moment. */
+/** One agreement: a file and the files it loads, each with its content at that time. */
 export interface TrustEntry {
   /** Absolute real path. */
   readonly path: string;
   readonly hash: string;
-  /** Files that would be loaded as code: those that the first one names, and what they import. */
+  /** Files loaded as code: those that the first one names, and what they import. */
   readonly files: readonly { readonly path: string; readonly hash: string }[];
-  /** When, as an ISO date. */
+  /** Time of the agreement as an ISO date. */
   readonly at: string;
 }
 
@@ -28,14 +28,14 @@ export function trustPath(environment: Environment): string {
   return `${stateFolder(environment)}/trust.json`;
 }
 
-/** All agreements, by path. */
+/** Returns all agreements. */
 export function trustedEntries(environment: Environment): Outcome<readonly TrustEntry[]> {
   const content = readJson(trustPath(environment));
   if (!content.ok) return content;
   return entriesOf(content.value, trustPath(environment));
 }
 
-/** Whether exactly this content, and the files it names and those import as they are now, were agreed to. */
+/** Whether exactly this content, and the current content of files it names and their imports, were agreed to. */
 export async function isTrusted(
   environment: Environment,
   path: string,
@@ -54,7 +54,7 @@ export async function isTrusted(
   );
 }
 
-/** Records the content of a file, of every file it names, and of what those import. */
+/** Records the content of a file, of every file it names, and of their imports. */
 export async function recordTrust(
   environment: Environment,
   path: string,
@@ -76,7 +76,7 @@ export async function recordTrust(
   return written.ok ? success(entry) : written;
 }
 
-/** Takes an agreement back; false when there was none. */
+/** Revokes an agreement; false if there was none. */
 export async function revokeTrust(environment: Environment, path: string): Promise<Outcome<boolean>> {
   let there = false;
   const file = trustPath(environment);

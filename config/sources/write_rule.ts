@@ -1,11 +1,11 @@
-// A rule into the text of a settings file: the smallest change, which leaves every byte of the person's as it is.
+// Insertion of a rule into the text of a settings file, which leaves all other bytes unchanged.
 
 import { isObject } from "../../base/is_object.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { WrittenRule } from "../rules/read_rule.ts";
 import { parseSource } from "./yaml.ts";
 
-/** A settings file with a rule more. */
+/** A settings file with an added rule. */
 export interface WithRule {
   readonly text: string;
   /** The line of the rule, 1-based. */
@@ -13,11 +13,11 @@ export interface WithRule {
 }
 
 /**
- * The text with a rule at the end of `tools.rules`. What comes out is read again before it is believed.
+ * Adds a rule at the end of `tools.rules`. The result is parsed again and compared before it is returned.
  *
- * @param text the file; null or blank where there is none
+ * @param text the file; null or blank if there is none
  * @param json whether it is written as JSON
- * @returns the new text. Fails with `settings-unchanged` where the list cannot be found in the way it is written.
+ * @returns the new text. Fails with `settings-unchanged` if the way the list is written is not supported.
  */
 export async function withRule(
   text: string | null,
@@ -46,7 +46,7 @@ function unwritable(why: string): Outcome<never> {
   return failure("settings-unchanged", `The settings file was left as it is: ${why}.`);
 }
 
-/** What is put where; `ruleAt` is where in it the rule begins. */
+/** A text to insert; `ruleAt` is the offset of the rule within it. */
 interface Insertion {
   readonly at: number;
   readonly insert: string;
@@ -92,7 +92,7 @@ async function insertionFor(text: string, rule: WrittenRule, json: boolean): Pro
   return dash === null ? null : behind(text, endOf(rules), `${dash}${written}\n`);
 }
 
-/** Whether a key is written together with what stands below it, as in `tools.rules: …`. */
+/** Whether a key is written together with the one below it, as in `tools.rules: …`. */
 function isSpelledOtherwise(items: readonly { readonly key: unknown }[], name: string): boolean {
   return items.some(({ key }) => String((key as { readonly value?: unknown }).value).startsWith(`${name}.`));
 }
@@ -107,19 +107,19 @@ function endOf(node: Ranged): number {
   return node.range?.[1] ?? -1;
 }
 
-/** What stands before a key on its line, where that is blank. */
+/** Returns the indentation of a key; null if other text precedes it on the line. */
 function columnOf(text: string, at: number): string | null {
   const before = at < 0 ? null : text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
   return before !== null && /^ *$/.test(before) ? before : null;
 }
 
-/** What stands before an item of a list on its line: blanks, the dash, blanks. */
+/** Returns the text before a list item on its line: spaces, the dash, spaces. */
 function dashOf(text: string, at: number): string | null {
   const before = at < 0 ? null : text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
   return before !== null && /^ *- +$/.test(before) ? before : null;
 }
 
-/** Before the bracket that closes a list or a table in brackets. */
+/** Inserts before the closing bracket of a flow list or table. */
 function intoFlow(text: string, end: number, written: string, follows: boolean): Insertion {
   const bracket = end - 1;
   const content = text.slice(0, bracket).trimEnd();
@@ -133,10 +133,10 @@ function intoFlow(text: string, end: number, written: string, follows: boolean):
   return { at, insert: `${comma}${written}`, ruleAt: comma.length };
 }
 
-/** On lines of its own behind what ends here. */
+/** Inserts new lines after the node that ends here. */
 function behind(text: string, end: number, lines: string): Insertion | null {
   if (end < 0) return null;
-  // A node ends before or behind the end of its last line; comments below it belong to what follows.
+  // A node may end before or after the end of its last line; comments below it belong to what follows.
   const kept = text.slice(0, end).trimEnd().length;
   const lineEnd = text.indexOf("\n", kept);
   const at = lineEnd === -1 ? text.length : lineEnd + 1;
@@ -153,7 +153,7 @@ function wholeJson(written: string, text: string): Insertion {
   return { at: text.length, insert: `{ "tools": { "rules": [${written}] } }\n`, ruleAt: 0 };
 }
 
-/** A rule as people write it in YAML: `{ approve: bash, command: ["git log **"] }`. */
+/** Formats a rule as people write it in YAML: `{ approve: bash, command: ["git log **"] }`. */
 function flow(rule: WrittenRule): string {
   const members = Object.entries(rule).map(([name, value]) =>
     `${name}: ${typeof value === "string" && /^[a-z][\w-]*$/.test(value) ? value : JSON.stringify(value)}`
@@ -161,7 +161,7 @@ function flow(rule: WrittenRule): string {
   return `{ ${members.join(", ")} }`;
 }
 
-/** Whether a file says what it said before, and the rule besides. */
+/** Whether the only change to a file is the added rule. */
 function isWithRule(before: unknown, after: unknown, rule: WrittenRule): boolean {
   const old = isObject(before) ? before : {};
   const tools = isObject(old.tools) ? old.tools : {};

@@ -1,4 +1,4 @@
-// A settings file as text: parsed with positions, so that every fault can be told with line and column.
+// Parsing of a settings file with positions, so that every fault has a line and column.
 
 import { isObject } from "../../base/is_object.ts";
 import { failed, type Outcome, success } from "../../base/problem.ts";
@@ -7,13 +7,13 @@ import type { Fault } from "../types.ts";
 
 export interface SourceTree {
   readonly value: unknown;
-  /** `LINE:COL` (1-based) of what a fault is about; the beginning when nothing of it was written. */
+  /** Returns `LINE:COL` (1-based) for a fault; the beginning if its key was not written. */
   place(fault: Fault): string;
-  /** Every key that was written, below the keys it stands in, outermost first. */
+  /** Returns every written key with the keys above it, outermost first. */
   keys(): readonly (readonly string[])[];
 }
 
-/** Where and how a file is broken. */
+/** A syntax error and its position. */
 export interface BrokenLine {
   /** `LINE:COL`, 1-based. */
   readonly place: string;
@@ -21,14 +21,14 @@ export interface BrokenLine {
   readonly message: string;
 }
 
-/** A parsed file, or the lines that say where it is broken. */
+/** A parsed file, or its syntax errors. */
 export type Parsed = Outcome<SourceTree, readonly BrokenLine[]>;
 
 type Yaml = typeof import("npm:yaml@2.9.1");
 type YamlDocument = ReturnType<Yaml["parseDocument"]>;
 type Lines = InstanceType<Yaml["LineCounter"]>;
 
-/** A mistake, and where in the text it begins. */
+/** An error and its offset in the text. */
 interface Mistake {
   readonly at: number;
   readonly message: string;
@@ -39,7 +39,7 @@ const TOO_DEEP: Mistake = {
   message: `Values are nested more than ${MOST_LEVELS} deep or hold themselves`,
 };
 
-/** YAML 1.2 core; JSON is part of it. No tags, no merge keys, at most 100 aliases, no key twice. */
+/** Parses YAML 1.2 core, which includes JSON: no tags, no merge keys, at most 100 aliases, no duplicate keys. */
 export async function parseSource(text: string): Promise<Parsed> {
   const yaml: Yaml = await import("npm:yaml@2.9.1");
   const lines = new yaml.LineCounter();
@@ -71,21 +71,21 @@ function brokenLine({ at, message }: Mistake, lines: Lines): BrokenLine {
   return { place: `${line}:${col}`, line, message };
 }
 
-/** What the library finds wrong. */
+/** Returns the errors found by the library. */
 function complaints(document: YamlDocument): Mistake[] {
   return [...document.errors, ...document.warnings].flatMap(({ code, pos: [at], message }) => {
     if (code === "RESOURCE_EXHAUSTION") return [{ ...TOO_DEEP, at }];
     if (code === "MULTIPLE_DOCS") return [{ at, message: "Only one YAML document may stand here" }];
-    // A tag without meaning is refused below, once.
+    // An unknown tag is reported once, by `refused`.
     return code === "TAG_RESOLVE_FAILED" ? [] : [{ at, message: message.split("\n", 1)[0]! }];
   });
 }
 
-/** What is YAML and yet has no place in settings: tags, and keys that stand twice. */
+/** Returns valid YAML that settings do not allow: tags and duplicate keys. */
 function refused(document: YamlDocument, { isMap, isNode, isScalar, visit }: Yaml): Mistake[] {
   const found: Mistake[] = [];
   visit(document, (_, node) => {
-    // A tag could make a value of another type than the one that is read here.
+    // A tag could produce a value of a type other than the one read here.
     if (isNode(node) && "tag" in node && node.tag) {
       found.push({ at: node.range?.[0] ?? 0, message: `The tag ${node.tag} has no meaning in settings` });
     }
@@ -93,7 +93,7 @@ function refused(document: YamlDocument, { isMap, isNode, isScalar, visit }: Yam
     const known = new Set<string>();
     for (const { key } of node.items) {
       if (!isScalar(key)) continue;
-      // Keys that are no text become text, so `1` and `"1"` are the same.
+      // Keys that are not strings become strings, so `1` and `"1"` are the same.
       const name = String(key.value);
       if (known.has(name)) {
         const message = `The key ${JSON.stringify(name.slice(0, 80))} stands twice`;
@@ -105,7 +105,6 @@ function refused(document: YamlDocument, { isMap, isNode, isScalar, visit }: Yam
   return found;
 }
 
-/** The tree of a text that is right, with its positions. */
 class YamlTree implements SourceTree {
   readonly value: unknown;
   readonly #document: YamlDocument;
@@ -121,7 +120,7 @@ class YamlTree implements SourceTree {
 
   place({ written = [], atKey, item }: Fault): string {
     const { isNode } = this.#yaml;
-    // The deepest written key that the file has: short forms and dotted names hold no further ones.
+    // The deepest written key that the file contains: short forms and dotted names contain no deeper ones.
     for (let depth = written.length; depth > 0; depth--) {
       const pair = this.#pair(written.slice(0, depth));
       if (pair === undefined) continue;
@@ -152,7 +151,7 @@ class YamlTree implements SourceTree {
     return found;
   }
 
-  /** The key and value that stand below these keys. */
+  /** Returns the key and value at these keys. */
   #pair(keys: readonly string[]) {
     const { isMap, isScalar } = this.#yaml;
     const parent = keys.length > 1 ? this.#document.getIn(keys.slice(0, -1), true) : this.#document.contents;
@@ -161,7 +160,7 @@ class YamlTree implements SourceTree {
       : undefined;
   }
 
-  /** The scalar or table below a node that is this item. */
+  /** Finds the scalar or table below a node that equals this item. */
   #holding(node: unknown, item: unknown): unknown {
     const { isMap, isScalar, isSeq } = this.#yaml;
     if (isScalar(node)) return node.value === item ? node : undefined;

@@ -1,4 +1,4 @@
-// Settings of tool servers that speak the Model Context Protocol.
+// Settings schema of MCP servers.
 
 import { BOOLEAN, group, type Key, key, natural, STRING, STRINGS, type Type } from "../define.ts";
 
@@ -10,7 +10,7 @@ const address: Type = {
   json: { type: "string", pattern: "^https?://" },
 };
 
-/** The person's settings, a trusted project's, and the command line: never a document. */
+/** A key for the person's settings, a trusted project's, and the command line, but never for a document. */
 function serverKey(type: Type, doc: string, rest: Partial<Key> = {}): Key {
   return key(type, doc, { who: ["G", "P", "C"], optional: true, ...rest });
 }

@@ -1,4 +1,4 @@
-// Settings of skills: whether and which, and where else they lie.
+// Settings schema of skills: whether to offer them, which ones, and additional folders.
 
 import { BOOLEAN, group, key, STRINGS } from "../define.ts";
 import { asEnabled, switchHint } from "../../data/values.ts";

@@ -1,8 +1,7 @@
-// Settings of long work: new documents, single questions, how full a context may get, what a run may use, notifications.
+// Settings schema of longer work: new documents, single questions, context use, run limits, notifications.
 
 import { COMMAND, group, hostKey, type Key, key, natural, neutralKey, STRING, type Type } from "../define.ts";
 
-/** A part of a whole. */
 const share: Type = {
   is: "custom",
   ts: "number",

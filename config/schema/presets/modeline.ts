@@ -1,14 +1,14 @@
-// One-line settings: `PROVIDER MODEL key=value …`, and the types of values written as text.
+// One-line settings `PROVIDER MODEL key=value …`, and the types of values written as text.
 
 import { failure, type Outcome, success } from "../../../base/problem.ts";
 
-/** Words of a line split at blanks; quotes keep text together and make it text. */
+/** A word of a line split at spaces; quotes keep text together and make it a string. */
 interface Word {
   readonly name: string | null;
   readonly value: unknown;
 }
 
-/** Reads `PROVIDER MODEL key=value …`: both names must be there and nothing else without `=`. */
+/** Parses `PROVIDER MODEL key=value …`; both names are required, everything else needs `=`. */
 export function readModeline(
   line: string,
 ): Outcome<{ provider: string; model: string; parameters?: Record<string, unknown> }> {
@@ -32,9 +32,8 @@ export function readModeline(
 }
 
 /**
- * The value of `key=value` text: `true`, `false` and numbers are what they say, `nil`, `null` and nothing clear
- * (`null`), commas make a list, quotes and brackets keep text together, and what is JSON from bracket to bracket is that
- * value.
+ * Converts the text of `key=value`: `true`, `false` and numbers become such values, `nil`, `null` and empty text become
+ * `null`, commas make a list, quotes and brackets keep text together, and a complete JSON object or array is parsed.
  */
 export function typedValue(text: string): unknown {
   const quoted = /^"((?:[^"\\]|\\.)*)"$|^'([^']*)'$/s.exec(text);
@@ -48,19 +47,19 @@ export function typedValue(text: string): unknown {
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
 }
 
-/** The value of a text that is JSON; undefined for any other. */
+/** Parses JSON; undefined for any other text. */
 function jsonValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It is a text that begins with a bracket.
+    // Ordinary text that begins with a bracket.
     return undefined;
   }
 }
 
 const CLOSES: Readonly<Record<string, string>> = { ")": "(", "]": "[", "}": "{" };
 
-/** The parts of a text between commas that stand neither in quotes nor in brackets. */
+/** Splits a text at commas outside quotes and brackets. */
 function itemsOf(text: string): readonly string[] {
   const commas: { readonly at: number; readonly inside: boolean }[] = [];
   const open: string[] = [];
@@ -71,12 +70,12 @@ function itemsOf(text: string): readonly string[] {
     else if ("([{".includes(character)) open.push(character);
     else if (CLOSES[character] !== undefined && open.at(-1) === CLOSES[character]) open.pop();
   }
-  // Brackets that nobody closes hold nothing together.
+  // Unclosed brackets do not keep text together.
   const cuts = commas.filter(({ inside }) => open.length > 0 || !inside).map(({ at }) => at);
   return [...cuts, text.length].map((to, index) => text.slice(index === 0 ? 0 : cuts[index - 1]! + 1, to));
 }
 
-/** Where the quote that opens here is closed; the same place for an apostrophe, or where it is not. */
+/** Returns where the quote opened here is closed; `at` itself for an apostrophe or an unclosed quote. */
 function endOfQuote(text: string, at: number): number {
   const quote = text[at]!;
   if (/[\w)]/.test(text[at - 1] ?? "")) return at;

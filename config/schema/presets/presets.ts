@@ -1,13 +1,13 @@
-// The shape of a preset, in both of its homes.
+// Settings schema of presets, for both places where they can be defined.
 
 import { group, key, type Type } from "../define.ts";
 
-/** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. layers/presets.ts reads both. */
+/** A preset is one value: a line `PROVIDER MODEL key=value …`, or a table. `layers/presets.ts` parses both. */
 const presetType: Type = {
   is: "custom",
   ts: "ApprovalPreset",
   expected: 'a line "PROVIDER MODEL key=value …" or a table of approve, deny, provider, model and parameters',
-  // Read and told by readPreset, which knows both forms.
+  // Checked by `readPreset`, which knows both forms.
   accepts: () => true,
   json: {
     anyOf: [
