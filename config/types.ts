@@ -52,7 +52,6 @@ export type FaultCode =
   | "config_ignored_value"
   | "config_old_key";
 
-/** A fault in one key of a layer. */
 export interface Fault {
   readonly code: FaultCode;
   /** A warning leaves the rest effective; an error blocks the cycle (M) or stops the program (other layers). */
@@ -61,7 +60,6 @@ export interface Fault {
   readonly key: string;
   /** One full sentence without a period. */
   readonly message: string;
-  /** The closest valid word, if any. */
   readonly suggestion?: string;
   /** The keys as written, to find the position in the source. */
   readonly written?: readonly string[];
@@ -95,7 +93,6 @@ export interface LayerDraft {
   readonly operations: readonly Operation[];
   /** Old keys (`config_old_key`), and writes without effect because this layer may not make them. */
   readonly warnings: readonly Fault[];
-  /** Returns the kind of the key, or `config_unknown_key`. */
   kind(keys: readonly string[]): Answer<KeyKind>;
   /** Returns the canonical dotted key, equal for all spellings, or `config_unknown_key`. */
   canonical(keys: readonly string[]): Answer<string>;
@@ -139,7 +136,6 @@ export interface ChunkProblem {
 /** Runs a Lua block against a draft. The engine is loaded only when it is called. */
 export type RunChunk = (code: string, draft: LayerDraft) => Promise<ChunkOutcome>;
 
-/** Facts about a built-in tool for settings. */
 export interface BuiltinFact {
   readonly name: string;
   /** False for a tool offered only if it is named. */

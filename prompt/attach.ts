@@ -78,7 +78,6 @@ export interface FileSource {
   readonly filename: string;
   /** Path as the person wrote it. */
   readonly path: string;
-  /** Type given by the person. */
   readonly mime?: string;
 }
 

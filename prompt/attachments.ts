@@ -14,7 +14,6 @@ import { isSystemFile, READ_SECONDS, readChecked, within } from "../base/system/
 import type { Diagnostic, Result } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 
-/** A file stored for a result. */
 export type SavedAttachment =
   | { readonly kind: "part"; readonly part: Extract<Part, { kind: "image" | "pdf" }> }
   /** No model accepts its type; the text of the result mentions it. */

@@ -222,7 +222,6 @@ class Evaluation {
     return known[index] ?? null;
   }
 
-  /** Converts text of a System or You message. */
   async #literal(
     { value, place, raw }: TextSegment,
     kept: Kept | null,

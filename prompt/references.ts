@@ -21,7 +21,6 @@ export interface ReferenceOptions {
   readonly files: FileLog;
   /** Whether attached text includes its path. */
   readonly areNamed: boolean;
-  /** Awaited before a file is read. */
   readonly ready?: () => Promise<void>;
   report(finding: Diagnostic): void;
 }

@@ -6,7 +6,6 @@ import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Call, Chat, Result, Segment, Turn } from "../parser/types.ts";
 import type { Conversation, Field, Message, Part, ShownResult } from "./types.ts";
 
-/** Returns the conversation of a document under the title. */
 export function conversationOf(chat: Chat, title: string): Conversation {
   const { frontmatter, preamble } = chat;
   const placed = new Set<number>();

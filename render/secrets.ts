@@ -1,7 +1,6 @@
 // Masking of secrets with known formats, for texts that are published. Secrets of unknown format are not found.
 
 export interface Masked {
-  /** Kind of secret, for people. */
   readonly name: string;
   /** Position in the text, in UTF-16 units. */
   readonly at: number;

@@ -5,7 +5,6 @@ export interface Conversation {
   readonly title: string;
   /** The frontmatter; null if there is none. */
   readonly settings: { readonly language: string; readonly code: string; readonly line: number } | null;
-  /** Text before the first message. */
   readonly preamble: { readonly text: string; readonly line: number } | null;
   readonly messages: readonly Message[];
 }
@@ -37,7 +36,6 @@ export interface ShownCall {
   readonly result: ShownResult | null;
 }
 
-/** A member of a call's input. */
 export interface Field {
   readonly name: string;
   readonly kind: "command" | "path" | "text" | "diff";

@@ -1,6 +1,5 @@
 // Keys without effect in settings files: from earlier versions, and from flemma.nvim.
 
-/** What happened to a key. */
 export interface OldKey {
   /** Ends the sentence that begins with the key. */
   readonly says: string;
@@ -44,7 +43,6 @@ export const OLD_KEYS: Readonly<Record<string, OldKey>> = {
   "tools.jobs": NEWER,
 };
 
-/** Returns what happened to the key; null for any other. */
 export function oldKey(key: string): OldKey | null {
   return Object.hasOwn(OLD_KEYS, key) ? OLD_KEYS[key]! : null;
 }

@@ -14,7 +14,6 @@ export interface Authority {
    * compared, it contains the whole block.
    */
   readonly text: string;
-  /** A description of each operation. */
   readonly lines: readonly string[];
 }
 

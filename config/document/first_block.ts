@@ -95,7 +95,6 @@ export async function evaluate(options: BlockOptions): Promise<DocumentSettings>
   };
 }
 
-/** Reports variables with names of settings: they have no effect. */
 function idleVariables(
   variables: Readonly<Record<string, unknown>>,
   { code, language }: Frontmatter,
@@ -106,7 +105,6 @@ function idleVariables(
   }));
 }
 
-/** Reads or runs the block according to its language. */
 async function resultOf(options: BlockOptions, draft: LayerDraft): Promise<BlockResult> {
   const { frontmatter, runLua } = options;
   const language = frontmatter.language.toLowerCase();

@@ -10,7 +10,6 @@ import { nearest } from "../../base/names.ts";
 import { Options } from "./lua_options.ts";
 import { toValue } from "../../lua/vm/values.ts";
 
-/** Name of the chunk in Lua's messages. */
 const CHUNK = "frontmatter";
 /** Steps charged per printed line in addition to its length, because people have to scroll past it. */
 const STEPS_PER_LINE = 1000;

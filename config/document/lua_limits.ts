@@ -3,7 +3,6 @@
 import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
 import type { FrontmatterLimits } from "../settings.generated.ts";
 
-/** Applies `frontmatter.max_*` to the default limits. */
 export function luaLimits({ max_steps, max_seconds, max_memory_mb }: FrontmatterLimits): Limits {
   return { ...DEFAULT_LIMITS, steps: max_steps, seconds: max_seconds, memory: max_memory_mb * 1024 * 1024 };
 }

@@ -8,7 +8,6 @@ import type { Library } from "../../lua/library/library.ts";
 import { settingsWord } from "../schema/words.ts";
 import { keepFunction, pushValue, toValue } from "../../lua/vm/values.ts";
 
-/** Wraps faults of a read or write of settings. */
 export class SettingsFaults {
   constructor(readonly faults: readonly Fault[]) {}
 }

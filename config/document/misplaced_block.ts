@@ -11,7 +11,6 @@ export interface MisplacedBlock extends ChunkProblem {
   readonly end: number;
 }
 
-/** A delimited piece of the preamble. */
 interface Piece {
   /** Lines of the document, 1-based, including delimiters. */
   readonly start: number;

@@ -63,7 +63,6 @@ class Draft implements LayerDraft {
   readonly #logs: readonly LayerLog[];
   readonly #catalog: Catalog;
   readonly #lua: boolean;
-  /** Old keys that were written. */
   readonly #old = new Set<string>();
   readonly #module: ((path: string) => string) | undefined;
 
@@ -319,7 +318,6 @@ class Draft implements LayerDraft {
     return given.filter((item) => modulesIn(item).length === 0);
   }
 
-  /** Returns why this layer may not make this write, or null. */
   #authority(op: Op, name: string, key: Key, value: unknown): Fault | null {
     const ignored = (reason: string): Fault => ({
       code: "config_ignored_value",
@@ -356,7 +354,6 @@ function tooMany(name: string): Fault {
   return fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`);
 }
 
-/** Returns the names that a preset lists. */
 function namesIn(preset: unknown): unknown[] {
   return isObject(preset) ? [preset.approve, preset.auto_approve, preset.deny].flat() : [preset];
 }

@@ -34,7 +34,6 @@ export interface EffectiveOptions {
   readonly denied?: readonly string[];
   /** MCP servers that the person has not agreed to. */
   readonly untrusted?: readonly string[];
-  /** Names approved for this run only. */
   readonly approved?: readonly string[];
 }
 
@@ -81,12 +80,10 @@ function resolveGroup(
   return values;
 }
 
-/** Returns what layers wrote below free names. */
 function namedIn(logs: readonly LayerLog[], others: Node, path: readonly string[]): Record<string, unknown> {
   return others.node === "group" && others.holds !== "nothing" ? writtenBelow(logs, path) : {};
 }
 
-/** Returns what layers wrote for single tools. */
 function toolTables(logs: readonly LayerLog[]): ToolSettings["named"] {
   const { members, others } = SCHEMA.members.tools as Group;
   const tables = Object.entries(writtenBelow(logs, ["tools"])).filter(([name]) => {
@@ -169,7 +166,6 @@ interface ResolvedModel {
   readonly faults: Effective["faults"];
 }
 
-/** Built-in presets for a model of the current provider. */
 const MODEL_PRESETS: readonly string[] = ["$best", "$cheap"];
 
 /** Resolves `model = "$name"`. */

@@ -93,7 +93,6 @@ export function lookUp(
   return success({ ...row, key, value: isObject(row.value) ? row.value[member] ?? null : null });
 }
 
-/** Names the layers that a key's value comes from. */
 export function originOf(logs: readonly LayerLog[], catalog: Catalog, key: string): string {
   const found = lookUp(logs, catalog, key);
   if (!found.ok) return "defaults";

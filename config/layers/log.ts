@@ -26,12 +26,10 @@ export class LayerLog {
     else known.push(operation);
   }
 
-  /** Returns the operations on one key, in order. */
   on(key: string): readonly Operation[] {
     return this.#byKey.get(key) ?? [];
   }
 
-  /** Returns the written keys that begin with these names. */
   below(prefix: readonly string[]): readonly (readonly string[])[] {
     const found = new Map<string, readonly string[]>();
     for (const { path } of this.#all) {

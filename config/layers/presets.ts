@@ -44,7 +44,6 @@ export function allPresets(logs: readonly LayerLog[], profile: "founding" | "v0.
 
 type ReadPreset = { readonly preset: ApprovalPreset } | { readonly faults: readonly Fault[] };
 
-/** Parses a preset in any of its forms. */
 export function readPreset(path: readonly string[], value: unknown): ReadPreset {
   const key = path.join(".");
   const name = path.at(-1)!;

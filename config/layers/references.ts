@@ -54,7 +54,6 @@ function* allFaults(
   for (const path of log.below(["sandbox", "backends"])) yield* unknownTable(path, 2, "backend", backends);
 }
 
-/** Requires that every offered tool exists. */
 function* offeredFaults(log: LayerLog, names: KnownNames): Generator<Fault, undefined> {
   for (const { value } of log.on("tools")) {
     for (const name of [value].flat()) {
@@ -116,7 +115,7 @@ function* presetFaults(
   }
 }
 
-/** A misspelled tool has no effect where it grants, so it is a warning; where it restricts, it is an error. */
+/** An unknown tool is a warning, because it has no effect; a probable misspelling in a restriction is an error. */
 function withoutTool(
   key: string,
   name: string,
@@ -134,7 +133,6 @@ function withoutTool(
   };
 }
 
-/** Builds the message about a name that does not exist. */
 function missing(key: string, name: string, names: KnownNames): Omit<Fault, "code" | "severity"> {
   const suggestion = names.near(name);
   const hint = suggestion === null ? "" : `; did you mean "${suggestion}"?`;
@@ -191,7 +189,6 @@ class KnownNames {
 /** Keys that name sources of tools, including all keys below them. */
 const TOOL_SOURCES = ["tools.modules", "tools.dirs"];
 
-/** Whether a layer names a source of tools. */
 export function bringsTools(log: LayerLog): boolean {
   return log.operations.some(({ op, path }) => {
     const key = path.join(".");
@@ -207,7 +204,6 @@ export function ownServers(logs: readonly LayerLog[]): readonly string[] {
 
 const OWN_SERVER = ", or a server of your own with kind: openai_chat";
 
-/** Requires that a name is one of the known ones. */
 function unknownName(key: string, name: string, what: string, known: readonly string[]): Fault[] {
   if (known.includes(name)) return [];
   const suggestion = nearest(name, known, 3);

@@ -38,7 +38,6 @@ export function renderRows(rows: readonly Row[]): string {
   }).join("");
 }
 
-/** Explains the letters of the layers that occur. */
 export function renderLegend(layers: Iterable<Layer>): string {
   const present = new Set(layers);
   return (Object.keys(LAYER_NAMES) as Layer[]).filter((layer) => present.has(layer))

@@ -12,7 +12,6 @@ type RuleLayer = PlacedRule["layer"];
 
 /** Approvals from lists, in addition to `tools.rules`. */
 export interface ListedApproval {
-  /** The person's list. */
   readonly auto_approve: AutoApprove | null;
   readonly excluded: readonly string[];
   /** Denials of an untrusted project. */

@@ -9,13 +9,10 @@ import { type PathPattern, readPathPattern } from "./path_pattern.ts";
 import type { Rule } from "./rule.ts";
 import { isRunner } from "./runners.ts";
 
-/** One error in a rule. */
 export interface RuleFault {
   /** The member with the error; null for the rule as a whole. */
   readonly member: string | null;
-  /** Whether the member is unknown. */
   readonly isUnknown?: boolean;
-  /** The closest valid word. */
   readonly suggestion?: string;
   /** The error as the end of a sentence. */
   readonly message: string;
@@ -43,7 +40,6 @@ export function readRule(value: unknown): Outcome<Rule, readonly RuleFault[]> {
   return new RuleReader(value).read();
 }
 
-/** Parses one rule and collects its errors. */
 class RuleReader {
   readonly #value: Readonly<Record<string, unknown>>;
   readonly #faults: RuleFault[] = [];
@@ -187,7 +183,6 @@ class RuleReader {
   }
 }
 
-/** Whether an item of a tool list is a rule in its short form. */
 export function isShortRule(item: string): boolean {
   return item.includes("(") || item.includes(")");
 }
@@ -195,12 +190,10 @@ export function isShortRule(item: string): boolean {
 /** Whether a tool takes commands; short rules of all other tools are about paths. */
 export type TakesCommand = (tool: string) => boolean;
 
-/** Whether the built-in tool of that name takes commands. */
 export function isCommandTool(tool: string): boolean {
   return builtinFact(tool.toLowerCase())?.takesCommand === true;
 }
 
-/** A rule as written in settings. */
 export type WrittenRule = Readonly<Record<string, unknown>>;
 
 /**
@@ -216,7 +209,6 @@ export function readShortRule(
   return table.ok ? readRule(table.value) : table;
 }
 
-/** Converts the short form to the equivalent table. */
 export function shortRuleTable(
   item: string,
   decision: Decision,

@@ -14,9 +14,7 @@ export interface Catalog {
   readonly tools: readonly ToolFact[];
   /** Whether sources may provide more tools than listed; such names are checked once the sources have answered. */
   readonly open?: boolean;
-  /** Additional parameter tables, by provider. */
   readonly providers?: Readonly<Record<string, Group>>;
-  /** Additional sandbox backends. */
   readonly backends?: readonly string[];
 }
 
@@ -25,5 +23,4 @@ export const BUILTIN_CATALOG: Catalog = {
   tools: BUILTIN_TOOLS,
 };
 
-/** The built-in sandbox backends. */
 export const BUILTIN_BACKENDS: readonly string[] = ["bwrap", "seatbelt", "container"];

@@ -14,7 +14,6 @@ export function isTooDeep(value: unknown, level = 0): boolean {
   return level > MOST_LEVELS || Object.values(value).some((member) => isTooDeep(member, level + 1));
 }
 
-/** One error in a value. */
 export interface Mismatch {
   /** Keys below the value that lead to the wrong part. */
   readonly at: readonly string[];
@@ -25,12 +24,10 @@ export interface Mismatch {
   /** Completes the sentence `"KEY" expects …`. */
   readonly expected: string;
   readonly found: string;
-  /** The closest valid word. */
   readonly suggestion?: string;
   readonly hint?: string;
 }
 
-/** Returns every error in a value. */
 export function mismatches(type: Type, value: unknown): readonly Mismatch[] {
   const wrong = (expected: string, hint?: string): Mismatch[] => [{
     at: [],
@@ -72,7 +69,6 @@ export function mismatches(type: Type, value: unknown): readonly Mismatch[] {
   }
 }
 
-/** Returns every error in one item of a list. */
 export function itemMismatches(type: Type, item: unknown): readonly Mismatch[] {
   return mismatches(type, item).map((found) => ({
     part: item,
@@ -116,7 +112,6 @@ export function mismatchSentence(key: string, { at, isUnknown, expected, found, 
   return `"${name}" expects ${expected}, found ${found}${hint === undefined ? "" : `: ${hint}`}${near}`;
 }
 
-/** Whether a type accepts plain objects as values. */
 export function takesObjects(type: Type): boolean {
   return type.is === "map" || type.is === "any" || type.is === "custom";
 }

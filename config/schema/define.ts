@@ -26,7 +26,6 @@ export type Type =
     hint?(value: unknown): string | undefined;
     /** Returns the valid word for a refused value, if any. */
     suggest?(value: unknown): string | undefined;
-    /** JSON Schema of the accepted values. */
     readonly json: Readonly<Record<string, unknown>>;
   };
 
@@ -40,7 +39,6 @@ export interface Key {
   readonly default?: unknown;
   /** Whether `null` (no value) is allowed. */
   readonly optional?: boolean;
-  /** Layers allowed to set it. */
   readonly who: readonly Layer[];
   /** Names a program, a file to load or a place to write; a project may set it only if `loads`. */
   readonly host?: boolean;
@@ -48,7 +46,6 @@ export interface Key {
   readonly loads?: boolean;
   /** Restricting direction, for untrusted project files and `documentNarrows`. */
   readonly narrows?: Narrowing;
-  /** Zero means no limit. */
   readonly zeroIsUnlimited?: boolean;
   /** Frontmatter may only restrict it. */
   readonly documentNarrows?: boolean;
@@ -62,7 +59,6 @@ export interface Key {
   readonly callable?: boolean;
   /** TypeScript type of the resolved value, if it differs from the written one. */
   readonly ts?: string;
-  /** Description for people. */
   readonly doc: string;
   readonly since: string;
 }

@@ -3,10 +3,8 @@
 import { nearest } from "../../base/names.ts";
 import type { Type } from "./define.ts";
 
-/** Words of `deny_read`. */
 export const HIDDEN_WORDS = ["$secrets"] as const;
 
-/** Words of `protect`. */
 export const PROTECT_WORDS = ["$git", "$project", "$shell", "$data"] as const;
 
 /** Names of socket groups for `sockets`. */

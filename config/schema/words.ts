@@ -18,7 +18,6 @@ export interface SettingsWord {
 const SURE_GROUPS: ReadonlySet<string> = new Set(["tools", "sandbox"]);
 /** Words too common to mean settings: many documents have variables with these names. */
 const COMMON: ReadonlySet<string> = new Set(["enabled", "files", "rules", "skills"]);
-/** Names for the whole tree of settings. */
 const WHOLE: ReadonlySet<string> = new Set([
   "config",
   "configuration",

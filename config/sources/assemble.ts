@@ -37,13 +37,11 @@ class Assembly {
   readonly #sources: Sources;
   /** Everything that can be named; open once a file provides tools. */
   #catalog: Catalog;
-  /** Errors, one line each. */
   readonly #errors: string[] = [];
   readonly #warnings: string[] = [];
   readonly #notices: Problem[];
   readonly #logs: LayerLog[] = [];
   readonly #places = new Map<Layer, { readonly path: string; readonly places: Places }>();
-  /** Tools that an untrusted project denies. */
   #denied: readonly string[] = [];
   /** Servers of the project that the person has not agreed to. */
   #untrusted: readonly string[] = [];
@@ -135,7 +133,6 @@ class Assembly {
     return null;
   }
 
-  /** Resolves all layers; fails if any of them has an error. */
   async loaded(): Promise<Outcome<Loaded>> {
     const { environment, approve = [] } = this.#options;
     const [logs, catalog] = [this.#logs, this.#catalog];

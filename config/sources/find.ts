@@ -94,7 +94,6 @@ const OTHER_NAMES = ["config", "settings", "flemma"].flatMap((name) =>
   ["yaml", "yml", "json", "toml", "lua"].map((ending) => `${name}.${ending}`)
 );
 
-/** Finds the files of all layers. */
 export function findSources(options: LoadOptions): Outcome<Sources> {
   if (options.sources !== undefined) return success(options.sources);
   if (options.noConfig) {

@@ -3,7 +3,7 @@
 import { readRegular } from "../../base/files.ts";
 import { modulePath } from "../schema/module_path.ts";
 
-/** Far above the size of any policy; further files are not followed, so they are not part of what is trusted. */
+/** Far above the size of any policy. Beyond it, imports are not followed, so a trust entry does not cover them. */
 const MOST_FILES = 500;
 
 /**

@@ -32,7 +32,6 @@ export function parseJson(text: string): Parsed {
 }
 
 interface Finding {
-  /** Offset in the text. */
   readonly at: number;
   readonly message: string;
 }
@@ -62,7 +61,6 @@ class Scanner {
     this.#text = text;
   }
 
-  /** Returns the first error, or null. */
   scan(): Finding | null {
     try {
       this.#value(0);

@@ -18,13 +18,11 @@ const MEMBERS = ["command", "args", "env", "cwd", "url", "headers"];
 /** Names that no setting can have; `__proto__` exists on every JavaScript object. */
 const NAMELESS: ReadonlySet<string> = new Set(["", "__proto__"]);
 
-/** The servers in a file. */
 export interface NamedServers {
   /** In the shape of `mcp.servers`. */
   readonly servers: Record<string, Record<string, unknown>>;
   /** Groups of names in the file that become the same name here; the first of each group counts. */
   readonly alike: readonly (readonly string[])[];
-  /** Names that no setting can have. */
   readonly nameless: readonly string[];
 }
 
@@ -67,12 +65,10 @@ export function serversIn({ path, text }: McpFile): Outcome<NamedServers> {
   return success({ servers: Object.fromEntries(servers), alike, nameless });
 }
 
-/** The part of a file that takes effect. */
 export interface McpShare {
   readonly servers: Record<string, Record<string, unknown>>;
   /** Names of servers that would take effect if the person agreed. */
   readonly untrusted: readonly string[];
-  /** Messages for the person. */
   readonly notices: readonly Problem[];
 }
 
@@ -90,7 +86,6 @@ export function takesOver(path: readonly string[], below: readonly LayerLog[]): 
   return group === "mcp" && list === "servers" && IDENTITY.has(member) && isNamed(name, below);
 }
 
-/** Whether settings define a server of this name. */
 export function isNamed(name: string, logs: readonly LayerLog[]): boolean {
   return logs.some(({ operations }) =>
     operations.some(({ path }) => path[0] === "mcp" && path[1] === "servers" && path[2] === name)

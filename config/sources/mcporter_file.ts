@@ -15,7 +15,6 @@ const READ: ReadonlySet<string> = new Set([
 /** Settings from the time when flemma started mcporter. */
 const NO_EFFECT = ["path", "timeout", "startup.concurrency", "include", "exclude"];
 
-/** The servers in the shape of `mcp.servers`, and warnings about them. */
 export interface McporterServers {
   readonly servers: Record<string, Record<string, unknown>>;
   readonly notices: readonly Problem[];

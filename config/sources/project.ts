@@ -13,7 +13,6 @@ import type { Group, Key, Node } from "../schema/define.ts";
 import { takesOver } from "./mcp_file.ts";
 import { nameFilter } from "../rules/name_filter.ts";
 
-/** The effective part of a project file. */
 export interface ProjectShare {
   readonly operations: readonly Operation[];
   /** Tools denied by presets in its lists. */

@@ -10,9 +10,7 @@ import { isTrusted, recordTrust, type TrustEntry } from "./trust.ts";
 
 /** Existing folders of tool files for a document. */
 export interface ToolFolders {
-  /** The person's own. */
   readonly user: string | null;
-  /** The project's. */
   readonly project: string | null;
 }
 

@@ -28,7 +28,6 @@ export function trustPath(environment: Environment): string {
   return `${stateFolder(environment)}/trust.json`;
 }
 
-/** Returns all agreements. */
 export function trustedEntries(environment: Environment): Outcome<readonly TrustEntry[]> {
   const content = readJson(trustPath(environment));
   if (!content.ok) return content;

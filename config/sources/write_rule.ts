@@ -5,7 +5,6 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { WrittenRule } from "../rules/read_rule.ts";
 import { parseSource } from "./yaml.ts";
 
-/** A settings file with an added rule. */
 export interface WithRule {
   readonly text: string;
   /** The line of the rule, 1-based. */

@@ -13,7 +13,6 @@ export interface SourceTree {
   keys(): readonly (readonly string[])[];
 }
 
-/** A syntax error and its position. */
 export interface BrokenLine {
   /** `LINE:COL`, 1-based. */
   readonly place: string;
@@ -28,7 +27,6 @@ type Yaml = typeof import("npm:yaml@2.9.1");
 type YamlDocument = ReturnType<Yaml["parseDocument"]>;
 type Lines = InstanceType<Yaml["LineCounter"]>;
 
-/** An error and its offset in the text. */
 interface Mistake {
   readonly at: number;
   readonly message: string;
@@ -71,7 +69,6 @@ function brokenLine({ at, message }: Mistake, lines: Lines): BrokenLine {
   return { place: `${line}:${col}`, line, message };
 }
 
-/** Returns the errors found by the library. */
 function complaints(document: YamlDocument): Mistake[] {
   return [...document.errors, ...document.warnings].flatMap(({ code, pos: [at], message }) => {
     if (code === "RESOURCE_EXHAUSTION") return [{ ...TOO_DEEP, at }];
@@ -151,7 +148,6 @@ class YamlTree implements SourceTree {
     return found;
   }
 
-  /** Returns the key and value at these keys. */
   #pair(keys: readonly string[]) {
     const { isMap, isScalar } = this.#yaml;
     const parent = keys.length > 1 ? this.#document.getIn(keys.slice(0, -1), true) : this.#document.contents;

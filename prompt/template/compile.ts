@@ -25,7 +25,6 @@ const EMIT = "__emit";
 const SHOW = "__show";
 /** Constant that each tag adds to its code, which also limits the number of small tags. */
 const TAG = 8;
-/** Maximum characters of a tag quoted in a message. */
 const MOST_QUOTED = 60;
 
 /** Compiles the chunk. Segments other than texts and tags are output like text. */
@@ -64,7 +63,6 @@ export function sourceOf(segment: TemplateSegment): string {
   return segment.kind === "code" ? `{%${segment.code}%}` : `{{${segment.code}}}`;
 }
 
-/** Returns the start of a tag for a message. */
 export function quoteOf(segment: TemplateSegment): string {
   const [first = "", ...more] = sourceOf(segment).split("\n");
   return first.length > MOST_QUOTED || more.length > 0 ? `${first.slice(0, MOST_QUOTED)} …` : first;

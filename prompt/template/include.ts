@@ -31,10 +31,8 @@ export interface IncludeOptions {
 const PERSONALITY = "urn:flemma:personality:";
 /** Files are stored outside Lua's memory, so their size is charged as steps: 40 MB with the default limit. */
 const BYTES_PER_STEP = 4;
-/** Steps charged for opening and reading a file. */
 const STEPS_PER_FILE = 1000;
 
-/** Creates `include` for the files of one document. */
 export function includer(options: IncludeOptions): IncludeMaker {
   return (engine, filename) => {
     const stack = filename === null ? [] : [filename];

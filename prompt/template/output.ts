@@ -17,7 +17,6 @@ export type Emitted =
   }
   | { readonly kind: "segment"; readonly turn: number; readonly index: number };
 
-/** An included file with a problem to report. */
 export interface FlawedFile {
   readonly path: string;
   readonly flaw: FileFlaw;
@@ -93,7 +92,6 @@ export const print: HostFunction = (cell) => {
   return 0;
 };
 
-/** Outputs the value of an expression. */
 export function emitValue(cell: Cell, index: number): void {
   const output = outputOf(cell);
   const type = cell.type(index);

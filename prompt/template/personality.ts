@@ -7,7 +7,6 @@ import { namedText } from "../attach.ts";
 import type { PersonalityFacts } from "../types.ts";
 import { projectFiles, type ReadFile } from "./project_files.ts";
 
-/** The folder and document that a prompt is generated for. */
 export interface PersonalityPlace {
   /** Working folder of the tools; absolute. */
   readonly folder: string;
@@ -38,7 +37,6 @@ const PERSONALITIES: Readonly<Record<string, Personality>> = {
 /** Names that `include` accepts. */
 export const PERSONALITY_NAMES: readonly string[] = Object.keys(PERSONALITIES);
 
-/** The generated prompts of one document in one run. */
 export class GeneratedPrompts {
   #facts: PersonalityFacts = { tools: () => [], day: "" };
   readonly #texts = new Map<string, string>();

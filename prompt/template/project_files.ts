@@ -26,7 +26,6 @@ export interface ProjectFile {
   readonly text: string;
 }
 
-/** Included files, and files that are only named. */
 export interface ProjectFiles {
   readonly files: readonly ProjectFile[];
   /** Each with the reason, as the end of a sentence. */

@@ -14,7 +14,6 @@ import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { fenceAround, fencesOf, isTag } from "./quoted.ts";
 import { leftAsText, settle, type Settled, type TagFault, type Template } from "./settle.ts";
 
-/** Output of a message. */
 export interface TurnOutput {
   /** In order; empty if the message failed. */
   readonly pieces: readonly Emitted[];
@@ -33,13 +32,11 @@ export interface TemplateDiagnostic extends Diagnostic {
 interface Run {
   readonly turn: Turn;
   readonly template: Template;
-  /** Whether a segment is a tag in a closed fence. */
   isQuoted(segment: Segment | undefined): boolean;
   /** Indexes of failed expressions in closed fences. */
   readonly failed: Set<number>;
 }
 
-/** The templates of one document in one run. */
 export class Templates {
   readonly #engine: Engine;
   readonly #environment: LuaEnvironment | Raised;
@@ -291,7 +288,6 @@ export class Templates {
     });
   }
 
-  /** Finds the tag that raised an error. */
   #place(raised: Raised, turn: Turn, segments: readonly Segment[]): ChunkLine | null {
     const frame = raised.frames.find((candidate) => candidate.chunk === chunkName(turn));
     return frame === undefined ? null : compileChunk(segments).lines[frame.line - 1] ?? null;

@@ -6,10 +6,8 @@ import { type Chunk, compileChunk, expressionAlone } from "./compile.ts";
 import type { Fence } from "../../parser/text/fences.ts";
 import { fenceAround, isTag } from "./quoted.ts";
 
-/** A tag that is not valid Lua. */
 export interface TagFault {
   readonly segment: TemplateSegment;
-  /** Lua's error message. */
   readonly message: string;
   /** 1-based line of the document or file. */
   readonly line: number;
@@ -26,9 +24,7 @@ export interface Settled {
 export interface Template {
   readonly segments: readonly Segment[];
   readonly fences: readonly Fence[];
-  /** Name of the chunk. */
   readonly name: string;
-  /** Returns the exact text of a tag. */
   source(tag: TemplateSegment): string;
 }
 

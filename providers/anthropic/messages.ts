@@ -11,7 +11,6 @@ import type { ThinkingPart } from "../types.ts";
 
 export type Block = { readonly [key: string]: JsonValue | undefined };
 
-/** One message as sent. */
 export interface WireMessage {
   readonly role: "user" | "assistant";
   readonly content: readonly Block[];
@@ -21,7 +20,6 @@ export interface WireMessage {
   readonly thinking: ReadonlyMap<Block, ThinkingPart>;
 }
 
-/** Which thinking is sent. */
 export interface ThinkingChoice {
   readonly foreign: "preserve" | "drop";
   /** Selects own thinking to leave out. */

@@ -9,7 +9,6 @@ import { LongText } from "../../base/text/long_text.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A content block that has started but not stopped. */
 type OpenBlock =
   | {
     readonly kind: "tool";

@@ -5,7 +5,6 @@ import { isCallInput } from "../stream/call_input.ts";
 import { count, text } from "../stream/fields.ts";
 import { LongText } from "../../base/text/long_text.ts";
 
-/** A call that may still grow. */
 export interface OpenCall {
   /** Empty if the server gave none. */
   readonly id: string;

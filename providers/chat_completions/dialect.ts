@@ -1,6 +1,5 @@
 // Differences between Chat Completions servers, as data from settings and providers.
 
-/** The differences of one server. */
 export interface ChatDialect {
   /** Parameter name of the reply's token limit. */
   readonly maxTokensKey: "max_tokens" | "max_completion_tokens";

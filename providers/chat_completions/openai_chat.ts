@@ -65,7 +65,6 @@ function dialectOf(server: ProviderSettings, seen: string | null): ChatDialect {
   };
 }
 
-/** Returns additional body members from the settings. */
 function extraBody({ extra_body }: ProviderSettings): Members {
   return (toJson(extra_body ?? {}) ?? {}) as { readonly [key: string]: JsonValue };
 }

@@ -37,7 +37,6 @@ function joined(detail: Detail, piece: Detail): Detail {
 /** Members that arrive in pieces. */
 const GROWING: ReadonlySet<string> = new Set(["text", "summary", "data"]);
 
-/** Returns the readable text of details. */
 export function detailWords(pieces: readonly unknown[]): string {
   return pieces.filter(isObject).map((piece) => text(piece.text) || text(piece.summary)).join("");
 }

@@ -23,7 +23,6 @@ export interface ChatRequest {
   /** Token limit of the reply; undefined sends no limit. */
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
-  /** Members that configure thinking. */
   readonly thinking: Members;
   /** Additional members, which may override the common ones. */
   readonly extra: Members;

@@ -44,7 +44,6 @@ export class ChatReader extends ReplyReader {
   /** Reasoning not yet emitted. */
   #thinking = new LongText();
   readonly #details: JsonObject[] = [];
-  /** Member that contains the reasoning. */
   #field: string | null = null;
   #damaged = false;
   #refused = false;

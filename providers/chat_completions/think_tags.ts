@@ -41,7 +41,6 @@ export class ThinkTags {
     return pieces.filter((piece) => piece.text !== "");
   }
 
-  /** Returns the rest when the text ends. */
   end(): readonly Piece[] {
     return this.#release(this.#state === "inside" ? "thinking" : "text");
   }

@@ -23,13 +23,10 @@ export interface ContentOptions {
    * the current turn if it lacks one; `stand-ins` sends only stand-ins, on the first call of each step.
    */
   readonly signatures: "own" | "demanded" | "stand-ins";
-  /** The requested model. */
   readonly model: string;
-  /** Returns a note about earlier replies. */
   recall(about: string): string | null;
 }
 
-/** Returns the contents in order. */
 export function wireContents(prompt: Prompt, options: ContentOptions): readonly Members[] {
   const turns = arrangeTurns(prompt, { next: (id) => id });
   const present = turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some(says)) + 1;

@@ -4,7 +4,6 @@ import { isObject } from "../../base/is_object.ts";
 import type { ErrorClass, ProviderError } from "../types.ts";
 import { isSpent, limitDetails, temporary } from "./temporary.ts";
 
-/** Type and message of an error body. */
 export interface ErrorText {
   readonly type: string | null;
   readonly message: string;

@@ -3,9 +3,7 @@
 
 import type { Clock } from "./patience.ts";
 
-/** State per server and key. */
 interface Server {
-  /** Requests in progress. */
   running: number;
   /** Maximum of parallel requests after refusals; grows by one with each answered request. */
   window: number;

@@ -21,7 +21,6 @@ export interface LimitOptions {
   /** Tests whether the host accepts connections; resolves to false if that cannot be determined. */
   readonly reach?: (url: string, signal: AbortSignal) => Promise<boolean>;
   readonly proxy?: Proxy | null;
-  /** Cancels the request. */
   readonly signal: AbortSignal;
 }
 
@@ -81,7 +80,6 @@ export class Limits {
     }
   }
 
-  /** Returns the error of the limit that expired, or null. */
   expired(): ProviderError | null {
     return this.#expired;
   }
@@ -122,7 +120,6 @@ export class Limits {
 class Silence {
   readonly #limit: number;
   readonly #tell: () => void;
-  /** Whether reading is paused. */
   unheard = false;
   #since = performance.now();
   #forget = (): void => {};

@@ -41,7 +41,6 @@ const LONGEST = 600;
 /** Seconds before the second attempt if the provider names none; each later wait is twice as long. */
 const FIRST_WAIT = 2;
 
-/** Attempts of one send. */
 export class Patience {
   readonly #clock: Clock;
   readonly #begun: number;
@@ -52,7 +51,6 @@ export class Patience {
     this.#begun = clock.now();
   }
 
-  /** Requests made so far. */
   get tries(): number {
     return this.#tries;
   }

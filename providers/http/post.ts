@@ -169,7 +169,6 @@ function byobReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader 
 
 const SAYS_NOTHING = /^\s*(?:null)?\s*$/;
 
-/** Data that ends some streams. */
 const DONE = /^\s*\[DONE\]\s*$/;
 
 /** Parses the JSON object or array of an event; null for anything else. */

@@ -102,7 +102,6 @@ const KINDS: readonly Kind[] = [
   ],
 ];
 
-/** Creates the error for an exception thrown by `fetch`. */
 export function transportError(thrown: unknown, { request, proxy = null }: FailedRequest): ProviderError {
   const host = hostOf(request.url);
   const failure: Failure = {

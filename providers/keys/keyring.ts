@@ -5,9 +5,7 @@ import { failure, type Outcome, type Problem, success } from "../../base/problem
 import type { KeyKind } from "./types.ts";
 import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
 
-/** A store for keys that the person has saved. */
 export interface Keyring {
-  /** Name in messages. */
   readonly name: string;
   /** Returns the key of a service, or the reason why there is none. */
   lookup(service: string, kind: KeyKind): Promise<HelperAnswer>;

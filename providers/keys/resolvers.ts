@@ -24,7 +24,6 @@ const commandResolver: CredentialResolver = {
   },
 };
 
-/** Creates the source that queries the system's keyring. */
 export function keyringResolver(
   find: (environment: Environment) => Keyring | null = systemKeyring,
 ): CredentialResolver {

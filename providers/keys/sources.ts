@@ -34,9 +34,7 @@ const gcloudThere: CredentialResolver = {
   },
 };
 
-/** Report on a provider's key. */
 export interface KeyReport {
-  /** Whether the key allows requests. */
   readonly found: boolean;
   /** Name of the source; a statement that no key is needed; or why there is none. */
   readonly detail: string;

@@ -7,11 +7,9 @@ import type { Provider } from "../types.ts";
 /** The parts of a provider that describe its key. */
 export type KeyOwner = Pick<Provider, "name" | "display" | "keyVariables" | "keyKind" | "keyOptional">;
 
-/** Which provider needs a key, and where to look. */
 export interface CredentialQuery {
   readonly provider: KeyOwner;
   readonly environment: Environment;
-  /** Settings for sources of keys. */
   readonly settings?: Pick<Settings, "providers" | "secrets">;
 }
 
@@ -37,7 +35,6 @@ export type CredentialAnswer =
   | { readonly reason: string; readonly keeps?: boolean }
   | null;
 
-/** One source of keys. */
 export interface CredentialResolver {
   readonly name: string;
   resolve(query: CredentialQuery): Promise<CredentialAnswer>;

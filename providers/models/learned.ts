@@ -8,7 +8,6 @@ import { parentOf } from "../../base/paths.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { ModelSetting } from "../../config/values.ts";
 
-/** A provider's model list. */
 export interface LearnedModels {
   /** Day it was fetched, in UTC. */
   readonly day: string;
@@ -32,7 +31,6 @@ export async function learnedModels(
   }
 }
 
-/** Stores a list, replacing the previous one. */
 export async function keepLearned(
   environment: Environment,
   provider: string,

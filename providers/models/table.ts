@@ -11,7 +11,6 @@ import {
 } from "./types.ts";
 import type { Prices, Refusals } from "./types.ts";
 
-/** A provider in models.json. */
 export interface ListedProvider {
   readonly id: string;
   /** Another provider with the same models; this entry then contains only the differences. */
@@ -169,7 +168,6 @@ function refusalsOf({ refuses = {} }: ListedModel): Refusals {
   return defined({ temperature, prefill, forcedTools, shortRetention });
 }
 
-/** Removes members without a value. */
 function defined<T extends object>(facts: T): T {
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as T;
 }

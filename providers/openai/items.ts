@@ -11,7 +11,6 @@ import { type Answer, arrangeTurns, inReplayOrder, type Turn } from "../request/
 import { WireIds, wireName } from "../request/wire.ts";
 import { readSignature } from "./reasoning.ts";
 
-/** Returns the key for the note about a message's phase. */
 export function phaseNote(text: string): string {
   return `phase of ${trimBlank(text)}`;
 }
@@ -27,7 +26,6 @@ export interface ItemOptions {
   readonly phase: boolean;
   /** Whether reasoning of earlier turns is included. */
   readonly reasoning: boolean;
-  /** Returns a note about earlier replies. */
   recall(about: string): string | null;
 }
 
@@ -106,7 +104,6 @@ function isNative(part: ThinkingPart): boolean {
   return part.signature?.provider === "openai";
 }
 
-/** Collects the items of one turn of the model. */
 class ReplyItems {
   readonly items: Item[] = [];
   readonly warnings: string[] = [];
@@ -118,7 +115,6 @@ class ReplyItems {
   /** Text not yet added as an item. */
   #text = "";
   #texts = 0;
-  /** Calls remaining in this turn. */
   #calls: number;
 
   constructor(turn: Extract<Turn, { role: "assistant" }>, number: number, options: ItemOptions) {

@@ -7,7 +7,6 @@ import { list, text } from "../stream/fields.ts";
 export interface ReasoningItem {
   /** JSON as the server wrote it. */
   readonly json: string;
-  /** Text for people. */
   readonly summary: string;
   /** Whether it has encrypted content; without it, the item refers to something the server was told not to keep. */
   readonly isReplayable: boolean;

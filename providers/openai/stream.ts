@@ -21,7 +21,6 @@ const BLOCKED: ReadonlySet<unknown> = new Set(["content_filter"]);
 export class OpenAIReader extends ReplyReader {
   /** Characters of text emitted, by position of the part in the reply. */
   readonly #given = new Map<string, number>();
-  /** Positions of complete items. */
   readonly #whole = new Set<number>();
   /** Incomplete calls by position. */
   readonly #open = new Map<number, string>();

@@ -6,7 +6,6 @@ import type { ScriptedReply } from "./script.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A decoded request. */
 export interface Asked {
   readonly path: string;
   /** The exact body. */
@@ -22,12 +21,10 @@ export interface Dialect {
   readonly name: DialectName;
   /** Whether the path belongs to the API's method. */
   serves(path: string): boolean;
-  /** The requested model. */
   modelOf(asked: Asked): string;
   view(body: JsonObject): RequestView;
   /** Frames of a reply, each a whole server-sent event; `number` counts the server's replies from 1. */
   frames(scripted: ScriptedReply, model: string, number: number): readonly string[];
-  /** Body of an error response. */
   errorBody(status: number, message: string): JsonObject;
 }
 

@@ -6,7 +6,6 @@ import { replyFrames } from "./frames.ts";
 import type { ReplyBlock, ScriptedReply } from "./script.ts";
 import { answerWith } from "./wire.ts";
 
-/** A refused request. */
 export interface Refused {
   readonly status: number;
   readonly message: string;
@@ -14,7 +13,6 @@ export interface Refused {
   readonly type?: string;
 }
 
-/** An accepted request. */
 export interface Taken {
   /** Members that the response adds about the request. */
   readonly fields: JsonObject;

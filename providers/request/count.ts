@@ -85,7 +85,6 @@ export function countedTokens(provider: string, answer: unknown): number | null 
 /** Approximate bytes per token, for providers that cannot count. */
 const BYTES_PER_TOKEN = 4;
 
-/** Estimates the tokens of a request from its size. */
 export function roughTokens(request: ProviderRequest): number {
   return Math.ceil(bodyBytes(request).length / BYTES_PER_TOKEN);
 }

@@ -8,7 +8,6 @@ import { levelOfBudget } from "./thinking.ts";
 export interface AskedEffort {
   /** Null if the request does not mention effort. */
   readonly effort: string | null;
-  /** Whether the model then thinks. */
   readonly thinks: boolean;
   readonly warnings: readonly string[];
 }

@@ -5,7 +5,6 @@ import type { ProviderError, RequestFallback } from "../types.ts";
 /** Patterns for refusals, and what to leave out; the first match counts. */
 export type FallbackRules = readonly (readonly [RegExp, RequestFallback])[];
 
-/** Creates a function that applies the rules to an error. */
 export function createFallback(list: FallbackRules): (error: ProviderError) => RequestFallback | null {
   return (error) => {
     // A temporary error is retried with the same request, and a wrong key is wrong for any request.

@@ -5,11 +5,9 @@ import type { Part, Prompt, PromptMessage } from "../../prompt/types.ts";
 export type CallPart = Extract<Part, { kind: "tool_use" }>;
 export type ResultPart = Extract<Part, { kind: "tool_result" }>;
 
-/** Calls of one id found so far. */
 interface Met {
   /** Calls of the last message that has any, in order. */
   latest: CallPart[];
-  /** The message that contains them. */
   message: PromptMessage;
 }
 

@@ -11,7 +11,6 @@ export const FILES_REFUSED: readonly [RegExp, RequestFallback] = [
   "result-files",
 ];
 
-/** Returns the images and documents in the results of a conversation. */
 export function resultFiles({ history }: Prompt): readonly FilePart[] {
   return history.flatMap(({ parts }) => parts).flatMap((part) =>
     part.kind === "tool_result" ? part.parts.filter(isFile) : []

@@ -4,10 +4,8 @@ import { isBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
 import type { Answer } from "./turns.ts";
 
-/** Text sent for a call without a result. */
 export const NO_RESULT = "No result provided";
 
-/** Text sent for an error without text. */
 const NO_ERROR_TEXT = "Tool execution failed";
 
 /** Joins the texts of a result; `binary` describes files that are not text. */
@@ -24,12 +22,10 @@ export function plainResult(
   }).join("");
 }
 
-/** Marks a text as an error. */
 export function errorText(text: string): string {
   return `Error: ${isBlank(text) ? NO_ERROR_TEXT : text}`;
 }
 
-/** Converts an answer to plain text. */
 export function answerText(
   { result }: Answer,
   binary: (filename: string, mimeType: string | null) => string,

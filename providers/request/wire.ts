@@ -6,7 +6,6 @@ import { byBytes } from "../../base/bytes.ts";
 import { quickHash } from "../../base/hash.ts";
 import type { OfferedTool } from "../types.ts";
 
-/** The User-Agent header. */
 export const USER_AGENT = `flemma/${program.version}`;
 
 /** Maximum length of a tool name that providers accept. */

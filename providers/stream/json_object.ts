@@ -51,11 +51,9 @@ const WORDS: ReadonlyMap<number, string> = new Map(["true", "false", "null"].map
 export class JsonObjectReader {
   readonly #compact: boolean;
   #state: State = "begin";
-  /** Whether the current string is a key. */
   #isKey = false;
   #hexLeft = 0;
   #number = "";
-  /** Rest of the current literal. */
   #word = "";
   /** Enclosing containers: true for objects, false for arrays. */
   readonly #around: boolean[] = [];
@@ -65,7 +63,6 @@ export class JsonObjectReader {
     this.#compact = compact;
   }
 
-  /** Whether a complete object was read. */
   get isWhole(): boolean {
     return this.#state === "done";
   }
@@ -145,7 +142,6 @@ export class JsonObjectReader {
     if (this.#state === "after") this.#between(code, part, at);
   }
 
-  /** Handles a character outside tokens. */
   #between(code: number, part: string, at: number): void {
     const state = this.#state;
     if (state === "begin" || state === "done") {

@@ -14,9 +14,7 @@ export interface ReaderOptions {
 
 export abstract class ReplyReader implements StreamReader {
   protected readonly provider: string;
-  /** Unknown types already reported. */
   readonly #unknown = new Set<string>();
-  /** Tools with incomplete input. */
   readonly #incomplete = new Set<string>();
   readonly #options: ReaderOptions;
   #closed = false;
@@ -81,12 +79,10 @@ export function thinkingProgress(characters: number): Effect {
   return { kind: "progress", block: "thinking", characters };
 }
 
-/** Reports the progress of a call's input. */
 export function callProgress(name: string, characters: number): Effect {
   return { kind: "progress", block: "call", name, characters };
 }
 
-/** Creates the effect for a piece of text; none if empty. */
 export function textPiece(text: string): Effect[] {
   return text === "" ? [] : [{ kind: "text", text }];
 }

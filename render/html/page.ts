@@ -19,7 +19,6 @@ export interface PageOptions {
   readonly files?: readonly PageFile[];
 }
 
-/** A file that the conversation mentions, to be shown in the page. */
 export interface PageFile {
   /** Path as in the conversation. */
   readonly path: string;
@@ -29,7 +28,6 @@ export interface PageFile {
     | { readonly kind: "image"; readonly mimeType: string; readonly data: string };
 }
 
-/** Generates the page piece by piece. */
 export async function* pageHtml(conversation: Conversation, options: PageOptions): AsyncGenerator<string> {
   const { title, settings, preamble, messages } = conversation;
   const clean = (text: string) => options.secrets.mask(text);

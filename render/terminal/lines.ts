@@ -10,7 +10,6 @@ export interface TerminalFormat {
 
 const TAB = 8;
 
-/** ANSI codes for colors and styles. */
 const COLORS = {
   bold: 1,
   dim: 2,

@@ -7,7 +7,6 @@ import { inlineSpans } from "./inline.ts";
 import { block, drawn, filled, type Span, span, UNFOLDED } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
-/** Renders parsed Markdown as lines of at most the given width. */
 export function markdownLines(tokens: readonly Token[], format: TerminalFormat): string[] {
   return blockLines(tokens, format);
 }

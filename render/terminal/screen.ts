@@ -10,7 +10,6 @@ import { markdownLines } from "./markdown.ts";
 import { block, drawn, filled, type Fold, note, span, UNFOLDED } from "./spans.ts";
 
 export interface ScreenOptions extends TerminalFormat {
-  /** Whether to show long results, thinking and contents in full. */
   readonly full: boolean;
   readonly markdown: ReadMarkdown;
 }

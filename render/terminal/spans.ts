@@ -73,7 +73,6 @@ function shared(before: Span, after: Span): readonly Color[] {
   return before.colors.filter((each) => after.colors.includes(each));
 }
 
-/** Splits spans into words and line ends. */
 function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
   let open: Span[] = [];
   let width = 0;
@@ -93,7 +92,6 @@ function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
   if (open.length > 0) yield { spans: open, width };
 }
 
-/** Splits a word that is wider than a line into pieces that fit. */
 function broken(word: Word, width: number): readonly Word[] {
   if (word.width <= width) return [word];
   return word.spans.flatMap(({ text, colors }) =>
@@ -105,9 +103,8 @@ function broken(word: Word, width: number): readonly Word[] {
 const GUTTER = "│ ";
 const REST = "┆ ";
 
-/** How much of a block is shown. */
 export interface Fold {
-  /** Number of lines at the beginning; `tail` is that at the end. */
+  /** Lines shown at the beginning, and with `tail` at the end. */
   readonly head: number;
   readonly tail: number;
 }

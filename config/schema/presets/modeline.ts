@@ -47,7 +47,6 @@ export function typedValue(text: string): unknown {
   return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : text;
 }
 
-/** Parses JSON; undefined for any other text. */
 function jsonValue(text: string): unknown {
   try {
     return JSON.parse(text);

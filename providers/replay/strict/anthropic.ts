@@ -13,7 +13,6 @@ const DEEPEST_BODY = 128;
 
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
-/** Facts about a request beyond its body. */
 export interface RequestFacts {
   /** Betas that the request names. @default none */
   readonly betas?: ReadonlySet<string>;
@@ -47,7 +46,6 @@ export function refusals(
   ];
 }
 
-/** Known top-level members of a request body. */
 const MEMBERS: ReadonlySet<string> = new Set([
   "model",
   "max_tokens",

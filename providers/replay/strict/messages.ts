@@ -9,7 +9,6 @@ import { retired } from "./anthropic_models.ts";
 import { Replies } from "./replies.ts";
 import { checkThinking, seal } from "./seal.ts";
 
-/** Betas that this server imitates. */
 const BETAS: ReadonlySet<string> = new Set(["thinking-binding-controls-2026-08-01"]);
 
 export class StrictMessages implements MessagesRules {

@@ -13,7 +13,6 @@ export class Replies {
   /** Text of the last reply if it was paused. */
   #paused: string | null = null;
 
-  /** Records a reply. */
   add(blocks: readonly JsonObject[], stopReason?: string): void {
     this.#paused = stopReason === "pause_turn" ? textOf(blocks) : null;
     const call = blocks.find(({ type }) => type === "tool_use");

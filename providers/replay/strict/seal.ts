@@ -6,7 +6,6 @@ import { isObject } from "../../../base/is_object.ts";
 import { type JsonObject, listOf } from "../dialect.ts";
 import type { Account } from "../messages.ts";
 
-/** Content of a signature of the replay. */
 interface Seal {
   readonly replay: "seal";
   readonly model: string;
@@ -25,7 +24,6 @@ const CHECKED_ALWAYS = /^claude-(?:fable-5-2|mythos-5-[12])/;
 /** Models whose thinking only the same account can read. */
 const BOUND_TO_ACCOUNT = /^claude-(?:sonnet-5-5|haiku-5-5)/;
 
-/** What happened to the thinking in a request. */
 export interface ThinkingCheck {
   /** Why the request is refused, or null. */
   readonly refusal: string | null;
@@ -103,7 +101,6 @@ function refuse(refusal: string): ThinkingCheck {
   return { refusal, transformations: [], last: null };
 }
 
-/** Signs thinking that answers a request. */
 export async function seal(
   body: JsonObject,
   account: Account,
@@ -135,7 +132,6 @@ function canRead(reader: string, writer: string): boolean {
 interface Found {
   readonly block: JsonObject;
   readonly path: string;
-  /** Index of the message. */
   readonly index: number;
 }
 
