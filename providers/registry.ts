@@ -6,6 +6,7 @@ import type { Settings } from "../config/settings.generated.ts";
 import { KNOWN_PROVIDERS, type KnownProvider, ownProvider } from "./known.ts";
 import type { Provider } from "./types.ts";
 
+/** The settings that define providers of the person's own. */
 export type ProviderSource = Pick<Settings, "providers">;
 
 const NOTHING_OWN: ProviderSource = { providers: {} };

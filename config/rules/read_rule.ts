@@ -194,6 +194,7 @@ export function isCommandTool(tool: string): boolean {
   return builtinFact(tool.toLowerCase())?.takesCommand === true;
 }
 
+/** A rule in the table form of `tools.rules`. */
 export type WrittenRule = Readonly<Record<string, unknown>>;
 
 /**
