@@ -32,31 +32,31 @@ export class Announcements {
     return this.#store.chat;
   }
 
-  /** Allows every announcement again: a person pressed and wants to see them again. */
+  /** Allows every announcement again, because the user started a step and wants to see them. */
   startOver(): void {
     this.#announced.clear();
     this.#cursor = null;
   }
 
-  /** The events of steps that are done, and the cursor on the first new pending block. */
+  /** Announces completed parts of a plan, and requests the cursor at the first new pending block. */
   steps(steps: readonly Step[]): void {
     for (const step of steps) this.#step(step);
     this.cursorTo(steps.flatMap((step) => step.do === "place" && step.status === "pending" ? [step.id] : []));
   }
 
-  /** Calls that wait for the person, with the cursor on the first. */
+  /** Announces calls that wait for the user, and requests the cursor at the first. */
   waiting(ids: readonly string[]): void {
     for (const id of ids) this.#announce(id, "document");
     this.cursorTo(ids);
   }
 
-  /** A cursor request for the first block of some calls. */
+  /** Requests the cursor at the first block of these calls. */
   cursorTo(ids: readonly string[]): void {
     const line = firstLine(this.#chat, ids);
     if (line !== null) this.cursor(line);
   }
 
-  /** A cursor request; not repeated while the line stays the same. */
+  /** Requests the cursor at a line; not repeated while the line stays the same. */
   cursor(line: number): void {
     if (line === this.#cursor) return;
     this.#cursor = line;

@@ -1,11 +1,10 @@
-// Background work: promises that nobody awaits where they are made.
+// Background work: promises that are not awaited where they are created.
 
-/** Background work that somebody can wait for. */
 export class Background {
   readonly #works = new Set<Promise<void>>();
   #fault: { readonly thrown: unknown } | null = null;
 
-  /** Lets work go on. What it throws is a fault of the program and comes out at `quiet`. */
+  /** Starts tracking work. An exception in it is an internal error, which `quiet` rethrows. */
   spawn(work: Promise<void>): void {
     const watched: Promise<void> = work
       .catch((thrown: unknown) => {
@@ -16,9 +15,8 @@ export class Background {
   }
 
   /**
-   * Settles when all work is done, and what began meanwhile.
-   *
-   * @throws the first that any of it threw
+   * Settles when all work is done, including work that starts meanwhile.
+   * @throws the first exception of any of it
    */
   async quiet(): Promise<void> {
     while (this.#works.size > 0) await Promise.all(this.#works);

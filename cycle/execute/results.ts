@@ -1,4 +1,4 @@
-// Puts the blocks of calls that ended into the document; those that come while it is written go in together.
+// Writes the blocks of ended calls into the document; those that arrive during a write are written together.
 
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -7,22 +7,22 @@ import { failed, type Outcome, type Problem, success } from "../../base/problem.
 import type { Chat } from "../../parser/types.ts";
 import type { Writer } from "./writer.ts";
 
-/** The end of one call. */
+/** A call that has ended. */
 export interface EndedCall {
   readonly id: string;
   readonly block: FinalBlock;
-  /** What the block holds that was written when the person stopped the call; null while there is none. */
+  /** The block content written when the user stopped the call; null if none was. */
   written(): string | null;
 }
 
 interface Waiting extends EndedCall {
-  /** Told when the block is in the document, or why it is not. */
+  /** Called when the block is in the document, or with the reason why it is not. */
   readonly done: (problem: Problem | null) => void;
 }
 
 export interface ResultsParts {
   readonly writer: Writer;
-  /** Whether more calls may end soon, which would then go in together. */
+  /** Whether more calls may end soon, whose blocks would be written together. */
   mayStart(): boolean;
 }
 
@@ -36,7 +36,7 @@ export class Results {
     this.#parts = parts;
   }
 
-  /** Puts a block into the document; null once it is on disk, or why it could not be put there. */
+  /** Writes a block into the document; null once it is on disk, or the problem that prevented it. */
   put(ended: EndedCall): Promise<Problem | null> {
     return new Promise((done, fault) => {
       this.#waiting.push({ ...ended, done });
@@ -45,14 +45,14 @@ export class Results {
     });
   }
 
-  /** Waits until every block that was put is in the document, or is known not to be. */
+  /** Waits until every queued block is in the document, or is known not to be. */
   async written(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
   }
 
   /**
-   * Writes until nothing waits. The document is written half of the time at most while calls go on ending: what one write
-   * costs grows with the document, and thousands of calls would spend all their time on it.
+   * Writes until nothing waits. While calls keep ending, writes take at most half of the time: the cost of one grows
+   * with the document, and with thousands of calls it would dominate.
    */
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
@@ -70,7 +70,7 @@ export class Results {
     const problem = await writer.commit(async (chat) => {
       const edits: Edit[] = [];
       for (const one of all) {
-        // Where a block goes that is not there yet depends on the others.
+        // The place of a new block depends on the other blocks.
         if (edits.length > 0 && chat.result(one.id) === undefined) {
           later.add(one);
           continue;
@@ -86,7 +86,7 @@ export class Results {
   }
 }
 
-/** The change that one result is; a text in its block is kept aside before. */
+/** The edits for one result; different text in its block is saved first. */
 async function editsFor(
   ended: EndedCall,
   chat: Chat,
@@ -97,7 +97,7 @@ async function editsFor(
   if (call === undefined) return failed(goneProblem(id));
   const written = ended.written();
   const body = chat.result(id)?.content ?? "";
-  // What was written when the run was stopped is all there was.
+  // The text written when the run was stopped is already complete.
   if (body === written && body === block.content) return success([]);
   if (body !== "" && body !== block.content && body !== written) {
     const kept = await writer.keepBody(id, body, `The text in the block of ${id} gave way to the result`);

@@ -1,4 +1,4 @@
-// The calls that run now: started, delivered once, or cancelled.
+// The calls that run now: starts them, delivers each result once, cancels them.
 
 import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
@@ -18,30 +18,29 @@ interface Run {
   readonly controller: AbortController;
   /** True once an answer is being written; every later one is dropped. */
   over: boolean;
-  /** Called when the block of a stopped run is written; null for a run that was not stopped. */
+  /** Called when the block of a stopped run is written; null if the run was not stopped. */
   stopped: (() => void) | null;
-  /** The end of what the tool put out so far. */
+  /** The end of the tool's output so far. */
   output: string;
-  /** What the block holds that was written when the person stopped the run; null while there is none. */
+  /** The block content written when the user stopped the run; null if none was. */
   written: string | null;
 }
 
-/** Characters of output that are kept for the case that the person stops a run. */
+/** Characters of output kept in case the user stops a run. */
 const OUTPUT_KEPT = 32_768;
 
-/** Milliseconds that a stopped tool has to give what it had put out; less than a terminated program has. */
+/** Milliseconds that a stopped tool has to return its output; less than a terminated process has. */
 const STOP_PATIENCE = 2500;
 
 export interface RunsParts {
   readonly writer: Writer;
-  /** What a call may change. */
   effects(call: Call): Effects;
   run(call: Call, signal: AbortSignal, onOutput: (text: string) => void): Promise<ExecutionResult>;
   preview(call: Call): string;
   readonly emit: Emit;
   /** False once nothing more may be started. */
   mayStart(): boolean;
-  /** Adds background work. */
+  /** Tracks background work. */
   spawn(work: Promise<void>): void;
   /** Called when the result of a call is in the document, or could not be written. */
   onEnd(id: string, yielded: boolean, problem: Problem | null): void;
@@ -49,7 +48,7 @@ export interface RunsParts {
 
 export class Runs implements RunningCalls {
   readonly #parts: RunsParts;
-  /** By id, in the order they were started; a call stays until its result is in the document. */
+  /** By id, in the order of starting; a call stays until its result is in the document. */
   readonly #running = new Map<string, Run>();
   readonly #results: Results;
 
@@ -66,14 +65,14 @@ export class Runs implements RunningCalls {
     return this.#running.has(id);
   }
 
-  /** The calls that run and were not stopped, in the order they were started. */
+  /** The running calls that were not stopped, in the order of starting. */
   get calls(): readonly Call[] {
     return [...this.#running.values()].filter(isRunning).map(({ call }) => call);
   }
 
   /**
-   * Starts a call once its start is journalled, unless everything was cancelled meanwhile. The inner promise
-   * settles when the tool has answered; its result is then on its way into the document.
+   * Records the start of a call in the journal, then runs it, unless everything was cancelled meanwhile. The inner
+   * promise settles when the tool has answered; its result is then about to be written.
    */
   async start(call: Call): Promise<Outcome<{ readonly answered: Promise<void> }>> {
     const { writer, emit } = this.#parts;
@@ -111,7 +110,7 @@ export class Runs implements RunningCalls {
     return this.#results.written();
   }
 
-  /** Cancels one running call. False when it does not run. */
+  /** Cancels one running call; false if it is not running. */
   cancel(id: string): boolean {
     const run = this.#running.get(id);
     if (run === undefined || !isRunning(run)) return false;
@@ -119,14 +118,14 @@ export class Runs implements RunningCalls {
     return true;
   }
 
-  /** Cancels every running call; their ids. */
+  /** Cancels every running call; returns their ids. */
   cancelAll(): string[] {
     return [...this.#running.values()].filter(isRunning).map((run) => this.#cancel(run));
   }
 
   /**
-   * Stops a run. Its output so far goes into the document immediately, because whoever stopped it may end the program next;
-   * the tool's own answer, if it comes in time, replaces it.
+   * Stops a run. Its output so far goes into the document immediately, because the user may end the program next; the
+   * tool's own answer, if it arrives in time, replaces it.
    */
   #cancel(run: Run): string {
     this.#parts.spawn(this.#writeAtOnce(run));
@@ -155,7 +154,7 @@ export class Runs implements RunningCalls {
     if (problem !== null) run.written = null;
   }
 
-  /** Takes the answer of a run, the first one; null when it gave none although it was stopped. */
+  /** Takes the first answer of a run; null if a stopped run gave none. */
   async #deliver(run: Run, result: ExecutionResult | null): Promise<void> {
     if (run.over) return;
     run.over = true;
@@ -167,7 +166,7 @@ export class Runs implements RunningCalls {
     }
   }
 
-  /** Puts the block of a run in the document; `result` is null for a run that was cancelled. */
+  /** Writes the block of a run into the document; `result` is null for a cancelled run. */
   async #write(run: Run, block: FinalBlock, result: ExecutionResult | null): Promise<void> {
     const { writer, emit, onEnd } = this.#parts;
     const { id, name } = run.call;
@@ -175,7 +174,7 @@ export class Runs implements RunningCalls {
     if (problem === null) {
       await writer.recordEnd(id);
     } else {
-      // The start stays in the journal, so the next run asks the person instead of running the call again.
+      // The start stays in the journal, so the next run asks the user instead of running the call again.
       const why = `The result of ${id} could not be written into the document`;
       const keep = (content: string) =>
         result === null ? writer.keepBody(id, content, why) : writer.keepResult(id, content, why);

@@ -1,4 +1,4 @@
-// The commands that change a status and run nothing: approve and reject.
+// Approves and rejects calls: changes their status and runs nothing.
 
 import { failed, failure, type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings.generated.ts";
@@ -9,8 +9,8 @@ import { unknownCall } from "../plan/refusals.ts";
 import type { Writer } from "./writer.ts";
 
 /**
- * Marks placeholders as approved by the person, all or none, and binds that to the texts of their calls. A body
- * stays, which protects the block from running.
+ * Marks placeholders as approved by the user, all or none, and binds the approvals to the texts of their calls. An
+ * existing body stays; it prevents the block from running.
  */
 export function markApproved(
   writer: Writer,
@@ -21,7 +21,7 @@ export function markApproved(
     const found = placeholders(chat, ids);
     if (!found.ok) return found;
     const results = found.value;
-    // A fragment of a document holds blocks without their calls: there is no text to bind to.
+    // A fragment of a document contains blocks without their calls: there is no text to bind to.
     const calls = results.map(({ id }) => chat.call(id)).filter((call) => call !== undefined);
     const problem = await writer.recordDecisions(calls.map((call) => ({ call, by: "person" })));
     if (problem !== null) return failed(problem);
@@ -30,7 +30,7 @@ export function markApproved(
   });
 }
 
-/** Marks placeholders as rejected, all or none; a message that is not empty replaces their bodies, which are kept. */
+/** Marks placeholders as rejected, all or none; a non-empty message replaces their bodies, which are saved. */
 export function markRejected(
   writer: Writer,
   settings: ToolSettings,

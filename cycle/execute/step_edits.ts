@@ -1,4 +1,4 @@
-// The edits of a plan's steps, and the decisions that are recorded before them.
+// The edits of a plan, and the decisions to record before them.
 
 import type { ToolSettings } from "../../config/settings.generated.ts";
 import {
@@ -17,10 +17,8 @@ import type { Step } from "../plan/types.ts";
 import type { Decision } from "./writer.ts";
 
 /**
- * The edits of all steps that change the text, for one commit. Runs and sends change nothing by themselves.
- *
- * New blocks come first in the list: where one goes directly before a block that is replaced, both edits begin
- * at the same byte, and the insertion has to be applied before.
+ * The edits of all parts that change the text, for one commit. Runs and sends change nothing themselves. Insertions
+ * come first: one directly before a replaced block begins at the same byte and must be applied before it.
  */
 export function stepEdits(chat: Chat, steps: readonly Step[], settings: ToolSettings): Edit[] {
   const style = placeholderStyle(chat, settings.status_style);
@@ -53,7 +51,7 @@ export function stepEdits(chat: Chat, steps: readonly Step[], settings: ToolSett
   return [...insertBlocks(chat, insertions), ...changes];
 }
 
-/** What steps decide about calls that are in the document, and what they ask the person about. */
+/** Decisions about calls in the document, and questions to the user. */
 export function decisionsIn(steps: readonly Step[], chat: Chat): Decision[] {
   return steps.flatMap((step) => {
     const call = "id" in step && step.id !== undefined ? chat.call(step.id) : undefined;
@@ -70,7 +68,7 @@ function decisionOf(step: Step): Omit<Decision, "call"> | null {
     case "confirm":
       return { by: "policy", source: step.decided.source };
     case "demote":
-      // From here on only a person can approve the call, and what they see is the text as it is now.
+      // From here on only the user can approve the call, and what they see is its current text.
       return QUESTION;
     default:
       return null;

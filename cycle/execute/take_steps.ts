@@ -1,4 +1,4 @@
-// Takes the steps of a plan that change the text, so that nothing of what they replace is lost.
+// Carries out the parts of a plan that change the text, without losing what they replace.
 
 import { type Problem, success } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings.generated.ts";
@@ -7,7 +7,6 @@ import type { DocumentStore } from "../types.ts";
 import { decisionsIn, stepEdits } from "./step_edits.ts";
 import type { Writer } from "./writer.ts";
 
-/** What steps are taken with. */
 export interface TakingParts {
   readonly store: DocumentStore;
   readonly writer: Writer;
@@ -16,8 +15,7 @@ export interface TakingParts {
 
 /**
  * Records decisions and the bodies that will be replaced in the journal, then makes all edits in one commit.
- *
- * @returns what kept it from being done; null when the document shows the steps
+ * @returns what prevented it; null if the document shows the steps
  */
 export async function takeSteps(steps: readonly Step[], parts: TakingParts): Promise<Problem | null> {
   const { store, writer, settings } = parts;

@@ -1,4 +1,4 @@
-// Makes changes durable: edits one after the other, and the journal beside them.
+// Makes changes durable: edits one after the other, and the journal with them.
 
 import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -6,10 +6,10 @@ import type { Call, Chat } from "../../parser/types.ts";
 import { callHash } from "../plan/call_hash.ts";
 import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 
-/** Edits made from the document as it is when their turn comes, or the reason why there can be none. */
+/** Returns edits for the document as it is when their turn comes, or the reason why there are none. */
 export type MakeEdits = (chat: Chat) => Outcome<readonly Edit[]> | Promise<Outcome<readonly Edit[]>>;
 
-/** Who decided about a call, or is asked about it. */
+/** Who decided a call, or is asked about it. */
 export type Decision = Omit<Approval, "hash"> & { readonly call: Call };
 
 export class Writer {
@@ -17,7 +17,7 @@ export class Writer {
   readonly #journal: Journal;
   readonly #emit: Emit;
   #reportedEnds = false;
-  /** Settles when the last commit that was asked for is done; commits queue up behind it. */
+  /** Settles when the last requested commit is done; commits queue up behind it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(store: DocumentStore, journal: Journal, emit: Emit) {
@@ -26,7 +26,7 @@ export class Writer {
     this.#emit = emit;
   }
 
-  /** Commits the edits that `make` gives once every earlier commit is done; nothing for an empty list. */
+  /** Commits the edits that `make` returns once every earlier commit is done; an empty list writes nothing. */
   commit(make: MakeEdits): Promise<Problem | null> {
     const turn = this.#last.then(async () => {
       const made = await make(this.#store.chat);
@@ -37,7 +37,10 @@ export class Writer {
     return turn;
   }
 
-  /** Binds decisions to the texts of their calls, and questions: what the person approves next is this and no other. */
+  /**
+   * Binds decisions and questions to the texts of their calls, so that the user approves the text they were asked about
+   * and no other.
+   */
   recordDecisions(decisions: readonly Decision[]): Promise<Problem | null> {
     if (decisions.length === 0) return Promise.resolve(null);
     return this.journal(async (journal) => {
@@ -49,12 +52,12 @@ export class Writer {
     });
   }
 
-  /** Puts a text that the document is about to lose, or cannot take, into the journal and says where. */
+  /** Saves a text that the document is about to lose, or cannot take, and reports the path. */
   keepBody(id: string, body: string, why: string): Promise<Problem | null> {
     return this.#keep(id, why, (journal) => journal.keepBody(id, body));
   }
 
-  /** Like `keepBody`, for the result of a call that ran to its end: the next run says where it is. */
+  /** Like `keepBody`, for the result of a call that finished: the next run reports the path. */
   keepResult(id: string, body: string, why: string): Promise<Problem | null> {
     return this.#keep(id, why, (journal) => journal.keepResult(id, body));
   }
@@ -67,7 +70,7 @@ export class Writer {
   }
 
   /**
-   * Records that a call is over. If that fails it is reported once and is not an error: the result in the document says the
+   * Records that a call has ended. A failure is reported once and is not an error: the result in the document says the
    * same to the next run.
    */
   async recordEnd(id: string): Promise<void> {
@@ -77,7 +80,7 @@ export class Writer {
     this.#emit({ event: "notice", code: problem.code, message: `${problem.message} ${problem.next}`, id });
   }
 
-  /** Uses the journal; what it throws (a full disk, a folder without permission) becomes a problem. */
+  /** Uses the journal; an exception (a full disk, a folder without permission) becomes a problem. */
   async journal(use: (journal: Journal) => Promise<void>): Promise<Problem | null> {
     try {
       await use(this.#journal);
