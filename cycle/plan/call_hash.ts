@@ -10,7 +10,7 @@ const encoder = new TextEncoder();
 export async function callHash(call: Pick<Call, "name" | "inputText">): Promise<string> {
   const { inputText } = call;
   const name = encoder.encode(`${call.name}\0`);
-  // Put together as bytes: an input may be very long.
+  // As bytes, without joining the strings: an input may be very long.
   const bytes = new Uint8Array(name.length + utf8Length(inputText));
   bytes.set(name);
   encoder.encodeInto(inputText, bytes.subarray(name.length));

@@ -1,4 +1,4 @@
-// Conflict markers of an unresolved merge: while there are any, nothing runs and nothing is sent.
+// Finds the conflict markers of an unresolved merge: while there are any, nothing runs and nothing is sent.
 
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 
@@ -7,13 +7,10 @@ const GREATER = 0x3e;
 const BLANK = 0x20;
 const LINE_FEED = 0x0a;
 
-/** Least length of a marker; git can be configured to make them longer. */
+/** Minimum length of a marker; git can be configured to make them longer. */
 const LENGTH = 7;
 
-/**
- * The conflicts that enclose messages. One that begins and ends in the same message is a quotation that somebody
- * wants to talk about, and so is one inside of a call or a result.
- */
+/** The conflicts that span several messages. One within a single message, a call or a result is a quotation. */
 export function conflictMarks(chat: Chat): readonly Diagnostic[] {
   const { bytes } = chat;
   const found: Diagnostic[] = [];
@@ -41,7 +38,7 @@ export function conflictMarks(chat: Chat): readonly Diagnostic[] {
   return found;
 }
 
-/** Where the next line begins that is such a mark; -1 when there is none. */
+/** Offset of the next line that is such a marker; -1 if there is none. */
 function markFrom(bytes: Uint8Array, from: number, character: number): number {
   for (let at = bytes.indexOf(character, from); at >= 0; at = bytes.indexOf(character, at + 1)) {
     if (at > 0 && bytes[at - 1] !== LINE_FEED) continue;

@@ -1,11 +1,11 @@
-// The result block for what a tool returned.
+// Builds the result block from what a tool returned.
 
 import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import { failed, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
 import { CANCELLED, INVALID_INPUT, PARTIAL_OUTPUT, UNKNOWN_ERROR } from "./sentences.ts";
 
-/** The block for a result. Data that JSON cannot express makes it an error. */
+/** The block for a result. Output that JSON cannot express makes it an error. */
 export function finalBlock(result: ExecutionResult): FinalBlock {
   const { attachments = [] } = result;
   return attachments.length === 0 ? blockOf(result) : { ...blockOf(result), attachments };
@@ -20,12 +20,11 @@ function blockOf(result: ExecutionResult): FinalBlock {
   return errorBlock(text === "" ? error : `${error}\n\n${PARTIAL_OUTPUT}\n${text}`);
 }
 
-/** An error block with a text of the program's or the person's. */
 export function errorBlock(text: string): FinalBlock {
   return { content: safe(text), error: true, language: "" };
 }
 
-/** The block of a call that the person stopped: its output so far, then that it was stopped. */
+/** The block of a call that the user stopped: its output so far, then a note that it was stopped. */
 export function stoppedBlock(result: ExecutionResult): FinalBlock {
   const output = written(result.output);
   const parts = [output.ok ? output.value.text : "", result.error ?? ""].map((part) => part.trimEnd())
@@ -35,19 +34,19 @@ export function stoppedBlock(result: ExecutionResult): FinalBlock {
   return errorBlock(stated.endsWith(CANCELLED) ? stated : `${stated}\n\n${CANCELLED}`);
 }
 
-/** The text of an error result for an input that the schema refuses. */
+/** The text of an error result for an input that the schema rejects. */
 export function invalidInput(problems: readonly string[]): string {
   return [INVALID_INPUT, ...problems.slice(0, 5)].join("\n");
 }
 
-/** Output as text, or the sentence that says why it has none. */
+/** Output as text, or the error message if it has no text. */
 type Written = Outcome<{ readonly text: string; readonly language: "" | "json" }, string>;
 
 function written(output: unknown): Written {
   if (output === undefined || output === null) return success({ text: "", language: "" });
   if (typeof output !== "object") return success({ text: String(output), language: "" });
   try {
-    // Undefined, against its type, for an object whose `toJSON` returns nothing.
+    // `undefined`, despite its declared type, if the object's `toJSON` returns nothing.
     const text: string | undefined = JSON.stringify(output);
     return text === undefined ? written(undefined) : success({ text, language: "json" });
   } catch (thrown) {

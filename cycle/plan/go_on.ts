@@ -6,7 +6,7 @@ import type { Chat } from "../../parser/types.ts";
 import { CONTINUE } from "./sentences.ts";
 import { lastWordIsModels, nothingToSend } from "./open_calls.ts";
 
-/** The edit that asks the model to continue; none where calls, or a message of the person, come next. */
+/** The edit that asks the model to continue; none if calls or a message of the user come next. */
 export function goOn(chat: Chat): Edit[] {
   return lastWordIsModels(chat) || nothingToSend(chat) ? [sayNext(chat, CONTINUE)] : [];
 }

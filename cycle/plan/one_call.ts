@@ -1,4 +1,4 @@
-// The step for one call that a person executes, whatever is in its block.
+// Plans the step for one call that the user executes, whatever its block contains.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Call, Result } from "../../parser/types.ts";
@@ -7,14 +7,14 @@ import { sourceMissing } from "./sentences.ts";
 import { resolutionText, unrunnable } from "./resolution.ts";
 import type { PlanInputs, Step } from "./types.ts";
 
-/** What to do when a person executes one call, or why it cannot run. */
+/** The step for one call executed by hand, or why it cannot run. */
 export type OneStep =
   | Extract<Step, { do: "run" | "resolve" }>
   | { readonly do: "refuse"; readonly problem: Problem };
 
 /**
- * The step for one call executed by hand: rejected and denied blocks become their error results, an input
- * that the schema refuses gives an error result, and everything else runs, whatever is in its block.
+ * The step for one call executed by hand: rejected and denied blocks become their error results, an input that the
+ * schema rejects gives an error result, and everything else runs, whatever its block contains.
  */
 export function planOne(
   call: Call,

@@ -1,14 +1,14 @@
-// What the calls of a document wait for, by the document alone.
+// Sorts the open calls of a document by what they wait for, using the document alone.
 
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Call, Chat, Segment } from "../../parser/types.ts";
 
-/** The calls that count: of several with one id the last. In document order. */
+/** The effective calls in document order: if several have the same id, only the last one. */
 export function liveCalls(chat: Chat): Call[] {
   return chat.calls.filter((call) => chat.call(call.id)?.place.from === call.place.from);
 }
 
-/** The unfinished calls of a document, by what they wait for. */
+/** The unfinished calls of a document, grouped by what they wait for. */
 export interface OpenCallSummary {
   /** Calls without a result block. */
   readonly open: readonly string[];
@@ -22,7 +22,6 @@ export interface OpenCallSummary {
   readonly pending: readonly string[];
 }
 
-/** Sorts the calls that are not finished by what they wait for. */
 export function summarizeOpenCalls(chat: Chat): OpenCallSummary {
   const open: string[] = [];
   const approved: string[] = [];
@@ -39,15 +38,15 @@ export function summarizeOpenCalls(chat: Chat): OpenCallSummary {
   return { open, approved, resolvable, pending, protected: guarded };
 }
 
-/** The ids of `ids` by the line of their block, and the first such line. */
+/** The first line among the blocks of these calls; null if there is none. */
 export function firstLine(chat: Chat, ids: readonly string[]): number | null {
   const lines = ids.flatMap((id) => chat.result(id)?.header.start ?? chat.call(id)?.place.start ?? []);
   return lines.length === 0 ? null : Math.min(...lines);
 }
 
 /**
- * True when the model spoke last and asks for nothing: a request would end in its own turn, which most models refuse.
- * Messages that are never sent, and a reply that is still empty, do not count.
+ * True if the model spoke last and calls no tool: a request would end in the model's own turn, which most models
+ * reject. Messages that are never sent, and a reply that is still empty, do not count.
  */
 export function lastWordIsModels(chat: Chat): boolean {
   const last = chat.turns.findLast(({ role, segments }) =>
@@ -56,7 +55,7 @@ export function lastWordIsModels(chat: Chat): boolean {
   return last?.role === "Assistant" && last.calls.length === 0;
 }
 
-/** True when the last message is the person's own and still empty: a request would say nothing new. */
+/** True if the last message is the user's and still empty: a request would say nothing new. */
 export function nothingToSend(chat: Chat): boolean {
   const last = chat.turns.at(-1);
   return last?.role === "You" && last.segments.every(isBlankText);

@@ -1,4 +1,4 @@
-// What one advance does with a document, decided before anything is done.
+// Plans one step of a run: what to do with a document, decided before anything is done.
 
 import { waitsFor } from "../../parser/open_call.ts";
 import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
@@ -10,8 +10,8 @@ import { abortedMessage, resolutionText, unrunnable } from "./resolution.ts";
 import type { PlanEnd, PlanInputs, Step } from "./types.ts";
 
 /**
- * The steps of one advance in the order to take them. Pure: the same document and inputs give the same steps,
- * and nothing is asked or done.
+ * The parts of one step in the order to carry them out. Pure: the same document and inputs give the same plan, and
+ * nothing is asked or done.
  */
 export function plan(chat: Chat, inputs: PlanInputs): Step[] {
   const planner = new Planner(chat, inputs);
@@ -19,7 +19,7 @@ export function plan(chat: Chat, inputs: PlanInputs): Step[] {
   return planner.steps();
 }
 
-/** Collects the steps of one plan by kind, because their order is fixed whatever the order of the calls. */
+/** Collects the parts of one plan by kind, because their order does not depend on the order of the calls. */
 class Planner {
   readonly #chat: Chat;
   readonly #inputs: PlanInputs;
@@ -31,11 +31,11 @@ class Planner {
   readonly #deferred: string[] = [];
   readonly #waiting: string[] = [];
   readonly #protected: string[] = [];
-  /** What `#aloneIn` found out, once for a reply: it may hold thousands of calls. */
+  /** Caches `#aloneIn` per reply, which may contain thousands of calls. */
   readonly #alone = new Map<Turn, Call | undefined>();
-  /** Slots that stay taken; a synchronous tool frees its slot before the next call starts. */
+  /** Occupied slots; a synchronous tool frees its slot before the next call starts. */
   #taken: number;
-  /** Some block was approved, whatever became of it. */
+  /** Whether any block was approved, even if its call cannot start now. */
   #approvedSeen = false;
   #resolved = false;
 
@@ -157,7 +157,7 @@ class Planner {
     this.#run(call.id);
   }
 
-  /** A call that changed after its approval: policy may approve it again, a person has to be asked. */
+  /** A call changed after its approval: policy may approve it again; otherwise the user is asked. */
   #standsAnew(call: Call, by: "policy" | "person"): boolean {
     const decided = by === "policy" ? this.#decisionOf(call.id) : null;
     if (decided?.decision === "approve") {
@@ -184,7 +184,7 @@ class Planner {
       this.#edits.push({ do: "strip", id: call.id });
       return;
     }
-    // Whatever the person decided, it could not run.
+    // Checked before the user decides, because the call could not run in any case.
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;
     this.#waiting.push(call.id);
     if (this.#wasRunning(call)) this.#wasRunningNotice(call);
@@ -220,7 +220,7 @@ class Planner {
     this.#resolve({ do: "resolve", id, because: "denied", text: decided.forModel ?? DENIED, decided });
   }
 
-  /** True when the input does not fit and the call got its error result. */
+  /** True if the input is invalid and the call got its error result. */
   #refuseInput(call: Call): boolean {
     const problems = this.#inputs.invalid.get(call.id);
     if (problems === undefined) return false;
@@ -233,7 +233,7 @@ class Planner {
     return true;
   }
 
-  /** True when the tool cannot run and the call got its error result. */
+  /** True if the tool cannot run and the call got its error result. */
   #refuseTool(call: Call): boolean {
     const refusal = unrunnable(call.name, this.#inputs);
     if (refusal === null) return false;
@@ -242,7 +242,7 @@ class Planner {
     return true;
   }
 
-  /** Whether an earlier run began the call and it may have changed something then, or may now. */
+  /** Whether an earlier run started the call and it may have changed something then, or could now. */
   #wasRunning({ id, name }: Call): boolean {
     const started = this.#inputs.interrupted.get(id);
     if (started === undefined) return false;
@@ -268,11 +268,11 @@ class Planner {
   }
 
   #decisionOf(id: string): ApprovalDecision {
-    // Nobody answered: ask the person.
+    // No resolver answered: ask the user.
     return this.#inputs.decisions.get(id) ?? { decision: "require_approval", source: "default" };
   }
 
-  /** Where the plan ends: the first case that applies. */
+  /** How the plan ends: the first case that applies. */
   #end(): Step {
     const rest = (at: PlanEnd, ids: readonly string[] = []): Step => ({ do: "rest", at, ids });
     if (this.#approvedSeen) return rest("ran", this.#deferred);

@@ -1,4 +1,4 @@
-// Gathers what a plan depends on: inputs checked, approvals compared with the text, the approval chain asked.
+// Gathers the inputs of a plan: checks tool inputs, compares approvals with the text, asks the approval chain.
 
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Call, Chat } from "../../parser/types.ts";
@@ -11,39 +11,38 @@ import type { PlanInputs, RunningCalls } from "./types.ts";
 import type { ToolKind } from "./resolution.ts";
 import type { Approval, Journal } from "../types.ts";
 
-/** The tools a cycle knows; a ToolRegistry is one. */
+/** The tools a cycle knows, such as a ToolRegistry. */
 export interface Tools {
   get(name: string): ToolDefinition | undefined;
   has(name: string): boolean;
   closestMatch(name: string): string | null;
   /**
-   * The source that may bring or replace a tool of that name and could not be asked: it failed, is not trusted, or was
-   * left out. Left out, there is none.
+   * The source that may provide or replace a tool of that name but could not be asked: it failed, is not trusted, or
+   * was excluded. @default no such source
    */
   unaskedSource?(name: string): string | null;
 }
 
-/** Where inputs come from. */
+/** The sources of a plan's inputs. */
 export interface PlanSources {
   readonly journal: Journal;
-  /** The recorded approval of a call, where it counts. @default that of the journal */
+  /** The recorded approval of a call, if it is valid. @default that of the journal */
   readonly approvalOf?: Journal["approval"];
   readonly settings: Settings;
   readonly tools: Tools;
-  /** Asks the approval chain about one call. */
   decide(call: Pick<Call, "id" | "name" | "input">): Promise<ApprovalDecision>;
   /** Problems of an input by the tool's schema, as `pointer: what is wrong`; empty means valid. */
   checkInput(
     definition: ToolDefinition,
     input: Call["input"],
   ): readonly string[] | Promise<readonly string[]>;
-  /** Whether the model continues from its own turn, and the person wants that. @default it does not */
+  /** Whether the model can continue its own turn, and the user wants that. @default it does not */
   prefill?(): boolean | Promise<boolean>;
 }
 
 /**
- * The inputs of a plan for the current document. Each call is asked about once, in document order. `running` is
- * read when the inputs are used, so it may change in between.
+ * The inputs of a plan for the current document. Each call is asked about once, in document order. `running` is read
+ * when the inputs are used, so it may change in between.
  */
 export async function gatherPlanInputs(
   chat: Chat,
@@ -84,7 +83,7 @@ export async function gatherPlanInputs(
   };
 }
 
-/** Why a call cannot run, whoever approves it; empty if it can, and for an unknown tool. */
+/** Why a call cannot run even if approved; empty if it can, and for an unknown tool. */
 export async function inputProblems(
   call: Call,
   { tools, checkInput }: Pick<PlanSources, "tools" | "checkInput">,
@@ -98,7 +97,7 @@ export function kindIn(tools: Tools, name: string): ToolKind {
   return (tools.unaskedSource?.(name) ?? null) === null ? toolKind(tools.get(name)) : "unasked";
 }
 
-/** The recorded approval of a call, where it counts. */
+/** The recorded approval of a call, if it is valid. */
 export function recordedApproval(
   { journal, approvalOf = (id) => journal.approval(id) }: Pick<PlanSources, "journal" | "approvalOf">,
   id: string,
@@ -106,7 +105,7 @@ export function recordedApproval(
   return approvalOf(id);
 }
 
-/** Who approved a call that was changed afterwards; null if nobody did or it was not changed. */
+/** Who approved a call that was changed afterwards; null if nobody approved it or it was not changed. */
 export async function changedSince(
   sources: Pick<PlanSources, "journal" | "approvalOf">,
   call: Call,
@@ -116,12 +115,11 @@ export async function changedSince(
   return approval.by;
 }
 
-/** What calls of a tool may change; of a tool that is not there, anything. */
+/** What calls of a tool may change; an unknown tool counts as `writes`. */
 export function effectsOf(tools: Pick<Tools, "get">, name: string): Effects {
   return tools.get(name)?.effects ?? "writes";
 }
 
-/** What can be done with a tool, from its definition. */
 export function toolKind(definition: ToolDefinition | undefined): ToolKind {
   if (definition === undefined) return "unknown";
   if (!isExecutable(definition)) return "definition-only";

@@ -1,11 +1,11 @@
-// Which calls have to be looked at before a plan is made: whose input is checked, and about whom the approval chain is asked.
+// Selects the calls to examine before planning: whose input is checked, and which the approval chain decides.
 
 import type { Call, Chat } from "../../parser/types.ts";
 import { liveCalls } from "./open_calls.ts";
 import { abortedMessage, cannotRun } from "./resolution.ts";
 import type { PlanInputs, RunningCalls } from "./types.ts";
 
-/** Calls whose input has to be checked before a plan is made: those that may run now or once a person agrees. */
+/** Calls whose input must be checked before planning: those that may run now or once a person approves. */
 export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
   return liveCalls(chat).filter((call) => {
     if (running.has(call.id)) return false;
@@ -15,7 +15,7 @@ export function callsToCheck(chat: Chat, running: RunningCalls): Call[] {
   });
 }
 
-/** Calls the approval chain has to decide about; those that cannot run are left out. */
+/** Calls that the approval chain must decide; those that cannot run are left out. */
 export function questions(
   chat: Chat,
   inputs: Pick<PlanInputs, "invalid" | "changed" | "running" | "toolKind">,

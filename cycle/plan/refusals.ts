@@ -1,4 +1,4 @@
-// Why the cycle does not do what it was asked to, each with what to do next.
+// The problems by which the cycle refuses a request, each with what to do next.
 
 import type { Problem } from "../../base/problem.ts";
 import { markerMeantFirst, markerMeantLast, noMarkerSentence } from "../../parser/view/near_marker.ts";
@@ -17,7 +17,7 @@ export function alreadyRunning(id: string): Problem {
   };
 }
 
-/** Policy denies the call, which is more than a person's hand on it: what was denied on purpose does not run by a slip. */
+/** Policy denies the call even if the user executes it by hand: a deliberate denial is not overridden by accident. */
 export function deniedByPolicy(
   { id }: Pick<Call, "id">,
   { detail }: Pick<ApprovalDecision, "detail">,
@@ -45,7 +45,7 @@ export function busySending(): Problem {
   };
 }
 
-/** There is nothing to send; near misses, such as a marker with text on its line, are in the details. */
+/** Nothing to send; near misses, such as a marker with text on its line, are in the details. */
 export function noMessages(chat: Chat): Problem {
   const near = markerMeantFirst(chat);
   return {
@@ -59,7 +59,7 @@ export function noMessages(chat: Chat): Problem {
   };
 }
 
-/** The model spoke last, and no current model continues from its own turn. */
+/** The model spoke last, and it does not continue its own turn. */
 export function lastWord(chat: Chat): Problem {
   const near = markerMeantLast(chat);
   return {
@@ -70,7 +70,7 @@ export function lastWord(chat: Chat): Problem {
   };
 }
 
-/** The first of some findings as a problem; there may be none. */
+/** The first of some diagnostics as a problem; the list may be empty. */
 export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
   const [first] = diagnostics;
   return {
@@ -80,7 +80,7 @@ export function blockedBy(diagnostics: readonly Diagnostic[]): Problem {
   };
 }
 
-/** The model makes the same calls again and again, and learns nothing new from them. */
+/** The model repeats the same calls and gets the same results. */
 export function goesInCircles(names: readonly string[], rounds: number): Problem {
   const what = [...new Set(names)].join(" and ");
   return {
@@ -93,7 +93,7 @@ export function goesInCircles(names: readonly string[], rounds: number): Problem
   };
 }
 
-/** A reply whose calls carry ids of older ones would be sent back again and again without anything run. */
+/** Results for these ids exist already, so the reply would be sent back repeatedly without running anything. */
 export function reusedIds(): Problem {
   return {
     code: "reused-call-ids",

@@ -1,24 +1,24 @@
-// Calls that get an error result without having run, and its text.
+// Calls that get an error result without running, and the text of that result.
 
 import type { Call, Result, Turn } from "../../parser/types.ts";
 import { DENIED, INTERRUPTED, notExecutable, REJECTED, unknownTool } from "./sentences.ts";
 
-/** What the program can do with a tool of some name. */
+/** What the program can do with a tool of a given name. */
 export type ToolKind =
   | "sync"
   | "async"
   | "definition-only"
-  /** No source of tools has it, and every source was asked. */
+  /** No tool source provides it, and every source was asked. */
   | "unknown"
-  /** A source that may have it could not be asked: the person decides when it is there. */
+  /** A source that may provide it could not be asked: the user decides once it is available. */
   | "unasked";
 
-/** Whether an approval could not make such a tool run. */
+/** Whether the tool cannot run even if a call is approved. */
 export function cannotRun(kind: ToolKind): boolean {
   return kind === "definition-only" || kind === "unknown";
 }
 
-/** Why a call gets an error result without having run. */
+/** Why a call gets an error result without running. */
 export type Resolution =
   | "denied"
   | "rejected"
@@ -28,7 +28,7 @@ export type Resolution =
   | "unknown-tool"
   | "not-executable";
 
-/** The text of a rejected, denied or aborted block's error result; null for other blocks. */
+/** The error text for a rejected, denied or aborted block; null for other blocks. */
 export function resolutionText(call: Call, result: Result): { because: Resolution; text: string } | null {
   switch (result.status) {
     case "denied":
@@ -42,7 +42,7 @@ export function resolutionText(call: Call, result: Result): { because: Resolutio
   }
 }
 
-/** The sentence and notice code for a tool that cannot run; null when it can. */
+/** The error text and notice code for a tool that cannot run; null if it can. */
 export function unrunnable(
   name: string,
   tools: { toolKind(name: string): ToolKind; closestTool(name: string): string | null },
@@ -57,7 +57,7 @@ export function unrunnable(
   }
 }
 
-/** The message of the abort marker that ends the calling message; null when none ends it. */
+/** The message of the abort marker that ends the calling message; null if none does. */
 export function abortedMessage(call: Call): string | null {
   const last = call.turn.segments.findLast((segment) =>
     segment.kind !== "text" || segment.value.trim() !== ""

@@ -1,4 +1,4 @@
-// From what a person points at to the ids of calls.
+// Resolves what the user points at to the ids of calls.
 
 import { listed } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -6,16 +6,16 @@ import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Call, Chat, Place, Turn } from "../../parser/types.ts";
 import { liveCalls } from "./open_calls.ts";
 
-/** A target as the command line gives it. */
+/** A target as given on the command line. */
 export type TargetSpec =
-  /** An id, a number of a call, or the beginning or the end of exactly one id. */
+  /** An id, the number of a call, or the beginning or end of exactly one id. */
   | { readonly kind: "id"; readonly text: string }
   | { readonly kind: "line"; readonly line: number }
   /** All pending calls of a tool. */
   | { readonly kind: "tool"; readonly name: string }
   /** All pending calls. */
   | { readonly kind: "all" }
-  /** Nothing given: the only pending call. */
+  /** No target: the only pending call. */
   | { readonly kind: "only" };
 
 /** The ids a target names, at least one, in document order. */
@@ -49,14 +49,14 @@ export function resolveTargets(chat: Chat, spec: TargetSpec): Outcome<string[]> 
   }
 }
 
-/** The calls that several targets name together, each once, in the order they were named. */
+/** The calls that several targets name, each once, in the order they were named. */
 export interface NamedCalls {
   readonly ids: readonly string[];
-  /** Those of them that were pointed at one by one: by id or by line. */
+  /** Those named individually, by id or by line. */
   readonly explicit: ReadonlySet<string>;
 }
 
-/** Finds what all targets name; fails with the first that names nothing. */
+/** Resolves all targets; fails with the first that names nothing. */
 export function resolveAll(chat: Chat, specs: readonly TargetSpec[]): Outcome<NamedCalls> {
   const ids = new Set<string>();
   const explicit = new Set<string>();
@@ -71,7 +71,7 @@ export function resolveAll(chat: Chat, specs: readonly TargetSpec[]): Outcome<Na
   return ids.size === 0 ? failure("unknown-call", "No call is meant.") : success({ ids: [...ids], explicit });
 }
 
-/** The call a line belongs to: the nearest one of the message, or of the message that it answers. Lines are 1-based. */
+/** The call a line belongs to: the nearest one in the message, or in the message it answers. Lines are 1-based. */
 export function callAtLine(chat: Chat, asked: number): Outcome<string> {
   // An editor also counts the line after the last line end, and its cursor may be below the text.
   const line = Math.min(asked, chat.turns.at(-1)?.place.end ?? asked);
@@ -97,7 +97,7 @@ function callingTurn(chat: Chat, turn: Turn): Turn | undefined {
   return before?.role === "Assistant" && before.calls.length > 0 ? before : undefined;
 }
 
-/** The block that holds a line, else the closest; of two equally close ones the earlier. */
+/** The block that contains a line, else the closest; of two equally close ones the earlier. */
 function nearest<T extends { readonly place: Place }>(blocks: readonly T[], line: number): T | null {
   let closest: T | null = null;
   let least = Infinity;
@@ -111,7 +111,7 @@ function nearest<T extends { readonly place: Place }>(blocks: readonly T[], line
   return closest;
 }
 
-/** Characters of an id that name it at the least; fewer could be a slip of the hand. */
+/** Minimum characters of a partial id; fewer could be a typing mistake. */
 const SHORTEST_PIECE = 4;
 
 /** An exact id, else the number of a call, else the only id that begins or ends with the text. */
@@ -141,40 +141,40 @@ function byId(chat: Chat, text: string): Outcome<string[]> {
   return failure("unknown-call", `No call has the id ${text}${reason}.`, next);
 }
 
-/** The calls of the document in the order that numbers them; in a fragment, which holds none, its blocks. */
+/** Ids of the document's calls in numbering order; in a fragment without calls, ids of its result blocks. */
 function numberedIds(chat: Chat): readonly string[] {
   const calls = chat.calls.map(({ id }) => id);
   return calls.length > 0 ? calls : chat.results.map(({ id }) => id);
 }
 
 /**
- * The numbers of all calls by their ids, counted over the whole document whatever became of the others. Of several calls with
- * one id the last is meant.
+ * Numbers of all calls by id, counted over the whole document, whatever their status. If several calls have the same
+ * id, the last one counts.
  */
 export function callNumbers(chat: Chat): ReadonlyMap<string, number> {
   return new Map(numberedIds(chat).map((id, at) => [id, at + 1]));
 }
 
-/** Ids that hands type without looking twice. */
+/** Ids short enough to type without error. */
 const HANDY = /^\w[\w-]{0,7}$/;
 
-/** The shortest sure name of a call, for a person to type: its id where that is short, else its number. */
+/** The shortest unambiguous name of a call to type: its id if that is short, else its number. */
 export function handyName(chat: Chat, id: string): string {
   return handyNames(chat, [id])[0]!;
 }
 
-/** The same for several, in one look at the document. */
+/** Like `handyName` for several calls, reading the document once. */
 export function handyNames(chat: Chat, ids: readonly string[]): string[] {
   const numbers = callNumbers(chat);
   const known = new Set([...numbers.keys(), ...chat.results.map(({ id }) => id)]);
   return ids.map((id) => {
     const number = numbers.get(id);
-    // A number names a call unless a call has that for its id.
+    // A number names a call unless it is also the id of a call.
     return HANDY.test(id) || number === undefined || known.has(String(number)) ? id : String(number);
   });
 }
 
-/** Ids of pending blocks. A fragment of a document may hold blocks without their calls. */
+/** Ids of pending blocks. A fragment of a document may contain blocks without their calls. */
 function pendingIds(chat: Chat): string[] {
   const ids = chat.results.filter((result) =>
     isPlaceholder(result) && result.status === "pending" &&

@@ -1,56 +1,56 @@
-// What a plan is made from, and the steps it consists of.
+// The inputs of a plan, and the steps it consists of.
 
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { Effects } from "../../tools/definition.ts";
 import type { StartedCall, StopReason } from "../types.ts";
 import type { Resolution, ToolKind } from "./resolution.ts";
 
-/** The calls that run now; a set of ids is one. */
+/** The ids of the calls that run now; a `Set` is one. */
 export interface RunningCalls {
   readonly size: number;
   has(id: string): boolean;
 }
 
-/** Everything a plan depends on besides the document. Maps go by call id. */
+/** Everything a plan depends on besides the document. Maps use call ids as keys. */
 export interface PlanInputs {
-  /** Answers of the approval chain for the calls named by `questions`. */
+  /** Answers of the approval chain for the calls that `questions` selects. */
   readonly decisions: ReadonlyMap<string, ApprovalDecision>;
-  /** Problems of inputs that their tool's schema refuses. */
+  /** Problems of inputs that the schema of their tool rejects. */
   readonly invalid: ReadonlyMap<string, readonly string[]>;
   /** Approvals whose call was changed afterwards, and who had given them. */
   readonly changed: ReadonlyMap<string, "policy" | "person">;
-  /** Calls that a run of the program which ended early had started. */
+  /** Calls that an earlier run started and did not finish. */
   readonly interrupted: ReadonlyMap<string, StartedCall>;
-  /** Where the results of interrupted calls are that ran to their end and could not be written. */
+  /** Paths of the saved results of interrupted calls that finished but could not be written. */
   readonly kept: ReadonlyMap<string, string>;
   readonly running: RunningCalls;
   readonly toolKind: (name: string) => ToolKind;
   /** What calls of a tool may change. @default anything */
   readonly effects?: (name: string) => Effects;
   readonly closestTool: (name: string) => string | null;
-  /** Whether of a reply with a call of that tool only this call runs. @default no tool is like that */
+  /** Whether a call of this tool keeps all other calls of its reply from running. @default no tool does */
   readonly runsAlone?: (name: string) => boolean;
-  /** The source that may have a tool which is `unasked`. @default unknown */
+  /** The source that may provide an `unasked` tool. @default unknown */
   readonly unaskedSource?: (name: string) => string | null;
-  /** Calls that may run in parallel; 0 = no limit. */
+  /** Maximum calls in parallel; 0 = no limit. */
   readonly maxConcurrent: number;
-  /** Whether the model continues from its own turn. */
+  /** Whether the model continues its own turn. */
   readonly prefill: boolean;
-  /** False when the autopilot advances: notices are not repeated then. */
+  /** False if the autopilot started the step: notices are not repeated then. */
   readonly byPerson: boolean;
 }
 
-/** Where an advance ends when it does not send: a reason to stop, or a point from which the run may go on. */
+/** How a step ends that sends no request: a reason to stop, or a point from which the run may continue. */
 export type PlanEnd =
   | Extract<StopReason, "pending" | "protected" | "last-word" | "answered">
-  /** Approved calls were met; `ids` are those left for want of a free slot. */
+  /** Some calls were approved; `ids` are those that wait for a free slot. */
   | "ran"
   /** Only error results were written. */
   | "resolved"
-  /** Nothing to do until the running tools are done. */
+  /** Nothing to do until the running tools finish. */
   | "running";
 
-/** One thing that an advance does, in the order in which it is done. */
+/** One part of a plan, in the order of execution. */
 export type Step =
   /** Insert a placeholder. */
   | {
@@ -67,14 +67,14 @@ export type Step =
     readonly text: string;
     readonly decided?: ApprovalDecision;
   }
-  /** Take the status off a block the person filled. */
+  /** Remove the status from a block that the user filled. */
   | { readonly do: "strip"; readonly id: string }
-  /** Approved before, for the person again. */
+  /** Set an approved call back to pending. */
   | { readonly do: "demote"; readonly id: string; readonly source: string }
   /** A changed call that policy approves again: bind the approval to the new text. */
   | { readonly do: "confirm"; readonly id: string; readonly decided: ApprovalDecision }
   | { readonly do: "run"; readonly id: string }
   | { readonly do: "notice"; readonly code: string; readonly message: string; readonly id?: string }
-  /** The last step of a plan is one of these two. */
+  /** A plan ends with one of these two. */
   | { readonly do: "rest"; readonly at: PlanEnd; readonly ids: readonly string[] }
   | { readonly do: "send" };
