@@ -4,36 +4,35 @@ import type { AutopilotState } from "../types.ts";
 
 export interface Autopilot {
   readonly state: AutopilotState;
-  /** Replies with tool uses that were taken up so far in this run. */
+  /** Replies with tool calls processed so far in this run. */
   readonly turns: number;
   readonly enabled: boolean;
   readonly maxTurns: number;
 }
 
-/** What the document holds when nothing runs any more. */
+/** What the document contains once nothing runs. */
 export interface Check {
-  /** Some call has no result block yet. */
   readonly open: boolean;
-  /** Empty approved, or denied, rejected or aborted blocks remain. */
+  /** Empty approved blocks, or denied, rejected or aborted blocks remain. */
   readonly actionable: boolean;
   /** An empty pending block or a protected one remains. */
   readonly blocked: boolean;
-  /** A tool asked for the person. */
+  /** A tool asked for the user. */
   readonly yielded: boolean;
 }
 
 export type AutopilotEvent =
   | { readonly kind: "response"; readonly hasCalls: boolean }
-  /** The second phase met approved calls, or only wrote error results. */
+  /** The step ran approved calls, or only wrote error results. */
   | { readonly kind: "worked" }
-  /** The second phase ended at a protected block. */
+  /** The step ended at a protected block. */
   | { readonly kind: "protected" }
   | { readonly kind: "check"; readonly check: Check }
-  /** The person had one call executed. */
+  /** The user executed one call by hand. */
   | { readonly kind: "executed-one" }
   | { readonly kind: "cancel" };
 
-/** What the cycle has to do next: another advance, tell that the limit is reached, or turn to the person. */
+/** What the cycle does next: take another step, report that the limit is reached, or wait for the user. */
 export type AutopilotEffect = "advance" | "limit" | "pause" | null;
 
 export interface Transition {
@@ -41,14 +40,13 @@ export interface Transition {
   readonly effect: AutopilotEffect;
 }
 
-/** The autopilot at the start of a run. */
 export function startAutopilot(
   settings: { readonly enabled: boolean; readonly max_turns: number },
 ): Autopilot {
   return { state: "idle", turns: 0, enabled: settings.enabled, maxTurns: settings.max_turns };
 }
 
-/** The next state and what follows from it. With the autopilot off nothing ever changes. */
+/** The next state and the resulting effect. While the autopilot is off nothing changes. */
 export function react(autopilot: Autopilot, event: AutopilotEvent): Transition {
   const stay: Transition = { autopilot, effect: null };
   const to = (state: AutopilotState, effect: AutopilotEffect = null): Transition => ({
@@ -85,7 +83,7 @@ function afterCheck(
   to: (state: AutopilotState, effect: AutopilotEffect) => Transition,
 ): Transition {
   if (check.open) return stay;
-  // Actionable before blocked: calls that had to wait for a slot still run before the person is asked.
+  // Actionable before blocked: calls that waited for a slot still run before the user is asked.
   if (check.actionable) return to("sending", "advance");
   if (check.blocked || check.yielded) return to("paused", "pause");
   return to("sending", "advance");

@@ -49,13 +49,12 @@ import { Writer } from "../execute/writer.ts";
 export interface CycleParts {
   readonly store: DocumentStore;
   readonly journal: Journal;
-  /** The recorded approval of a call, where it counts. @default that of the journal */
+  /** The recorded approval of a call, if it is valid. @default that of the journal */
   readonly approvalOf?: Journal["approval"];
   readonly settings: Settings;
   readonly tools: Tools;
-  /** Waits until a tool is there or none may come under that name; left out, nothing is waited for. */
+  /** Waits until a tool is available or no source can provide that name. @default does not wait */
   readonly awaitTool?: (name: string, signal: AbortSignal) => Promise<void>;
-  /** Asks the approval chain about one call. */
   readonly decide: PlanSources["decide"];
   /** Runs one call; never rejects. After `signal` aborts, its result is dropped. */
   readonly run: (
@@ -65,21 +64,24 @@ export interface CycleParts {
   ) => Promise<ExecutionResult>;
   /** Problems of an input by the tool's schema. */
   readonly checkInput: PlanSources["checkInput"];
-  /** One line that shows a call. */
+  /** One line that describes a call. */
   readonly preview: (call: Call) => string;
-  /** What a call would change in a file, as a unified diff; null where there is nothing to compare. @default null always */
+  /**
+   * The change that a call would make to a file, as a unified diff; null if there is nothing to compare. @default
+   * always null
+   */
   readonly diff?: (call: Call) => string | null;
-  /** Whether the model continues from its own turn. @default it does not */
+  /** Whether the model continues its own turn. @default it does not */
   readonly prefill?: PlanSources["prefill"];
   readonly send: Send;
   readonly emit: Emit;
-  /** Findings that stop the cycle before anyone is asked: an unreadable frontmatter. Asked at every press. */
+  /** Problems that stop the cycle before anyone is asked, such as an unreadable frontmatter. Read at every step. */
   readonly blockers?: () => readonly Blocker[];
-  /** Aborting it cancels whatever runs, like `cancelAll`. */
+  /** Aborting it cancels everything that runs, like `cancelAll`. */
   readonly signal?: AbortSignal;
 }
 
-/** What was cancelled: a request, a call, or a press that had started neither. */
+/** What was cancelled: a request, a call, or a step that had started neither. */
 export type Cancelled =
   | { readonly what: "request" }
   | { readonly what: "call"; readonly id: string; readonly tool: string }
@@ -94,7 +96,7 @@ export class Cycle {
   readonly #state: CycleState;
   readonly #starts: Starts;
   readonly #followUp: FollowUp;
-  /** Ends what a press waits for when it is cancelled. */
+  /** Ends what a step waits for when it is cancelled. */
   #waiting = new AbortController();
   readonly #background = new Background();
 
@@ -139,8 +141,8 @@ export class Cycle {
   }
 
   /**
-   * One press and all that the autopilot does after it; settles when nothing runs. With `goOn` the person asks the model
-   * to continue if it, or nobody, spoke last.
+   * Takes one step and all that the autopilot adds; settles when nothing runs. With `goOn` it first asks the model to
+   * continue, unless the user spoke last.
    */
   async advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
     const refusal = await this.step(options);
@@ -150,8 +152,8 @@ export class Cycle {
   }
 
   /**
-   * One press; settles as soon as its calls are started, while asynchronous tools and a request go on. Gives a
-   * stop when the press is refused because the cycle is busy.
+   * Takes one step; settles as soon as its calls are started, while asynchronous tools and a request continue. Returns
+   * a stop if the cycle is busy.
    */
   async step({ goOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop | null> {
     const refusal = this.#busy();
@@ -163,8 +165,8 @@ export class Cycle {
   }
 
   /**
-   * Only the request: runs nothing and decides about no call. With `goOn` the person asks the model to continue if it,
-   * or nobody, spoke last.
+   * Only sends: runs nothing and decides no call. With `goOn` it first asks the model to continue, unless the user
+   * spoke last.
    */
   async send({ goOn: goesOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop> {
     const refusal = this.#busy();
@@ -183,14 +185,14 @@ export class Cycle {
     }
   }
 
-  /** The steps the next press would take, without taking them. */
+  /** The plan of the next step, without carrying it out. */
   async plan(): Promise<readonly Step[]> {
     return plan(this.#chat, await this.#inputs(true));
   }
 
   /**
-   * Runs or resolves one call whatever its state; a body that is overwritten goes to the
-   * journal first. A paused autopilot goes on afterwards.
+   * Runs or resolves one call whatever its state; a body that is overwritten is saved in the journal first. A paused
+   * autopilot continues afterwards.
    */
   async executeOne(id: string): Promise<Stop> {
     const call = this.#chat.call(id);
@@ -218,7 +220,7 @@ export class Cycle {
     return await markApproved(this.#writer, this.#parts.settings.tools, ids);
   }
 
-  /** Marks placeholders as rejected, all or none; a message that is not empty replaces their bodies. Nothing runs. */
+  /** Marks placeholders as rejected, all or none; a non-empty message replaces their bodies. Nothing runs. */
   async reject(ids: string | readonly string[], message = ""): Promise<Problem | null> {
     const all = typeof ids === "string" ? [ids] : ids;
     const running = all.find((id) => this.#runs.has(id));
@@ -226,24 +228,22 @@ export class Cycle {
     return await markRejected(this.#writer, this.#parts.settings.tools, all, message);
   }
 
-  /** Whether a call runs now. */
   isRunning(id: string): boolean {
     return this.#runs.has(id);
   }
 
-  /** The calls that run now and were not cancelled, in the order they were started. */
+  /** The running calls that were not cancelled, in the order they were started. */
   get running(): readonly Call[] {
     return this.#runs.calls;
   }
 
-  /** Whether a request runs now. */
   get requesting(): boolean {
     return this.#state.phase.at === "sending";
   }
 
   /**
-   * Cancels one thing: the running request, else the call that was started first, else a press that has not
-   * started anything yet. Answers what it was; null when there is nothing to cancel.
+   * Cancels one thing: the running request, else the call that was started first, else a step that has not started
+   * anything yet. Returns what it was; null if there is nothing to cancel.
    */
   cancel(): Cancelled | null {
     const phase = this.#state.phase;
@@ -259,7 +259,7 @@ export class Cycle {
     return call === undefined ? { what: "press" } : { what: "call", id: call.id, tool: call.name };
   }
 
-  /** Cancels one running call by id. False when it does not run. */
+  /** Cancels one running call; false if it is not running. */
   cancelCall(id: string): boolean {
     const found = this.#runs.cancel(id);
     if (found) this.#cancelled([id]);
@@ -272,18 +272,18 @@ export class Cycle {
     this.#cancelled(this.#runs.cancelAll());
   }
 
-  /** Settles when no call or request runs and no step is left to do. Rejects with a fault of the program. */
+  /** Settles when no call or request runs and no step is left to take. Rejects with internal errors. */
   quiet(): Promise<void> {
     return this.#background.quiet();
   }
 
-  /** One press, which has begun. True when the next one is due immediately. */
+  /** Carries out a step that has begun. True if the next one is due immediately. */
   async #step(byPerson: boolean): Promise<boolean> {
     let end: Step | null = null;
     try {
       end = await this.#carryOut(byPerson);
     } finally {
-      // A cancel may have come after the last look.
+      // A cancel may have arrived after the last check.
       if (!this.#state.starting) end = null;
       if (end?.do !== "send") this.#state.move({ kind: "settle" });
     }
@@ -300,7 +300,7 @@ export class Cycle {
     if (problem !== null) this.#state.fail(problem);
   }
 
-  /** Plans a press and takes all steps but the last, which is returned; null if the run was stopped meanwhile. */
+  /** Plans a step and carries out all parts but the last, which it returns; null if the run was stopped meanwhile. */
   async #carryOut(byPerson: boolean): Promise<Step | null> {
     const phase = this.#state.phase;
     if (phase.at !== "starting") return null;
@@ -315,7 +315,7 @@ export class Cycle {
     if (!await this.#write(steps)) return null;
     await this.#forgetInterrupted(inputs);
     if (end?.do === "send" && !byPerson && this.#goesInCircles()) return null;
-    // Armed before the calls start, so that their results do not move the cursor of a cycle that goes on.
+    // Before the calls start, so that their results do not move the cursor while the autopilot continues.
     if (end?.do === "rest" && (end.at === "ran" || end.at === "resolved")) {
       this.#state.react({ kind: "worked" });
     }
@@ -326,7 +326,7 @@ export class Cycle {
     return this.#state.starting ? end ?? null : null;
   }
 
-  /** Stops the run where the model repeats the same calls with the same results. */
+  /** Stops the run if the model repeats the same calls with the same results. */
   #goesInCircles(): boolean {
     const { max_repeats: rounds } = this.#parts.settings.tools.autopilot;
     const ids = repeats(this.#chat, rounds);
@@ -336,7 +336,7 @@ export class Cycle {
     return true;
   }
 
-  /** Further presses in the background, as long as the autopilot wants them. */
+  /** Takes further steps in the background, as long as the autopilot wants them. */
   #follow(mustFindWork = false): void {
     this.#state.move({ kind: "follow", mustFindWork });
     if (!this.#state.starting) return;
@@ -345,7 +345,7 @@ export class Cycle {
     })());
   }
 
-  /** What keeps a press from starting at all. */
+  /** What prevents a step from starting. */
   #obstacle(): Stop | null {
     if (this.#chat.turns.length === 0) return stopped("empty", { problem: noMessages(this.#chat) });
     const blockers = this.#parts.blockers?.() ?? [];
@@ -360,7 +360,9 @@ export class Cycle {
     return await gatherPlanInputs(this.#chat, this.#parts, this.#runs, byPerson);
   }
 
-  /** Before its tool is known, a call would be decided as one of no tool, or of the one that is to be replaced. */
+  /**
+   * Without its tool, a call would be decided as if the tool were missing, or as one of a tool about to be replaced.
+   */
   async #awaitTools(calls: readonly Call[]): Promise<void> {
     const { awaitTool } = this.#parts;
     if (awaitTool === undefined) return;
@@ -369,7 +371,7 @@ export class Cycle {
     }
   }
 
-  /** Applies the steps that change the text and reports them. True when the document has the changes. */
+  /** Applies the parts that change the text and reports them. True once the changes are in the document. */
   async #write(steps: readonly Step[]): Promise<boolean> {
     const { store, settings } = this.#parts;
     const problem = await takeSteps(steps, { store, writer: this.#writer, settings: settings.tools });
@@ -378,14 +380,14 @@ export class Cycle {
     return true;
   }
 
-  /** Forgets the interrupted calls that the document now says are interrupted. */
+  /** Forgets the interrupted calls that the document now shows as interrupted. */
   async #forgetInterrupted({ interrupted }: PlanInputs): Promise<void> {
     for (const id of interrupted.keys()) {
       if (this.#chat.call(id) !== undefined) await this.#writer.recordEnd(id);
     }
   }
 
-  /** Runs or resolves the call of a press that has begun. */
+  /** Runs or resolves the call of a step that has begun. */
   async #executeOne(call: Call): Promise<Problem | null> {
     try {
       const problem = await this.#oneStep(call);
@@ -441,7 +443,7 @@ export class Cycle {
     if (more) this.#follow(true);
   }
 
-  /** Makes a request; `use` takes its end before anybody may press again. */
+  /** Sends a request; `use` handles its outcome before the next step may start. */
   async #request<T>(byPerson: boolean, use: (outcome: SendOutcome) => T): Promise<T> {
     const request = new AbortController();
     this.#state.move({ kind: "send", request });
@@ -459,7 +461,6 @@ export class Cycle {
     this.#state.move({ kind: "cancel", ids });
   }
 
-  /** Begins a press. */
   #begin(): void {
     this.#state.begin();
     if (this.#parts.signal?.aborted === true) this.#state.move({ kind: "cancel", ids: [] });

@@ -1,4 +1,4 @@
-// Decides what follows a press, a call or a reply: the next press, or waiting for the person.
+// Decides what follows a step, a call or a reply: the next step, or waiting for the user.
 
 import type { Chat } from "../../parser/types.ts";
 import type { ToolSettings } from "../../config/settings.generated.ts";
@@ -11,7 +11,6 @@ import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
 import type { CompletedReply, DocumentStore, SendOutcome } from "../types.ts";
 import type { CycleState } from "./state.ts";
 
-/** What the decision depends on, and where it is reported. */
 export interface FollowUpParts {
   readonly store: Pick<DocumentStore, "chat">;
   readonly settings: Pick<ToolSettings, "cursor_after_result">;
@@ -20,7 +19,7 @@ export interface FollowUpParts {
   readonly announcements: Announcements;
 }
 
-/** Each answers true when the next press is due. */
+/** Each method returns true if the next step is due. */
 export class FollowUp {
   readonly #parts: FollowUpParts;
 
@@ -32,7 +31,7 @@ export class FollowUp {
     return this.#parts.store.chat;
   }
 
-  /** The end of a press that does not send. */
+  /** Handles the end of a step that sends no request. */
   rest(at: PlanEnd, ids: readonly string[]): boolean {
     const { state, announcements } = this.#parts;
     switch (at) {
@@ -58,7 +57,7 @@ export class FollowUp {
     }
   }
 
-  /** What the autopilot does once no call runs any more. */
+  /** What the autopilot does once no call runs. */
   check(): boolean {
     const { runs, state, announcements } = this.#parts;
     if (runs.size > 0 || state.phase.at !== "resting") return false;
@@ -79,7 +78,7 @@ export class FollowUp {
     return effect === "advance";
   }
 
-  /** The cursor request after a result; where the autopilot goes on there is none. */
+  /** Requests the cursor at a result, unless the autopilot continues. */
   showResult(id: string): void {
     const { state, settings: { cursor_after_result: where }, announcements } = this.#parts;
     const result = this.#chat.result(id);
@@ -87,7 +86,7 @@ export class FollowUp {
     announcements.cursor(where === "result" ? result.header.start : result.turn.place.end + 1);
   }
 
-  /** The end of a request that nobody cancelled: true when its reply has calls and the autopilot takes them up. */
+  /** Handles the end of a request that was not cancelled: true if its reply has calls and the autopilot continues. */
   sent(outcome: Exclude<SendOutcome, { kind: "cancelled" }>): boolean {
     const { state, announcements } = this.#parts;
     switch (outcome.kind) {

@@ -3,44 +3,44 @@
 import { stopped } from "./stop.ts";
 import type { Stop } from "../types.ts";
 
-/** The part of a press that something else has to wait for. */
+/** The phases during which no other step may start. */
 export type Phase = "starting" | "sending";
 
 export type RunPhase =
-  /** No press is being taken. Calls may run; when the last of them ends, the next press may be due. */
+  /** No step is in progress. Calls may run; when the last one ends, the next step may be due. */
   | { readonly at: "resting" }
-  /** A press is planned and written and its calls are started; calls that end meanwhile start nothing. */
+  /** A step is planned and written and its calls are started; calls that end meanwhile trigger no step. */
   | {
     readonly at: "starting";
-    /** A reply with calls has just come, so sending immediately would only send it back. */
+    /** A reply with calls has just arrived, so sending immediately would only repeat it. */
     readonly mustFindWork: boolean;
   }
   /** A request runs; aborting `request` ends it. No call runs meanwhile. */
   | { readonly at: "sending"; readonly request: AbortController }
-  /** Nothing more may start, but the current phase is not over, so nobody can press yet. */
+  /** Nothing more may start, but the current phase has not ended, so no step may begin yet. */
   | { readonly at: "ending"; readonly phase: Phase; readonly end: Stop }
-  /** Nothing more may start until somebody presses. Calls that run come to their end. */
+  /** Nothing more may start until the user starts a step. Running calls finish. */
   | { readonly at: "over"; readonly end: Stop };
 
 export type PhaseEvent =
-  /** A person pressed. */
+  /** The user starts a step. */
   | { readonly kind: "press" }
-  /** The autopilot takes the next press. */
+  /** The autopilot starts the next step. */
   | { readonly kind: "follow"; readonly mustFindWork: boolean }
-  /** The press has started all it starts, and sends nothing. */
+  /** The step has started all its calls, and sends nothing. */
   | { readonly kind: "settle" }
-  /** The press ends in a request. */
+  /** The step ends in a request. */
   | { readonly kind: "send"; readonly request: AbortController }
-  /** The request is over and its reply is in the document. */
+  /** The request has ended and its reply is in the document. */
   | { readonly kind: "replied" }
-  /** Something ends what the press set going. */
+  /** Something ends the run. */
   | { readonly kind: "stop"; readonly stop: Stop }
-  /** The person stopped something, possibly before any call ran. */
+  /** The user cancels, possibly before any call ran. */
   | { readonly kind: "cancel"; readonly ids: readonly string[] };
 
 export const IDLE: RunPhase = { at: "resting" };
 
-/** The state after an event. An event that has no meaning in a state changes nothing. */
+/** The state after an event. An event that does not apply to a state changes nothing. */
 export function next(current: RunPhase, event: PhaseEvent): RunPhase {
   switch (event.kind) {
     case "press":
@@ -60,23 +60,22 @@ export function next(current: RunPhase, event: PhaseEvent): RunPhase {
   }
 }
 
-/** Whether a person's press is taken now. */
+/** Whether the user may start a step now. */
 export function mayStep(current: RunPhase): boolean {
   return phaseOf(current) === null;
 }
 
-/** Whether calls may be started. */
 export function mayStart(current: RunPhase): boolean {
   return current.at !== "ending" && current.at !== "over";
 }
 
-/** The phase that is under way; null when a press would be taken. */
+/** The phase in progress; null if a step may start. */
 export function phaseOf(current: RunPhase): Phase | null {
   if (current.at === "ending") return current.phase;
   return current.at === "starting" || current.at === "sending" ? current.at : null;
 }
 
-/** Why the run stopped; null while only the document decides that. */
+/** Why the run stopped; null while only the document determines that. */
 export function endOf(current: RunPhase): Stop | null {
   return current.at === "ending" || current.at === "over" ? current.end : null;
 }

@@ -2,15 +2,14 @@
 
 import type { Call, Chat, Result, Segment } from "../../parser/types.ts";
 
-/** The longest circle that is looked for, in calls. */
+/** Maximum number of calls in a repeated round. */
 const LONGEST = 8;
 
 /**
- * The calls of the last round, where the same calls brought the same results in so many rounds in a row; null where they
- * did not. What a call is labelled with and how its results name it is not compared.
- *
+ * The calls of the last round, if the same calls had the same results in that many consecutive rounds; else null. The
+ * labels of calls, and their ids in results, are not compared.
  * @param chat the document
- * @param most how many rounds; 0 never looks
+ * @param most number of rounds; 0 disables the check
  * @returns ids in document order
  */
 export function repeats(chat: Chat, most: number): readonly string[] | null {
@@ -31,7 +30,7 @@ interface Answered {
   readonly key: string;
 }
 
-/** The last calls since the person or the model said something else, at most `most`, in document order. */
+/** The last calls since the user or the model wrote other text, at most `most`, in document order. */
 function callsSinceWords(chat: Chat, most: number): readonly Answered[] {
   const found: Answered[] = [];
   for (let index = chat.turns.length - 1; index >= 0 && found.length < most; index--) {
@@ -55,7 +54,7 @@ function isWords(segment: Segment): boolean {
 }
 
 function keyOf({ id, name, input, inputText, flaw }: Call, { status, content }: Result): string {
-  // The label is for the person; a model may word it differently for the same call.
+  // The label is for the user; a model may word it differently for the same call.
   const { label: _, ...rest } = input;
   return JSON.stringify([name, flaw === null ? rest : inputText, status, content.replaceAll(id, "")]);
 }

@@ -1,4 +1,4 @@
-// Sending without running anything: what is in the way, and how the run stops after the request.
+// Sending without running anything: what prevents it, and how the run stops after the request.
 
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";
@@ -6,10 +6,10 @@ import { noMessages } from "../plan/refusals.ts";
 import type { SendOutcome, Stop } from "../types.ts";
 import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
 
-/** A finding, with its line where that is known. */
+/** A diagnostic, with its line if known. */
 export type Blocker = Diagnostic & { readonly line?: number };
 
-/** Why only sending is refused; null where it is not. A model must get the results of all its calls. */
+/** Why nothing may be sent; null if it may. A model must get the results of all its calls. */
 export function sendObstacle(chat: Chat, [blocker]: readonly Blocker[]): Stop | null {
   if (chat.turns.length === 0) return stopped("empty", { problem: noMessages(chat) });
   if (blocker !== undefined) {
@@ -23,7 +23,6 @@ export function sendObstacle(chat: Chat, [blocker]: readonly Blocker[]): Stop | 
   return guarded.length > 0 ? stoppedAt(chat, "protected", guarded) : stoppedAt(chat, "unanswered", open);
 }
 
-/** Ids of the calls without a final result. */
 function unanswered(chat: Chat): string[] {
   const isOpen = (id: string) => {
     const result = chat.result(id);

@@ -16,7 +16,6 @@ import { DENIED } from "../plan/sentences.ts";
 import type { DocumentStore, Journal } from "../types.ts";
 import type { CycleState } from "./state.ts";
 
-/** What calls are checked and started with. */
 export interface StartParts {
   readonly store: Pick<DocumentStore, "chat">;
   readonly journal: Journal;
@@ -25,7 +24,7 @@ export interface StartParts {
   readonly decide: PlanSources["decide"];
   readonly runs: Runs;
   readonly state: CycleState;
-  /** Takes steps that change the text. */
+  /** Carries out parts of a plan that change the text. */
   write(steps: readonly Step[]): Promise<unknown>;
 }
 
@@ -39,11 +38,11 @@ export class Starts {
   /** Starts an approved call; waits for a synchronous tool, which frees its slot. */
   async startApproved(id: string): Promise<void> {
     const { store, runs, state, tools, write } = this.#parts;
-    // Writing a result shows what somebody changed meanwhile. A call that changes nothing need not wait for that.
+    // Writing a result reveals what others changed meanwhile. A call that changes nothing need not wait for that.
     if (effectsOf(tools, store.chat.call(id)?.name ?? "") === "writes") await runs.written();
     const asked = store.chat.call(id);
     const denial = asked === undefined ? null : await this.#denialOf(asked);
-    // If somebody edited the call meanwhile, the next press decides again.
+    // If the call was edited meanwhile, the next step decides it again.
     const call = store.chat.call(id);
     const result = store.chat.result(id);
     if (!state.starting || call === undefined || result?.status !== "approved" || result.content !== "") {
@@ -65,8 +64,8 @@ export class Starts {
   }
 
   /**
-   * The denial of a call that policy did not approve itself; null unless policy denies it. It holds whoever wrote the status
-   * `approved`: the status may be older than the rule, or have come with the document.
+   * The denial of a call that policy did not approve itself; null unless policy denies it. It applies whoever wrote the
+   * status `approved`: the status may be older than the rule, or have come with the document.
    */
   async #denialOf(call: Call): Promise<ApprovalDecision | null> {
     const approval = recordedApproval(this.#parts, call.id);

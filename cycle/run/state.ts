@@ -1,4 +1,4 @@
-// The state of a run: its phase, its autopilot, and the calls whose tools asked for the person.
+// The state of a run: its phase, its autopilot, and the calls whose tools asked for the user.
 
 import type { Problem } from "../../base/problem.ts";
 import { type Autopilot, type AutopilotEffect, type AutopilotEvent, react } from "./autopilot.ts";
@@ -9,7 +9,7 @@ import type { Stop } from "../types.ts";
 export class CycleState {
   #autopilot: Autopilot;
   #course: RunPhase = IDLE;
-  /** Calls whose tools asked for the person since the last press. */
+  /** Calls whose tools asked for the user since the last step that the user started. */
   #yielded: string[] = [];
 
   constructor(autopilot: Autopilot) {
@@ -28,18 +28,17 @@ export class CycleState {
     return this.#yielded;
   }
 
-  /** Whether the current press continues; to be checked after every await. */
+  /** Whether the current step continues; to be checked after every await. */
   get starting(): boolean {
     return this.#course.at === "starting";
   }
 
-  /** A person pressed. */
+  /** Starts a step for the user. */
   begin(): void {
     this.move({ kind: "press" });
     this.#yielded = [];
   }
 
-  /** The tool of a call asked for the person. */
   noteYield(id: string): void {
     this.#yielded.push(id);
   }
@@ -54,7 +53,7 @@ export class CycleState {
     return effect;
   }
 
-  /** Ends the course. Always null, for `return state.stop(…)`. */
+  /** Ends the run. Always null, for `return state.stop(…)`. */
   stop(stop: Stop): null {
     this.move({ kind: "stop", stop });
     return null;
@@ -64,7 +63,7 @@ export class CycleState {
     return this.stop(stoppedBy(problem));
   }
 
-  /** Ends the course with a problem. Always false, for `return state.failed(…)`. */
+  /** Ends the run with a problem. Always false, for `return state.failed(…)`. */
   failed(problem: Problem): false {
     this.fail(problem);
     return false;

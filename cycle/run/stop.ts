@@ -1,11 +1,11 @@
-// How a run of the cycle stops: by a problem, by a reply, or by what the document waits for.
+// Why a run of the cycle stops: a problem, a reply, or what the document waits for.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
 import { firstLine, summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { CompletedReply, Stop, StopReason } from "../types.ts";
 
-/** Problems with a reason of their own. */
+/** Problem codes that have their own stop reason. */
 const REASONS: Readonly<Record<string, StopReason>> = {
   "document-changed": "conflict",
   "last-word": "last-word",
@@ -14,32 +14,30 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   "calls-repeat": "repeats",
 };
 
-/** How a run ends after a reply without calls. */
+/** Why a run stops after a reply without calls. */
 export const REPLY_STOPS: Readonly<Record<CompletedReply, StopReason>> = {
   whole: "done",
   cut: "cut",
   empty: "stepped",
 };
 
-/** A stop with no calls and no line unless given. */
+/** A stop without calls or line unless given. */
 export function stopped(reason: StopReason, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
   return { ids: [], line: null, ...rest, reason };
 }
 
-/** The stop that a problem leads to. */
 export function stoppedBy(problem: Problem, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
   return stopped(REASONS[problem.code] ?? "failed", { ...rest, problem });
 }
 
-/** A stop that is about some calls, with the line of the first of them. */
+/** A stop about some calls, with the line of the first of them. */
 export function stoppedAt(chat: Chat, reason: StopReason, ids: readonly string[]): Stop {
   return stopped(reason, { ids, line: firstLine(chat, ids) });
 }
 
 /**
- * How a run stops once everything is quiet: by `end` if something ended it, else by what the document waits for.
- *
- * @param yielded the calls whose tools asked for the person
+ * Why a run stops once nothing runs: `end` if something ended it, else what the document waits for.
+ * @param yielded the calls whose tools asked for the user
  */
 export function conclude(chat: Chat, end: Stop | null, yielded: readonly string[]): Stop {
   if (end !== null) return end.reason === "cancelled" ? stoppedAt(chat, "cancelled", end.ids) : end;
