@@ -1,19 +1,19 @@
-// Blocks of a reply as the text of a document, thinking and calls: long ones are made part by part.
+// Formats thinking and calls of a reply as document text; long ones part by part.
 
 import { ThinkingEscaper } from "../../parser/edits/escape.ts";
 import { fenceForParts } from "../../parser/edits/result_block.ts";
 import { blankTrimmer } from "../../prompt/blank.ts";
 import { LongText, partsOf } from "../../base/text/long_text.ts";
 
-/** Who made thinking, and what vouches for it. */
+/** The signature of thinking and the provider that issued it. */
 export interface Signature {
   readonly provider: string;
   readonly value: string;
 }
 
 /**
- * A block of thinking, with LF; null for one that says nothing. A signature vouches for every byte, blanks at the ends too;
- * what no document can hold exactly goes without one. Long content becomes the block.
+ * A thinking block with LF; null if it would be empty. A signature covers every byte, including leading and trailing
+ * whitespace; content that no document can hold exactly is written without one. Long content is changed into the block.
  */
 export function thinkingBlock(content: string | LongText, signature?: Signature): string | LongText | null {
   if (signature !== undefined && !holdsNul(content)) {
@@ -25,7 +25,7 @@ export function thinkingBlock(content: string | LongText, signature?: Signature)
   return trimmed.length === 0 ? null : blockOf("<thinking>", trimmed);
 }
 
-/** Thinking as shown to a person: in one text or, if it is long, in several of whole lines. */
+/** Thinking as shown to the user: in one text or, if long, in several of whole lines. */
 export function* shownThinking(content: string | LongText): Generator<string> {
   const trim = blankTrimmer();
   let open = "";
@@ -38,14 +38,14 @@ export function* shownThinking(content: string | LongText): Generator<string> {
   if (open !== "") yield open;
 }
 
-/** A block of thinking that only its provider can read. */
+/** A thinking block that only its provider can read. */
 export function redactedBlock(data: string): string | LongText {
   return blockOf("<thinking redacted>", LongText.of(shown(data)));
 }
 
 /**
- * A fence left open by the content would hide the markers below. It is closed by an empty block of its own
- * behind the tag: that closes it for the fence rule and is balanced for readers that look at the text alone.
+ * A fence left open by the content would hide the markers below. An empty block after the tag closes it by the fence
+ * rule, and is balanced for readers that look at the text alone.
  */
 function blockOf(tag: string, content: string | LongText): string | LongText {
   const escaper = new ThinkingEscaper();
@@ -55,25 +55,25 @@ function blockOf(tag: string, content: string | LongText): string | LongText {
   return around(`${tag}\n`, written, ticks === "" ? end : `${end}${ticks}text\n${ticks}\n`);
 }
 
-/** A call, with LF; long input becomes its text. */
+/** A call, with LF; long input is changed into its text. */
 export function callBlock(name: string, id: string, input: string | LongText): string | LongText {
   const fence = fenceForParts(partsOf(input));
   return around(`**Tool Use:** \`${name}\` (\`${id}\`)\n\n${fence}json\n`, input, `\n${fence}\n`);
 }
 
-/** A text with other line ends than LF; a long one is changed. */
+/** A text with line ends other than LF; a long text is changed in place. */
 export function withLineEnds(text: string | LongText, eol: string): string | LongText {
   return changed(text, (part) => part.replaceAll("\n", eol));
 }
 
-/** A text each part of which was changed: a long one is the same, and has become another. */
+/** Applies a function to each part of a text; a long text is changed in place. */
 function changed(text: string | LongText, change: (part: string) => string): string | LongText {
   if (typeof text === "string") return change(text);
   text.rewrite(change);
   return text;
 }
 
-/** A text with others before and behind it. */
+/** A text with others before and after it. */
 function around(before: string, text: string | LongText, behind: string): string | LongText {
   if (typeof text === "string") return before + text + behind;
   text.prepend(before);
@@ -86,7 +86,7 @@ function holdsNul(content: string | LongText): boolean {
   return false;
 }
 
-/** What is written for NUL, which no document holds. */
+/** Replaces NUL, which no document may contain. */
 function shown(text: string): string {
   return text.replaceAll("\0", "\u2400");
 }

@@ -1,10 +1,10 @@
-// Brings a growing reply to the document while it streams: at most one write per interval, in order.
+// Writes a growing reply to the document while it streams: at most one write per interval, in order.
 
 import type { Problem } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import type { DocumentStore, Piece } from "../types.ts";
 
-/** Milliseconds between two writes of one reply; with the time of a write it stays within 200. */
+/** Milliseconds between two writes of one reply; including the write itself it stays within 200. */
 const COMMIT_INTERVAL = 150;
 
 /** The pause between writes, as a multiple of the last write's duration: a write costs as much as the document is long. */
@@ -13,17 +13,17 @@ const REST_AFTER_WRITE = 4;
 const LF = 0x0a;
 
 /**
- * Adds text to the block of a reply. The document ends with a line end after every write: behind an unfinished line
- * stands one that the next piece takes away, so that a person's editor has no last line to complete.
+ * Appends text to the block of a reply. The document ends with a line end after every write: after an unfinished line a
+ * provisional one is written, which the next piece replaces, so that an editor does not add one itself.
  */
 export class ReplyCommits {
   readonly #store: DocumentStore;
   readonly #interval: number;
-  /** Gives the text that may be written by now, in pieces behind each of which the document may end. */
+  /** Returns the text that may be written now, in pieces; the document may end after each. */
   readonly #take: () => readonly Piece[];
-  /** Done before text is written. */
+  /** Runs before each write. */
   readonly #before: () => Promise<void>;
-  /** Bytes of the line end that the next piece takes away. */
+  /** Bytes of the line end that the next piece replaces. */
   #provisional = 0;
   #begun = false;
   /** Cancels the scheduled write; undefined if none is scheduled. */
@@ -31,11 +31,11 @@ export class ReplyCommits {
   #last = -Infinity;
   /** Milliseconds that the last write took. */
   #took = 0;
-  /** Settles when the latest write is done; they queue up. */
+  /** Settles when the latest write is done; writes queue up. */
   #queue: Promise<void> = Promise.resolve();
   #problem: Problem | null = null;
 
-  /** `before` is waited for before each write, with everything that `take` gave; it must not reject. */
+  /** `before` is awaited before each write, when `take` has returned its text; it must not reject. */
   constructor(
     store: DocumentStore,
     take: () => readonly Piece[],
@@ -47,12 +47,12 @@ export class ReplyCommits {
     this.#before = options.before ?? (() => Promise.resolve());
   }
 
-  /** The line of the document, 1-based, on which the block begins as the document is now, or would begin. */
+  /** Line of the document, 1-based, on which the block begins or would begin. */
   get line(): number {
     const { chat } = this.#store;
     const { growsFrom = chat.byteLength } = this.#store;
     if (growsFrom === 0) return 1;
-    // Behind a line end at the very end of a document no line is counted, and yet the text goes on below it.
+    // No line is counted after a final line end, but the text continues there.
     const below = chat.slice(growsFrom - 1, growsFrom)[0] === LF ? 1 : 0;
     return chat.lineAt(growsFrom - 1) + below;
   }
@@ -77,9 +77,9 @@ export class ReplyCommits {
   }
 
   /**
-   * Writes the rest, after everything before it, and answers the first problem there was. `rest` is told whether a
-   * message of the person stands behind the reply already. After a conflict too: the store keeps our version aside, and
-   * it should be whole.
+   * Writes the rest after everything before it, and returns the first problem. `rest` gets whether a message of the
+   * user already follows the reply. It is written even after a conflict: the store saves our version aside, which
+   * should be complete.
    */
   async finish(rest: (answered: boolean) => readonly Piece[]): Promise<Problem | null> {
     this.#rest?.();
@@ -112,7 +112,7 @@ export class ReplyCommits {
   }
 }
 
-/** Whether a text begins with a role marker, blank lines apart. */
+/** Whether a text begins with a role marker, ignoring blank lines. */
 function beginsMessage(text: Uint8Array): boolean {
   return /^\s*@(System|You|Assistant):[ \t]*\r?$/m.test(
     new TextDecoder().decode(text).trimStart().split("\n", 1)[0] ?? "",

@@ -1,11 +1,10 @@
-// Warns when a file that a document includes or refers to has changed since the last request.
+// Warns if a file that a document includes or refers to has changed since the last request.
 
 import { thrownText } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import type { FileRead } from "../../prompt/types.ts";
 import type { Journal } from "../types.ts";
 
-/** A warning for every file whose content has changed. */
 export function fileDrift(journal: Pick<Journal, "fileHash">, files: readonly FileRead[]): Diagnostic[] {
   const changed = files.filter(({ path, hash }) => (journal.fileHash(path) ?? hash) !== hash);
   return changed.map(({ path }) => ({
@@ -17,8 +16,8 @@ export function fileDrift(journal: Pick<Journal, "fileHash">, files: readonly Fi
 }
 
 /**
- * Records what is sent, for the next time. Only that warning depends on it, so a state folder that cannot be written gives
- * a warning and stops nothing.
+ * Records what is sent, for the next time. Only the drift warning depends on it, so a state folder that cannot be
+ * written gives a warning and does not stop the request.
  */
 export async function rememberFiles(
   journal: Pick<Journal, "recordFiles" | "recordPromptDay">,

@@ -1,4 +1,4 @@
-// Decides how a request ended, from what came of it.
+// Decides how a request ended, from what was received.
 
 import { own } from "../../base/is_object.ts";
 import { providerError } from "../../providers/http/errors.ts";
@@ -6,20 +6,20 @@ import type { Exchange } from "../../providers/http/post.ts";
 import type { Effect, Provider, ProviderError, Usage } from "../../providers/types.ts";
 import type { RequestEnd } from "../types.ts";
 
-/** How often a reply that the provider paused is sent back to it. */
+/** Maximum times that a reply the provider paused is sent back to it. */
 export const MOST_RESUMES = 20;
 
 /** The event by which a provider closes a reply. */
 export type StopEffect = Extract<Effect, { kind: "stop" }>;
 
-/** What came of one request. */
+/** What was received for one request. */
 export interface Received {
   readonly exchange: Exchange;
   /** Null while the provider has not closed the reply. */
   readonly stop: StopEffect | null;
   /** The error in the stream, or why the reply could not be written. */
   readonly error: ProviderError | null;
-  /** Whether anything of the reply is written. */
+  /** Whether any of the reply is written. */
   readonly begun: boolean;
 }
 
@@ -27,20 +27,18 @@ export interface Received {
 export interface EndingFacts {
   readonly provider: Provider;
   readonly usage: Usage | null;
-  /** Warnings about a complete reply. */
   readonly warnings: readonly string[];
-  /** A sentence about retries, for an error. */
+  /** A sentence about retries, added to an error. */
   readonly tried: string | null;
   /** Whether a reply that the provider paused may be sent back to it. */
   readonly mayResume: boolean;
 }
 
-/** How a request ended that was sent; a failure is the provider's or the connection's. */
+/** How a sent request ended; a failure comes from the provider or the connection. */
 export type SentEnd =
   | Extract<RequestEnd, { kind: "completed" | "paused" | "cancelled" }>
   | { readonly kind: "failed"; readonly problem: ProviderError };
 
-/** Decides how a request ended. */
 export function endingOf(
   { exchange, stop, error, begun }: Received,
   { provider, usage, warnings, tried, mayResume }: EndingFacts,
@@ -64,7 +62,7 @@ export function endingOf(
   };
 }
 
-/** The error of an exchange that brought no closing event. */
+/** The error of an exchange without a closing event. */
 export function failureOf(
   exchange: Exclude<Exchange, { kind: "cancelled" }>,
   provider: Provider,
@@ -76,7 +74,7 @@ export function failureOf(
     if (text.trim() === "" && status < 400) return endedEarly();
     return provider.readError(decodeBody(text), headers, status >= 400 ? status : undefined);
   }
-  // Lines that are not SSE may be an error body under the wrong type; they count only without a reply.
+  // Lines that are not SSE may be an error body with the wrong content type; they count only if there is no reply.
   const stray = begun ? "" : exchange.lines.join("\n");
   return stray.trim() === "" ? endedEarly() : provider.readError(decodeBody(stray), exchange.headers);
 }
@@ -122,7 +120,7 @@ function endedEarly(): ProviderError {
   });
 }
 
-/** Decoded JSON, or the text itself when it is none. */
+/** Decoded JSON, or the text itself if it is not JSON. */
 function decodeBody(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-// How many tokens a document would send and what they cost, by the provider's own count where it counts.
+// Estimates how many tokens a document would send and what they cost, using the provider's own count if available.
 
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
@@ -12,23 +12,23 @@ import { type Prepared, prepareRequest, type RequestOptions } from "./request.ts
 
 /** Size and cost of a request. */
 export interface Estimate {
-  /** Who was asked. */
+  /** Name of the provider. */
   readonly provider: string;
-  /** Which model. */
+  /** Name of the model. */
   readonly model: string;
   /** Tokens of the request. */
   readonly tokens: number;
-  /** Whether they are an estimate: a quarter of the bytes. */
+  /** Whether `tokens` is an estimate: a quarter of the bytes. */
   readonly rough: boolean;
-  /** Tokens that the model's window holds; null if unknown. */
+  /** Tokens that the model's context window holds; null if unknown. */
   readonly context: number | null;
-  /** The model's prices today for a prompt of that length; null if unknown. */
+  /** The model's current prices for a prompt of that length; null if unknown. */
   readonly prices: Prices | null;
   /** Dollars for sending it with nothing cached; null without prices. */
   readonly cost: number | null;
 }
 
-/** Estimates without sending. Fails like a send, or with `not-counted` when the answer holds no number. */
+/** Estimates without sending. Fails like a send, or with `not-counted` if the answer contains no number. */
 export async function estimate(
   options: RequestOptions & { readonly fetch?: typeof fetch; readonly signal?: AbortSignal },
 ): Promise<Outcome<Estimate>> {
@@ -104,7 +104,7 @@ function decoded(text: string): unknown {
   }
 }
 
-/** Why nothing can be sent, as a send would say it. */
+/** Why nothing can be sent, worded as a send would report it. */
 function obstacleIn(prepared: Exclude<Prepared, { kind: "ready" }>): Problem {
   if (prepared.kind === "failed") return prepared.problem;
   const [first] = prepared.diagnostics.filter(({ severity }: Diagnostic) => severity === "error");

@@ -13,26 +13,25 @@ import type { UsageRecord } from "../types.ts";
 export interface Upcoming {
   readonly provider: string;
   readonly model: string;
-  /** Tokens by the length of its body. */
+  /** Tokens estimated from the length of its body. */
   readonly rough: number;
-  /** Tokens that the model's window holds; null if unknown. */
+  /** Tokens that the model's context window holds; null if unknown. */
   readonly window: number | null;
   /** Null if unknown. */
   readonly prices: Prices | null;
-  /** Whether a person asks for this very request, which the window does not hold up then. */
+  /** Whether the user asks for this very request; a full window does not prevent it then. */
   readonly byPerson: boolean;
 }
 
 /** Bytes reserved for the text below a reply. */
 const END_BYTES = 1 << 20;
 
-/** Most bytes that a character of a text (a UTF-16 unit) takes. */
+/** Maximum bytes of a UTF-16 unit in UTF-8. */
 const CHARACTER_BYTES = 3;
 
 /**
- * Why no more of a reply is taken: the document would become one that cannot be opened again. Null while there is room.
- *
- * @param bytes of the document as it is
+ * Why no more of a reply is accepted: the document would become too large to open again. Null while there is room.
+ * @param bytes size of the current document
  * @param waiting characters of the reply that are not in it yet
  */
 export function outgrown(bytes: number, waiting: number): ProviderError | null {
@@ -46,20 +45,20 @@ export function outgrown(bytes: number, waiting: number): ProviderError | null {
   );
 }
 
-/** The limits of one run, and what it has used of them. */
+/** The limits of one run, and what it has used so far. */
 export class RunLimits {
   readonly #settings: Pick<Settings, "context" | "run">;
   #dollars = 0;
   #tokens = 0;
   #last: Measured | null = null;
-  /** Whether this run has warned that the window fills. */
+  /** Whether this run has warned that the window is filling. */
   #warned = false;
 
   constructor(settings: Pick<Settings, "context" | "run">) {
     this.#settings = settings;
   }
 
-  /** Begins another run: nothing is used of it. */
+  /** Starts another run with nothing used. */
   begin(): void {
     this.#dollars = 0;
     this.#tokens = 0;
@@ -67,13 +66,13 @@ export class RunLimits {
     this.#warned = false;
   }
 
-  /** Why the request is not made; null when it may be. */
+  /** Why the request may not be made; null if it may. */
   refusal(request: Upcoming): Problem | null {
     const tokens = expectedTokens(request.rough, this.#last);
     return this.#overCost(request, tokens) ?? this.#overTokens(tokens) ?? this.#overWindow(request, tokens);
   }
 
-  /** Takes a request into account; answers with what the person should know of it. */
+  /** Counts a request; returns a warning for the user, or null. */
   take(measured: Measured): string | null {
     const { record } = measured;
     this.#dollars += record.cost ?? 0;
@@ -144,7 +143,7 @@ function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }
 
-/** Dollars with as many digits as tell small sums apart. */
+/** Dollars with enough digits to distinguish small amounts. */
 function dollars(amount: number): string {
   return `$${Number(amount.toPrecision(3))}`;
 }

@@ -1,4 +1,4 @@
-// What a send is made with.
+// Options of a send.
 
 import type { Environment } from "../../base/environment.ts";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -11,13 +11,13 @@ import type { DocumentStore, Emit, Journal } from "../types.ts";
 import type { UsageLog } from "../usage/log.ts";
 import type { RunLimits } from "./limits.ts";
 
-/** What sends of one document are made with. */
+/** What all sends of one document use. */
 export interface SendOptions {
   readonly store: DocumentStore;
   readonly settings: Settings;
   readonly environment: Environment;
   readonly provider: Provider;
-  /** The tools to offer, asked at each send. */
+  /** The tools to offer, read at each send. */
   readonly tools: () => readonly OfferedTool[];
   readonly emit: Emit;
   readonly fetch?: typeof fetch;
@@ -25,22 +25,26 @@ export interface SendOptions {
   readonly stream?: boolean;
   /** Milliseconds between commits while streaming. */
   readonly commitInterval?: number;
-  /** Tools whose result may be a single file reference, asked at each send. @default those of the program */
+  /** Tools whose result may be a single file reference, read at each send. @default the built-in ones */
   readonly templatedTools?: () => readonly string[];
   readonly resolvers?: readonly CredentialResolver[];
-  /** What the document's first block said; evaluated once for all sends of a run. */
+  /** The evaluated frontmatter; evaluated once for all sends of a run. */
   readonly frontmatter?: EvaluatedFrontmatter;
-  /** The document's journal. @default nothing is remembered: neither files, nor unfinished replies, nor earlier thinking */
+  /**
+   * The document's journal. @default nothing is remembered: neither files, nor unfinished replies, nor earlier thinking
+   */
   readonly journal?: Journal;
-  /** Where it is remembered what requests used; left out, it is not. */
+  /** Where the usage of requests is recorded. @default it is not recorded */
   readonly usage?: UsageLog;
-  /** What the requests of a run may use, and what they have used. @default those of the settings, for all sends together */
+  /**
+   * What the requests of a run may use, and what they have used. @default those of the settings, for all sends together
+   */
   readonly limits?: RunLimits;
-  /** Whether a request that may succeed later is made again, as long as nothing of a reply came. @default true */
+  /** Whether to repeat a request that may succeed later, as long as no part of a reply arrived. @default true */
   readonly retry?: boolean;
   /** How many requests the provider gets in parallel. @default its own limiter */
   readonly limiter?: RequestLimiter;
-  /** @default the time of this machine */
+  /** @default the clock of this machine */
   readonly clock?: Clock;
 }
 

@@ -1,9 +1,9 @@
 // Writes a streamed reply as document text: pure, effect by effect.
 //
-// What a provider streams is data. Text and thinking get a backslash where they would read as structure,
-// open fences are closed before anything else is written, and a call is written only when it is whole
-// and its name and id can stand in a header. The writer works with LF and hands out the line ends of the
-// document. Nothing at all is written before the first content that is not blank.
+// What a provider streams is data. Text and thinking get a backslash where they would read as structure, open fences
+// are closed before anything else is written, and a call is written only when it is complete and its name and id are
+// valid in a header. The writer works with LF and returns text with the line ends of the document. It writes nothing
+// before the first content that is not blank.
 
 import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
 import { escapeTextLine, fenceAfter, mayBecomeLive, needsClosedFence } from "../../parser/edits/escape.ts";
@@ -20,7 +20,7 @@ import type { Piece } from "../types.ts";
 /** Message of the abort marker below a reply that the user stopped. */
 const REPLY_STOPPED = "Response interrupted by the user.";
 
-/** Writes one reply. Feed it effects, take text as it becomes certain, end it once. */
+/** Writes one reply. Call `apply` with each effect, `take` to get finished text, and `finish` once. */
 export class ReplyWriter {
   readonly #opening: string;
   readonly #eol: string;
@@ -28,8 +28,8 @@ export class ReplyWriter {
   /** Ids of the calls written so far. */
   readonly #ids = new Set<string>();
   /**
-   * What is written, with LF. Held back is what must not reach a disk yet: a quoted block line in a fence that is still
-   * open.
+   * What is written, with LF. It holds back what must not reach the disk yet: a quoted block line in a fence that is
+   * still open.
    */
   readonly #out = new ReplyText();
   /** Number of backticks of the open fence, 0 if none. */
@@ -38,17 +38,17 @@ export class ReplyWriter {
   #line = "";
   /** Where the unfinished line begins in `#out`; null while it is held back or empty. */
   #lineStart: number | null = null;
-  /** Length that the unfinished line must reach before it is looked at again; see `#looksLive`. */
+  /** Length that the unfinished line must reach before it is checked again; see `#isBuffered`. */
   #checkAgainAt = 0;
-  /** Blank text not yet written, since no content has followed. */
+  /** Blank text not written yet, since no content has followed. */
   #blank = "";
   #begun = false;
   /** The last thing written was a block, which later text must not touch. */
   #afterBlock = false;
 
   /**
-   * `opening` is put before the first content; `eol` is the document's line end; `isTaken` tells which ids
-   * stand in the document already.
+   * `opening` is written before the first content; `eol` is the document's line end; `isTaken` tells whether the
+   * document already uses an id.
    */
   constructor(
     opening: string,
@@ -65,24 +65,22 @@ export class ReplyWriter {
     return [...this.#ids];
   }
 
-  /** Line ends written so far: the line of the reply on which what comes next begins, counted from 0. */
+  /** Line ends written so far, which is the 0-based line of the reply on which the next text begins. */
   get lines(): number {
     return this.#out.lines;
   }
 
-  /** Number of characters ready for `take`. */
   get waiting(): number {
     return this.#out.waiting;
   }
 
-  /** True once non-blank content was written. */
   get begun(): boolean {
     return this.#begun;
   }
 
   /**
-   * Writes what an effect says. Answers an error when the effect cannot be written in the format; the stream
-   * is then at fault and the reply is to be ended as interrupted.
+   * Writes one effect. Returns an error if the format cannot express it; the stream is then at fault and the reply must
+   * be ended as interrupted.
    */
   apply(effect: Effect): ProviderError | null {
     const error = this.#write(effect);
@@ -93,7 +91,7 @@ export class ReplyWriter {
   #write(effect: Effect): ProviderError | null {
     switch (effect.kind) {
       case "text":
-        // How a provider cuts a text changes nothing of it, so what comes in one large piece is cut here.
+        // A large piece is split here; the result does not depend on where a provider splits text.
         for (let at = 0; at < effect.text.length; at += AT_ONCE) {
           this.#text(effect.text.slice(at, at + AT_ONCE).replaceAll("\0", "\u2400"));
           this.#out.settle();
@@ -112,18 +110,18 @@ export class ReplyWriter {
   }
 
   /**
-   * New text since the last call, ready to be appended to the document, in pieces: should the program be ended between
-   * two, the document may end there.
+   * New text since the last call, ready to be appended to the document, in pieces: if the program ends between two, the
+   * document may end there.
    */
   take(): readonly Piece[] {
     return this.#withLineEnds(this.#out.take());
   }
 
   /**
-   * Ends the reply and gives the rest of its text like `take`; empty for a reply that never began. The prompt for the
-   * person follows, nothing where the reply is continued, or an abort marker that says why it was cut short.
-   *
-   * @param answered whether the person's next message is already below
+   * Ends the reply and returns the rest of its text like `take`; empty for a reply that never began. It is followed by
+   * the prompt for the user, by nothing if the reply is to be continued, or by an abort marker that says why it was cut
+   * short.
+   * @param answered whether the user's next message is already below
    */
   finish(end: SentEnd | { readonly kind: "completed" }, answered = false): readonly Piece[] {
     if (!this.#begun) return [];
@@ -146,9 +144,9 @@ export class ReplyWriter {
   #text(text: string): void {
     if (!this.#begun || this.#afterBlock) {
       this.#blank += text;
-      // What came before is blank: looking at it again each time would cost the square of its length.
+      // The earlier text is blank: checking it again for each piece would take quadratic time.
       if (isBlank(text)) return;
-      // Blanks before the first content are not written; behind a block they are part of the text.
+      // Blanks before the first content are not written; after a block they are part of the text.
       const lead = this.#begun ? this.#blank : text;
       if (this.#begun) this.#out.write(/^[ \t\v\f\r]*\n/.test(lead) ? "" : "\n");
       else this.#begin();
@@ -180,19 +178,19 @@ export class ReplyWriter {
   }
 
   /**
-   * Whether the unfinished line may still become live. A long one that is held back is looked at again only when it
-   * has grown by a part of its length: looking at each character of a line of n of them would cost n².
+   * Whether the unfinished line may still become live. A long line is checked again only after it has grown by a
+   * quarter: checking it at each character would take quadratic time.
    */
   #isBuffered(): boolean {
     if (this.#line.length < this.#checkAgainAt) return true;
-    // Half a character is not settled: on the disk the line would end before it, and could be live there.
+    // A split surrogate pair is left out: on disk the line would end before it, and could be live there.
     const line = endsInHalf(this.#line) ? this.#line.slice(0, -1) : this.#line;
     const pending = line === "" || mayBecomeLive(line);
     this.#checkAgainAt = pending && line.length > ALWAYS_CHECKED ? Math.ceil(line.length * 1.25) : 0;
     return pending;
   }
 
-  /** Writes what was held back of the line now that it is whole, and follows the fences. */
+  /** Writes the held-back part of the line, which is now complete, and updates the fence. */
   #endLine(): void {
     if (this.#lineStart === null && this.#line !== "") {
       this.#lineStart = this.#out.length;
@@ -207,8 +205,8 @@ export class ReplyWriter {
   }
 
   /**
-   * A block line quoted in a fence is text only once the fence is closed. Should the program die before,
-   * the document on disk must not hold the line as a live one: it and what follows wait for the closing fence.
+   * A block line quoted in a fence is text only once the fence is closed. If the program dies before, the document on
+   * disk must not contain it as a live line: it and what follows wait for the closing fence.
    */
   #guardOpenLine(): void {
     if (this.#fence > 0 && !this.#out.isBuffered && this.#lineStart !== null && this.#needsClosing()) {
@@ -216,13 +214,13 @@ export class ReplyWriter {
     }
   }
 
-  /** Of a long line only the beginning is looked at: that it may still become a block line is enough to wait. */
+  /** Of a long line only the beginning is checked: if it may still become a block line, it waits. */
   #needsClosing(): boolean {
     if (this.#line.length <= ALWAYS_CHECKED) return needsClosedFence(this.#line);
     return "*<".includes(this.#line.charAt(0)) && mayBecomeLive(this.#line.slice(0, ALWAYS_CHECKED));
   }
 
-  /** Ends the running text: its last line is whole now, and an open fence is closed. */
+  /** Ends the running text: completes its last line and closes an open fence. */
   #endText(): void {
     this.#blank = "";
     if (this.#line !== "") this.#endLine();
@@ -245,7 +243,7 @@ export class ReplyWriter {
       if (separate) this.#out.write(this.#out.endsLine ? "\n" : "\n\n");
       else if (!this.#out.endsLine) this.#out.write("\n");
     } else {
-      // Blanks that were received are not written, but they count for the spacing.
+      // Received blanks are not written, but they count for the spacing.
       const spacing = this.#blank === "" || !separate ? "" : this.#blank.endsWith("\n") ? "\n" : "\n\n";
       this.#blank = "";
       this.#begin();
@@ -287,8 +285,8 @@ export class ReplyWriter {
   }
 
   /**
-   * The id, or one like it where it stands in the document already: there are providers that number the calls
-   * of each reply anew, and an older result must not answer the new call.
+   * The id, or a variant of it if the document already uses it: some providers number the calls of each reply from the
+   * beginning, and an older result must not answer the new call.
    */
   #ownId(id: string): string {
     let own = id;

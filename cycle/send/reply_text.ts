@@ -1,23 +1,23 @@
-// The text of a reply between its writer and the document: in small pieces, each of which the document may end behind.
+// Buffers the text of a reply between its writer and the document, in small pieces; the document may end after each.
 
 import { endsInHalf } from "../../base/bytes.ts";
 import type { LongText } from "../../base/text/long_text.ts";
 
-/** Characters from which on text becomes a piece of its own: as bytes it goes to the disk in one step. */
+/** Minimum characters of a separate piece; encoded, it is written to disk in one step. */
 const PIECE = 1 << 11;
 
-/** Characters at the end that are kept when they were taken: more than what follows looks at. */
+/** Characters at the end that are kept after they were taken: more than later code looks at. */
 const KEPT_END = 1 << 10;
 
-/** Text that grows at its end and is taken from its beginning. Nothing that was taken is held. */
+/** Text that grows at its end and is taken from its beginning. Taken text is not kept. */
 export class ReplyText {
-  /** What may be taken: whole pieces, in order. */
+  /** Complete pieces that may be taken, in order. */
   #pieces: (string | LongText)[] = [];
-  /** Characters in them. */
+  /** Characters in `#pieces`. */
   #ready = 0;
-  /** What was written behind them. */
+  /** Text written after `#pieces`. */
   #open = "";
-  /** The end of what stands before `#open`. */
+  /** The end of the text before `#open`. */
   #before = "";
   /** Characters before `#open`, from the beginning of the reply. */
   #base = 0;
@@ -25,22 +25,20 @@ export class ReplyText {
   #buffered: number | null = null;
   #lines = 0;
 
-  /** Characters written so far. */
   get length(): number {
     return this.#base + this.#open.length;
   }
 
-  /** Characters that were not taken. */
+  /** Characters not taken yet. */
   get waiting(): number {
     return this.#ready + this.#open.length;
   }
 
-  /** Line ends written so far. */
   get lines(): number {
     return this.#lines;
   }
 
-  /** The last characters written, whether they were taken or not. */
+  /** The last characters written, taken or not. */
   get end(): string {
     return this.#before + this.#open;
   }
@@ -59,7 +57,7 @@ export class ReplyText {
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) this.#lines++;
   }
 
-  /** Writes a text, a long one as a piece of its own. Nothing may be held then. */
+  /** Writes a text, a long one as a separate piece. Must not be called while text is held. */
   add(text: string | LongText): void {
     if (typeof text === "string") return this.write(text);
     this.#cut(this.#open.length);
@@ -70,7 +68,7 @@ export class ReplyText {
     this.#pieces.push(text);
   }
 
-  /** From `position` on nothing is taken until `release`; what is a piece already stays one. */
+  /** From `position` on nothing is taken until `release`; completed pieces are not affected. */
   hold(position: number): void {
     this.#buffered = position;
   }
@@ -79,24 +77,24 @@ export class ReplyText {
     this.#buffered = null;
   }
 
-  /** Says that the document may end here. */
+  /** Marks that the document may end here. */
   settle(): void {
     if (this.#open.length >= PIECE) this.#cut(this.#settled());
   }
 
-  /** All pieces that may be written by now; they are forgotten. */
+  /** Returns and removes all pieces that may be written now. */
   take(): readonly (string | LongText)[] {
     this.#cut(this.#settled());
     return this.#taken();
   }
 
-  /** All that was written and not taken. */
+  /** Returns and removes everything written and not taken. */
   takeAll(): readonly (string | LongText)[] {
     this.#cut(this.#open.length);
     return this.#taken();
   }
 
-  /** How much of `#open` may be taken: not what is held, nor the first half of a character. */
+  /** Characters of `#open` that may be taken: without held text, and without the first half of a surrogate pair. */
   #settled(): number {
     if (this.#buffered !== null) return Math.max(0, this.#buffered - this.#base);
     return endsInHalf(this.#open) ? this.#open.length - 1 : this.#open.length;

@@ -9,21 +9,22 @@ import { recordOf } from "../usage/record.ts";
 import type { TimedOptions } from "./options.ts";
 import type { ReadyRequest } from "./request.ts";
 
-/** A request that has ended. */
 export interface EndedRequest {
   readonly prepared: Pick<ReadyRequest, "request" | "model" | "warnings">;
   /** When it began: by the clock in milliseconds, and the date. */
   readonly begun: { readonly at: number; readonly date: Date };
-  /** What it used according to the provider; null if the provider did not say. */
+  /** What it used according to the provider; null if the provider did not report it. */
   readonly usage: Usage | null;
   readonly status: RequestStatus;
-  /** What the provider or the connection is to blame for. */
+  /** An error of the provider or the connection. */
   readonly error: ProviderError | null;
   /** Sentences about parts of the reply that are not in the document. */
   readonly losses: readonly string[];
 }
 
-/** Reports how a request ended; with the warnings of one that is not completed, which its end does not hold. */
+/**
+ * Reports how a request ended. If it is not completed, also reports its warnings, which the end event does not contain.
+ */
 export async function reportEnd(ended: EndedRequest, options: TimedOptions): Promise<void> {
   const { prepared, status, error, losses } = ended;
   const { emit, limits, usage } = options;
@@ -48,7 +49,7 @@ export async function reportEnd(ended: EndedRequest, options: TimedOptions): Pro
   });
 }
 
-/** The usage record of a request; null if the provider did not say what it used. */
+/** The usage record of a request; null if the provider did not report its usage. */
 function recordEnded(
   { prepared, begun, usage, status }: EndedRequest,
   { store, provider, settings, clock }: TimedOptions,
@@ -69,7 +70,7 @@ function recordEnded(
   });
 }
 
-/** A failure to record usage is reported, and does not cost a reply that was paid for. */
+/** A failure to record usage is reported, but does not discard a reply that was paid for. */
 async function keep(
   record: UsageRecord,
   { usage, emit }: Pick<TimedOptions, "usage" | "emit">,

@@ -1,4 +1,4 @@
-// Everything before the network: evaluate the document, find key and address, build the exact request.
+// Everything before the network: evaluates the document, finds key and address, builds the exact request.
 
 import { isTooLong } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -24,17 +24,17 @@ import type { Journal } from "../types.ts";
 
 export interface RequestOptions {
   readonly chat: Chat;
-  /** Absolute path of the document, or null when unsaved. */
+  /** Absolute path of the document, or null if unsaved. */
   readonly document: string | null;
   readonly settings: Settings;
   readonly environment: Environment;
   readonly provider: Provider;
   readonly tools: readonly OfferedTool[];
-  /** Tools whose result may be a single file reference. @default those of the program */
+  /** Tools whose result may be a single file reference. @default the built-in ones */
   readonly templatedTools?: readonly string[];
-  /** The keys that this run has found. @default each is looked up again */
+  /** Keys cached during this run. @default each is looked up again */
   readonly keys?: KeyMemory;
-  /** What the document's first block said. */
+  /** The evaluated frontmatter. */
   readonly frontmatter?: EvaluatedFrontmatter;
   /** The document's journal. @default nothing is remembered of files and earlier thinking */
   readonly journal?: Journal;
@@ -42,7 +42,7 @@ export interface RequestOptions {
   readonly isSent?: boolean;
   /** Whether the model's last turn is a reply that the provider paused and wants back. @default false */
   readonly resumes?: boolean;
-  /** What the provider refused in an earlier try. @default nothing */
+  /** Fallbacks to apply, after the provider rejected earlier attempts. @default none */
   readonly fallbacks?: ReadonlySet<RequestFallback>;
   /** The time of the request. @default now */
   readonly now?: Date;
@@ -54,29 +54,29 @@ export type Prepared =
     readonly kind: "ready";
     readonly request: ProviderRequest;
     readonly model: string;
-    /** Of severity warning only. */
+    /** Only warnings. */
     readonly diagnostics: readonly Diagnostic[];
     readonly warnings: readonly string[];
     /** The files whose content is in the request. */
     readonly files: readonly FileRead[];
-    /** The day that a generated system prompt in it names. */
+    /** The day named by a generated system prompt in the request. */
     readonly day?: string;
   }
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "failed"; readonly problem: Problem };
 
-/** A request ready to send, for the sender. */
+/** A request ready to send, with what the sender needs. */
 export type ReadyRequest = Extract<Prepared, { kind: "ready" }> & {
-  /** What is to be remembered of its thinking; null where a provider does not look at that. */
+  /** Records its thinking; null if the provider does not check earlier thinking. */
   readonly log: ThinkingLog | null;
-  /** Whether a request without that may be made in its place, and would be another one. */
+  /** Whether applying a fallback is allowed, and would change the request. */
   readonly mayFallBack: (fallback: RequestFallback) => boolean;
 };
 
-/** The same, or what prevents it. */
+/** A request ready to send, or what prevents it. */
 export type Sendable = Exclude<Prepared, { kind: "ready" }> | ReadyRequest;
 
-/** Stands for the secret wherever a request is shown. */
+/** Replaces the secret wherever a request is shown. */
 const HIDDEN_SECRET = "[hidden]";
 
 /** Prepares the request that `send` posts, and remembers the files it was made from. */
@@ -92,8 +92,8 @@ export async function prepareRequest(options: RequestOptions): Promise<Sendable>
 }
 
 /**
- * The exact request that a send would make, for `send --dry-run`: body and address byte for byte, with
- * `HIDDEN_SECRET` in place of the key, which therefore need not exist.
+ * The exact request that a send would make, for `send --dry-run`: body and address byte for byte, with `HIDDEN_SECRET`
+ * in place of the key, which therefore need not exist.
  */
 export function dryRun(options: RequestOptions): Promise<Prepared> {
   return prepare(options, () => Promise.resolve(success(HIDDEN_SECRET)));
@@ -108,7 +108,7 @@ async function prepare(options: RequestOptions, secret: () => Promise<Outcome<st
   }
 }
 
-/** A document and its files are larger than a body can be. */
+/** The document and its files together exceed the maximum body size. */
 const TOO_LARGE: Problem = {
   code: "request-too-large",
   message: "The request would be larger than 512 MB, the most that can be sent.",
@@ -172,17 +172,17 @@ async function assemble(options: RequestOptions, secret: () => Promise<Outcome<s
   };
 }
 
-/** What keeps a request from being made that would say nothing new; `silent`: nothing of the person's comes last. */
+/** Diagnostics that prevent a request without new content. `silent`: nothing of the user comes last. */
 function nothingNew(chat: Chat, prompt: Prompt, silent: boolean): readonly Diagnostic[] {
   if (prompt.history.length === 0) return [EMPTY];
-  // A blocked message is empty because of an error that is reported already.
+  // A blocked message is empty because of an error that is already reported.
   return nothingToSend(chat) || (!prompt.blocked && silent) ? [unsaid(chat)] : [];
 }
 
 /** Tokens below which no provider caches a prompt. */
 const LEAST_CACHEABLE = 1024;
 
-/** What losing the provider's cache costs; null when it is asked to keep none. */
+/** What losing the provider's cache costs; null if caching is turned off. */
 function cacheFacts(provider: string, name: string, settings: Settings, day: string): CacheFacts | null {
   if (resolveParameters(settings, provider).cacheRetention === "none") return null;
   const model = findModel(provider, name, settings);
@@ -190,7 +190,7 @@ function cacheFacts(provider: string, name: string, settings: Settings, day: str
   return { least, prices: model === null ? null : pricesAt(model, day, 0) };
 }
 
-/** What settings lack for a request to a provider; null when nothing. */
+/** What settings lack for a request to a provider; null if nothing. */
 function missing(provider: Provider, settings: Settings): Problem | null {
   if ((settings.model ?? provider.defaultModel) !== null) return provider.obstacle?.(settings) ?? null;
   return {
@@ -200,7 +200,7 @@ function missing(provider: Provider, settings: Settings): Problem | null {
   };
 }
 
-/** Who would be heard last in a request; a part that is blank is not sent, nor a result that no call has the id of. */
+/** Who speaks last in the request. Blank parts, and results without a matching call, are not sent and do not count. */
 function endOf({ history }: Prompt): "person" | "model" | "nothing" {
   const calls = new Set(
     history.flatMap(({ parts }) => parts.flatMap((part) => part.kind === "tool_use" ? [part.id] : [])),
@@ -222,7 +222,7 @@ const EMPTY: Diagnostic = {
   message: "The document has no @You: or @Assistant: message, so there is nothing to send.",
 };
 
-/** Stops a request that would only repeat what was answered already. */
+/** Prevents a request that would only repeat what was already answered. */
 function unsaid(chat: Chat): Diagnostic {
   const line = chat.turns.findLast(({ role }) => role === "You")?.place.start;
   return {

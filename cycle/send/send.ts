@@ -1,4 +1,4 @@
-// Asks the provider, again where that may help, until a reply is in the document.
+// Asks the provider, with retries and fallbacks, until a reply is in the document.
 
 import { success } from "../../base/problem.ts";
 import type { Diagnostic } from "../../parser/types.ts";
@@ -16,28 +16,27 @@ import type { SendOptions, TimedOptions } from "./options.ts";
 import { prepareRequest, type ReadyRequest } from "./request.ts";
 import { type MayAgain, Sending, type SendingParts } from "./sending.ts";
 
-/** How often one request is made again without something that the provider refused. */
+/** Maximum fallbacks for one request. */
 const MOST_FALLBACKS = 2;
 
 /**
  * Creates the function that sends the current document and writes the reply.
- *
- * A send that fails before any content leaves the document byte-identical. Warnings of a completed send are in
- * its outcome; those of any other are given as notices.
+ * A send that fails before any content leaves the document byte-identical. Warnings of a completed send are in its
+ * outcome; those of any other are reported as notices.
  */
 export function createSend(options: SendOptions): Send {
   const sends = new Sends(options);
   return (signal, { byPerson } = { byPerson: true }) => sends.send(signal, byPerson);
 }
 
-/** The sends of one run, which learn from each other. */
+/** The sends of one run. They share what the provider rejected and what was reported. */
 class Sends {
   readonly #options: TimedOptions;
   readonly #limiter: RequestLimiter;
   readonly #keys: KeyMemory;
-  /** Messages about the document and the settings, each reported once in a run. */
+  /** Messages about the document and the settings, each reported once per run. */
   readonly #reported = new Set<string>();
-  /** What the provider refused for this model or at this address: it will refuse it again. */
+  /** What the provider rejected for this model or at this address, and will reject again. */
   readonly #refused = new Set<RequestFallback>();
 
   constructor(options: SendOptions) {
@@ -68,7 +67,7 @@ class Sends {
       } else if (outcome.kind === "refused") {
         fallbackCount++;
         fallbacks.add(outcome.fallback);
-        // Thinking that comes from now on is none that was refused.
+        // Not remembered for earlier thinking: thinking received from now on was not rejected.
         if (outcome.fallback !== "earlier-thinking") this.#refused.add(outcome.fallback);
         reported.push(...outcome.warnings);
       } else return outcome;
@@ -108,7 +107,7 @@ class Sends {
     return outcome;
   }
 
-  /** Makes a request when its turn has come, over a network that is opened for it. */
+  /** Makes a request once the limiter admits it, over a network opened for it. */
   async #overNetwork(signal: AbortSignal, parts: Omit<SendingParts, "network">): Promise<RequestEnd> {
     const { settings, environment, provider, clock } = this.#options;
     const { url } = parts.prepared.request;
@@ -128,7 +127,7 @@ class Sends {
     }
   }
 
-  /** Tells what is wrong with the document, errors first. */
+  /** Reports the problems of the document, errors first. */
   #tellFindings(diagnostics: readonly Diagnostic[]): void {
     for (const severity of ["error", "warning"]) {
       for (const diagnostic of diagnostics) {
@@ -144,10 +143,10 @@ class Sends {
   }
 }
 
-/** The code of an error about the key: one that was made for a time may have ended before it. */
+/** Code of an error about the key: a temporary one may have expired early. */
 const KEY_REFUSED = "provider-authentication";
 
-/** What limits go by of a request that is ready to go. */
+/** What the limits need to know of a request. */
 function upcoming(
   { request, model }: ReadyRequest,
   { provider: { name: provider }, settings, clock }: TimedOptions,
@@ -158,7 +157,7 @@ function upcoming(
   return { provider, model, rough, window: known?.context ?? null, prices };
 }
 
-/** Makes a request, and again while the provider cannot answer and nothing of a reply has come. */
+/** Makes a request, and repeats it while the provider cannot answer and no part of a reply has arrived. */
 async function sendPatiently(
   { emit, retry = true, clock }: TimedOptions,
   { enter, begin }: {
@@ -167,7 +166,7 @@ async function sendPatiently(
   },
   signal: AbortSignal,
 ): Promise<RequestEnd> {
-  // Waiting for a turn does not count as waiting for the provider.
+  // Waiting for the limiter does not count as waiting for the provider.
   let patience: Patience | null = null;
   for (;;) {
     const place = await enter();
@@ -192,19 +191,19 @@ async function sendPatiently(
   }
 }
 
-/** Whether the provider got more than it takes at the moment; a limit that is used up for good is another matter. */
+/** Whether the provider has too many requests at the moment; a permanently exhausted quota is not such a case. */
 function isTooMany({ code, retry }: ProviderError): boolean {
   return code === "provider-rate-limit" && retry !== undefined;
 }
 
-/** What one try of a request may and must do. */
+/** The parameters of one attempt of a request. */
 interface Attempt {
   readonly fallbacks: ReadonlySet<RequestFallback>;
-  /** The model's last turn is a reply that the provider paused. */
+  /** Whether the model's last turn is a reply that the provider paused. */
   readonly resumes: boolean;
   readonly may: MayAgain;
-  /** What earlier tries have to tell; taken by this one. */
+  /** Warnings of earlier attempts; this one takes them over. */
   readonly reported: string[];
-  /** Whether a person asks for this very request. */
+  /** Whether the user asks for this very request. */
   readonly byPerson: boolean;
 }

@@ -1,4 +1,4 @@
-// One request and its reply, which comes into the document as it streams.
+// One request and its reply, which is written into the document as it streams.
 
 import { quickHash } from "../../base/hash.ts";
 import { thrownText } from "../../base/problem.ts";
@@ -22,25 +22,23 @@ import { silentCut } from "./silent_cut.ts";
 import { describeFallback } from "./thinking/notices.ts";
 import { UnfinishedCalls } from "./unfinished_calls.ts";
 
-/** Characters of a reply that may wait to be written before no more is read. */
+/** Characters of a reply that may wait to be written before reading pauses. */
 const MOST_WAITING = 1 << 18;
 
-/** Whether a request may be made once more: without what the provider refused, or to go on with a reply it paused. */
+/** Whether a request may be repeated: with a fallback, or to continue a reply that the provider paused. */
 export interface MayAgain {
   readonly fallBack: boolean;
   readonly resume: boolean;
 }
 
-/** What one request is made with. */
 export interface SendingParts {
   readonly prepared: ReadyRequest;
   readonly tools: readonly OfferedTool[];
   readonly may: MayAgain;
-  /** Null where the caller makes the requests. */
+  /** Null if the caller makes the requests. */
   readonly network: Network | null;
 }
 
-/** One request and its reply. */
 export class Sending {
   readonly #options: TimedOptions;
   readonly #prepared: SendingParts["prepared"];
@@ -54,15 +52,15 @@ export class Sending {
   #stop: StopEffect | null = null;
   /** Notices from the reader. */
   readonly #notices: string[] = [];
-  /** What has to be remembered of the reply. */
+  /** Values to remember with the reply. */
   readonly #notes = new Map<string, string>();
   /** The first line of the stream that could not be read, and how many there were. */
   #lost: { readonly line: string; count: number } | null = null;
   #error: ProviderError | null = null;
   readonly #may: MayAgain;
-  /** Whether any content came: the provider has begun to answer, and to charge for it. */
+  /** Whether any content arrived: the provider has begun to answer, and to charge for it. */
   #received = false;
-  /** The server leaves out what does not fit its window, and says nothing. */
+  /** Whether the server silently drops what does not fit its window. */
   #trims = false;
 
   constructor(options: TimedOptions, { prepared, tools, may, network }: SendingParts) {
@@ -86,7 +84,7 @@ export class Sending {
     );
   }
 
-  /** Makes the request; what comes of the reply goes to the document on the way. */
+  /** Makes the request; the reply goes into the document meanwhile. */
   async exchange(signal: AbortSignal): Promise<Exchange> {
     const { settings, provider, emit } = this.#options;
     const { request, model } = this.#prepared;
@@ -109,19 +107,19 @@ export class Sending {
     });
   }
 
-  /** What is waited for when the reply comes faster than it can be written; undefined when it does not. */
+  /** What to wait for if the reply arrives faster than it can be written; undefined if it does not. */
   #room(): Promise<void> | undefined {
     const waits = this.#options.stream !== false && this.#writer.waiting > MOST_WAITING;
     return waits ? this.#commits.catchUp() : undefined;
   }
 
-  /** Why nothing at all came of the reply; null when something did, or the person stopped it. */
+  /** Why no part of the reply arrived; null if something did, or the user stopped it. */
   receivedNothing(exchange: Exchange): ProviderError | null {
     if (exchange.kind === "cancelled" || this.#received || this.#stop !== null) return null;
     return this.#error ?? this.#failure(exchange);
   }
 
-  /** Ends the reply in the document; `tried` is what else there is to say about an error. */
+  /** Ends the reply in the document; `tried` is an additional sentence for an error. */
   async end(exchange: Exchange, tried: string | null = null): Promise<RequestEnd> {
     if (this.#writer.begun) {
       this.#notices.push(...await this.#prepared.log?.finish(this.#options.journal) ?? []);
@@ -138,7 +136,7 @@ export class Sending {
       },
     );
     const problem = await this.#commits.finish((answered) => this.#writer.finish(sent, answered));
-    // A document that could not take the end does not say how the reply ended.
+    // If writing the end failed, the document does not show how the reply ended.
     if (problem === null) await this.#unfinished.end();
     const end: RequestEnd = problem === null ? sent : { kind: "failed", problem };
     await reportEnd({
@@ -166,14 +164,14 @@ export class Sending {
     return this.#reader.closed ? "stop" : "more";
   }
 
-  /** A line was lost: the open block is no longer whole. Reported once for all lines. */
+  /** A line was lost, so the open block is incomplete. Reported once for all lines. */
   #unreadable(data: string): void {
     this.#reader.damaged();
     this.#lost ??= { line: data, count: 0 };
     this.#lost.count++;
   }
 
-  /** What the provider refused of a request that brought nothing, where another try can do without. */
+  /** The fallback for a request that the provider rejected; null if none applies or part of a reply arrived. */
   refused(exchange: Exchange): Extract<RequestEnd, { kind: "refused" }> | null {
     if (!this.#may.fallBack) return null;
     if (exchange.kind === "cancelled" || this.#writer.begun || this.#stop !== null) return null;
@@ -184,7 +182,7 @@ export class Sending {
     return { kind: "refused", fallback, warnings: [...this.#prepared.warnings, notice] };
   }
 
-  /** Nothing but the quality of later replies depends on them, so that a state folder that takes nothing stops nothing. */
+  /** Only the quality of later replies depends on notes, so failing to store them stops nothing. */
   async #keepNotes(): Promise<void> {
     const { journal } = this.#options;
     const known = journal?.thinking.notes;
@@ -211,14 +209,14 @@ export class Sending {
       const other = otherModel(this.#options.provider.name, this.#prepared.model, effect.model);
       if (other !== null) this.#notices.push(other);
     } else if (effect.kind !== "dropped") {
-      // A reply that thinks or writes a call has begun, whatever of it is in the document yet.
+      // A reply that thinks or writes a call has begun, even if the document contains nothing of it yet.
       this.#received = true;
       if (effect.kind === "progress") {
         const { block, name, characters } = effect;
         this.#options.emit({ event: "reply:progress", block, name, characters });
       }
     }
-    // The writer takes it.
+    // First, because the writer consumes the content.
     if (effect.kind === "thinking") {
       for (const text of shownThinking(effect.content)) this.#options.emit({ event: "thinking", text });
     }
@@ -227,20 +225,20 @@ export class Sending {
     return error;
   }
 
-  /** Passes on a text that was taken in, with the line on which it begins. */
+  /** Emits text that was written, with the line on which it begins. */
   #tell(text: string): void {
     const before = this.#writer.lines - (text.split("\n").length - 1);
     this.#options.emit({ event: "text", text, line: this.#commits.line + Math.max(0, before) });
   }
 
-  /** What of the request the server left out without a word. */
+  /** A warning if the server silently left out part of the request. */
   #cut(): readonly string[] {
     const read = this.#usage === null ? null : promptTokens(this.#usage);
     const cut = this.#trims ? silentCut(this.#prepared.request.body, read) : null;
     return cut === null ? [] : [cut];
   }
 
-  /** What of the reply is not in the document although it came. */
+  /** Parts of the reply that arrived but are not in the document. */
   #losses(): readonly string[] {
     if (this.#lost === null) return this.#notices;
     const { line, count } = this.#lost;
@@ -249,7 +247,7 @@ export class Sending {
     return [...this.#notices, `${lines} no JSON (${shown}), so something of the reply may be missing.`];
   }
 
-  /** The error of an exchange that brought no closing event. */
+  /** The error of an exchange without a closing event. */
   #failure(exchange: Exclude<Exchange, { kind: "cancelled" }>): ProviderError {
     return failureOf(exchange, this.#options.provider, this.#writer.begun);
   }

@@ -1,6 +1,7 @@
-// Whether a server read less than it was sent, and said nothing: some drop the beginning of what does not fit their window.
+// Detects servers that read less than they were sent: some silently drop the beginning of what does not fit their
+// window.
 
-/** Characters of one token, by far more than any text has on average; a text of blanks alone may have them. */
+/** Upper bound of characters per token, far above any average; only a text of blanks may reach it. */
 const MOST_CHARACTERS = 8;
 /** Shorter requests fit every window. */
 const LEAST_CHARACTERS = 8000;
@@ -9,10 +10,9 @@ const LEAST_CHARACTERS = 8000;
 const DATA = /"(?:data:[^",]*,)?[A-Za-z0-9+/]{1000,}={0,2}"/g;
 
 /**
- * A warning where such a server counted fewer tokens than the request must have had; else null.
- *
+ * A warning if such a server counted fewer tokens than the request must have had; else null.
  * @param body the request as JSON
- * @param read tokens of the request by the word of the server; null when it gave none
+ * @param read tokens of the request as the server reported them; null if it did not
  */
 export function silentCut(body: string, read: number | null): string | null {
   const characters = body.replace(DATA, "").length;

@@ -1,13 +1,12 @@
-// Records which calls of a reply are in the document before the reply has ended: after a kill, calls of an unfinished reply
-// must wait for the person.
+// Records which calls of a reply are in the document before the reply has ended: after a kill, calls of an unfinished
+// reply must wait for the user.
 
 import { thrownText } from "../../base/problem.ts";
 import type { Emit, Journal } from "../types.ts";
 
-/** What is recorded of a reply. */
+/** The part of the journal used here. */
 type ReplyRecord = Pick<Journal, "recordUnfinished" | "recordFinished">;
 
-/** The calls of one reply. */
 export class UnfinishedCalls {
   readonly #journal: ReplyRecord | undefined;
   readonly #emit: Emit;
@@ -26,12 +25,12 @@ export class UnfinishedCalls {
     await this.#record((journal) => journal.recordUnfinished(news));
   }
 
-  /** The document shows how the reply ended. */
+  /** Records that the document shows how the reply ended. */
   async end(): Promise<void> {
     if (this.#noted.size > 0) await this.#record((journal) => journal.recordFinished([...this.#noted]));
   }
 
-  /** A failure is reported, and does not cost a reply that was paid for. */
+  /** A failure is reported, but does not discard a reply that was paid for. */
   async #record(use: (journal: ReplyRecord) => Promise<void>): Promise<void> {
     try {
       if (this.#journal !== undefined) await use(this.#journal);

@@ -1,4 +1,4 @@
-// The signed thinking of one request and its reply: what is left out, what came, and what is remembered of both.
+// Tracks the signed thinking of one request and its reply: what is left out, what was received, and what to remember.
 
 import { quickHashOf } from "../../../base/hash.ts";
 import { thrownText } from "../../../base/problem.ts";
@@ -17,14 +17,14 @@ import {
 } from "./preserved.ts";
 import { droppedNotices } from "./notices.ts";
 
-/** What was found out about earlier thinking before a request. */
+/** The evaluation of earlier thinking before a request. */
 export interface Preserved {
   readonly outline: Outline;
   readonly digests: Digests;
   readonly evaluation: ThinkingEvaluation;
 }
 
-/** Looks at the thinking that a request could hold; without a journal nothing is known of any. */
+/** Evaluates the thinking that a request could contain; without a journal nothing is known about any. */
 export function preserve(outline: Outline, journal: Journal | undefined): Preserved {
   const digests = digestsOf(outline);
   return {
@@ -34,14 +34,14 @@ export function preserve(outline: Outline, journal: Journal | undefined): Preser
   };
 }
 
-/** Follows a reply, and writes down at its end what the next request has to know. */
+/** Follows a reply, and records at its end what the next request has to know. */
 export class ThinkingLog {
-  /** Without the outline, which holds on to the texts of the conversation. */
+  /** Without the outline, which would keep the texts of the conversation in memory. */
   readonly #preserved: Pick<Preserved, "digests" | "evaluation"> & Pick<Outline, "mismatch">;
   readonly #model: string;
-  /** The thinking in the request, by its place in the body. */
+  /** The thinking in the request, by its path in the body. */
   readonly #sent: ReadonlyMap<string, ThinkingPart>;
-  /** Digests of the thinking that came, in order. */
+  /** Digests of the received thinking, in order. */
   readonly #received: { readonly key: string; readonly text: string }[] = [];
   readonly #dropped: DroppedThinking[] = [];
 
@@ -55,7 +55,6 @@ export class ThinkingLog {
     this.#sent = sent;
   }
 
-  /** Takes notice of an effect. */
   note(effect: Effect): void {
     if (effect.kind === "thinking" && effect.signature !== undefined) {
       const { content, signature } = effect;
@@ -67,7 +66,7 @@ export class ThinkingLog {
     } else if (effect.kind === "dropped") this.#dropped.push(...effect.dropped);
   }
 
-  /** Records what the reply showed; returns notices for the person. */
+  /** Records what the reply showed; returns notices for the user. */
   async finish(journal: Journal | undefined): Promise<readonly string[]> {
     const { unread } = journal?.thinking ?? NO_THINKING;
     const known = this.#dropped.flatMap(({ path, why }) => {
@@ -120,7 +119,7 @@ export class ThinkingLog {
     ];
   }
 
-  /** Keys of what the provider made the request do without: it is out for good as well. */
+  /** Keys of thinking that the provider's request builder left out: it stays out permanently as well. */
   #droppedKeys(): readonly string[] {
     const { digests, evaluation } = this.#preserved;
     const sent = new Set(this.#sent.values());

@@ -1,4 +1,4 @@
-// Notices about thinking of earlier replies that is not used any more, and about a lost cache.
+// Notices about earlier thinking that is no longer used, and about a lost cache.
 
 import { failure, type Problem } from "../../../base/problem.ts";
 import type {
@@ -13,15 +13,15 @@ import type { Prices } from "../../../providers/models/types.ts";
 import { roughTokens } from "./preserved.ts";
 import type { ThinkingEvaluation } from "./preserved.ts";
 
-/** What the provider caches, as far as losing it costs something; null if it caches nothing. */
+/** What losing the provider's cache costs. */
 export interface CacheFacts {
-  /** Tokens that a prompt must have to be kept. */
+  /** Minimum tokens of a cached prompt. */
   readonly least: number;
-  /** Null when no price is known. */
+  /** Null if no price is known. */
   readonly prices: Prices | null;
 }
 
-/** What is to be said of earlier thinking before a request: what it lost, and what the model cannot read. */
+/** Notices about earlier thinking before a request: what was lost, and what the model cannot read. */
 export function earlierNotices(
   { outline, evaluation }: { readonly outline: Outline; readonly evaluation: ThinkingEvaluation },
   model: string,
@@ -32,7 +32,7 @@ export function earlierNotices(
   return [...(change === null ? [] : [change]), ...droppedNotices(unread, model)];
 }
 
-/** One sentence about what a change of earlier text costs, or null when it costs nothing. */
+/** One sentence about what a change of earlier text costs, or null if it costs nothing. */
 export function changeNotice(
   outline: Outline,
   evaluation: ThinkingEvaluation,
@@ -52,7 +52,7 @@ export function changeNotice(
   return `What was sent before has changed (first change: ${placeOf(outline.pieces[changed]!)}); ${cost}.`;
 }
 
-/** Why nothing is sent, for a person who wants no thinking to be lost. */
+/** Why nothing is sent, if the settings do not allow losing thinking. */
 export function mismatchProblem(outline: Outline, evaluation: ThinkingEvaluation): Problem {
   const { lost } = evaluation;
   return failure(
@@ -63,7 +63,7 @@ export function mismatchProblem(outline: Outline, evaluation: ThinkingEvaluation
   ).problem;
 }
 
-/** One sentence for each reason for which the provider passed over thinking. */
+/** One sentence for each reason for which the provider ignored thinking. */
 export function droppedNotices(
   dropped: readonly { readonly part: ThinkingPart; readonly why: DroppedThinking["why"] }[],
   model: string,
@@ -90,7 +90,7 @@ export function droppedNotices(
   ];
 }
 
-/** That a request is made again, and what it does without. */
+/** Says that a request is repeated, and what is left out of it. */
 export function describeFallback(fallback: RequestFallback, error: ProviderError, provider: string): string {
   const without: Readonly<Record<RequestFallback, string>> = {
     "earlier-thinking": "the thinking of earlier replies, which is left out from now on",

@@ -1,23 +1,24 @@
-// Which thinking of earlier replies still counts, by digests, before anything is sent.
+// Decides which thinking of earlier replies is still valid, by digests, before anything is sent.
 //
-// Signed thinking belongs to what stood before it when it was made: tools, system prompt, every message. When that has
-// changed, the provider refuses the request or drops the thinking and all that comes after it. So what no longer counts
-// is left out from the first such block on, the whole of an open loop of calls with it, and stays out for good: putting
-// it back would spoil the thinking that was made without it. What nothing is known of goes out, and the provider decides.
+// Signed thinking belongs to what preceded it when it was made: tools, system prompt, every message. If that has
+// changed, the provider rejects the request or drops the thinking and all that follows it. So invalid thinking is left
+// out from the first such block on, together with the whole of an open loop of calls, and stays out permanently:
+// restoring it would invalidate the thinking that was made without it. Thinking without a record is sent, and the
+// provider decides.
 
 import { quickHash } from "../../../base/hash.ts";
 import type { Outline, PrefixPiece, ThinkingPart } from "../../../providers/types.ts";
 import type { ThinkingEntry, ThinkingState } from "../../types.ts";
 
-/** An outline in digests. */
+/** Digests of an outline. */
 export interface Digests {
-  /** Of each piece. */
+  /** One per piece. */
   readonly pieces: readonly string[];
   /** Of all pieces before each, and of all at the end. */
   readonly prefixes: readonly string[];
   readonly thinking: readonly {
     readonly part: ThinkingPart;
-    /** The piece that it is in. */
+    /** Index of the piece that contains it. */
     readonly piece: number;
     readonly key: string;
     readonly text: string;
@@ -27,27 +28,26 @@ export interface Digests {
 /** What is left out of a request, and why. */
 export interface ThinkingEvaluation {
   readonly leftOut: ReadonlySet<ThinkingPart>;
-  /** What was left out by this judgement and not before, in order. */
+  /** What this evaluation left out in addition, in order. */
   readonly lost: readonly ThinkingPart[];
   /** Keys that are left out from now on. */
   readonly stale: readonly string[];
-  /** The first piece that is not what it was in the last request; null when none is, or nothing is known. */
+  /** Index of the first piece that differs from the last request; null if none does, or nothing is known. */
   readonly changed: number | null;
   /** Thinking that is sent although the model cannot read it, and that was not reported yet. */
   readonly unread: readonly { readonly part: ThinkingPart; readonly key: string }[];
 }
 
-/** The key of a block of thinking: a digest of its signature, which is unique. */
+/** The key of a thinking block: a digest of its signature, which is unique. */
 export function keyOf(part: Pick<ThinkingPart, "content" | "signature" | "redacted">): string {
   return quickHash(part.redacted ? `redacted ${part.content}` : part.signature?.value ?? "");
 }
 
-/** The digest of a block's text, which its signature vouches for. */
+/** The digest of a block's text, which its signature covers. */
 export function textOf(part: Pick<ThinkingPart, "content">): string {
   return quickHash(part.content);
 }
 
-/** Reads an outline into digests. */
 export function digestsOf(outline: Outline): Digests {
   const pieces: string[] = [];
   const prefixes = [quickHash("")];
@@ -55,7 +55,7 @@ export function digestsOf(outline: Outline): Digests {
     const piece = quickHash(text);
     const before = prefixes.at(-1)!;
     pieces.push(piece);
-    // What is sent for its thinking only is no part of what later thinking belongs to.
+    // A piece sent only for its thinking does not count for later thinking.
     prefixes.push(text === "" ? before : quickHash(before + piece));
   }
   const thinking = outline.pieces.flatMap((piece, index) =>
@@ -64,7 +64,7 @@ export function digestsOf(outline: Outline): Digests {
   return { pieces, prefixes, thinking };
 }
 
-/** Decides what is sent of the thinking in a document. */
+/** Decides which thinking of a document is sent. */
 export function evaluateThinking(
   outline: Outline,
   digests: Digests,
@@ -92,7 +92,7 @@ export function evaluateThinking(
   };
 }
 
-/** The first block that does not fit any more and was not left out before; Infinity when all do. */
+/** Index of the first block that is no longer valid and was not left out before; Infinity if all are valid. */
 function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: ThinkingState): number {
   let before: string | null = null;
   for (const [index, { key, text, piece }] of thinking.entries()) {
@@ -100,10 +100,10 @@ function firstStale(outline: Outline, { thinking, prefixes }: Digests, state: Th
     const record = state.records.get(key);
     if (record !== undefined) {
       if (record.text !== text) return index;
-      // Without a prefix: made by a model that does not look at it.
+      // No prefix: the model that made it does not check that.
       if (record.prefix !== null && (outline.mismatch === "drop" || outline.mismatch === "error")) {
         if (record.prefix !== prefixes[piece]) return index;
-        // Thinking may be missing from the start of the run; any other gap spoils what comes after it.
+        // Thinking may be missing from the start of the run; any other gap invalidates what follows it.
         if (before !== null && record.before !== before) return index;
       }
     }
@@ -117,7 +117,7 @@ function firstChange(pieces: readonly string[], sent: readonly string[]): number
   return at < 0 ? null : at;
 }
 
-/** What to remember of the pieces of a request, given those of the one before; null when nothing is new. */
+/** The entry that records the pieces of a request, relative to the one before; null if nothing changed. */
 export function sentEntry(pieces: readonly string[], sent: readonly string[]): ThinkingEntry | null {
   const same = pieces.findIndex((piece, index) => piece !== sent[index]);
   const from = same < 0 ? pieces.length : same;
@@ -126,7 +126,7 @@ export function sentEntry(pieces: readonly string[], sent: readonly string[]): T
     : { kind: "sent", from, pieces: pieces.slice(from) };
 }
 
-/** A rough count of a piece's tokens, enough to say how much is lost. */
+/** A rough token count of pieces, precise enough to say how much is lost. */
 export function roughTokens(pieces: readonly PrefixPiece[]): number {
   return Math.round(pieces.reduce((sum, { text }) => sum + text.length, 0) / 4);
 }
