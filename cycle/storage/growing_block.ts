@@ -1,4 +1,4 @@
-// A block that grows at one place of a document while others save it: a reply that streams in.
+// A block that grows at one place of a document while others save it, such as a streamed reply.
 
 import { concat } from "../../base/bytes.ts";
 import { LongText } from "../../base/text/long_text.ts";
@@ -22,12 +22,12 @@ export interface GrowingText {
   readonly block: BlockPlace;
 }
 
-/** Where text goes that is put in exactly where a block starts: above it, or into it. */
+/** Where text inserted exactly at the start of a block goes: above it, or into it. */
 export type AtStart = "above" | "into";
 
 /**
- * The range of a block after edits. Text put in exactly at its end is below it; what is taken away across a border
- * leaves the border where it was cut.
+ * The range of a block after edits. Text inserted exactly at its end is below it; a deletion across a border moves the
+ * border to the cut.
  */
 export function shifted({ start, end }: BlockPlace, edits: readonly Edit[], atStart: AtStart): BlockPlace {
   let [first, last] = [start, end];
@@ -42,7 +42,7 @@ export function shifted({ start, end }: BlockPlace, edits: readonly Edit[], atSt
   return { start: Math.min(first, last), end: last };
 }
 
-/** The document with pieces added to a block that ends at byte `end`; they replace `replace` bytes before it. */
+/** The document with pieces appended to a block that ends at byte `end`; they replace `replace` bytes before it. */
 export function grow(chat: Chat, end: number, replace: number, pieces: readonly Piece[]): Chat {
   let grown = chat;
   let from = end - replace;
@@ -59,7 +59,7 @@ export function grow(chat: Chat, end: number, replace: number, pieces: readonly 
     if (typeof piece === "string") edits.push({ from: edits.length === 0 ? from : to, to, insert: piece });
     else {
       apply();
-      // What was taken goes in before more is taken, so that a long piece does not lie in memory twice.
+      // Inserts what was taken before taking more, so that a long piece is not in memory twice.
       for (const insert of linesTogether(bytesOf(piece))) {
         edits.push({ from, to, insert });
         apply();
@@ -75,12 +75,12 @@ function* bytesOf(piece: Iterable<string>): Generator<Uint8Array> {
   else for (const part of piece) yield new TextEncoder().encode(part);
 }
 
-/** Bytes of a long line that go in together: it is copied each time that it grows. */
+/** Bytes of a long line that are inserted together: the line is copied each time it grows. */
 const TOGETHER = 1 << 22;
 
 const LF = 0x0a;
 
-/** The parts of a piece as they are where a line ends with them, and others together. */
+/** The parts of a piece, joined until a line ends or `TOGETHER` is reached. */
 function* linesTogether(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   let open: Uint8Array[] = [];
   let length = 0;
@@ -96,17 +96,16 @@ function* linesTogether(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
 }
 
 export interface Grown extends GrowingText {
-  /** False when statuses or settings were changed: then the run must not go on automatically. */
+  /** False if statuses or settings changed: the run must not continue automatically. */
   readonly sameAuthority: boolean;
 }
 
 /**
- * Merges a foreign text with a block that grew: `ours` is the document with all of the block there is by now, `unfinished`
- * whether its last line goes on later.
- *
- * Their text may hold the block as far as it was written at any earlier moment, or not at all; what it lacks was not
- * there when they read the file. All their lines stay, the block goes where it began, and what they wrote below it comes
- * after it, as does a line that they made of the one that goes on. Answers null when theirs is no text, or too different.
+ * Merges a foreign text with a block that grew: `ours` is the document with the whole block so far, `unfinished`
+ * whether its last line will continue.
+ * Their text may contain the block as it was at any earlier moment, or not at all; what it lacks was not there when
+ * they read the file. All their lines stay and the block goes where it began. What they wrote below it follows it, and
+ * so does a line that they made from the unfinished one. Returns null if theirs is not text, or too different.
  */
 export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: boolean): Grown | null {
   if (checkText(theirs, "") !== null) return null;
@@ -116,7 +115,8 @@ export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: 
   if (base === null) return null;
   const { hunks, seen, part } = base;
   const end = known.from + seen;
-  // A line that goes on and is changed is no part of any text that theirs is near to; should it be, nobody can tell more.
+  // A changed unfinished line is part of no text that theirs is close to. If it is in one after all, the change cannot
+  // be placed.
   if (part && hunks.some(({ from, to }) => from <= end && end < to)) return null;
   const head = part ? theirIndex(hunks, end) : cutAt(hunks, end);
   const rest = known.lines.slice(end, known.to);
@@ -130,7 +130,7 @@ export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: 
   };
 }
 
-/** The text that theirs most likely started from: `known` with all of its block, with a part of it, or without it. */
+/** The text that theirs most likely started from: `known` with the whole block, a part of it, or without it. */
 export function startedFrom(known: GrowingText, theirs: Uint8Array): Uint8Array {
   const base = nearestBase(asLines(known), splitLines(theirs), false);
   return base === null ? known.text : joinLines(base.lines);
@@ -141,7 +141,7 @@ function placeOf(lines: readonly string[], from: number, to: number): BlockPlace
   return { start: bytes(from), end: bytes(to) };
 }
 
-/** A text as lines: the block from the line `from` up to the line before `to`. */
+/** A text as lines, with the block in lines `from` (inclusive) to `to` (exclusive). */
 interface BlockLines {
   readonly lines: readonly string[];
   readonly from: number;
@@ -156,13 +156,13 @@ function asLines({ text, block }: GrowingText): BlockLines {
   };
 }
 
-/** How much of the block somebody had seen: so many whole lines, and the beginning of one more, or nothing of it. */
+/** How much of the block another writer had seen: `seen` whole lines, and the beginning of one more. */
 interface Seen {
   readonly seen: number;
   readonly beginning: string | null;
 }
 
-/** A text they may have started from. With `part` the line behind the `seen` ones is there, but only its beginning. */
+/** A text they may have started from. With `part`, it also has the beginning of the line after the `seen` ones. */
 interface Base {
   readonly lines: readonly string[];
   readonly seen: number;
@@ -170,7 +170,7 @@ interface Base {
   readonly hunks: readonly Hunk[];
 }
 
-/** Of the texts with more or less of the block in them the one that theirs is nearest to. */
+/** The text closest to theirs among those with more or less of the block in them. */
 function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: boolean): Base | null {
   let best: Base | null = null;
   let least = Infinity;
@@ -189,7 +189,7 @@ function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: b
     ];
     const hunks = difference(lines, theirs);
     if (hunks === null) continue;
-    // Whoever kept a part of the block kept its first line, which says whose it is.
+    // A writer who kept part of the block kept its first line, which tells whose block it is.
     const first = known.lines.findIndex((line, at) => at >= known.from && lineKey(line) !== "");
     if (seen > 0 && hunks.some(({ from, to }) => from <= first && first < to)) continue;
     const far = changedText(lines, hunks);
@@ -200,7 +200,7 @@ function nearestBase(known: BlockLines, theirs: readonly string[], unfinished: b
   return best;
 }
 
-/** How many lines differ, blank ones apart: those are alike everywhere. */
+/** Number of different lines, ignoring blank ones, which are the same everywhere. */
 function changedText(lines: readonly string[], hunks: readonly Hunk[]): number {
   const texts = (some: readonly string[]) => some.filter((line) => lineKey(line) !== "").length;
   return hunks.reduce(
@@ -209,11 +209,11 @@ function changedText(lines: readonly string[], hunks: readonly Hunk[]): number {
   );
 }
 
-/** Lines of theirs that are looked at for the beginning of a line of the block, from the end. */
+/** Number of their last lines that are compared with beginnings of lines of the block. */
 const MAX_COMPARED = 300;
 const MAX_BEGINNINGS = 6;
 
-/** Moments at which a line of the block had only just begun, for every line of theirs that is such a beginning. */
+/** Moments at which a line of the block had only just begun, one for each of their lines that is such a beginning. */
 function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
   for (const line of theirs.slice(-MAX_COMPARED).reverse()) {
@@ -226,7 +226,7 @@ function beginnings(known: BlockLines, theirs: readonly string[]): Seen[] {
   return found;
 }
 
-/** What their text suggests that they had seen: up to the last line that is still there, and as one piece. */
+/** What their text suggests they had seen: up to the last line that is still there, and the longest contiguous part. */
 function seenParts(known: BlockLines, theirs: readonly string[]): Seen[] {
   const found: Seen[] = [];
   const add = (seen: number, next: string | undefined) => {
@@ -244,7 +244,7 @@ function seenParts(known: BlockLines, theirs: readonly string[]): Seen[] {
   return found;
 }
 
-/** The last line of the block that is not blank and that their text still has; the one before the block when none is. */
+/** The last non-blank line of the block that their text still has; if none, the line before the block. */
 function lastSurvivor(known: BlockLines, hunks: readonly Hunk[]): number {
   for (let at = known.to - 1; at >= known.from; at--) {
     if (lineKey(known.lines[at]!) === "") continue;
@@ -253,7 +253,7 @@ function lastSurvivor(known: BlockLines, hunks: readonly Hunk[]): number {
   return known.from - 1;
 }
 
-/** The longest beginning of the block that is in theirs in one piece, and the line after it there. */
+/** The longest beginning of the block that is contiguous in theirs, and the line after it there. */
 function longestRun(
   known: BlockLines,
   theirs: readonly string[],
@@ -271,7 +271,7 @@ function longestRun(
   return runs.sort((a, b) => b.seen - a.seen).slice(0, 1);
 }
 
-/** Whether a line is only the beginning of another. */
+/** Whether a line is a proper prefix of another. */
 function isBeginningOf(line: string, whole: string): boolean {
   const key = lineKey(line);
   return key !== "" && key !== lineKey(whole) && whole.startsWith(key);
@@ -284,8 +284,8 @@ function theirIndex(hunks: readonly Hunk[], at: number): number {
 }
 
 /**
- * Where theirs is to be cut so that what stands before the line `at` of the base stays before the cut. Of lines that took
- * the place of others up to there as many stay; all more, and all that was put in there, comes behind.
+ * Where to cut theirs so that everything before line `at` of the base stays before the cut. Of replacement lines across
+ * that border, as many as they replace stay before it; the others, and insertions there, follow.
  */
 function cutAt(hunks: readonly Hunk[], at: number): number {
   let cut = at;

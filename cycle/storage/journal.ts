@@ -1,5 +1,5 @@
-// What one document's runs remember outside of it: who approved what, what was started, what was overwritten, which
-// content of other files was sent.
+// The journal of one document's runs: who approved what, what was started, what was overwritten, which content of other
+// files was sent.
 
 import { createFile, isMissing, replaceSmallFile, writeAll } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -19,12 +19,12 @@ import type {
 import { type JournalEntry, JournalState, readEntries } from "./journal_entries.ts";
 import { documentKey, stateFolder, timestamp } from "./state_files.ts";
 
-/** Journals larger than this are rewritten without what is over. */
+/** Journals larger than this are compacted. */
 const COMPACT_BYTES = 256 * 1024;
 
 /**
- * The journal of the document at `path`, or one that ends with the process when it is null (unsaved). Opening only reads:
- * folder and file are made, and a large file is rewritten, when there is something to record.
+ * Opens the journal of the document at `path`, or one in memory if it is null (unsaved). Opening only reads: the first
+ * record creates folder and file, and compacts a large file.
  */
 export async function openJournal(options: {
   readonly environment: Environment;
@@ -47,7 +47,7 @@ export async function openJournal(options: {
   }
 }
 
-/** A journal of one process; with a file, every entry is in it before the promise settles. */
+/** A journal for one process; with a file, every entry is in it before the promise settles. */
 export class RunJournal implements Journal {
   readonly #environment: Environment;
   readonly #key: string;
@@ -55,7 +55,7 @@ export class RunJournal implements Journal {
   readonly #state: JournalState;
   /** Calls about which this run recorded something. */
   readonly #here = new Set<string>();
-  /** The file is to be rewritten before the next record. */
+  /** Whether to compact the file before the next record. */
   #overgrown: boolean;
 
   constructor(
@@ -166,7 +166,7 @@ export class RunJournal implements Journal {
   async #keep(kind: "body" | "result", id: string, body: string): Promise<string> {
     const folder = `${stateFolder(this.#environment)}/bodies`;
     Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Ids come from a model: nothing of them may reach the folder structure.
+    // Ids come from a model: they must not affect the folder structure.
     const name = id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
     const unique = crypto.randomUUID().slice(0, 8);
     const path = `${folder}/${this.#key}-${name}-${timestamp(new Date())}-${unique}.txt`;
@@ -175,11 +175,11 @@ export class RunJournal implements Journal {
     return path;
   }
 
-  /** Survives the program immediately; the machine too, if it is to last. */
+  /** Entries survive the end of the program; with `lasting` also a crash of the machine. */
   async #record(entries: readonly JournalEntry[], { lasting = true } = {}): Promise<void> {
     for (const entry of entries) this.#state.apply(entry);
     if (this.#file === null) return;
-    // Read again: a filter of the same document may have recorded something since.
+    // Read again: a filter run on the same document may have recorded something since.
     if (this.#overgrown) await compact(this.#file, readEntries(readIfThere(this.#file)));
     this.#overgrown = false;
     const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
@@ -190,7 +190,7 @@ export class RunJournal implements Journal {
   }
 }
 
-/** Opens a file to write at its end; made with its folder where it is not there. */
+/** Opens a file for appending; creates it with its folder if missing. */
 function openToAppend(path: string): Deno.FsFile {
   const options = { create: true, append: true, read: true, mode: 0o600 };
   try {
@@ -202,7 +202,7 @@ function openToAppend(path: string): Deno.FsFile {
   }
 }
 
-/** A crash may have left half a line; it must not swallow the next one. */
+/** A crash may have left a partial line; the next entry must not be appended to it. */
 async function newLineIfTorn(file: Deno.FsFile, size: number): Promise<string> {
   if (size === 0) return "";
   const last = new Uint8Array(1);
@@ -211,7 +211,7 @@ async function newLineIfTorn(file: Deno.FsFile, size: number): Promise<string> {
   return last[0] === 10 ? "" : "\n";
 }
 
-/** Rewrites a journal without what is over. */
+/** Rewrites a journal without obsolete entries. */
 async function compact(file: string, entries: readonly JournalEntry[]): Promise<void> {
   const lines = new JournalState(entries).entries().map((entry) => JSON.stringify(entry) + "\n");
   await replaceSmallFile(file, new TextEncoder().encode(lines.join("")), { durable: true });

@@ -1,4 +1,4 @@
-// The lines of a journal: their kinds, how they are read, and the state they lead to.
+// The entries of a journal: their kinds, how they are read, and the resulting state.
 
 import type { FileRead } from "../../prompt/types.ts";
 import { isThinkingEntry, thinkingEntries, thinkingState } from "./thinking_memory.ts";
@@ -23,28 +23,28 @@ export type JournalEntry =
   | ThinkingEntry
   | UnsettledEntry;
 
-/** The state that the lines of a journal lead to. */
+/** The state that results from the entries of a journal. */
 export class JournalState {
   readonly approvals = new Map<string, Approval>();
-  /** Calls that were started and not ended. */
+  /** Started calls that have not ended. */
   readonly started = new Map<string, StartedCall & { readonly time: string }>();
-  /** Where results of calls that are not over were kept. */
+  /** Paths of saved results of calls that have not ended. */
   readonly results = new Map<string, string>();
-  /** Hashes of other files as they were sent last. */
+  /** Hashes of other files as last sent. */
   readonly files = new Map<string, string>();
   /** Calls of replies that have not ended. */
   readonly unfinished = new Set<string>();
   #day: string | null = null;
   #unsettled = NOTHING_UNSETTLED;
   readonly #thinkingEntries: ThinkingEntry[] = [];
-  /** The state they lead to; null when it has to be computed again. */
+  /** Cached state of `#thinkingEntries`; null if it must be computed again. */
   #thinking: ThinkingState | null = null;
 
   constructor(entries: readonly JournalEntry[]) {
     for (const entry of entries) this.apply(entry);
   }
 
-  /** The first day that was recorded. */
+  /** The first recorded day. */
   get day(): string | null {
     return this.#day;
   }
@@ -57,7 +57,7 @@ export class JournalState {
     return this.#thinking ??= thinkingState(this.#thinkingEntries);
   }
 
-  /** Takes up what was recorded after all before. */
+  /** Applies an entry that was recorded after all earlier ones. */
   apply(entry: JournalEntry): void {
     switch (entry.kind) {
       case "approval":
@@ -104,7 +104,7 @@ export class JournalState {
     }
   }
 
-  /** The fewest lines that lead to the same state. */
+  /** The fewest entries that lead to the same state. */
   entries(): readonly JournalEntry[] {
     return [
       ...[...this.approvals].map(([id, approval]) => ({ kind: "approval", id, ...approval } as const)),
@@ -113,7 +113,7 @@ export class JournalState {
       ...[...this.files].map(([path, hash]) => ({ kind: "file", path, hash } as const)),
       ...(this.#day === null ? [] : [{ kind: "day", day: this.#day } as const]),
       ...thinkingEntries(this.thinking),
-      // Below the approvals, which would change what is unsettled.
+      // After the approvals, which would change the unsettled state.
       ...entriesOf(this.#unsettled),
       ...(this.unfinished.size === 0 ? [] : [{ kind: "unfinished", ids: [...this.unfinished] } as const]),
     ];
@@ -135,7 +135,7 @@ function approvalOf(entry: Approval): Approval {
   return { by, hash, ...(source === undefined ? {} : { source }), ...(asked === true ? { asked } : {}) };
 }
 
-/** Reads whole lines that make sense; a torn one is what a crash leaves and says nothing. */
+/** Reads complete, valid lines; ignores others, such as the partial line left by a crash. */
 export function readEntries(text: string): JournalEntry[] {
   const entries: JournalEntry[] = [];
   for (const line of text.split("\n")) {

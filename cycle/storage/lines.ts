@@ -1,4 +1,4 @@
-// Texts as lines, for merging: where two differ, and how three come together.
+// Texts as lines, for merging: where two differ, and how to combine three.
 
 /** Lines `from` to `to` of one text (0-based, half-open) became the lines from `at` on of another. */
 export interface Hunk {
@@ -18,30 +18,30 @@ export function joinLines(lines: readonly string[]): Uint8Array {
   return new TextEncoder().encode(lines.join(""));
 }
 
-/** What two lines must share to count as the same: blanks and line ends behind the text are no difference. */
+/** What two lines must share to count as equal: trailing whitespace and line ends are ignored. */
 export function lineKey(line: string): string {
   return line.trimEnd();
 }
 
-/** How much of `a` is not in `b` and the other way round, in lines. */
+/** Number of lines that only one of the two texts has. */
 export function distance(hunks: readonly Hunk[]): number {
   return hunks.reduce((sum, { from, to, lines }) => sum + to - from + lines.length, 0);
 }
 
-/** One line of which either side may have changed blanks or line end: who changed it wins, we before others. */
+/** For a line of which either side may have changed whitespace or line end: the changed one, ours first. */
 export function pickLine(base: string, ours: string, theirs: string): string {
   return ours === base ? theirs : ours;
 }
 
-/** The lines with a line end behind each that another follows. */
+/** Adds a missing line end to every line but the last. */
 export function withLineEnds(lines: readonly string[], eol: string): string[] {
   return lines.map((line, at) => at < lines.length - 1 && !line.endsWith("\n") ? line + eol : line);
 }
 
-/** Edit steps after which two texts count as too different to be merged. */
+/** Edit steps beyond which two texts are too different to merge. */
 const MAX_STEPS = 1000;
 
-/** Smallest changed line ranges from `a` to `b` by what `key` sees (Myers' greedy algorithm); null past `MAX_STEPS`. */
+/** Smallest changed line ranges from `a` to `b`, compared by `key` (Myers' greedy algorithm); null past `MAX_STEPS`. */
 export function difference(
   a: readonly string[],
   b: readonly string[],

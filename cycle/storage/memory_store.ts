@@ -1,4 +1,4 @@
-// Documents that exist only in this process: filter mode, where the text comes in and goes out whole.
+// Documents in memory: filter mode, where the text is read and written as a whole.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -11,7 +11,7 @@ import type { DocumentStore, Growth, Piece } from "../types.ts";
 /** Bytes read from the end to see whether the last line is blank. */
 const LAST_LINE = 4096;
 
-/** Reason given in a reply that the end of the program cut off. */
+/** Message of the abort marker in a reply that the end of the program cut off. */
 const CUT = "The program ended before the reply was complete.";
 
 /** A document that exists only in this process. Its commits never fail. */
@@ -25,13 +25,11 @@ export class MemoryStore implements DocumentStore {
 
   /**
    * Creates a store with these bytes as the document.
-   *
    * @param bytes the text
    * @param path the name that relative references use; the store never touches that file
    * @param onChange called after each change with the whole text, and with a function that returns the text to leave
    * behind if the program ends: it marks a growing reply as cut off
    * @param named `path` before symbolic links were resolved
-   * @param named `path` before links were followed
    */
   constructor(
     bytes: Uint8Array,

@@ -1,4 +1,4 @@
-// Reads documents, and words the reasons for refusing one.
+// Reads documents, and reports why one is refused.
 
 import { MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -16,7 +16,7 @@ import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts
 import { isThere, whyNothingIsThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 
-/** Cheap check whether a file changed since it was read. Times are milliseconds. */
+/** File attributes to check cheaply whether a file changed since it was read. Times are milliseconds. */
 export interface Stamp {
   readonly dev: number;
   readonly ino: number | null;
@@ -66,7 +66,7 @@ export function findDocument(path: string, environment: Environment): Outcome<st
   }
 }
 
-/** The real path of a file that may be a document. Throws the system's errors. */
+/** The real path of a regular file of acceptable size. Throws the system's errors. */
 function regularFile(path: string, label: string): Outcome<string> {
   const realPath = Deno.realPathSync(path);
   const found = Deno.statSync(realPath);

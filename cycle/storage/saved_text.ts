@@ -1,4 +1,4 @@
-// What a filter has in hand while it runs, on disk: should its output get lost, the text can be had again.
+// Saves the current text of a filter run to disk, so that it can be recovered if the output is lost.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -6,20 +6,20 @@ import { commonPrefix } from "../../base/bytes.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import { stateFolder, timestamp } from "./state_files.ts";
 
-/** Texts that are kept; the oldest go first. */
+/** Maximum number of saved texts; the oldest are removed first. */
 const MAX_SAVED = 20;
 
 const SUFFIX = ".chat";
 
-/** A text that some filter run had in hand. */
+/** A saved text of a filter run. */
 export interface SavedEntry {
-  /** What `flemma recover` takes. */
+  /** The argument of `flemma recover`. */
   readonly id: string;
   readonly path: string;
   readonly bytes: number;
-  /** When it was written last. */
+  /** When it was last written. */
   readonly time: Date;
-  /** A run holds it now. */
+  /** Whether its run is still going on. */
   readonly running: boolean;
 }
 
@@ -36,13 +36,13 @@ export class SavedText {
   #written: Uint8Array = new Uint8Array(0);
   #failed = false;
 
-  /** `onFault` is told once when the text cannot be kept; the run goes on without. */
+  /** `onFault` is called once if the text cannot be saved; the run continues without. */
   constructor(environment: Environment, onFault: (problem: Problem) => void) {
     this.#environment = environment;
     this.#onFault = onFault;
   }
 
-  /** Takes `text` as what is in hand now. */
+  /** Saves `text` as the current text. */
   update(text: Uint8Array): void {
     if (this.#failed) return;
     try {
@@ -61,7 +61,10 @@ export class SavedText {
     }
   }
 
-  /** The run ends. Once the output is where it belongs nothing needs to be kept. Answers the id of what is kept. */
+  /**
+   * Ends the run and removes the saved text if the output was delivered. Returns the id of a saved text that remains,
+   * or null.
+   */
   close(delivered: boolean): string | null {
     const file = this.#file;
     if (file === null) return null;
@@ -78,13 +81,13 @@ export class SavedText {
     for (const { path } of kept.slice(MAX_SAVED - 1)) Deno.removeSync(path);
     this.#path = `${folder}/${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}${SUFFIX}`;
     const file = Deno.openSync(this.#path, { createNew: true, read: true, write: true, mode: 0o600 });
-    // The system gives the lock back when this process ends, however it ends.
+    // The system releases the lock when this process ends, however it ends.
     file.tryLockSync(true);
     return this.#file = file;
   }
 }
 
-/** All kept texts, the newest first. */
+/** All saved texts, newest first. */
 export function listSavedTexts(environment: Environment): SavedEntry[] {
   const folder = recoverFolder(environment);
   let names: string[];
@@ -98,12 +101,12 @@ export function listSavedTexts(environment: Environment): SavedEntry[] {
     .sort((a, b) => b.time.getTime() - a.time.getTime() || (a.id < b.id ? 1 : -1));
 }
 
-/** The text at a path; nothing when its run has just ended and taken it away. */
+/** The saved text at a path; empty if its run has just ended and removed it. */
 function readSaved(path: string): SavedEntry[] {
   try {
     using file = Deno.openSync(path, { read: true, write: true });
     const { size, mtime } = file.statSync();
-    // Shared: of two who look none takes the other for a run.
+    // A shared lock, so that two processes checking at the same time do not take each other for a run.
     const running = !file.tryLockSync(false);
     return [{ id: idOf(path), path, bytes: size, time: mtime ?? new Date(0), running }];
   } catch (thrown) {

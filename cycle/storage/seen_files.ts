@@ -1,4 +1,4 @@
-// What the calls of one document last saw of files, kept from run to run.
+// What the calls of one document last read of files, kept between runs.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, replaceSmallFile } from "../../base/files.ts";
@@ -6,10 +6,10 @@ import { isObject } from "../../base/is_object.ts";
 import type { SeenFile, SeenFiles } from "../../tools/definition.ts";
 import { documentKey, stateFolder } from "./state_files.ts";
 
-/** Files that are remembered for a document; those that were seen longest ago go first. */
+/** Maximum files remembered per document; those not seen for longest are dropped first. */
 const MAX_FILES = 1000;
 
-/** Opens the memory of the document at `path`; one that ends with the process when it is null (unsaved). */
+/** Opens the memory of the document at `path`; kept only in this process if it is null (unsaved). */
 export async function openSeenFiles(environment: Environment, path: string | null): Promise<SeenFiles> {
   const file = path === null ? null : `${stateFolder(environment)}/seen/${await documentKey(path)}.json`;
   return new Memory(file, file === null ? new Map() : await readMemory(file));
@@ -52,7 +52,7 @@ class Memory implements SeenFiles {
   }
 }
 
-/** What was remembered. A file that was torn by a crash of the machine is as good as none. */
+/** The stored memory; empty if a crash of the machine left a partial file. */
 async function readMemory(file: string): Promise<Map<string, SeenFile>> {
   try {
     const value: unknown = JSON.parse(await Deno.readTextFile(file));

@@ -1,4 +1,4 @@
-// Where a run keeps what does not belong into the document, and which paths its tools must not touch.
+// Names of files in the state folder.
 
 import { stateFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
@@ -13,7 +13,7 @@ export function documentKey(realPath: string): Promise<string> {
   return last.key;
 }
 
-/** The last answer: a run asks for the name of its one document many times over. */
+/** Caches the last key: a run asks for that of its one document many times. */
 let last: { readonly realPath: string; readonly key: Promise<string> } | undefined;
 
 /** A time for file names: sortable, without special characters of a shell. */

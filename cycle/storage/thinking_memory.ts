@@ -1,5 +1,4 @@
-// What is remembered of replies that their document cannot hold, of signed thinking above all: by digests only, never its
-// text.
+// State of replies that their document cannot hold, mainly of signed thinking: digests only, never its text.
 
 import type { ThinkingEntry, ThinkingRecord, ThinkingState } from "../types.ts";
 
@@ -11,7 +10,7 @@ export const NO_THINKING: ThinkingState = {
   notes: new Map(),
 };
 
-/** The state that entries lead to, in their order. */
+/** The state that results from entries in their order. */
 export function thinkingState(entries: readonly ThinkingEntry[]): ThinkingState {
   const records = new Map<string, ThinkingRecord>();
   const stale = new Set<string>();
@@ -55,7 +54,7 @@ export function thinkingEntries(
   ];
 }
 
-/** Whether a line of a journal is such an entry, whole. */
+/** Whether a line of a journal is a valid entry of this kind. */
 export function isThinkingEntry(value: object): value is ThinkingEntry {
   const entry = value as Readonly<Record<string, unknown>>;
   const isText = (value: unknown) => typeof value === "string";

@@ -1,23 +1,22 @@
-// The state that journal entries lead to about commands and the document they could have written. Pure.
+// State about commands and the parts of the document they could have written, computed from journal entries. Pure.
 
 import { isObject } from "../../base/is_object.ts";
 import type { Approval, TamperCheck, TamperedParts } from "../types.ts";
 
-/** Entries about it; approvals change it too. */
+/** Entries that change this state; approvals change it too. */
 export type UnsettledEntry =
   | ({ readonly kind: "exposed" } & TamperCheck)
   | { readonly kind: "settled"; readonly suspects: TamperedParts | null };
 
 export interface Unsettled {
-  /** Recorded before commands began, and not settled since. */
+  /** Recorded before commands started and not settled since; null otherwise. */
   readonly exposure: TamperCheck | null;
-  /** What a command could have written, and nobody confirmed. */
+  /** Parts that a command could have written and nobody confirmed. */
   readonly suspects: TamperedParts | null;
 }
 
 export const NOTHING_UNSETTLED: Unsettled = { exposure: null, suspects: null };
 
-/** The state after one more entry. */
 export function afterEntry(
   state: Unsettled,
   entry: UnsettledEntry | ({ readonly kind: "approval"; readonly id: string } & Approval),
@@ -52,14 +51,13 @@ function withApproval(
   return { ...tamperCheck, approved: asked === true ? others : { ...others, [id]: hash } };
 }
 
-/** A person who decides about a call, or is asked about it again, has seen its text. */
+/** A person who decides a call, or is asked about it again, has seen its text. */
 function without(tampered: TamperedParts | null, id: string): TamperedParts | null {
   if (tampered === null) return null;
   const { [id]: _, ...calls } = tampered.calls;
   return Object.keys(calls).length === 0 && tampered.block === null ? null : { ...tampered, calls };
 }
 
-/** Whether a value read from a file is one of these entries. */
 export function isUnsettledEntry(value: Readonly<Record<string, unknown>>): boolean {
   switch (value.kind) {
     case "exposed":

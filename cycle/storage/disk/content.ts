@@ -1,18 +1,18 @@
-// What a file holds, without having it in one piece: that of a large document lies in memory once.
+// File content without joining it, so that a large document is in memory only once.
 
 import { sameBytes } from "../../../base/bytes.ts";
 
-/** Bytes that are joined only when somebody asks for all of them. A parsed document is one. */
+/** Bytes that are joined only if all of them are requested, such as a parsed document. */
 export interface Content {
   readonly byteLength: number;
   readonly bytes: Uint8Array;
-  /** The bytes `from` to `to`, as far as there are any. */
+  /** The bytes `from` to `to`, as far as they exist. */
   slice(from: number, to: number): Uint8Array;
-  /** All bytes from `from` on, in the pieces in which they lie. */
+  /** All bytes from `from` on, in their stored pieces. */
   parts(from?: number): Iterable<Uint8Array>;
 }
 
-/** Bytes that are in one piece already. */
+/** Content of bytes that are already in one piece. */
 export function contentOf(bytes: Uint8Array): Content {
   return {
     byteLength: bytes.length,
@@ -22,7 +22,6 @@ export function contentOf(bytes: Uint8Array): Content {
   };
 }
 
-/** Whether two hold the same. */
 export function sameContent(a: Content, b: Content): boolean {
   return a === b || (a.byteLength === b.byteLength && sameBytes(a.bytes, b.bytes));
 }

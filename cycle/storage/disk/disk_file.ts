@@ -1,4 +1,4 @@
-// The file of a document as this run knows it: what is on disk, what others did to it, and the ways to change it.
+// The file of a document as this run knows it: its content, changes by other writers, and ways to write it.
 
 import { sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentOf } from "./content.ts";
@@ -17,13 +17,13 @@ import {
   type WriteOptions,
 } from "./write.ts";
 
-/** Files that were replaced in this run and are still looked at: an editor may have opened one before its last turn. */
+/** Replaced files that are still checked: an editor may have opened one before it was replaced. */
 const MAX_REPLACED = 4;
 
-/** A text that somebody else wrote. */
+/** A text that another writer wrote. */
 export interface Foreign {
   readonly text: Uint8Array;
-  /** It went into a file that had just been replaced: the file at the path is ours. */
+  /** True if it was written into a file that had already been replaced: the file at the path is ours. */
   readonly astray: boolean;
 }
 
@@ -52,14 +52,14 @@ export class DiskFile {
     this.#between = options.between;
   }
 
-  /** What we know to be on disk. */
+  /** The last known content of the file. */
   get content(): Content {
     return this.#known.content;
   }
 
   /**
-   * What somebody else wrote since we read or wrote last; null when nobody did. With `patient` it is waited for longer until
-   * they have finished. Throws NotFound when the file is gone.
+   * What another writer wrote since the last read or write; null if nothing. `patient` waits longer for the writer to
+   * finish. Throws NotFound if the file is gone.
    */
   async foreign(options: { readonly patient?: boolean } = {}): Promise<Foreign | null> {
     const astray = await this.#astray();
@@ -78,25 +78,25 @@ export class DiskFile {
     return sameBytes(text, content.bytes) ? null : { text, astray: false };
   }
 
-  /** Whether files were replaced that somebody may still have open. */
+  /** Whether files were replaced that another process may still have open. */
   get hasReplaced(): boolean {
     return this.#replaced.length > 0;
   }
 
-  /** Takes a text of somebody else's as what is on disk. */
+  /** Accepts another writer's text as the content of the file. */
   take(text: Uint8Array): void {
     this.#known = { ...this.#known, content: contentOf(text) };
   }
 
   /**
-   * Writes a text, right after `foreign` found nothing; false, when the file turned out to be another than we know.
-   * `grown` tells that nothing but that is new in it. Throws what the system throws.
+   * Writes a text, right after `foreign` found nothing; false if the file is not the one known. `grown` is the only
+   * text that is new, if given. Throws the system's errors.
    */
   async write(content: Content, grown?: GrownText): Promise<boolean> {
     try {
       return await this.#write(content, grown);
     } catch (thrown) {
-      // An editor may be about to put it back; `foreign` gives it the time, and says when it is gone for good.
+      // An editor may be about to recreate it; `foreign` waits for that, and throws if it stays gone.
       if (thrown instanceof Deno.errors.NotFound) return false;
       throw thrown;
     }
@@ -144,7 +144,7 @@ export class DiskFile {
     try {
       stamp = await overwriteFile(this.path, known, text, { between: this.#between });
     } catch (thrown) {
-      // A full disk may have stopped us half-way; the old text is there and fits. Should even this fail, the
+      // After a full disk the write may be partial; the old text fits, so it is restored. If even this fails, the
       // guarded copies stay for the next run.
       const there = {
         content: contentOf(await Deno.readFile(this.path)),
@@ -158,7 +158,7 @@ export class DiskFile {
     return stamp;
   }
 
-  /** What went into a file after it was replaced. Such a file is done with then. */
+  /** Text written into a file after it was replaced. The file is not checked again. */
   async #astray(): Promise<Uint8Array | null> {
     for (const [index, { file, known }] of this.#replaced.entries()) {
       if (isUntouched(file.statSync(), known)) continue;
@@ -167,7 +167,7 @@ export class DiskFile {
       const found = await settled(() => Promise.resolve(readAllSync(file)), text);
       this.#replaced.splice(index, 1);
       file.close();
-      // Opened and emptied, but never written: a save that broke off.
+      // Opened and truncated, but never written: an interrupted save.
       if (found !== null && !sameBytes(found, text.subarray(0, found.length))) return found;
     }
     return null;
@@ -183,13 +183,13 @@ function statOrNull(path: string): Deno.FileInfo | null {
   }
 }
 
-/** Whether a large file is as it was by all that the system says of it; smaller ones are read, since times are coarse. */
+/** Whether size and stamp of a large file are unchanged. Smaller files are always read, since times are coarse. */
 function isUntouched(file: Deno.FileInfo, { content, stamp }: Known): boolean {
   return file.size > ALWAYS_COMPARE_BYTES && file.size === content.byteLength &&
     sameStamp(stampOf(file), stamp);
 }
 
-/** Refusals of a folder or a mount, not of the file: it may still be writable itself. */
+/** Errors caused by a folder or a mount, not by the file: the file itself may still be writable. */
 const FOLDER_REFUSALS = new Set(["EACCES", "EPERM", "EROFS", "EBUSY", "EXDEV", "ETXTBSY"]);
 
 function cannotReplace(thrown: unknown): boolean {

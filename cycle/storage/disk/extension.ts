@@ -1,14 +1,14 @@
-// Whether a text goes on where another one ends, and in which steps a file can grow from the one to the other.
+// Whether a text continues another one, and in which steps a file can grow from one to the other.
 
 import { commonPrefix, utf8Length } from "../../../base/bytes.ts";
 import type { Content } from "./content.ts";
 
-/** Most bytes of a step. It is one call of the system, which a signal that ends the program does not tear. */
+/** Maximum bytes of a step. It is one system call, which a signal that ends the program does not interrupt. */
 export const MAX_STEP_BYTES = 16 * 1024;
 
 /** Text at the end of a content that another one lacks. */
 export interface GrownText {
-  /** Up to this byte both are the same. */
+  /** Both are the same up to this byte. */
   readonly from: number;
   /** The text, in pieces: a file may end after each of them. */
   readonly pieces: readonly string[];
@@ -21,8 +21,8 @@ export interface Extension {
 }
 
 /**
- * How a file that holds `base` is made to hold `content` by writing at its end, with nothing but a last line end giving way;
- * null when it cannot, or when a step would be larger than what is written at once.
+ * How to turn a file with content `base` into `content` by writing at its end and replacing at most a final line end;
+ * null if that is not possible, or a step would exceed the maximum.
  */
 export function extensionOf(base: Content, content: Content, grown?: GrownText): Extension | null {
   const longer = content.byteLength - base.byteLength;
@@ -40,7 +40,7 @@ export function extensionOf(base: Content, content: Content, grown?: GrownText):
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Where steps from `at` to `end` end: behind as many pieces as go into one; null when one piece is too large. */
+/** The ends of the steps from `at` to `end`, each of as many pieces as fit; null if one piece is too large. */
 function stepsOf(at: number, end: number, grown?: GrownText): number[] | null {
   const steps: number[] = [];
   let begun = at;

@@ -1,4 +1,4 @@
-// Temporary files of a run that was killed in the middle of a write.
+// Removes temporary files of a run that was killed during a write.
 
 import type { Environment } from "../../../base/environment.ts";
 import { isMissing, removeIfThere, temporaryPrefix } from "../../../base/files.ts";
@@ -7,8 +7,8 @@ import { ASIDE_NAME_BYTES } from "./rescue.ts";
 import { documentKey, stateFolder } from "../state_files.ts";
 
 /**
- * Removes the temporary files of a document, next to it and in the state folder. Only for the holder of its lock: nobody
- * else writes it then. Throws what the system throws.
+ * Removes the temporary files of a document, next to it and in the state folder. Call it only while holding the
+ * document's lock: then nobody else writes. Throws the system's errors.
  */
 export async function removeLeftovers(realPath: string, environment: Environment): Promise<void> {
   const state = stateFolder(environment);
@@ -19,7 +19,7 @@ export async function removeLeftovers(realPath: string, environment: Environment
   for (const folder of ["journal", "overwrite"]) await removeFrom(`${state}/${folder}`, [`${key}.`]);
 }
 
-/** Names that end like this are temporary and ours, after one of the prefixes. */
+/** What follows one of the prefixes in the name of a temporary file of ours. */
 const TEMPORARY = /^(?:.*\.)?[0-9a-f]{8}\.tmp$|^(?:old|new)\.tmp$/;
 
 async function removeFrom(folder: string, prefixes: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-// In-place writes that can be finished after a crash, and texts that could not be written where they belong.
+// In-place writes that can be completed after a crash, and texts that could not be written to their file.
 
 import { createFile, isMissing, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
@@ -10,7 +10,7 @@ import { stampOf } from "../read.ts";
 import { contentOf } from "./content.ts";
 import { overwriteFile } from "./write.ts";
 
-/** Keeps the old and the new text of one document while it is overwritten. */
+/** Keeps the old and the new text of a document while it is overwritten. */
 export class OverwriteGuard {
   readonly #folder: string;
   readonly #old: string;
@@ -43,8 +43,8 @@ export class OverwriteGuard {
   }
 
   /**
-   * Looks for a write that a crash cut off. A torn document is completed; one that somebody changed since is left
-   * alone and the text we wanted is named. Answers null when there was nothing to do.
+   * Looks for a write that a crash interrupted. Completes a torn document; leaves one that changed since and names the
+   * file with the intended text. Returns null if there was nothing to do.
    */
   async recover(realPath: string, current: Uint8Array): Promise<Problem | null> {
     let old: Uint8Array;
@@ -85,12 +85,15 @@ export function isTorn(current: Uint8Array, old: Uint8Array, text: Uint8Array): 
   return sameBytes(current.subarray(reached), old.subarray(reached));
 }
 
-/** Bytes of a document's name in the name of a text saved aside; a temporary file of that needs some more. */
+/**
+ * Maximum bytes of a document's name in the name of a text saved aside; leaves room for the suffix of its temporary
+ * file.
+ */
 export const ASIDE_NAME_BYTES = 160;
 
 /**
- * Saves a text next to its document as `FILE.flemma-<time>`, else in the state folder; returns the path. A copy that
- * this run saved `earlier` is replaced.
+ * Saves a text next to its document as `FILE.flemma-<time>`, else in the state folder; returns the path. Replaces the
+ * copy that this run saved `earlier`.
  */
 export async function saveAside(
   realPath: string,
@@ -98,7 +101,7 @@ export async function saveAside(
   environment: Environment,
   earlier: string | null,
 ): Promise<{ readonly path: string } | { readonly error: string }> {
-  // The second part keeps two runs of the same moment apart.
+  // The random part separates two runs in the same millisecond.
   const suffix = `.flemma-${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}`;
   const folder = `${stateFolder(environment)}/saved`;
   const name = cutName(nameOf(realPath), ASIDE_NAME_BYTES) + suffix;

@@ -183,7 +183,7 @@ async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Pro
     try {
       Deno.chownSync(to, old.uid, old.gid);
     } catch (thrown) {
-      // Keep the owner where permitted; another user's file in a folder of ours becomes ours.
+      // The owner is kept where permitted; another user's file in our folder becomes ours.
       if (!(thrown instanceof Deno.errors.PermissionDenied)) throw thrown;
     }
   }
@@ -192,8 +192,8 @@ async function copyAttributes(from: string, old: Deno.FileInfo, to: string): Pro
 }
 
 /**
- * The runtime does not support extended attributes; coreutils does. Best effort: not every system or file system has
- * them, and almost no document does, while starting a program would take half the time of a write.
+ * The runtime does not support extended attributes; coreutils does. Best effort: not every system or file system
+ * supports them. Skipped for files without any, because starting a program takes half the time of a write.
  */
 async function copyExtendedAttributes(from: string, to: string): Promise<void> {
   if (Deno.build.os !== "linux" || !mayHaveAttributes(from)) return;
