@@ -4,26 +4,25 @@ import type { Prices } from "../../providers/models/types.ts";
 import { promptTokens } from "../../providers/usage.ts";
 import type { UsageRecord } from "../types.ts";
 
-/** Bytes of a token, for estimates. */
+/** Bytes per token, for estimates. */
 const BYTES_PER_TOKEN = 4;
 
-/** How much of a model's window a conversation takes. */
+/** How much of a model's context window a conversation fills. */
 export interface Fill {
   readonly tokens: number;
   /** Tokens that the window holds; null if unknown. */
   readonly window: number | null;
-  /** The part of it, from 0 on; null with it. */
+  /** `tokens` as a share of the window, where 1 is full; null if the window is unknown. */
   readonly share: number | null;
-  /** Nothing was sent yet: the text alone was looked at, roughly. */
+  /** True if nothing was sent yet: estimated from the length of the text. */
   readonly estimated: boolean;
 }
 
 /**
- * How full the window was by the end of the last request; before the first one by the length of the text.
- *
- * @param last what the last request used
+ * How full the window was after the last request; before the first one, estimated from the length of the text.
+ * @param last usage of the last request
  * @param bytes length of the document
- * @param window tokens that the window of the next request's model holds; null if unknown
+ * @param window tokens that the context window of the next request's model holds; null if unknown
  */
 export function fillOf(last: UsageRecord | undefined, bytes: number, window: number | null): Fill {
   const tokens = last === undefined ? Math.ceil(bytes / BYTES_PER_TOKEN) : usedTokens(last);
@@ -36,25 +35,24 @@ export function usedTokens({ usage }: UsageRecord): number {
   return promptTokens(usage) + usage.output;
 }
 
-/** A request that was answered, with what it was thought to be before. */
+/** A completed request with its earlier estimate. */
 export interface Measured {
-  /** Tokens by the length of its body. */
+  /** Tokens estimated from the length of its body. */
   readonly rough: number;
   readonly record: UsageRecord;
 }
 
-/** Tokens of a request by the length of its body, and by how far off that was the last time. */
+/** Estimates the tokens of a request from the length of its body, corrected by the error of the last estimate. */
 export function expectedTokens(rough: number, last: Measured | null): number {
   const counted = last === null ? 0 : promptTokens(last.record.usage);
   return last === null || counted === 0 ? rough : Math.ceil(rough * counted / last.rough);
 }
 
 /**
- * Dollars that a request may cost: what was sent before is read from the provider's cache where it keeps one, and the reply
- * counts as long as the last one.
- *
+ * Estimated cost of a request in dollars: earlier content is read from the provider's cache if it has one, and the
+ * reply is as long as the last one.
  * @param tokens of the request
- * @param last the one before it in this run; null for the first, whose reply counts nothing
+ * @param last the previous request of this run; null for the first, whose reply counts nothing
  */
 export function expectedCost(tokens: number, prices: Prices, last: Measured | null): number {
   const usage = last?.record.usage;

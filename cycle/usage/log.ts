@@ -1,4 +1,4 @@
-// Where records of requests are kept: a file of lines for each document, in the state folder. They only ever grow.
+// The usage log: one append-only JSON Lines file per document, in the state folder.
 
 import type { Environment } from "../../base/environment.ts";
 import { isMissing, readOrNull } from "../../base/files.ts";
@@ -6,22 +6,21 @@ import { documentKey, stateFolder } from "../storage/state_files.ts";
 import { readRecord } from "./record.ts";
 import type { UsageRecord } from "../types.ts";
 
-/** What is kept of requests. */
 export interface UsageLog {
-  /** Adds a record to those of its document. */
+  /** Appends a record to those of its document. */
   record(record: UsageRecord): Promise<void>;
 }
 
 const UNSAVED = "unsaved";
 
-/** The log of this person. Nothing is made before there is a record. */
+/** The usage log of this user. Nothing is created before the first record. */
 export function openUsageLog(environment: Environment): UsageLog {
   return {
     async record(record) {
       const folder = folderOf(environment);
       await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
       const name = record.document === null ? UNSAVED : await documentKey(record.document);
-      // One line in one write, since other runs add to the same file.
+      // One line in one write, since other runs append to the same file.
       await Deno.writeTextFile(`${folder}/${name}.jsonl`, `${JSON.stringify(record)}\n`, {
         append: true,
         mode: 0o600,
@@ -39,7 +38,7 @@ export async function recordsOf(
   return await read(`${folderOf(environment)}/${name}.jsonl`);
 }
 
-/** All records by the document they name, the unsaved under null. */
+/** All records by the document they name, the unsaved ones under null. */
 export async function allRecords(
   environment: Environment,
 ): Promise<ReadonlyMap<string | null, readonly UsageRecord[]>> {

@@ -1,4 +1,4 @@
-// What one request used and cost, as it is remembered, and sums of such records. Pure.
+// Records of what one request used and cost, and their sums. Pure.
 
 import type { Settings } from "../../config/settings.generated.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
@@ -13,13 +13,13 @@ export type UsedRequest = Omit<UsageRecord, "time" | "prices" | "cost" | "contex
 
 /** What the cost of a request depends on besides its tokens. */
 export interface Pricing {
-  /** Models of the person's own, and prices they know better. */
+  /** The user's own models, and prices that override the built-in ones. */
   readonly settings: Pick<Settings, "providers">;
   readonly outputIncludesThoughts: boolean;
   readonly retention: "short" | "long" | "none";
 }
 
-/** The record of a request, at the prices of its day and of the length of its prompt. */
+/** The record of a request, at the prices of its day and for the length of its prompt. */
 export function recordOf({ begun, ...request }: UsedRequest, { settings, ...options }: Pricing): UsageRecord {
   const { provider, model, usage } = request;
   const known = findModel(provider, model, settings);
@@ -34,7 +34,7 @@ export function recordOf({ begun, ...request }: UsedRequest, { settings, ...opti
   };
 }
 
-/** Requests taken together. */
+/** The sum of several requests. */
 export interface UsageTotal extends Usage {
   readonly requests: number;
   /** Dollars of the requests whose price is known. */
@@ -54,7 +54,6 @@ const NO_TOTAL: UsageTotal = {
   unpriced: 0,
 };
 
-/** The sum of records. */
 export function totalOf(records: readonly UsageRecord[]): UsageTotal {
   return records.reduce<UsageTotal>((sum, { usage, cost }) => ({
     requests: sum.requests + 1,
@@ -68,19 +67,19 @@ export function totalOf(records: readonly UsageRecord[]): UsageTotal {
   }), NO_TOTAL);
 }
 
-/** The part of the tokens sent that the provider had cached, from 0 to 1; null if nothing was sent. */
+/** The share of the sent tokens that the provider had cached, from 0 to 1; null if nothing was sent. */
 export function cacheShare(usage: Usage): number | null {
   const sent = promptTokens(usage);
   return sent === 0 ? null : usage.cache_read / sent;
 }
 
-/** A line of a file as a record; null for one that is torn or none of ours. */
+/** Parses a line of the log; null if it is partial or not a record. */
 export function readRecord(line: string): UsageRecord | null {
   try {
     const value = JSON.parse(line);
     return isRecord(value) ? value : null;
   } catch {
-    // A line that a full disk or a crash cut off.
+    // A full disk or a crash can leave a partial line.
     return null;
   }
 }
