@@ -102,7 +102,7 @@ export interface ThinkingRecord {
   readonly text: string;
   /** Digest of everything sent before it except thinking; null if its model does not check that. */
   readonly prefix: string | null;
-  /** Key of the thinking before it, or null. */
+  /** Key of the previous thinking block, or null. */
   readonly before: string | null;
   readonly model: string;
 }
@@ -140,19 +140,18 @@ export interface Journal {
   approval(id: string): Approval | null;
   /** Whether `approval` was recorded by this run, under the current settings. */
   isFromThisRun(id: string): boolean;
-  /** Records decisions and questions by the id of their call, all of them or none. */
+  /** Records decisions and questions by call id, all of them or none. */
   recordApprovals(approvals: ReadonlyMap<string, Approval>): Promise<void>;
 
   /** Calls that were started and have no recorded end, by id. */
   started(): ReadonlyMap<string, StartedCall>;
   /**
-   * Records that a call is about to run. For a call that changes nothing the record survives the program, but need not
-   * survive the machine.
-   *
-   * @param effects what the call may change, by its tool now; left out, that is not known
+   * Records that a call is about to run. For a call that changes nothing the record survives the end of the program,
+   * but perhaps not a crash of the machine.
+   * @param effects what the call may change, by its current tool. @default unknown
    */
   recordStart(id: string, tool: string, effects?: Effects): Promise<void>;
-  /** Records that a call is over. Not lasting: the result in the document says the same. */
+  /** Records that a call has ended. Not synced to disk: the result in the document says the same. */
   recordEnd(id: string): Promise<void>;
   /** Saves a body that is about to be overwritten; returns its path. */
   keepBody(id: string, body: string): Promise<string>;
@@ -168,9 +167,11 @@ export interface Journal {
   /** Records that the document shows how the reply with these calls ended. */
   recordFinished(ids: readonly string[]): Promise<void>;
 
-  /** Recorded before commands began and not settled: they still run, or the program was killed. */
+  /**
+   * What was recorded before commands started; null once settled. Otherwise they still run, or the program was killed.
+   */
   tamperCheck(): TamperCheck | null;
-  /** What a command could have written and nobody confirmed. */
+  /** Parts that a command could have written and nobody confirmed. */
   tampered(): TamperedParts | null;
   recordTamperCheck(tamperCheck: TamperCheck): Promise<void>;
   /** Records that the commands ended, and which parts are unconfirmed from now on. */
@@ -179,12 +180,12 @@ export interface Journal {
   /** SHA-256 in hexadecimal of the content last sent to the model; null for a file never sent. `path` is absolute. */
   fileHash(path: string): string | null;
   recordFiles(files: readonly FileRead[]): Promise<void>;
-  /** The day that generated system prompts of this document name, as `2026-11-28`; null before the first. */
+  /** The day that generated system prompts of this document name, as `2026-11-28`; null if none was recorded. */
   promptDay(): string | null;
-  /** Records the day; a second one changes nothing. */
+  /** Records the day; later calls change nothing. */
   recordPromptDay(day: string): Promise<void>;
 
-  /** What earlier thinking belongs to. */
+  /** The context of earlier thinking. */
   readonly thinking: ThinkingState;
   recordThinking(entries: readonly ThinkingEntry[]): Promise<void>;
 }
@@ -207,16 +208,16 @@ export interface UsageRecord {
   readonly usage: Usage;
   /** Tokens that the model's window holds; null if unknown. */
   readonly context: number | null;
-  /** The model's prices that day for a prompt of that length; null if unknown. */
+  /** The model's prices on that day for a prompt of that length; null if unknown. */
   readonly prices: Prices | null;
   /** Dollars; null without prices. */
   readonly cost: number | null;
 }
 
-/** What the loop of a document does: nothing, works, waits for a reply, waits for a person. */
+/** State of the autopilot: off or done, continuing, waiting for a reply, waiting for the user. */
 export type AutopilotState = "idle" | "armed" | "sending" | "paused";
 
-/** What happens, as it happens; printed as JSON lines or drawn on a terminal. */
+/** What happens during a run, reported as it happens; printed as JSON lines or shown in a terminal. */
 export type CycleEvent =
   | Partial<CallReasons> & {
     readonly event: "approval:pending";
@@ -225,7 +226,7 @@ export type CycleEvent =
     readonly preview: string;
     readonly line: number;
     readonly source: string;
-    /** What a call that writes a file would change in it, as a unified diff; left out where there is nothing to compare. */
+    /** The change that a call would make to a file, as a unified diff; absent if there is nothing to compare. */
     readonly diff?: string;
   }
   | {
@@ -237,7 +238,7 @@ export type CycleEvent =
   }
   | { readonly event: "tool:executing"; readonly id: string; readonly name: string; readonly preview: string }
   | { readonly event: "tool:output"; readonly id: string; readonly text: string }
-  /** A tool shows the person something that is not for the model, for instance an address to open. */
+  /** A tool shows the user something that is not for the model, such as a URL to open. */
   | { readonly event: "tool:message"; readonly id: string; readonly content: unknown }
   | {
     readonly event: "tool:finished";
@@ -247,10 +248,10 @@ export type CycleEvent =
     readonly note?: string;
   }
   | { readonly event: "request:sending"; readonly provider: string; readonly model: string }
-  /** The provider could not answer; the request is made again after `wait` seconds. */
+  /** The provider could not answer; the request is repeated after `wait` seconds. */
   | {
     readonly event: "request:retrying";
-    /** Which request it will be, the first one counted. */
+    /** Number of the next attempt; the first request is 1. */
     readonly attempt: number;
     readonly of: number;
     readonly wait: number;
@@ -259,54 +260,54 @@ export type CycleEvent =
   | {
     readonly event: "text";
     readonly text: string;
-    /** The line of the document, 1-based, on which it begins as the document is at this moment; a host's own send may not know. */
+    /** Line of the document, 1-based, on which the text begins at this moment; a host's own send may not know it. */
     readonly line?: number;
   }
   /**
-   * A block of thinking is complete: the model's notes between calls, or a summary of its reasoning. A very long one comes
-   * in several events, of whole lines.
+   * A block of thinking is complete: the model's notes between calls, or a summary of its reasoning. A very long one
+   * comes in several events, of whole lines.
    */
   | { readonly event: "thinking"; readonly text: string }
   | {
-    /** The reply goes on without text: it thinks, or it writes the input of a call. */
+    /** The reply continues without text: the model is thinking, or writing the input of a call. */
     readonly event: "reply:progress";
     readonly block: "thinking" | "call";
     /** The tool that is called. */
     readonly name?: string;
-    /** How much of the block has come. */
+    /** Characters of the block received so far. */
     readonly characters: number;
   }
   | {
     readonly event: "request:finished";
     readonly status: RequestStatus;
     readonly usage: Usage | null;
-    /** What was used as far as it is known, with its cost; absent if the provider did not say. */
+    /** What was used as far as known, with its cost; absent if the provider did not report it. */
     readonly record?: UsageRecord;
     readonly error?: ProviderError;
   }
   | {
     readonly event: "file:changed";
-    /** Absolute. */
+    /** Absolute path. */
     readonly path: string;
-    /** The call that did it, or at whose end it was found out. */
+    /** The call that changed the file, or at whose end the change was detected. */
     readonly id: string;
-    /** Present for a file that a tool obeys when the person starts it, and that a command changed. */
+    /** Present if a command changed a file that another tool executes or follows when the user starts that tool. */
     readonly change?: "made" | "changed" | "removed";
     readonly obeyed_by?: string;
   }
-  /** Every source of tools that was asked has answered. */
+  /** Every tool source that was asked has answered. */
   | { readonly event: "boot:complete" }
   | { readonly event: "notice"; readonly code: string; readonly message: string; readonly id?: string }
   | { readonly event: "diagnostic"; readonly diagnostic: Diagnostic }
   | { readonly event: "cursor"; readonly line: number };
 
-/** Takes what happens. It must not throw. */
+/** Receives the events of a run. It must not throw. */
 export type Emit = (event: CycleEvent) => void;
 
-/** What a completed request brought: all of a reply, its beginning up to a limit, or no content. */
+/** How much of a reply a completed request brought: all, the beginning up to a limit, or no content. */
 export type CompletedReply = "whole" | "cut" | "empty";
 
-/** How a request ended. The document already holds whatever arrived. */
+/** How a request ended. The document already contains what was received. */
 export type RequestEnd =
   | {
     readonly kind: "completed";
@@ -314,11 +315,11 @@ export type RequestEnd =
     readonly usage: Usage | null;
     readonly warnings: readonly string[];
   }
-  /** The provider wants the reply back as it is, to continue it. */
+  /** The provider wants the reply sent back unchanged, to continue it. */
   | { readonly kind: "paused"; readonly warnings: readonly string[] }
-  /** The provider refused the request, and may accept it without something. */
+  /** The provider rejected the request, and may accept it with the given fallback. */
   | { readonly kind: "refused"; readonly fallback: RequestFallback; readonly warnings: readonly string[] }
-  /** Not sent because of the document. */
+  /** Not sent, because of problems in the document. */
   | { readonly kind: "blocked"; readonly diagnostics: readonly Diagnostic[] }
   | { readonly kind: "cancelled" }
   | { readonly kind: "failed"; readonly problem: Problem };
@@ -330,30 +331,30 @@ export type RequestStatus = "completed" | "cancelled" | "errored";
 export type SendOutcome = Exclude<RequestEnd, { kind: "paused" | "refused" }>;
 
 /**
- * Asks the provider and writes the reply into the document; commits through the store. `byPerson` says that a person asks
- * for this very request; left out, one does.
+ * Asks the provider and writes the reply into the document through the store. `byPerson` tells whether the user asked
+ * for this very request. @default true
  */
 export type Send = (signal: AbortSignal, how?: { readonly byPerson: boolean }) => Promise<SendOutcome>;
 
 /** Why a run stopped. */
 export type StopReason =
   | "done"
-  /** The reply reached a limit; the document holds what came of it. */
+  /** The reply reached a limit; the document contains what was received. */
   | "cut"
   /** The model spoke last, and it does not continue its own reply. */
   | "last-word"
   /** Nothing was written since the model answered: there is nothing to do. */
   | "answered"
   | "pending"
-  /** Calls have no result yet although none waits for a person: they have not run. */
+  /** Calls have no result although none waits for a person: they have not run. */
   | "unanswered"
   | "protected"
   | "turn-limit"
-  /** The same calls brought the same results again and again. */
+  /** The same calls repeatedly brought the same results. */
   | "repeats"
-  /** The next request would fill the window of the model. */
+  /** The next request would fill the model's context window. */
   | "context-full"
-  /** The next request would pass what the run may use. */
+  /** The next request would exceed a limit of the run. */
   | "budget"
   | "yield"
   | "throttled"
@@ -364,14 +365,17 @@ export type StopReason =
   | "cancelled"
   | "empty";
 
-/** How a run of the cycle ended, and what a person has to look at. */
+/** How a run ended, and what a person has to look at. */
 export interface Stop {
   /** Why it stopped. */
   readonly reason: StopReason;
   /** The calls the reason is about, in document order. */
   readonly ids: readonly string[];
-  /** Line to show to the person (1-based), or null when none stands out. */
+  /** Line to show to the person (1-based), or null if there is none. */
   readonly line: number | null;
-  /** Present with `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget` and with refusals. */
+  /**
+   * Present with `diagnostics`, `conflict`, `failed`, `empty`, `repeats`, `context-full`, `budget`, and if the run was
+   * refused.
+   */
   readonly problem?: Problem;
 }
