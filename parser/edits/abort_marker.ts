@@ -1,21 +1,20 @@
-// The line below a reply that did not come to its end; calls above it do not run.
+// Builds the marker line below a reply that was cut short; calls above it do not run.
 
-/** Characters of a message that the line shows. */
+/** Maximum characters of a message in the marker. */
 const MOST_SHOWN = 400;
 
 /**
- * The marker below a reply that ends in `reply`, which begins with a line of its own behind an empty one.
- *
- * @param reply the end of the reply as it is written, at least its last two lines
- * @param message why it did not come to its end
- * @returns what is to be added, with LF
+ * The marker below a reply that ends in `reply`: a line after a blank one.
+ * @param reply the written end of the reply, at least its last two lines
+ * @param message why the reply was cut short
+ * @returns the text to append, with LF
  */
 export function abortMarkerBelow(reply: string, message: string): string {
   const endsBlank = reply.slice(reply.lastIndexOf("\n") + 1).trim() === "";
   return `${endsBlank ? "\n" : "\n\n"}<!-- flemma:aborted: ${oneLine(message)} -->\n`;
 }
 
-/** A sentence that can stand in the marker: one line that does not end the comment. */
+/** A message as one line that does not end the HTML comment. */
 function oneLine(message: string): string {
   const line = message.replace(/\s+/g, " ").replaceAll("\0", "").replaceAll("-->", "-- >").trim();
   return line.length > MOST_SHOWN ? `${line.slice(0, MOST_SHOWN)}…` : line;

@@ -1,4 +1,4 @@
-// The input of a call as text: the smallest edit that exchanges it.
+// The smallest edit that replaces the input of a call.
 
 import type { Edit } from "./edit.ts";
 import type { Call, Chat } from "../types.ts";
@@ -6,12 +6,11 @@ import type { Call, Chat } from "../types.ts";
 const encoder = new TextEncoder();
 
 /**
- * Exchanges the input of a call, written as the old one was: on one line, or on several.
- *
+ * Replaces the input of a call, formatted like the old one: on one line, or on several.
  * @param chat the document
  * @param call the call, one of the document's
  * @param input the new input
- * @returns the edit, which touches no byte that both have at their beginning or end; null when nothing changes
+ * @returns the edit, without bytes that both have at their beginning or end; null if nothing changes
  */
 export function replaceInput(
   chat: Chat,
@@ -22,7 +21,7 @@ export function replaceInput(
   return replaceInputText(chat, call, inLines ? JSON.stringify(input, null, 2) : JSON.stringify(input));
 }
 
-/** Exchanges the text of the input of a call for another JSON text with line ends of LF; null when nothing changes. */
+/** Replaces the text of a call's input with another JSON text with LF; null if nothing changes. */
 export function replaceInputText(chat: Chat, call: Call, written: string): Edit | null {
   const start = chat.lineStart(openerOf(chat, call) + 1);
   const before = chat.slice(start, chat.lineEnd(call.place.end - 1));
@@ -43,14 +42,14 @@ export function replaceInputText(chat: Chat, call: Call, written: string): Edit 
   };
 }
 
-/** The line of the fence that opens the input: the first below the header that is not blank. */
+/** The line of the fence that opens the input: the first non-blank one below the header. */
 function openerOf(chat: Chat, { place }: Call): number {
   let line = place.start + 1;
   while (line < place.end && chat.lineText(line).trim() === "") line++;
   return line;
 }
 
-/** Whether a byte is a character of its own, so that no edit begins or ends within one. */
+/** Whether a byte is an ASCII character, so that no edit begins or ends inside a character. */
 function isWhole(byte: number): boolean {
   return byte < 0x80;
 }

@@ -1,20 +1,20 @@
-// A change to a document: the smallest replaced byte range and the text put there.
+// A change to a document: the replaced byte range and the new text.
 
 import type { Replacement } from "../text/replacement.ts";
 
-/** Replaces the bytes `from` (inclusive) to `to` (exclusive) by the UTF-8 bytes of `insert`. */
+/** Replaces the bytes `from` (inclusive) to `to` (exclusive) with the UTF-8 bytes of `insert`. */
 export interface Edit {
-  /** First byte that is replaced. */
+  /** First byte to replace. */
   readonly from: number;
-  /** The byte behind the last one that is replaced; `from` inserts. */
+  /** The byte after the last one to replace; equal to `from` for an insertion. */
   readonly to: number;
-  /** The text put there. */
+  /** The new text. */
   readonly insert: string;
 }
 
-/** The same with a text that may be in UTF-8 already; who gives bytes changes them no more. */
+/** An edit whose text may already be UTF-8 bytes; the caller must not change them afterwards. */
 export interface ByteEdit extends Omit<Edit, "insert"> {
-  /** The text put there. */
+  /** The new text. */
   readonly insert: string | Uint8Array;
 }
 
@@ -26,10 +26,8 @@ export function growth({ from, to, insert }: Edit): number {
 }
 
 /**
- * The edits of a document of `length` bytes in ascending order, encoded.
- *
- * Throws a RangeError on overlapping or out-of-range edits, because such a list is a fault of the program, never of
- * a document.
+ * The edits of a document of `length` bytes in ascending order, encoded. Throws a RangeError for overlapping or
+ * out-of-range edits, because such a list is a programming error.
  */
 export function replacementsOf(length: number, edits: readonly ByteEdit[]): Replacement[] {
   const ordered = edits
@@ -51,14 +49,12 @@ export function replacementsOf(length: number, edits: readonly ByteEdit[]): Repl
 }
 
 /**
- * Applies edits that all refer to the same original bytes.
- *
- * Edits must not overlap; two insertions at one offset land in the order given. Throws a RangeError like
- * `replacementsOf`.
- *
+ * Applies edits that all refer to the same original bytes. Edits must not overlap; insertions at the same offset keep
+ * their order.
  * @param bytes the text before
  * @param edits the changes, in any order
- * @returns the text after; `bytes` itself when there is no edit
+ * @returns the text after; `bytes` itself if there is no edit
+ * @throws RangeError if edits overlap or lie outside `bytes`
  */
 export function applyEdits(bytes: Uint8Array, edits: readonly ByteEdit[]): Uint8Array {
   if (edits.length === 0) return bytes;

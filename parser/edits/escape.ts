@@ -1,13 +1,12 @@
-// Backslashes that keep a model's words from becoming structure, both for writing and for reading.
+// Backslashes that keep a model's words from becoming structure, for writing and for reading.
 //
-// A line is *live* when the parser would read it as structure at the place where it stands. The writer puts
-// one backslash before a live line and before any line that is backslashes followed by a live form; the
-// reader takes one away from the latter. Both sides use the same classifiers as the parser, so they agree.
+// A line is *live* if the parser would read it as structure in its place. The writer puts one backslash before a live
+// line and before any line of backslashes followed by a live form; the reader removes one from the latter. Both use the
+// same classifiers as the parser, so they agree.
 //
-// Two notions of an open fence take part (safety, "Details settled"). Role markers are hidden by any open
-// column-1 fence, closed or not, whatever opened it. Tool use headers, thinking
-// tags and abort markers are hidden only by an ordinary fence that text opened and that is closed again. The
-// writer always closes what it leaves open, so for it both are one and the same state.
+// Two notions of an open fence apply. Role markers are hidden by any open column-1 fence, closed or not, whatever
+// opened it. Tool use headers, thinking tags and abort markers are hidden only by an ordinary fence that text opened
+// and that is closed again. The writer always closes what it leaves open, so for the writer both are the same state.
 
 import {
   abortMarker,
@@ -48,10 +47,7 @@ function withoutBackslashes(line: string): string {
   return line.slice(start);
 }
 
-/**
- * The state of the fence rule after one more line: the number of backticks of the fence that is
- * open, or 0. `line` has no line end.
- */
+/** The fence state after one more line: the number of backticks of the open fence, or 0. `line` has no line end. */
 export function fenceAfter(ticks: number, line: string): number {
   if (!line.startsWith(ticks === 0 ? "```" : "`")) return ticks;
   const bytes = encoder.encode(line);
@@ -59,48 +55,48 @@ export function fenceAfter(ticks: number, line: string): number {
   return bareTicks(bytes, 0, bytes.length) >= ticks ? 0 : ticks;
 }
 
-/** True for a line that is structure in Assistant text outside every fence. */
+/** Whether a line is structure in Assistant text outside every fence. */
 export function isLiveInText(line: string): boolean {
   return isMarker(line) || isBlockLine(line);
 }
 
 /**
- * True for a line that reads as a tool use header, a thinking tag or an abort marker unless a *closed* fence
- * hides it. Such a line must not reach a disk while its fence is still open.
+ * Whether a line reads as a tool use header, a thinking tag or an abort marker unless a *closed* fence hides it. Such a
+ * line must not reach the disk while its fence is still open.
  */
 export function needsClosedFence(line: string): boolean {
   return isBlockLine(line);
 }
 
-/** Escapes one finished line of Assistant text; `ticks` is the open fence of the fence rule, 0 when none. */
+/** Escapes one complete line of Assistant text; `ticks` is the open fence, 0 if none. */
 export function escapeTextLine(line: string, ticks: number): string {
   return ticks === 0 && isLiveInText(withoutBackslashes(line)) ? `\\${line}` : line;
 }
 
-/** Escapes the content of a thinking block that starts with the fence `ticks` open (0 when none). */
+/** Escapes the content of a thinking block that begins inside the open fence `ticks` (0 if none). */
 export function escapeThinking(content: string, ticks = 0): string {
   const escaper = new ThinkingEscaper(ticks);
   return escaper.write(content) + escaper.end();
 }
 
-/** Escapes the content of a thinking block that comes in parts. */
+/** Escapes the content of a thinking block that arrives in parts. */
 export class ThinkingEscaper {
   #fence: number;
-  /** The unfinished line, as long as how it goes on decides about its beginning. */
+  /** The unfinished line, while its continuation decides whether its beginning is escaped. */
   #line = "";
-  /** The beginning of the unfinished line was given on, so that it is text. */
+  /** The beginning of the unfinished line was returned, so the line is text. */
   #isText = false;
 
   constructor(ticks = 0) {
     this.#fence = ticks;
   }
 
-  /** The fence that is open after the lines that were whole: its backticks, or 0. */
+  /** The fence that is open after the complete lines: its backticks, or 0. */
   get fence(): number {
     return this.#fence;
   }
 
-  /** The next part as it is written, as far as that is certain. */
+  /** The next part escaped, as far as it is certain. */
   write(part: string): string {
     const lines = part.split("\n");
     const rest = lines.pop() ?? "";
@@ -122,7 +118,7 @@ export class ThinkingEscaper {
     return out.join("");
   }
 
-  /** What was held back of the last line. */
+  /** The held-back part of the last line. */
   end(): string {
     const last = this.#isText ? "" : this.#whole(this.#line);
     this.#line = "";
@@ -136,14 +132,14 @@ export class ThinkingEscaper {
   }
 }
 
-/** What a line of thinking begins with that is live, or that opens or closes a fence. */
+/** First characters of thinking lines that may be live, or may open or close a fence. */
 const MAY_COUNT: ReadonlySet<string> = new Set(["\\", "<", "@", "`"]);
 
 function isLiveInThinking(bare: string, ticks: number): boolean {
   return bare.startsWith("</") ? matches(thinkingClose, bare) : ticks === 0 && isMarker(bare);
 }
 
-/** Gives back the content of a thinking block as the provider sent it: the inverse of `escapeThinking`. */
+/** Returns the content of a thinking block as the provider sent it: the inverse of `escapeThinking`. */
 export function unescapeThinking(content: string, ticks = 0): string {
   if (!content.includes("\\")) return content;
   const lines = content.split("\n").map((line) => {
@@ -156,15 +152,14 @@ export function unescapeThinking(content: string, ticks = 0): string {
 }
 
 /**
- * Gives back Assistant text as the provider sent it.
- *
- * `value` is the whole text of one segment; `ticks` the fence of the fence rule that is open where it begins.
+ * Returns Assistant text as the provider sent it. `value` is the whole text of one segment; `ticks` is the fence that
+ * is open where it begins.
  */
 export function unescapeText(value: string, ticks = 0): string {
   if (!value.includes("\\")) return value;
   const lines = value.split("\n");
   const closers = laterClosers(lines);
-  let hidden = 0; // the closed ordinary fence we are in
+  let hidden = 0; // the closed ordinary fence that contains the line
   const read = lines.map((line, index) => {
     const bare = withoutBackslashes(line);
     const live = bare.length < line.length &&
@@ -177,7 +172,7 @@ export function unescapeText(value: string, ticks = 0): string {
   return read.join("\n");
 }
 
-/** For each line the longest run of backticks that stands alone on a later line: the best closing fence. */
+/** For each line, the longest run of backticks alone on a later line: the best closing fence. */
 function laterClosers(lines: readonly string[]): readonly number[] {
   const longest = new Array<number>(lines.length);
   let reached = 0;
@@ -192,8 +187,8 @@ function laterClosers(lines: readonly string[]): readonly number[] {
 }
 
 /**
- * The segments of an Assistant message with its text and thinking as the provider sent them: what is
- * sent on and what is shown to a person. Other roles are never escaped and come back as they are.
+ * The segments of an Assistant message with text and thinking as the provider sent them, to send on or to show. Other
+ * roles are never escaped and are returned unchanged.
  */
 export function unescapeTurn(chat: Chat, turn: Turn): readonly Segment[] {
   if (turn.role !== "Assistant") return turn.segments;
@@ -222,7 +217,7 @@ export function unescapeTurn(chat: Chat, turn: Turn): readonly Segment[] {
   });
 }
 
-/** The fence of the fence rule that is open after the last line of a message: its backticks, or 0. */
+/** The fence that is open after the last line of a message: its backticks, or 0. */
 export function openFenceAtEnd(chat: Chat, turn: Turn): number {
   let ticks = 0;
   for (let line = turn.place.start + 1; line <= turn.place.end; line++) {
@@ -246,7 +241,7 @@ const BEGINNINGS: readonly RegExp[] = [
   new RegExp(`^<!--${SPACE}*flemma:aborted:`),
 ];
 
-/** Pattern source for every non-empty beginning of a word, or nothing. */
+/** Pattern source for every beginning of a word, including the empty one. */
 function optionally(word: string): string {
   let source = "";
   for (const character of [...word].reverse()) {
@@ -256,8 +251,8 @@ function optionally(word: string): string {
 }
 
 /**
- * True when the unfinished line `partial`, at the start of which nothing has been written yet, may still turn
- * out to be live in text once more characters arrive. Only such a line has to be held back.
+ * Whether an unfinished line may still become live in text when more characters arrive. Only such a line has to be held
+ * back. Nothing of `partial` has been written yet.
  */
 export function mayBecomeLive(partial: string): boolean {
   if (partial === "") return false;

@@ -1,26 +1,25 @@
-// What changed between two versions of a text, as whole lines: the form in which an editor can follow along.
+// What changed between two versions of a text, as whole lines, so that an editor can apply it.
 
 import { commonPrefix } from "../../base/bytes.ts";
 
-/** The lines that took the place of others. */
+/** Lines that replaced others. */
 export interface LineChange {
-  /** The first line concerned in the old text, 1-based; one past its last line where lines are added at the end. */
+  /** The first affected line of the old text, 1-based; one past its last line if lines are added at the end. */
   readonly line: number;
-  /** So many lines of the old text give way. */
+  /** Number of replaced lines of the old text. */
   readonly removed: number;
-  /** The lines that stand there now, without their line feeds. */
+  /** The new lines, without their line feeds. */
   readonly lines: readonly string[];
 }
 
 const LF = 10;
 
 /**
- * The smallest run of whole lines that tells two texts apart. A line is what ends with a line feed or with the text; a
- * carriage return belongs to its line. Costs a look at both texts and no copy of them.
- *
+ * The smallest run of whole lines by which two texts differ. A line ends with a line feed or at the end of the text; a
+ * carriage return belongs to its line. Compares both texts without copying them.
  * @param before the old text
  * @param after the new text
- * @returns the change; null when the lines are the same, whether or not the last of them ends with a line feed
+ * @returns the change; null if the lines are the same, whether or not the last of them ends with a line feed
  */
 export function lineChange(before: Uint8Array, after: Uint8Array): LineChange | null {
   const same = commonPrefix(before, after);
@@ -29,7 +28,7 @@ export function lineChange(before: Uint8Array, after: Uint8Array): LineChange | 
   const kept = commonSuffix(before.subarray(start), after.subarray(start));
   const old = linesOf(before.subarray(start, before.length - kept));
   const now = linesOf(after.subarray(start, after.length - kept));
-  // A last line that got its line feed, or lost it, is the same line.
+  // A last line that gained or lost its line feed is the same line.
   let alike = 0;
   while (alike < old.length && alike < now.length && old[alike] === now[alike]) alike++;
   if (alike === old.length && alike === now.length) return null;
@@ -37,12 +36,12 @@ export function lineChange(before: Uint8Array, after: Uint8Array): LineChange | 
   return { line, removed: old.length - alike, lines: now.slice(alike) };
 }
 
-/** Where the line begins that holds the byte `at`, or would go on there. */
+/** Start of the line that contains byte `at`, or continues there. */
 function lineStart(text: Uint8Array, at: number): number {
   return at === 0 ? 0 : text.lastIndexOf(LF, at - 1) + 1;
 }
 
-/** How many bytes at the end are the same and begin behind a line feed in both. */
+/** Number of equal bytes at the end that begin after a line feed in both. */
 function commonSuffix(a: Uint8Array, b: Uint8Array): number {
   const most = Math.min(a.length, b.length);
   let same = 0;

@@ -1,24 +1,26 @@
-// Where a new result block goes, so that results stand below their calls and in the order of the calls.
+// Places new result blocks: below their calls and in the order of the calls.
 
 import { type FinalBlock, finalLines, replaceBlock } from "./result_block.ts";
 import type { Edit } from "./edit.ts";
 import { fenceClose, fenceOpen } from "../text/lines.ts";
 import type { Call, Chat, Result, Turn } from "../types.ts";
 
-/** A block to be put where the result of `call` belongs. */
+/** A block to insert where the result of `call` belongs. */
 export interface Insertion {
-  /** The call that is answered. */
+  /** The answered call. */
   readonly call: Call;
-  /** Header through closing fence. */
+  /** Lines from header through closing fence. */
   readonly lines: readonly string[];
 }
 
 /**
- * Places new blocks. All edits refer to the document as it is, yet the outcome
- * is that of inserting one block after the other: blocks that share a place form one edit.
- *
- * Only for calls without a result. When the calling message ends inside an open fence, its closing fence is
- * written first, or the new `@You:` would be part of the code.
+ * Places new blocks. All edits refer to the current document, but the result is the same as inserting one block after
+ * the other: blocks at the same place form one edit.
+ * Only for calls without a result. If the calling message ends inside an open fence, its closing fence is written
+ * first, because the new `@You:` would otherwise be part of the code.
+ * @param chat the document
+ * @param insertions the blocks and the calls they answer
+ * @returns the edits of all blocks
  */
 export function insertBlocks(chat: Chat, insertions: readonly Insertion[]): Edit[] {
   const byTurn = new Map<number, Insertion[]>();
@@ -40,7 +42,7 @@ export function insertBlocks(chat: Chat, insertions: readonly Insertion[]): Edit
   return edits;
 }
 
-/** Writes a finished block: over the last block of that id, or as a new one when there is none. */
+/** Writes a finished block: replaces the last block of that id, or inserts a new one. */
 export function writeResult(chat: Chat, call: Call, block: FinalBlock): Edit[] {
   const result = chat.result(call.id);
   if (result !== undefined) return [replaceBlock(chat, result, block)];
@@ -86,7 +88,7 @@ function besideResults(chat: Chat, turn: Turn, next: Turn, group: readonly Inser
   return edits;
 }
 
-/** The result in `next` whose call is the closest one before `call`; null when none is before it. */
+/** The result in `next` whose call is the closest one before `call`; null if there is none. */
 function predecessor(turn: Turn, next: Turn, call: Call): Result | null {
   let closest: Result | null = null;
   let position = -1;
@@ -100,7 +102,7 @@ function predecessor(turn: Turn, next: Turn, call: Call): Result | null {
   return closest;
 }
 
-/** The fence line that closes what a message leaves open by the rule of message splitting; else null. */
+/** The line that closes a fence left open by a message, under the fence rule of message splitting; else null. */
 function openFence(chat: Chat, turn: Turn): string | null {
   let open = 0;
   for (let line = turn.place.start + 1; line <= turn.place.end; line++) {
@@ -115,7 +117,7 @@ function joined(group: readonly Insertion[]): string[] {
   return group.flatMap(({ lines }, position) => position === 0 ? lines : ["", ...lines]);
 }
 
-/** New lines below a line. The line end of the last one is the old one's, so a missing final one stays so. */
+/** Inserts lines below a line. The last one gets the old line end, so a missing final line end stays missing. */
 function insertAfter(chat: Chat, line: number, lines: readonly string[]): Edit {
   const at = chat.lineEnd(line);
   return { from: at, to: at, insert: chat.eol + lines.join(chat.eol) };

@@ -1,4 +1,4 @@
-// Tool result blocks as text: how they are spelled, and the smallest edits that change one.
+// Tool result blocks as text: how they are written, and the smallest edits that change one.
 
 import { isSha256 } from "../../base/hash.ts";
 import { attachmentsToken } from "../text/attachments.ts";
@@ -6,18 +6,18 @@ import { readSuffix, readTokens } from "../text/status_words.ts";
 import type { Edit } from "./edit.ts";
 import type { Chat, Lifecycle, Result, StatusStyle } from "../types.ts";
 
-/** The spellings this program writes; `pending-fence` is only read. */
+/** The status spellings this program writes; `pending-fence` is only read. */
 export type WrittenStyle = Exclude<StatusStyle, "pending-fence">;
 
-/** What a finished block holds. */
+/** The content of a finished block. */
 export interface FinalBlock {
-  /** Written as it is, one document line for each line of it. */
+  /** Written unchanged, one document line per line. */
   readonly content: string;
-  /** True writes `error` into the header. */
+  /** Whether to write `error` into the header. */
   readonly error: boolean;
-  /** Word after the opening fence; `json` for data, else empty. */
+  /** Word after the opening fence: `json` for data, else empty. */
   readonly language: "" | "json";
-  /** Names of files that belong to it, for the header: what is no SHA-256 is left out. @default none */
+  /** Names of attached files for the header, as SHA-256; other names are omitted. @default none */
   readonly attachments?: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export function fenceFor(content: string): string {
   return fenceForParts([content]);
 }
 
-/** The same for a content in parts. */
+/** Like `fenceFor`, for content in parts. */
 export function fenceForParts(parts: Iterable<string>): string {
   let longest = 2;
   /** Backticks at the end of the parts so far. */
@@ -49,11 +49,10 @@ export function fenceForParts(parts: Iterable<string>): string {
   return "`".repeat(longest + 1);
 }
 
-/** The lines of a finished result block. */
 export function finalLines(id: string, block: FinalBlock): string[] {
   const fence = fenceFor(block.content);
   const { error } = block;
-  // Anybody may have made a name up, and another word would be one of the header.
+  // Names may be invented, and any other word would count as a header token.
   const attachments = (block.attachments ?? []).filter(isSha256);
   const words = [
     ...(error ? ["error"] : []),
@@ -63,7 +62,6 @@ export function finalLines(id: string, block: FinalBlock): string[] {
   return [header, "", fence + block.language, ...block.content.split("\n"), fence];
 }
 
-/** The lines of an empty placeholder. */
 export function placeholderLines(id: string, status: Lifecycle, style: WrittenStyle): string[] {
   const header = `**Tool Result:** \`${id}\``;
   return style === "header"
@@ -72,8 +70,8 @@ export function placeholderLines(id: string, status: Lifecycle, style: WrittenSt
 }
 
 /**
- * The spelling for new placeholders: the setting, or with `auto` that of the last placeholder already in the
- * document, else `fence`.
+ * The spelling for new placeholders: the setting, or with `auto` that of the last placeholder in the document, else
+ * `fence`.
  */
 export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): WrittenStyle {
   if (setting !== "auto") return setting;
@@ -82,23 +80,22 @@ export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): Wr
 }
 
 /**
- * Whether a result still stands for work to be done.
- *
+ * Whether a result still has work left to do.
  * @param result a result of a document
- * @returns false for one that is final, an error included
+ * @returns false for a final one, including an error
  */
 export function isPlaceholder(result: Result): result is Result & { readonly status: Lifecycle } {
   return result.status !== null && result.status !== "error";
 }
 
-/** Replaces a block, header through closing fence, by a finished one; extra header tokens go. */
+/** Replaces a block, header through closing fence, with a finished one; drops extra header tokens. */
 export function replaceBlock(chat: Chat, result: Result, block: FinalBlock): Edit {
   return replaceLines(chat, result, finalLines(result.id, block));
 }
 
 /**
- * Takes the status off a block and leaves its body alone, so that the body becomes the result. Header tokens
- * go with it; the fence keeps its length.
+ * Removes the status from a block and keeps its body, so that the body becomes the result. Also removes the header
+ * tokens; the fence keeps its length.
  */
 export function stripStatus(chat: Chat, result: Result): Edit[] {
   const edits: Edit[] = [];
@@ -114,14 +111,13 @@ export function stripStatus(chat: Chat, result: Result): Edit[] {
 }
 
 /**
- * Changes the status word of a placeholder in the spelling it has, keeping body and other tokens. The old
- * `flemma:pending` spelling knows one status only, so such a block takes `style`.
- *
+ * Changes the status word of a placeholder in its existing spelling, keeping body and other tokens. The old
+ * `flemma:pending` spelling has one status only, so such a block gets `style`.
  * @param chat the document
  * @param result the placeholder, one of the document's
  * @param status the new word
- * @param style the spelling for a block that has an old one
- * @returns the edits; none when the word stands there already
+ * @param style the spelling for a block with the old one
+ * @returns the edits; none if the block has that status already
  */
 export function setStatus(chat: Chat, result: Result, status: Lifecycle, style: WrittenStyle): Edit[] {
   const lines = statusLines(chat, result, status, style);
@@ -141,7 +137,7 @@ export function rejectWith(chat: Chat, result: Result, message: string, style: W
   return replaceLines(chat, result, [header, "", fence + info, ...message.split("\n"), fence]);
 }
 
-/** Header and opening fence of a block as they read with another status. */
+/** Header and opening fence of a block with another status. */
 function statusLines(
   chat: Chat,
   result: Result,
@@ -164,7 +160,7 @@ function infoWithStatus(info: string, status: Lifecycle): string {
   return ["flemma:tool", `status=${status}`, ...others.map(({ from, to }) => info.slice(from, to))].join(" ");
 }
 
-/** The header with the word that was read as its status exchanged, or with one put first where there is none. */
+/** Replaces the status word of a header, or inserts one as the first token. */
 function headerWithStatus(header: string, status: Lifecycle): string {
   const [, name = header, rest = ""] = HEADER.exec(header) ?? [];
   const [, before = " (", inside = "", after = rest.endsWith("\r") ? ")\r" : ")"] = SUFFIX.exec(rest) ?? [];
@@ -182,7 +178,7 @@ function replaceLines(chat: Chat, result: Result, lines: readonly string[]): Edi
   };
 }
 
-/** Replaces what differs between two readings of one line, so that an edit touches no byte it need not. */
+/** Replaces only what differs between two versions of one line. */
 function lineEdit(chat: Chat, line: number, before: string, after: string): Edit {
   let head = 0;
   const shorter = Math.min(before.length, after.length);

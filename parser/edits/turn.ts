@@ -1,4 +1,4 @@
-// New messages at the end of a document: their markers, the spacing before them, and what must be closed first.
+// New messages at the end of a document: their markers, the spacing before them, and fences to close first.
 
 import { isSpace } from "../text/lines.ts";
 import type { Edit } from "./edit.ts";
@@ -6,8 +6,8 @@ import { openFenceAtEnd } from "./escape.ts";
 import type { Chat } from "../types.ts";
 
 /**
- * What has to be appended to a document before the first line of a new message, with LF as line end: a missing line
- * end, the fence that the last message leaves open and that would swallow the marker, a blank line, the marker.
+ * What to append to a document before the first line of a new message, with LF: a missing line end, the closing fence
+ * if the last message leaves one open that would hide the marker, a blank line, the marker.
  */
 export function openTurn(chat: Chat, role: "You" | "Assistant"): string {
   const { byteLength } = chat;
@@ -21,8 +21,8 @@ export function openTurn(chat: Chat, role: "You" | "Assistant"): string {
 }
 
 /**
- * The person's next message with some text: a new one at the end of the document, or the last one where that is the
- * person's and still empty.
+ * Adds text as the user's next message: a new one at the end of the document, or the last one if it is the user's and
+ * still empty.
  */
 export function sayNext(chat: Chat, text: string): Edit {
   const last = chat.turns.at(-1);
@@ -34,9 +34,7 @@ export function sayNext(chat: Chat, text: string): Edit {
   return { from: at, to: at, insert: withEol(chat, `${openTurn(chat, "You")}${text}\n`) };
 }
 
-/**
- * A line of the person's, at the end of their last message: a new message where the last one is not theirs, or is empty.
- */
+/** Appends a line to the user's last message; starts a new message if the last one is not theirs, or is empty. */
 export function addLine(chat: Chat, text: string): Edit {
   const last = chat.turns.at(-1);
   if (last?.role !== "You" || isEmpty(last.segments)) return sayNext(chat, text);
