@@ -1,7 +1,7 @@
-// Documents as hosts of Lezer parse them: strings in, trees over UTF-16 out, what an edit left alone taken over.
+// Parses documents for hosts of Lezer: strings in, trees over UTF-16 out, unchanged parts reused.
 //
-// A host says by fragments what is the same as in an earlier tree. That tree knows the document that it was made of, so all
-// that lies between the fragments becomes one edit of it, and one `update` the next version.
+// A host passes fragments of an earlier tree that are unchanged. That tree knows its document, so everything between
+// the fragments becomes one edit of it, and one `update` gives the next version.
 
 import {
   type Input,
@@ -21,10 +21,10 @@ import type { Chat } from "../types.ts";
 import { offsetAtUnits } from "../utf16.ts";
 import { UnitTrees } from "./units.ts";
 
-/** What a tree was made of. */
+/** The document a tree was built from. */
 interface Made {
   readonly chat: Chat;
-  /** Code units of the text. */
+  /** Length of the text in code units. */
   readonly length: number;
 }
 
@@ -32,25 +32,27 @@ type Ranges = readonly { readonly from: number; readonly to: number }[];
 
 /** What a host adds to the parser. */
 export interface ChatParserOptions {
-  /** Properties of the types of node, for instance styles and folds. */
+  /** Properties of node types, such as styles and folds. */
   readonly props?: readonly NodePropSource[];
-  /** What is around the parser, for instance `parseMixed`; in the order in which it is put around. */
+  /** Wrappers around the parser, such as `parseMixed`, from the innermost to the outermost. */
   readonly wrap?: readonly ParseWrapper[];
 }
 
-/** A parser of documents for CodeMirror and other hosts of Lezer. Any text is a document, so no tree holds an error. */
+/**
+ * A parser of documents for CodeMirror and other hosts of Lezer. Any text is a document, so no tree contains an error.
+ */
 export class ChatParser extends Parser {
-  /** The types of node. */
+  /** The node types. */
   readonly nodeSet: NodeSet;
   readonly #wrap: readonly ParseWrapper[];
   readonly #trees: UnitTrees;
-  /** What trees of this parser were made of; a property of the tree, because hosts make copies. */
+  /** The documents that trees of this parser were built from; a property of the tree, because hosts copy trees. */
   readonly #made = new NodeProp<Made>({ perNode: true });
 
   /**
-   * Makes a parser.
-   *
+   * Creates a parser.
    * @param options what a host adds
+   * @param types the node types to extend
    */
   constructor(options: ChatParserOptions = {}, types: NodeSet = nodeSet) {
     super();
@@ -60,16 +62,15 @@ export class ChatParser extends Parser {
   }
 
   /**
-   * The same parser with more added.
-   *
-   * @param options properties and what is put around it, besides those it has
+   * Returns the same parser with additional options.
+   * @param options properties and wrappers to add to the existing ones
    */
   configure(options: ChatParserOptions): ChatParser {
     const wrap = [...this.#wrap, ...options.wrap ?? []];
     return new ChatParser({ props: options.props, wrap }, this.nodeSet);
   }
 
-  /** As Lezer asks for it: parses all at once, from fragments where there are any. */
+  /** Called by Lezer: parses everything in one step, reusing fragments if there are any. */
   override createParse(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): PartialParse {
     let made: PartialParse = new WholeParse(ranges, () => this.#tree(input, fragments, ranges));
     for (const wrap of this.#wrap) made = wrap(made, input, fragments, [...ranges]);
@@ -83,13 +84,13 @@ export class ChatParser extends Parser {
     return new Tree(top, children, positions, length, [[this.#made, made]]);
   }
 
-  /** The next version of the document that a fragment is of; null where nothing can be taken over. */
+  /** The next version of the document that a fragment belongs to; null if nothing can be reused. */
   #next(input: Input, fragments: readonly TreeFragment[], ranges: Ranges): Made | null {
     const [{ from, to } = { from: 0, to: 0 }, ...more] = ranges;
     const last = fragments.findLast(({ tree }) => tree.prop(this.#made) !== undefined);
     const old = last?.tree.prop(this.#made);
     if (last === undefined || old === undefined || more.length > 0) return null;
-    // What stands at the beginning and at the end of both texts.
+    // Text that is the same at the beginning and at the end.
     const first = fragments.find((fragment) => fragment.tree === last.tree);
     const begins = first !== undefined && first.from <= from && from + first.offset === 0;
     const ends = last.to >= to && to + last.offset === old.length;
@@ -97,14 +98,14 @@ export class ChatParser extends Parser {
     let start = begins ? Math.min(first.to, to) : from;
     let end = ends ? Math.max(last.from, start, -last.offset) : to;
     let oldEnd = ends ? end + last.offset : old.length;
-    // Neither may divide a character of two code units.
+    // Neither boundary may split a surrogate pair.
     if (start > from && isHigh(input.read(start - 1, start))) start -= 1;
     if (end < to && isLow(input.read(end, end + 1))) {
       end += 1;
       oldEnd += 1;
     }
     const oldStart = start - from;
-    // With a mark at the beginning, or one that may come there, places are counted otherwise.
+    // Offsets count differently if there is, or could now be, a byte order mark.
     if (oldEnd < oldStart || oldStart === 0 && end > start || old.chat.bom) return null;
     const insert = textBetween(input, [{ from: start, to: end }]);
     if (insert === "" && oldStart === oldEnd) return old;
@@ -118,12 +119,12 @@ export class ChatParser extends Parser {
   }
 }
 
-/** A parse that is done in one step: a document of 10 MB takes less than a frame. */
+/** A parse that finishes in one step: even a document of 10 MB takes less than a frame. */
 class WholeParse implements PartialParse {
   readonly #ranges: Ranges;
   readonly #parse: () => Tree;
   parsedPos: number;
-  /** The whole of a text is parsed, wherever a host would have stopped. */
+  /** The whole text is parsed, wherever a host would stop. */
   readonly stoppedAt = null;
 
   constructor(ranges: Ranges, parse: () => Tree) {
@@ -145,7 +146,7 @@ function fresh(text: string): Made {
   return { chat: parse(new TextEncoder().encode(text)), length: text.length };
 }
 
-/** The text of ranges; what lies between them is blank. */
+/** The text of ranges; gaps between them become blanks. */
 function textBetween(input: Input, ranges: Ranges): string {
   let text = "";
   let reached = ranges[0]?.from ?? 0;

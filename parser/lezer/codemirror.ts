@@ -1,4 +1,4 @@
-// Documents in CodeMirror: the parser with styles, folds and the languages inside.
+// Documents in CodeMirror: the parser with styles, folds and inner languages.
 
 import { defineLanguageFacet, foldNodeProp, Language, StreamLanguage } from "@codemirror/language";
 import { lua } from "@codemirror/legacy-modes/mode/lua";
@@ -18,7 +18,7 @@ const styles: NodePropSource = styleTags({
   "AbortMarker Preamble/Lines Skipped/Lines Thinking/Body/Lines": tags.comment,
 });
 
-/** What has a first line with something below it that can be hidden. */
+/** Nodes with a first line and foldable content below it. */
 const folds: NodePropSource = foldNodeProp.add({
   "Turn ToolUse ToolResult Thinking Frontmatter Code": ({ from, to }, { doc }) => {
     const { to: shown } = doc.lineAt(from);
@@ -29,8 +29,8 @@ const folds: NodePropSource = foldNodeProp.add({
 });
 
 /**
- * The parser of documents with styles, folds for CodeMirror, and the languages inside: Markdown in messages, JSON in
- * calls, Lua, YAML and JSON in the first block.
+ * The parser of documents with styles and folds for CodeMirror, and inner languages: Markdown in messages, JSON in
+ * calls, and Lua, YAML and JSON in the frontmatter.
  */
 export const chatParser: ChatParser = new ChatParser({
   props: [styles, folds],

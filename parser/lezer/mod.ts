@@ -1,6 +1,6 @@
 /**
- * Documents for hosts of Lezer: a parser over strings that goes on from what an edit left alone, and a language for
- * CodeMirror 6. It shares `@lezer/common`, `@lezer/highlight`, `@lezer/markdown` and `@codemirror/language` with the host.
+ * Documents for hosts of Lezer: an incremental parser over strings, and a language for CodeMirror 6. It shares
+ * `@lezer/common`, `@lezer/highlight`, `@lezer/markdown` and `@codemirror/language` with the host.
  *
  * @module
  */

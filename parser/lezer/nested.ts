@@ -1,14 +1,13 @@
-// The languages inside of documents: Markdown in messages, and what stands in blocks.
+// The inner languages of documents: Markdown in messages, and the languages of blocks.
 
 import { type Input, parseMixed, type Parser, type ParseWrapper, type SyntaxNodeRef } from "@lezer/common";
 
-/** A language that stands inside of a document. */
+/** A language inside a document. */
 export type InnerLanguage = "markdown" | "json" | "lua" | "yaml";
 
 /**
- * Parses the text of messages, the inputs of calls and the first block by their own languages.
- *
- * @param parsers who parses what; a language that is left out stays one piece of text
+ * Parses the text of messages, the inputs of calls and the frontmatter in their own languages.
+ * @param parsers the parser per language; text in a missing language stays one node
  */
 export function withInner(parsers: Partial<Readonly<Record<InnerLanguage, Parser>>>): ParseWrapper {
   return parseMixed((node, input) => {
@@ -18,7 +17,7 @@ export function withInner(parsers: Partial<Readonly<Record<InnerLanguage, Parser
   });
 }
 
-/** The word behind the fence that opens a first block, as it is read there. */
+/** Languages by the word after the opening fence of the frontmatter. */
 const BLOCK_LANGUAGES: Readonly<Record<string, InnerLanguage>> = {
   lua: "lua",
   json: "json",

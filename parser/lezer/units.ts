@@ -1,16 +1,16 @@
-// Trees over bytes as trees over UTF-16 code units, which is how hosts of Lezer count.
+// Converts trees over bytes to trees over UTF-16 code units, which hosts of Lezer use.
 //
-// Versions of a document share the trees of what an edit left alone, so what was made of one is kept by it.
+// Versions of a document share the trees of unchanged parts, so converted trees are cached by their source.
 
 import { type NodeSet, NodeType, Tree, TreeBuffer } from "@lezer/common";
 import type { Chat } from "../types.ts";
 
-/** Bytes between two places whose code units are noted. */
+/** Bytes between two recorded positions. */
 const STEP = 256;
 
 type Node = Tree | TreeBuffer;
 
-/** Makes trees of the types of one set. */
+/** Converts trees to the node types of one set. */
 export class UnitTrees {
   readonly #types: NodeSet;
   readonly #known = new WeakMap<Node, Node>();
@@ -19,14 +19,14 @@ export class UnitTrees {
     this.#types = types;
   }
 
-  /** The tree of a document without properties of its own. */
+  /** The tree of a document without additional properties. */
   of(
     chat: Chat,
   ): { readonly children: readonly Node[]; readonly positions: readonly number[]; length: number } {
     return this.#children(chat.tree, 0, chat);
   }
 
-  /** The children of a node that is all children: what lies between two of them is counted. */
+  /** Converts the children of a node that consists of children only, and counts the gaps between them. */
   #children(node: Tree, from: number, chat: Chat) {
     const children: Node[] = [];
     const positions: number[] = [];
@@ -61,7 +61,7 @@ export class UnitTrees {
     return made;
   }
 
-  /** A node that begins at a byte of what was counted. */
+  /** Converts a node that begins at byte `from` of the counted bytes. */
   #counted(node: Node, from: number, units: Units): Node {
     const start = units.at(from);
     const length = units.at(from + node.length) - start;
@@ -82,10 +82,10 @@ export class UnitTrees {
   }
 }
 
-/** Code units of bytes that are UTF-8: each place of the text against its number of bytes. */
+/** Maps byte offsets of UTF-8 text to code units. */
 export class Units {
   readonly #bytes: Uint8Array;
-  /** Code units before every so many bytes. */
+  /** Code units before every `STEP` bytes. */
   readonly #noted: Float64Array;
   readonly length: number;
 
@@ -101,7 +101,7 @@ export class Units {
     this.length = units;
   }
 
-  /** Whether each byte is a code unit. */
+  /** Whether every byte is one code unit. */
   get areBytes(): boolean {
     return this.length === this.#bytes.length;
   }
@@ -116,7 +116,7 @@ export class Units {
   }
 }
 
-/** A character counts with its first byte: two where it has four bytes, none for the bytes that follow. */
+/** A character counts at its first byte: two units if it has four bytes; continuation bytes count none. */
 function unitsBegunBy(byte: number): number {
   if (byte < 0x80) return 1;
   if (byte < 0xc0) return 0;
