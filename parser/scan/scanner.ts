@@ -1,11 +1,11 @@
-// The scanner of stage one as functions: loads its WASM module at first use and feeds it window by window.
+// Runs the line scanner: loads its WASM module on first use and feeds it window by window.
 
 import { INPUT, OUTPUT, WINDOW } from "./layout.ts";
 import { WASM } from "./wasm.generated.ts";
 
 const LF = 0x0a;
 
-/** What the module exports; see scan.as. */
+/** The exports of the module; see scan.as. */
 interface Module {
   readonly memory: WebAssembly.Memory;
   readonly feeds: WebAssembly.Global;
@@ -22,18 +22,18 @@ interface Scanner {
 
 let loaded: Scanner | null = null;
 
-/** Compiled synchronously, because it is smaller than what a promise would cost. */
+/** Compiled synchronously: for a module this small that is faster than a promise. */
 function load(): Scanner {
   const instance = new WebAssembly.Instance(new WebAssembly.Module(decodeBase64(WASM)));
   const module = instance.exports as unknown as Module;
-  // The memory never grows, so that views of it stay valid.
+  // The memory never grows, so views of it stay valid.
   const { buffer } = module.memory;
   return { module, input: new Uint8Array(buffer), output: new Int32Array(buffer, OUTPUT) };
 }
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** The built-in way takes two milliseconds when nothing else has woken it up, which is longer than all the rest. */
+/** The built-in function takes two milliseconds at its first use, longer than everything else here. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const values = new Uint8Array(128);
   for (let value = 0; value < 64; value++) values[ALPHABET.charCodeAt(value)] = value;
@@ -49,21 +49,21 @@ function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** What a scan tells of a stretch of whole lines. */
+/** The result of scanning a range of whole lines. */
 export interface Scan {
-  /** Line feeds, and those with a carriage return before them. */
+  /** Number of line feeds, and of those with a carriage return before them. */
   readonly feeds: number;
   readonly crFeeds: number;
   /** Number of lines that begin with one of the starters of lines.ts. */
   readonly count: number;
   /**
-   * For each of them its offset and the offset of the next line, in order. Valid up to the next scan; may be longer
-   * than that.
+   * For each of these lines its offset and the offset of the next line, in order. Valid until the next scan; the array
+   * may be longer.
    */
   readonly lines: Int32Array;
 }
 
-/** Scans `bytes`, which begin at the beginning of a line. */
+/** Scans `bytes`, which begin at the start of a line. */
 export function scanMarks(bytes: Uint8Array): Scan {
   const { module, input, output } = loaded ??= load();
   if (bytes.length <= WINDOW) {
@@ -75,7 +75,7 @@ export function scanMarks(bytes: Uint8Array): Scan {
   return scanLong(bytes, module, input, output);
 }
 
-/** Scans more than a window: a line that is very long, or what precedes one. */
+/** Scans more than one window: a very long line, or what precedes one. */
 function scanLong(bytes: Uint8Array, module: Module, input: Uint8Array, output: Int32Array): Scan {
   const found: number[] = [];
   let feeds = 0;
@@ -99,7 +99,7 @@ function lineAfter(bytes: Uint8Array, from: number): number {
   return feed < 0 ? bytes.length : feed + 1;
 }
 
-/** The offsets at which lines of `bytes` begin: 0, and the byte behind each of its `feeds` line feeds. */
+/** The offsets at which lines of `bytes` begin: 0, and the byte after each of its `feeds` line feeds. */
 export function scanLines(bytes: Uint8Array, feeds: number): Uint32Array {
   const { module, input, output } = loaded ??= load();
   const starts = new Uint32Array(feeds + 1);
