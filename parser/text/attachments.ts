@@ -1,12 +1,12 @@
-// The names of files that stand in the header of a result, behind `attachments=`.
+// The names of files in the header of a result, after `attachments=`.
 
 import { readTokens } from "./status_words.ts";
 
 const KEY = "attachments";
 
 /**
- * The names that the inside of a header's parentheses gives, as they are written: digits alone would be a number as the value of
- * a token. Whether one is a name of anything is for whoever looks for the file.
+ * The names inside a header's parentheses as written, because a token value of digits would be read as a number.
+ * Whether such a file exists is not checked here.
  */
 export function readAttachments(suffix: string): readonly string[] {
   const token = readTokens(suffix).findLast(({ key }) => key === KEY);
@@ -15,7 +15,7 @@ export function readAttachments(suffix: string): readonly string[] {
   return written.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }
 
-/** The token that gives these names. */
+/** The header token for these names. */
 export function attachmentsToken(names: readonly string[]): string {
   return `${KEY}=${names.join(",")}`;
 }

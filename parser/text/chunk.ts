@@ -1,4 +1,4 @@
-// A stretch of whole lines with everything that is known of them. Chunks never change; an edit replaces a few.
+// A range of whole lines with everything known about them. Chunks are immutable; an edit replaces a few.
 
 import { BARE, bitsOf, classify, numberOf } from "./line_kinds.ts";
 import { scanLines, scanMarks } from "../scan/scanner.ts";
@@ -6,16 +6,16 @@ import { type Tags, tagsIn } from "./tags.ts";
 
 const LF = 0x0a;
 
-/** Chunks are cut behind the first line feed at or after so many bytes. A longer line is a chunk of its own. */
+/** Chunks end after the first line feed at or after this many bytes. A longer line is a separate chunk. */
 const TARGET = 1 << 14;
 
-/** Numbers for each mark in `Chunk.marks`: offset of its line, offset of the next line, bits and number. */
+/** Numbers per mark in `Chunk.marks`: offset of its line, offset of the next line, bits and number. */
 export const STRIDE = 4;
 
-// A view of the document, in which offsets count from the beginning of the chunk.
+// Keeps a byte order mark, which inside the text is a character like any other.
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Some whole lines. Only the last chunk of a document may lack the line feed at its end. */
+/** Some whole lines. Only the last chunk of a document may lack the final line feed. */
 export class Chunk {
   readonly bytes: Uint8Array;
   readonly length: number;
@@ -24,7 +24,7 @@ export class Chunk {
   readonly crFeeds: number;
   /** The lines that may begin or end structure, `STRIDE` numbers each. */
   readonly marks: Int32Array;
-  /** The bits of all marks together, so that searches can pass the chunk by. */
+  /** The bits of all marks combined, so that searches can skip the chunk. */
   readonly kinds: number;
   /** The most backticks of a line that can close a fence. */
   readonly longestBare: number;
@@ -64,7 +64,7 @@ export class Chunk {
     this.longestBare = longest;
   }
 
-  /** Where its lines begin; one more entry stands for the line behind a line feed at the end. */
+  /** Offsets at which its lines begin, plus one for the line after a final line feed. */
   get lines(): Uint32Array {
     return this.#lines ??= scanLines(this.bytes, this.feeds);
   }
@@ -75,13 +75,13 @@ export class Chunk {
     return this.#units;
   }
 
-  /** Its template tags, if its first byte is in none. */
+  /** Its template tags, if its first byte is not inside one. */
   get tags(): Tags {
     return this.#tags ??= tagsIn(this.bytes);
   }
 }
 
-/** Bytes up to which pieces of them are copied by `cut`. */
+/** Bytes up to which `cutApart` copies the pieces. */
 const COPIED = 16 * TARGET;
 
 /** Cuts whole lines into chunks, without copying them. */
@@ -90,8 +90,8 @@ export function cut(bytes: Uint8Array): Chunk[] {
 }
 
 /**
- * Cuts what an edit made. Of a little, chunks get bytes of their own: a text that grows gives up its last chunk again and
- * again, and would hold the bytes of each as long as those of its neighbour.
+ * Cuts inserted text. Small chunks get their own bytes: text that grows replaces its last chunk repeatedly, and shared
+ * bytes would stay in memory as long as any neighbour.
  */
 export function cutApart(bytes: Uint8Array): Chunk[] {
   return bytes.length > COPIED ? cut(bytes) : cutBy(bytes, (from, to) => bytes.slice(from, to));
@@ -110,7 +110,7 @@ function cutBy(bytes: Uint8Array, part: (from: number, to: number) => Uint8Array
   return chunks;
 }
 
-/** Whether two neighbours together are small enough to be one chunk. */
+/** Whether two neighbours together are small enough for one chunk. */
 export function fitsOne(length: number, other: number): boolean {
   return length + other <= TARGET;
 }

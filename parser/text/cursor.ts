@@ -1,4 +1,4 @@
-// A place among the marks of a document, and the searches that move it.
+// A position among the marks of a document, and the searches that move it.
 
 import { STRIDE } from "./chunk.ts";
 import { BARE, NEEDS_CRLF } from "./line_kinds.ts";
@@ -7,20 +7,20 @@ import type { Text } from "./text.ts";
 const NONE = new Int32Array(0);
 
 /**
- * Walks marks in order. Past the last one `at` is the length of the document. Searches pass by whole chunks that
- * hold nothing of what is looked for, so a long body costs a look at each of its chunks.
+ * Walks marks in order. Past the last one `at` is the length of the document. Searches skip whole chunks without a
+ * match, so a long body costs one check per chunk.
  */
 export class Cursor {
   /** Offset of the line of the current mark. */
   at = 0;
   /** Offset of the line after it. */
   next = 0;
-  /** What the line means, as in line_kinds.ts; 0 past the last mark. */
+  /** The meaning of the line, as in line_kinds.ts; 0 past the last mark. */
   bits = 0;
   /** Backticks of the line, or role of the marker. */
   number = 0;
   readonly #text: Text;
-  /** Bits that count in this document. */
+  /** Whether `NEEDS_CRLF` lines count in this document. */
   readonly #crlf: boolean;
   #chunk = 0;
   #marks: Int32Array = NONE;
@@ -32,7 +32,7 @@ export class Cursor {
     this.#crlf = text.crlf;
   }
 
-  /** Stands on the first mark at `offset` or later. */
+  /** Moves to the first mark at `offset` or later. */
   seek(offset: number): void {
     const { chunks, offsets } = this.#text;
     const chunk = this.#text.chunkAt(offset);
@@ -52,7 +52,7 @@ export class Cursor {
     this.#settle();
   }
 
-  /** Stands where another cursor stands. */
+  /** Moves to the position of another cursor. */
   follow(other: Cursor): void {
     this.#chunk = other.#chunk;
     this.#marks = other.#marks;
@@ -69,19 +69,19 @@ export class Cursor {
     this.#settle();
   }
 
-  /** Goes on to the first mark at `offset` or later. */
+  /** Moves forward to the first mark at `offset` or later. */
   reach(offset: number): void {
     if (this.at >= offset) return;
     if (offset >= this.#text.offsets[this.#chunk + 1]!) return this.seek(offset);
     while (this.at < offset) this.step();
   }
 
-  /** Whether the current line means one of `kinds` in this document. */
+  /** Whether the current line is one of `kinds` in this document. */
   is(kinds: number): boolean {
     return (this.bits & kinds) !== 0 && (this.#crlf || (this.bits & NEEDS_CRLF) === 0);
   }
 
-  /** Goes on, from the current mark, to one that means one of `kinds` and stands before `end`. */
+  /** Moves forward, including the current mark, to one of `kinds` before `end`. */
   find(kinds: number, end: number): boolean {
     while (this.at < end) {
       if (this.is(kinds)) return true;
@@ -94,7 +94,7 @@ export class Cursor {
     return false;
   }
 
-  /** Goes on, from the current mark, to a line before `end` that closes a fence of `ticks` backticks. */
+  /** Moves forward, including the current mark, to a line before `end` that closes a fence of `ticks` backticks. */
   findClosing(ticks: number, end: number): boolean {
     while (this.at < end) {
       if ((this.bits & BARE) !== 0 && this.number >= ticks) return true;
@@ -107,13 +107,13 @@ export class Cursor {
     return false;
   }
 
-  /** Goes on to the next chunk with marks where the current one has no more. */
+  /** Moves to the next chunk with marks if the current one has no more. */
   #settle(): void {
     while (this.#mark >= this.#marks.length && this.#nextChunk());
     this.#load();
   }
 
-  /** Goes to the beginning of the next chunk, if there is one. */
+  /** Moves to the beginning of the next chunk, if there is one. */
   #nextChunk(): boolean {
     const { chunks, offsets } = this.#text;
     if (this.#chunk + 1 >= chunks.length) return false;

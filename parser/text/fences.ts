@@ -1,8 +1,8 @@
-// Code fences of a text, in which a person shows code rather than writes it.
+// Finds closed code fences, whose content is quoted code.
 
 import { fenceClose, fenceOpen } from "./lines.ts";
 
-/** A closed fence with its first and its last line, in bytes. */
+/** A closed fence from its first through its last line, in bytes. */
 export interface Fence {
   readonly from: number;
   readonly to: number;
@@ -10,14 +10,14 @@ export interface Fence {
 
 const LF = 0x0a;
 
-/** The closed fences of some bytes, which begin with a line and outside of any fence; `base` is their own offset. */
+/** The closed fences of some bytes, which begin with a line outside of any fence; `base` is their offset. */
 export function closedFences(bytes: Uint8Array, base = 0): readonly Fence[] {
   const fences: Fence[] = [];
   let open: { readonly from: number; readonly ticks: number } | null = null;
   for (let from = 0; from < bytes.length;) {
     const feed = bytes.indexOf(LF, from);
     const to = feed < 0 ? bytes.length : feed;
-    // The carriage return of a line end is blank, so it closes a fence as well; none opens by it.
+    // The carriage return of a line end is blank, so it does not prevent closing a fence.
     if (open === null) {
       const ticks = fenceOpen(bytes, from, to);
       if (ticks > 0) open = { from, ticks };

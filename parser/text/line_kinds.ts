@@ -1,8 +1,8 @@
-// What a line means that may begin or end structure, as bits.
+// What a line that may begin or end structure means, as bits.
 //
-// They depend on the bytes of the line alone, never on its surroundings, so a chunk of the document keeps its marks
-// as long as its bytes stay. Whether the carriage return of a line end belongs to the line is known only for the
-// whole document; lines for which that matters carry `NEEDS_CRLF`.
+// They depend on the bytes of the line alone, so a chunk of the document keeps its marks as long as its bytes are
+// unchanged. Whether the carriage return of a line end belongs to the line is known only for the whole document; lines
+// for which that matters carry `NEEDS_CRLF`.
 
 import {
   abortMarker,
@@ -23,9 +23,9 @@ export const LEGACY = 1 << 1;
 export const TICKS = 1 << 2;
 /** The backticks open a fence under the fence rule. */
 export const OPENS = 1 << 3;
-/** Nothing but whitespace follows the backticks, so they can close a fence. */
+/** Only whitespace follows the backticks, so they can close a fence. */
 export const BARE = 1 << 4;
-/** … and there are three of them, so they can close frontmatter. */
+/** Like `BARE` with exactly three backticks, which can close frontmatter. */
 export const BARE_THREE = 1 << 5;
 export const USE = 1 << 6;
 export const RESULT = 1 << 7;
@@ -33,18 +33,17 @@ export const THINKING_OPEN = 1 << 8;
 export const THINKING_TAG = 1 << 9;
 export const THINKING_CLOSE = 1 << 10;
 export const ABORT = 1 << 11;
-/** The line means what its bits say only where CR LF ends every line of the document. */
+/** The bits apply only if CR LF ends every line of the document. */
 export const NEEDS_CRLF = 1 << 12;
 
-/** Numbers of markers. */
+/** Numbers of markers, by role. */
 export const Role = { Other: 0, You: 1, Assistant: 2, System: 3 } as const;
 
 const TICK = 0x60;
 
-/** Codes hold the bits of a mark and, times this, its number. */
+/** A code is the bits of a mark plus its number times this. */
 const NUMBERS = 1 << 13;
 
-/** The bits of a code. */
 export function bitsOf(code: number): number {
   return code & (NUMBERS - 1);
 }
@@ -55,8 +54,8 @@ export function numberOf(code: number): number {
 }
 
 /**
- * What the line `from..to` means, whose line end is excluded, as a code; 0 for nothing. `feed` tells whether a line
- * feed stands at `to`.
+ * The meaning of the line `from..to`, without its line end, as a code; 0 for none. `feed` tells whether a line feed is
+ * at `to`.
  */
 export function classify(bytes: Uint8Array, from: number, to: number, feed: boolean): number {
   switch (bytes[from]) {
@@ -76,7 +75,7 @@ export function classify(bytes: Uint8Array, from: number, to: number, feed: bool
   }
 }
 
-/** What `fenceOpen` and `bareTicks` of lines.ts say, in one pass. */
+/** Combines `fenceOpen` and `bareTicks` of lines.ts in one pass. */
 function ticksCode(bytes: Uint8Array, from: number, to: number): number {
   let rest = from + 1;
   while (rest < to && bytes[rest] === TICK) rest++;
@@ -92,7 +91,7 @@ function hasTick(bytes: Uint8Array, from: number, to: number): boolean {
   return false;
 }
 
-/** The role of a marker from the beginning of its word: the colon behind it tells where the word ends. */
+/** The role of a marker, given the offset of its word; the colon after it ends the word. */
 function roleAt(bytes: Uint8Array, at: number): number {
   return isWord(bytes, at, "You:")
     ? Role.You

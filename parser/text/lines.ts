@@ -1,8 +1,8 @@
-// Byte-level classifiers of one line: the single source of truth for what begins or ends structure.
+// Byte-level classifiers of one line: the only place that decides what begins or ends structure.
 //
-// Every function takes `(bytes, from, to)`: `from` is the first byte of a line, `to` the end of its text with
-// the line end excluded. What the line end is (LF, or CR LF in a document where every line ends so) is for the
-// caller to know; a CR that is left inside counts as ASCII whitespace. All patterns start in column 1.
+// Every function takes `(bytes, from, to)`: `from` is the first byte of a line, `to` the end of its text without the
+// line end. The caller knows the line end (LF, or CR LF in a document where every line ends so); a remaining CR counts
+// as ASCII whitespace. All patterns start in column 1.
 
 /** A half-open range of byte offsets. */
 export interface Span {
@@ -11,8 +11,8 @@ export interface Span {
 }
 
 /**
- * The bytes that a line must begin with to begin or end structure. Stage one looks for nothing else, so a classifier
- * for another kind of line needs its first byte here.
+ * First bytes of lines that may begin or end structure. The scanner looks for nothing else, so a classifier for another
+ * kind of line needs its first byte here.
  */
 export const STARTERS = "`@*<";
 
@@ -23,12 +23,12 @@ const QUOTE = 0x22;
 const OPEN_PAREN = 0x28;
 const CLOSE_PAREN = 0x29;
 
-/** ASCII whitespace: space, tab, LF, VT, FF, CR. Unicode spaces do not count (chat-format, preamble). */
+/** ASCII whitespace: space, tab, LF, VT, FF, CR. Unicode spaces do not count. */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
 }
 
-/** ASCII letters and digits. The underscore is not a word character (chat-format, preamble). */
+/** ASCII letters and digits. The underscore is not a word character. */
 function isWord(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
@@ -78,17 +78,17 @@ function skipTicks(bytes: Uint8Array, from: number, to: number): number {
 }
 
 function indexOf(bytes: Uint8Array, byte: number, from: number, to: number): number {
-  // Lines are short, so a loop is done before a search of the array's own would have begun.
+  // Lines are short, so a loop finishes before the built-in search would have started.
   for (let at = from; at < to; at++) if (bytes[at] === byte) return at;
   return -1;
 }
 
-/** Only whitespace, or nothing at all. */
+/** Only whitespace, or empty. */
 export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   return skipSpace(bytes, from, to) === to;
 }
 
-/** A role marker line such as `@You:`; gives the span of the role word. */
+/** A role marker line such as `@You:`; returns the span of the role word. */
 export function markerRole(bytes: Uint8Array, from: number, to: number): Span | null {
   if (from >= to || bytes[from] !== AT) return null;
   const end = skipWord(bytes, from + 1, to);
@@ -96,7 +96,7 @@ export function markerRole(bytes: Uint8Array, from: number, to: number): Span | 
   return isBlank(bytes, end + 1, to) ? { from: from + 1, to: end } : null;
 }
 
-/** A marker with text on its own line, `@You: hello`, for the three known roles. */
+/** A marker with text on its line, `@You: hello`, for the three known roles. */
 export function legacyMarker(
   bytes: Uint8Array,
   from: number,
@@ -112,30 +112,30 @@ export function legacyMarker(
   return null;
 }
 
-/** Opens a fence that hides markers. The number of backticks (3 or more), else 0. */
+/** Number of backticks (3 or more) of a line that opens a fence which hides markers; else 0. */
 export function fenceOpen(bytes: Uint8Array, from: number, to: number): number {
   const end = skipTicks(bytes, from, to);
   if (end - from < 3 || indexOf(bytes, TICK, end, to) >= 0) return 0;
   return end - from;
 }
 
-/** The number of backticks of a line that holds nothing else but whitespace after them, else 0. */
+/** Number of backticks of a line that contains nothing else but whitespace after them; else 0. */
 export function bareTicks(bytes: Uint8Array, from: number, to: number): number {
   const end = skipTicks(bytes, from, to);
   return end > from && isBlank(bytes, end, to) ? end - from : 0;
 }
 
-/** Closes a fence of `ticks` backticks under the fence rule. */
+/** Whether a line closes a fence of `ticks` backticks under the fence rule. */
 export function fenceClose(bytes: Uint8Array, from: number, to: number, ticks: number): boolean {
   return bareTicks(bytes, from, to) >= ticks;
 }
 
-/** The fence of a tool block: one or more backticks, a language, and anything. */
+/** The fence of a tool block: one or more backticks, a language, and any text. */
 export interface BlockOpen {
   readonly ticks: number;
   /** Word characters, colon, dot, underscore, percent, minus; may be empty. */
   readonly language: Span;
-  /** What stands behind the language. */
+  /** The text after the language. */
   readonly info: Span;
 }
 
@@ -174,7 +174,7 @@ export function toolUseHeader(bytes: Uint8Array, from: number, to: number): Tool
 /** The spans of a Tool Result header. */
 export interface ToolResultHeader {
   readonly id: Span;
-  /** The inside of the parentheses, up to the last one, when they are the whole tail of the line. */
+  /** The text inside the parentheses, up to the last one, if they are the whole rest of the line. */
   readonly suffix: Span | null;
 }
 
@@ -189,16 +189,16 @@ export function toolResultHeader(bytes: Uint8Array, from: number, to: number): T
   return { id, suffix: whole ? { from: open + 1, to: close } : null };
 }
 
-/** The inside of a run in single backticks that begins at `from`; it holds at least one byte. */
+/** The non-empty text in single backticks that begins at `from`. */
 function ticked(bytes: Uint8Array, from: number, to: number): Span | null {
   if (from >= to || bytes[from] !== TICK) return null;
   const end = indexOf(bytes, TICK, from + 1, to);
   return end > from + 1 ? { from: from + 1, to: end } : null;
 }
 
-/** What an opening thinking tag says. */
+/** The contents of an opening thinking tag. */
 export interface ThinkingTag {
-  /** `<thinking …/>`: the whole block stands on this line. */
+  /** `<thinking …/>`: the whole block is on this line. */
   readonly selfClosed: boolean;
   readonly redacted: boolean;
   readonly signature: { readonly provider: Span; readonly value: Span } | null;
@@ -236,7 +236,7 @@ export function thinkingClose(bytes: Uint8Array, from: number, to: number): bool
   return to - from === THINKING_CLOSE.length && startsWith(bytes, from, to, THINKING_CLOSE);
 }
 
-/** An abort marker that is the whole line; gives the span of its trimmed message. */
+/** An abort marker that is the whole line; returns the span of its trimmed message. */
 export function abortMarker(bytes: Uint8Array, from: number, to: number): Span | null {
   if (!startsWith(bytes, from, to, COMMENT_OPEN)) return null;
   const word = skipSpace(bytes, from + COMMENT_OPEN.length, to);
@@ -248,7 +248,7 @@ export function abortMarker(bytes: Uint8Array, from: number, to: number): Span |
   return { from: start, to: skipSpaceBack(bytes, start, end) };
 }
 
-/** The first line of a frontmatter block: three backticks and a language word; gives the word. */
+/** The first line of a frontmatter block: three backticks and a language word; returns the word. */
 export function frontmatterOpen(bytes: Uint8Array, from: number, to: number): Span | null {
   if (skipTicks(bytes, from, to) !== from + 3) return null;
   const end = skipWord(bytes, from + 3, to);

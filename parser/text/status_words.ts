@@ -1,4 +1,4 @@
-// The words of a result's status: read and found in one place, so that what is written is what was read.
+// Reads the status of a result, with its position, so that edits replace exactly what was read.
 
 import { distance, nearest } from "../../base/names.ts";
 import type { MetaValue, Status } from "../types.ts";
@@ -7,29 +7,29 @@ import type { MetaValue, Status } from "../types.ts";
 export interface Token {
   readonly key: string | null;
   readonly value: MetaValue;
-  /** Where it stands in the text that was read, quotes included. */
+  /** Range in the text, including quotes. */
   readonly from: number;
   readonly to: number;
 }
 
-/** A word in the place of a status that is none. */
+/** A word in the place of a status that is not a status. */
 export interface UnknownStatus {
-  /** As it was written. */
+  /** As written. */
   readonly word: string;
-  /** The status that is meant, probably. */
+  /** The status that is probably meant. */
   readonly near: Status | null;
 }
 
-/** Where in a text a status stands, and which. */
+/** A status and its position in a text. */
 export interface FoundStatus {
   readonly status: Status;
-  /** The token that says so; null where none does and the place alone says it. */
+  /** The token that states it; null if only the place implies it. */
   readonly token: Token | null;
 }
 
 /** What a text says about a status. */
 export interface StatusWords {
-  /** All tokens but those that a later one with the same key replaces. */
+  /** All tokens except those that a later one with the same key replaces. */
   readonly tokens: readonly Token[];
   readonly found: FoundStatus | null;
   readonly unknown: UnknownStatus | null;
@@ -43,12 +43,12 @@ const WORDS: ReadonlyMap<string, Status> = new Map([
   ["deny", "denied"],
 ]);
 
-/** Letters in which a bare word of a header may differ from a status and still be meant as one. */
+/** Maximum edit distance at which a bare word of a header is taken for a mistyped status. */
 const NEAR = 2;
 
 /**
- * Reads the inside of a header's parentheses. A word counts whatever its case. What stands behind `status=` is meant as
- * a status, and so is a bare word that is nearly one; if it is none, the block waits for the person as a pending one.
+ * Reads the inside of a header's parentheses, ignoring case. The value of `status=` is meant as a status, and so is a
+ * bare word close to one; if it is not a status, the block waits for the user like a pending one.
  */
 export function readSuffix(suffix: string): StatusWords {
   const tokens = lastOfEachKey(readTokens(suffix));
@@ -64,8 +64,8 @@ export function readSuffix(suffix: string): StatusWords {
 }
 
 /**
- * Reads what stands behind the language of a `flemma:tool` fence. Only the key counts there, and a failure is never
- * spelt there; whatever else it says is pending.
+ * Reads the text after the language of a `flemma:tool` fence. Only the key `status` counts there, and `error` is not
+ * allowed; anything else is pending.
  */
 export function readFence(info: string): StatusWords {
   const tokens = lastOfEachKey(readTokens(info));
@@ -98,7 +98,7 @@ function unknownStatus(text: string, { key, from, to }: Token): UnknownStatus {
   };
 }
 
-/** A key given twice counts with its last value, as in a Lua table. */
+/** If a key is given twice, the last value counts, as in a Lua table. */
 function lastOfEachKey(tokens: readonly Token[]): readonly Token[] {
   const lastOf = new Map(tokens.map((token, index) => [token.key, index]));
   return tokens.filter((token, index) => token.key === null || lastOf.get(token.key) === index);
@@ -120,7 +120,7 @@ export function readTokens(text: string): Token[] {
   return tokens;
 }
 
-/** Calls back for each piece of text; an escape pair is one piece. Quote marks count as quoted. */
+/** Calls `visit` for each piece of text; an escape pair is one piece. Quote marks count as quoted. */
 function forEachOutsideQuotes(
   text: string,
   visit: (piece: string, quoted: boolean, at: number) => void,
@@ -159,7 +159,7 @@ function readValue(text: string): MetaValue {
   return items.length > 1 ? items.map((item) => readQuoted(item) ?? readScalar(item)) : readScalar(text);
 }
 
-/** The inside of a value that is one quoted string from end to end. */
+/** The content of a value that is one quoted string from end to end. */
 function readQuoted(text: string): string | null {
   const quote = text[0];
   if (text.length < 2 || (quote !== '"' && quote !== "'")) return null;
@@ -185,7 +185,7 @@ function readScalar(text: string): MetaValue {
   return readNumber(text) ?? text;
 }
 
-/** Numbers as Lua writes them: decimal with fraction and exponent, or hexadecimal. */
+/** Numbers as in Lua: decimal with fraction and exponent, or hexadecimal. */
 function readNumber(text: string): number | null {
   if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) return Number(text);
   const hex = /^([+-]?)0[xX]([0-9A-Fa-f]+)$/.exec(text);

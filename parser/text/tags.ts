@@ -1,4 +1,5 @@
-// Where template tags open and close in bytes: `{{ expression }}` and `{% code %}`, read just far enough into Lua.
+// Finds where template tags open and close in bytes: `{{ expression }}` and `{% code %}`; parses Lua just enough for
+// that.
 
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -15,7 +16,7 @@ const END_RAW = "endraw";
 
 export type TagKind = "expression" | "code";
 
-/** Offset of the first `{{` or `{%` in `from..to`; -1 when there is none. */
+/** Offset of the first `{{` or `{%` in `from..to`; -1 if there is none. */
 export function tagOpener(bytes: Uint8Array, from: number, to: number): number {
   for (
     let at = bytes.indexOf(OPEN_BRACE, from);
@@ -28,10 +29,10 @@ export function tagOpener(bytes: Uint8Array, from: number, to: number): number {
   return -1;
 }
 
-/** A whole tag: its delimiters with their trim marks, and what is between them. */
+/** A complete tag: its delimiters with their trim marks, and its content. */
 export interface Tag {
   readonly kind: TagKind;
-  /** Where what is between the delimiters begins and ends. */
+  /** Where the content between the delimiters begins and ends. */
   readonly inside: number;
   readonly closer: number;
   readonly trimBefore: boolean;
@@ -40,7 +41,7 @@ export interface Tag {
   readonly end: number;
 }
 
-/** The tag that opens at an offset; null when it is not closed before `to`. */
+/** The tag that opens at an offset; null if it is not closed before `to`. */
 export function readTag(bytes: Uint8Array, at: number, to: number): Tag | null {
   const kind = bytes[at + 1] === PERCENT ? "code" : "expression";
   const trimBefore = bytes[at + 2] === DASH;
@@ -51,12 +52,12 @@ export function readTag(bytes: Uint8Array, at: number, to: number): Tag | null {
   return { kind, inside, closer: trimAfter ? closer - 1 : closer, trimBefore, trimAfter, end: closer + 2 };
 }
 
-/** Whether a tag is `{% raw %}`, behind which everything is text up to `{% endraw %}`. */
+/** Whether a tag is `{% raw %}`, after which everything is text up to `{% endraw %}`. */
 export function isRaw(bytes: Uint8Array, { kind, inside, closer }: Tag): boolean {
   return kind === "code" && isWord(bytes, inside, closer, RAW);
 }
 
-/** The `{% endraw %}` in `from..to`, and where it begins; null when there is none. */
+/** The first `{% endraw %}` in `from..to`, and where it begins; null if there is none. */
 export function endOfRaw(bytes: Uint8Array, from: number, to: number): { at: number; tag: Tag } | null {
   for (let at = tagOpener(bytes, from, to); at >= 0; at = tagOpener(bytes, at + 1, to)) {
     if (bytes[at + 1] !== PERCENT) continue;
@@ -72,19 +73,19 @@ export function endOfRaw(bytes: Uint8Array, from: number, to: number): { at: num
   return null;
 }
 
-/** Just past what opens at `at`: a tag, or with `{% raw %}` all of it to its `{% endraw %}`. -1 when that is not there. */
+/** Just past what opens at `at`: a tag, or `{% raw %}` through its `{% endraw %}`; -1 if it is not closed. */
 export function openedEnd(bytes: Uint8Array, at: number, to: number): number {
   const tag = readTag(bytes, at, to);
   return tag === null ? -1 : endOfOpened(bytes, tag, to);
 }
 
-/** The same for a tag that was read. */
+/** Like `openedEnd` for a tag that was already read. */
 export function endOfOpened(bytes: Uint8Array, tag: Tag, to: number): number {
   if (!isRaw(bytes, tag)) return tag.end;
   return endOfRaw(bytes, tag.end, to)?.tag.end ?? -1;
 }
 
-/** Whether the bytes are one word with blanks around it. */
+/** Whether the bytes are one word with optional blanks around it. */
 function isWord(bytes: Uint8Array, from: number, to: number, word: string): boolean {
   while (from < to && isBlank(bytes[from])) from++;
   while (from < to && isBlank(bytes[to - 1])) to--;
@@ -99,7 +100,7 @@ function isBlank(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === LF || byte === 0x0d;
 }
 
-/** The tags of some bytes, read from their beginning as text: none, all closed, or one that goes on beyond. */
+/** The tags of some bytes, read from their beginning as text: none, all closed, or one that continues beyond. */
 export type Tags = "none" | "closed" | "open";
 
 export function tagsIn(bytes: Uint8Array): Tags {
@@ -113,7 +114,7 @@ export function tagsIn(bytes: Uint8Array): Tags {
   return tags;
 }
 
-/** Offset of the two closing bytes, or -1. Reads Lua just far enough to skip strings and comments. */
+/** Offset of the two closing bytes, or -1. Parses Lua just enough to skip strings and comments. */
 function tagCloser(bytes: Uint8Array, from: number, to: number, kind: TagKind): number {
   let depth = 0;
   let at = from;
@@ -159,7 +160,7 @@ function skipComment(bytes: Uint8Array, from: number, to: number): number {
   return feed < 0 || feed >= to ? to : feed + 1;
 }
 
-/** Skips `[[ … ]]` or `[=[ … ]=]`; `null` when no long bracket begins at `from`. */
+/** Skips `[[ … ]]` or `[=[ … ]=]`; null if no long bracket begins at `from`. */
 function skipLong(bytes: Uint8Array, from: number, to: number): number | null {
   if (from >= to || bytes[from] !== OPEN_BRACKET) return null;
   let level = from + 1;
@@ -170,7 +171,7 @@ function skipLong(bytes: Uint8Array, from: number, to: number): number | null {
     let close = at + 1;
     while (close < to && bytes[close] === EQUALS) close++;
     if (close < to && bytes[close] === CLOSE_BRACKET && close - at - 1 === equals) return close + 1;
-    // The bracket that stopped this try may begin the next one.
+    // The bracket that ended this attempt may begin the next one.
     at = bytes.indexOf(CLOSE_BRACKET, close);
   }
   return to;

@@ -1,14 +1,14 @@
-// The bytes of a document as a list of chunks: lines, look-ups and edits without touching what an edit leaves alone.
+// The bytes of a document as a list of chunks: lines, look-ups, and edits that keep unchanged chunks.
 //
-// The list is flat. A document of 10 MB has about 640 chunks, so making a new list for an edit costs a few
-// microseconds; a tree of chunks would save nothing that could be measured.
+// The list is flat. A document of 10 MB has about 640 chunks, so a new list per edit costs a few microseconds; a tree
+// of chunks would save nothing measurable.
 
 import { concat } from "../../base/bytes.ts";
 import { Chunk, cut, cutApart, fitsOne } from "./chunk.ts";
 import type { Replacement } from "./replacement.ts";
 import type { Span } from "./lines.ts";
 
-/** Bytes from which on a text at the end of a document is taken as it lies in memory. */
+/** Minimum bytes of a text at the end of a document that is appended without copying. */
 const LONG = 1 << 13;
 
 const LF = 0x0a;
@@ -24,9 +24,9 @@ export class Text {
   readonly offsets: Float64Array;
   readonly length: number;
   readonly lineCount: number;
-  /** Every line of the document ends with CR LF. A last line without any line end does not count. */
+  /** Whether every line of the document ends with CR LF. A last line without any line end does not count. */
   readonly crlf: boolean;
-  /** Offset of the first line: 3 behind a byte order mark. */
+  /** Offset of the first line: 3 after a byte order mark, else 0. */
   readonly origin: number;
   /** The number of the first line of each chunk. */
   readonly #firstLines: Float64Array;
@@ -63,7 +63,7 @@ export class Text {
     return new Text(cut(origin === 0 ? bytes : bytes.subarray(origin)), origin, bytes);
   }
 
-  /** All bytes in one piece. They are joined when first asked for, which costs their length once. */
+  /** All bytes in one array; joined on first use, in time proportional to their length. */
   get bytes(): Uint8Array {
     if (this.#bytes === null) {
       const joined = new Uint8Array(this.length);
@@ -100,14 +100,14 @@ export class Text {
       let end = begin + 1;
       let parts: Uint8Array[] = [];
       for (;;) {
-        // Whatever begins or ends in the lines at hand is done with them.
+        // Includes every replacement that begins or ends in the current lines.
         while (stop < replacements.length && replacements[stop]!.from < this.offsets[end]!) {
           const { to } = replacements[stop++]!;
           while (end < this.chunks.length && this.offsets[end]! < to) end++;
         }
         if (stop < replacements.length && end === this.chunks.length) stop = replacements.length;
         parts = this.#spliced(replacements.slice(done, stop), this.offsets[begin]!, this.offsets[end]!);
-        // A chunk holds whole lines, so one that lost its last line feed takes in the next.
+        // A chunk has whole lines, so one that lost its final line feed is joined with the next.
         if (end === this.chunks.length || endsWithFeed(parts)) break;
         end++;
       }
@@ -127,7 +127,7 @@ export class Text {
     return new Text(chunks, this.origin, null);
   }
 
-  /** Whether a text goes behind the last line, which is whole: then it need not be put together with anything. */
+  /** Whether a text is appended after a complete last line: then nothing needs to be joined. */
   #isBehindLines({ from }: Replacement): boolean {
     return from === this.length && this.length > this.origin && this.byte(from - 1) === LF;
   }
@@ -146,7 +146,7 @@ export class Text {
     return parts;
   }
 
-  /** Index of the chunk that holds an offset; an offset at the end belongs to the last. */
+  /** Index of the chunk that contains an offset; an offset at the end belongs to the last. */
   chunkAt(offset: number): number {
     let low = 0;
     let high = this.chunks.length - 1;
@@ -158,7 +158,7 @@ export class Text {
     return low;
   }
 
-  /** The line that holds an offset; an offset past the end belongs to the last line. */
+  /** The line that contains an offset; an offset past the end belongs to the last line. */
   lineOf(offset: number): number {
     const index = this.chunkAt(offset);
     const { lines } = this.chunks[index]!;
@@ -186,12 +186,12 @@ export class Text {
     return this.offsets[low]! + this.chunks[low]!.lines[line - this.#firstLines[low]!]!;
   }
 
-  /** Just past the last byte of a line's text, its line end excluded. */
+  /** Just past the last byte of a line's text, without its line end. */
   end(line: number): number {
     return this.textEnd(this.start(line), this.start(line + 1));
   }
 
-  /** Just past the text of the lines `from..next`, the line end of the last one excluded. */
+  /** Just past the text of the lines `from..next`, without the line end of the last one. */
   textEnd(from: number, next: number): number {
     if (next === from || this.byte(next - 1) !== LF) return next;
     const feed = next - 1;
@@ -204,7 +204,7 @@ export class Text {
     return this.chunks[index]!.bytes[offset - this.offsets[index]!];
   }
 
-  /** The bytes of a range, as far as there are any, in one piece: a view where one chunk holds them, else a copy. */
+  /** The bytes of a range, as far as they exist: a view if one chunk contains them, else a copy. */
   slice(from: number, until: number): Uint8Array {
     if (this.#bytes !== null) return this.#bytes.subarray(from, until);
     const to = Math.min(until, this.length);
@@ -217,7 +217,7 @@ export class Text {
     return concat(this.parts(from, to));
   }
 
-  /** The bytes of a range in the pieces in which they lie, without copying any. */
+  /** The bytes of a range in their stored pieces, without copying. */
   parts(from: number, to: number): Uint8Array[] {
     return this.#pieces(from, to, []);
   }
@@ -234,7 +234,7 @@ export class Text {
     return parts;
   }
 
-  /** Decoded text of a byte range, as it stands. */
+  /** Decoded text of a byte range, with its line ends. */
   decode(from: number, to: number): string {
     return decodeBytes(this.slice(from, to));
   }
@@ -251,7 +251,7 @@ export function spanText(bytes: Uint8Array, span: Span): string {
   return decodeBytes(bytes.subarray(span.from, span.to));
 }
 
-/** Short ASCII, which ids and names are, is decoded here: calling the decoder costs more than reading it. */
+/** Decodes short ASCII, as in ids and names, directly: calling the decoder costs more. */
 function decodeBytes(bytes: Uint8Array): string {
   if (bytes.length > 24) return decoder.decode(bytes);
   let text = "";
