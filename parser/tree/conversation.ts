@@ -1,32 +1,32 @@
 // The messages of a document in order, in pages that versions of the document share.
 //
-// A page is never changed. An edit makes new pages where messages changed and a new list of pages; the list is flat
-// for the same reason as the list of chunks in text.ts.
+// Pages are immutable. An edit creates new pages where messages changed and a new list of pages; the list is flat for
+// the same reason as the list of chunks in text.ts.
 
 import type { Tree } from "npm:@lezer/common@1.5.5";
 import type { Message } from "./message.ts";
 
-/** A page holds at most so many messages … */
+/** Maximum messages of a page. */
 const FULL = 32;
-/** … and takes in a neighbour that has fewer than this. */
+/** A page with fewer messages than this is merged into its neighbour. */
 const SMALL = 8;
 
-/** What the diagnostics of a whole document need to know of a page to pass it by; see diagnose.ts. */
+/** What whole-document diagnostics need to know to skip a page; see diagnose.ts. */
 export interface Summary {
-  /** A message of the page has findings of its own. */
+  /** Whether a message of the page has findings. */
   readonly findings: boolean;
   readonly results: boolean;
   readonly systems: number;
   readonly unknownRoles: boolean;
 }
 
-/** Some messages in a row. */
+/** Consecutive messages. */
 export class Page {
   readonly messages: readonly Message[];
   readonly length: number;
-  /** Kept from when it is first asked for. */
+  /** Computed on first use. */
   summary: Summary | null = null;
-  /** Kept from when it is first asked for (trees.ts). */
+  /** Computed on first use (trees.ts). */
   tree: Tree | null = null;
 
   constructor(messages: readonly Message[]) {
@@ -35,14 +35,13 @@ export class Page {
   }
 }
 
-/** A message, its position in the document and its first byte. */
+/** A message, its position in the document and the offset of its first byte. */
 export interface Located {
   readonly message: Message;
   readonly index: number;
   readonly offset: number;
 }
 
-/** All messages of a document. */
 export class Conversation {
   readonly pages: readonly Page[];
   readonly count: number;
@@ -77,7 +76,10 @@ export class Conversation {
     return this.#counts[page]!;
   }
 
-  /** The message that holds an offset: the first one before all, the last one at the end. There must be one. */
+  /**
+   * The message that contains an offset; the first one for offsets before it, the last one at the end. There must be
+   * one.
+   */
   at(offset: number): Located {
     const page = search(this.#offsets, offset, this.pages.length);
     const { messages } = this.pages[page]!;
@@ -99,7 +101,7 @@ export class Conversation {
     return { message: messages[within]!, index, offset };
   }
 
-  /** Calls back for the messages `from..to` in order. */
+  /** Calls `visit` for the messages `from..to` in order. */
   each(from: number, to: number, visit: (message: Message, offset: number, index: number) => void): void {
     if (from >= to) return;
     let page = search(this.#counts, from, this.pages.length);
@@ -115,7 +117,7 @@ export class Conversation {
   }
 }
 
-/** Makes pages of new messages and of those of an earlier version. */
+/** Builds pages from new messages and those of an earlier version. */
 export class Paging {
   readonly #pages: Page[] = [];
   #open: Message[] = [];
@@ -125,7 +127,7 @@ export class Paging {
     if (this.#open.length === FULL) this.#flush();
   }
 
-  /** Adds the messages `from..to` of a conversation; whole pages stay the pages they are. */
+  /** Adds the messages `from..to` of a conversation; reuses complete pages. */
   take(old: Conversation, from: number, to: number): void {
     for (let page = 0; page < old.pages.length; page++) {
       const first = old.pageCount(page);
@@ -163,7 +165,7 @@ export class Paging {
   }
 }
 
-/** Index, below `count`, of the last entry not greater than `value`; 0 when all are. */
+/** Index, below `count`, of the last entry not greater than `value`; 0 if all are greater. */
 function search(sorted: Float64Array, value: number, count: number): number {
   let low = 0;
   let high = count - 1;

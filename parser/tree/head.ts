@@ -1,4 +1,4 @@
-// What stands before the first message: byte order mark, frontmatter, ignored lines.
+// Reads what precedes the first message: byte order mark, frontmatter, ignored lines.
 
 import { Cursor } from "../text/cursor.ts";
 import { frontmatterOpen } from "../text/lines.ts";
@@ -12,13 +12,12 @@ export interface Head {
   readonly length: number;
   /** Offsets of the code between the fence lines, and the end of the closing line with its line end. */
   readonly frontmatter: { readonly code: number; readonly codeEnd: number; readonly end: number } | null;
-  /** Line 1 opens a frontmatter block that nothing closes. */
+  /** Whether line 1 opens a frontmatter block that is never closed. */
   readonly frontmatterUnclosed: boolean;
   /** Its nodes; offsets count from the beginning of the document. */
   readonly nodes: NodeRange;
 }
 
-/** Reads the head of a document. */
 export function readHead(text: Text): Head {
   const nodes = new Nodes();
   nodes.begin(0);

@@ -1,16 +1,19 @@
-// Whoever makes syntax trees: trees.ts, where something imports it.
+// Registers the maker of syntax trees, trees.ts, if it is imported.
 
 import type { Tree } from "npm:@lezer/common@1.5.5";
 import type { Structure } from "./structure.ts";
 
 let make: ((structure: Structure) => Tree) | null = null;
 
-/** Says who makes trees. */
+/** Registers the maker of trees. */
 export function madeBy(maker: (structure: Structure) => Tree): void {
   make = maker;
 }
 
-/** The tree of a document. @throws Where nothing imports what makes it. */
+/**
+ * The tree of a document.
+ * @throws if trees.ts is not imported
+ */
 export function treeOfStructure(structure: Structure): Tree {
   if (make === null) throw new Error("no syntax tree can be made: import parser/tree/trees.ts");
   return make(structure);

@@ -1,7 +1,7 @@
-// One message read from the marks: where it ends and which blocks it has. Nothing of it is decoded.
+// Reads one message from the marks: where it ends and which blocks it has. Decodes nothing.
 //
-// A message is read by itself: it begins outside of any fence, and nothing in it depends on what stands before its
-// marker or behind its end. So an edit costs the messages it touches, and all others are taken over.
+// A message is read on its own: it begins outside of any fence, and nothing in it depends on text before its marker or
+// after its end. So after an edit only the affected messages are read again.
 
 import type { ParseCode } from "../types.ts";
 import type { Tree } from "npm:@lezer/common@1.5.5";
@@ -29,12 +29,12 @@ const HEADERS = USE | RESULT;
 /** Where a run of lines in a reply ends: before every line that may be structure. */
 const REPLY_STOPS = OPENS | USE | THINKING_OPEN | THINKING_TAG | ABORT;
 
-/** A finding whose place is the distance from the beginning of its message. */
+/** A finding whose position is relative to the beginning of its message. */
 export interface Finding {
   readonly code: ParseCode;
   readonly message: string;
   readonly at: number;
-  /** Tell the column too. */
+  /** Whether to report the column too. */
   readonly column?: boolean;
   readonly id?: string;
 }
@@ -42,43 +42,43 @@ export interface Finding {
 /** A call or result, as other messages see it. */
 export interface Block {
   readonly id: string;
-  /** Distance of its header from the beginning of the message. */
+  /** Offset of its header, relative to the beginning of the message. */
   readonly at: number;
-  /** The place of its node in the message's list. */
+  /** Index of its node in the message's list. */
   readonly node: number;
 }
 
-/** What a message calls and answers. */
+/** The calls and results of a message. */
 export interface MessageBlocks {
-  /** The calls that can be read, input included. */
+  /** The readable calls, including their input. */
   readonly calls: readonly Block[];
   readonly results: readonly Block[];
-  /** Results without a whole fence. */
+  /** Results without a complete fence. */
   readonly brokenResults: readonly Block[];
 }
 
-/** What the marks tell of a message. Offsets count from its marker line; but for what is kept, it never changes. */
+/** What the marks tell about a message. Offsets count from its marker line. Immutable except for cached values. */
 export interface Message {
   readonly length: number;
   /** `System`, `You`, `Assistant`, or any other word. */
   readonly role: string;
-  /** Length of the marker line, its line end included. */
+  /** Length of the marker line, including its line end. */
   readonly marker: number;
-  /** Term of its node: how its lines are read. */
+  /** Term of its node, which decides how its lines are read. */
   readonly term: number;
-  /** Its nodes, all but the message itself. */
+  /** Its nodes, without the message itself. */
   readonly nodes: NodeRange;
-  /** It holds calls or results, whole or not. */
+  /** Whether it contains calls or results, complete or not. */
   readonly hasTools: boolean;
-  /** A fence of the fence rule that swallows a role marker because nothing closes it. */
+  /** An unclosed fence that hides a role marker under the fence rule. */
   readonly swallowing: { readonly at: number; readonly ticks: number } | null;
   /** Lines of the old form `@You: text` outside of fences. */
   readonly legacy: readonly number[];
-  /** Opening lines of thinking that nothing closes. */
+  /** Opening lines of thinking that is never closed. */
   readonly looseThinking: readonly number[];
-  /** Its tree when it is large, kept from when it is first asked for (nodes.ts). */
+  /** Its tree if it is large, cached on first use (trees.ts). */
   tree: Tree | null;
-  /** What its decoded text tells, each kept from when it is first asked for (message_index.ts). */
+  /** Derived from its decoded text, cached on first use (message_index.ts). */
   blocks: MessageBlocks | null;
   findings: readonly Finding[] | null;
 }
@@ -91,7 +91,7 @@ export class MessageReader {
   readonly #nodes = new Nodes();
   #base = 0;
   #end = 0;
-  /** From this number of backticks on, no line in the rest of the message closes a fence. */
+  /** Minimum number of backticks for which no line in the rest of the message closes a fence. */
   #unclosable = Infinity;
   #tagCloses = true;
   #hasTools = false;
@@ -155,7 +155,10 @@ export class MessageReader {
     return this.#text.decode(offset + 1, end);
   }
 
-  /** Finds the end of the message under the fence rule: the next marker outside of a fence. Gives lines of the old form. */
+  /**
+   * Finds the end of the message under the fence rule: the next marker outside of a fence. Returns lines of the old
+   * form.
+   */
   #split(offset: number): readonly number[] {
     const { length } = this.#text;
     const ahead = this.#ahead;
@@ -200,7 +203,7 @@ export class MessageReader {
   #reply(from: number): void {
     const cursor = this.#cursor;
     const nodes = this.#nodes;
-    /** The place of the text node that is open, -1 when none is. */
+    /** Index of the open text node, -1 if none. */
     let text = -1;
     for (let at = from; at < this.#end;) {
       cursor.reach(at);
@@ -238,7 +241,7 @@ export class MessageReader {
     if (text >= 0) nodes.close(text, this.#end);
   }
 
-  /** A node from the cursor's line, which opens, to the line of `#ahead`, which closes. */
+  /** Adds a node from the cursor's opening line to the closing line at `#ahead`. */
   #enclosed(term: number, opener: number, [body, lines, closer]: readonly [number, number, number]): number {
     const nodes = this.#nodes;
     const ahead = this.#ahead;
@@ -253,7 +256,7 @@ export class MessageReader {
     return ahead.next;
   }
 
-  /** A header at the cursor with the block below it, if there is one. */
+  /** Adds a header at the cursor with the block below it, if there is one. */
   #tool(term: number, header: number): number {
     const cursor = this.#cursor;
     const nodes = this.#nodes;
@@ -282,7 +285,7 @@ export class MessageReader {
     return at;
   }
 
-  /** The beginning of the first line from `offset` on that is not blank; the end of the message if all are. */
+  /** Start of the first non-blank line from `offset` on; the end of the message if all are blank. */
   #skipBlankLines(offset: number): number {
     const { chunks, offsets } = this.#text;
     let start = offset;
@@ -302,7 +305,7 @@ export class MessageReader {
     return this.#end;
   }
 
-  /** Finds, for the fence that the cursor's line opens, the line that closes it in this message. */
+  /** Finds the line of this message that closes the fence opened at the cursor. */
   #closingFence(ticks: number): boolean {
     if (ticks >= this.#unclosable) return false;
     this.#ahead.follow(this.#cursor);
@@ -312,7 +315,7 @@ export class MessageReader {
     return false;
   }
 
-  /** Finds, for the thinking that the cursor's line opens, the line that closes it in this message. */
+  /** Finds the line of this message that closes the thinking opened at the cursor. */
   #closingTag(): boolean {
     if (!this.#tagCloses) return false;
     this.#ahead.follow(this.#cursor);

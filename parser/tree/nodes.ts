@@ -1,13 +1,13 @@
 // Syntax nodes as flat numbers.
 //
-// Four numbers a node, parents before children: type, from, to, and the index behind its last descendant. That is
-// the layout of Lezer's own buffers, so nodes become buffers by moving their numbers. Many messages share one list.
+// Four numbers per node, parents before children: type, from, to, and the index after its last descendant. That is the
+// layout of Lezer's own buffers, so converting nodes to buffers only moves numbers. Many messages share one list.
 
-/** Lists grow from the first length to the second, so that an edit allocates little and a document few lists. */
+/** List lengths grow from the first to the second, so that an edit allocates little and a document few lists. */
 const FIRST_LIST = 1 << 8;
 const LAST_LIST = 1 << 14;
 
-/** The nodes `first..end` of a list. Their offsets count from a place that the holder knows. */
+/** The nodes `first..end` of a list. Their offsets count from a base that the holder knows. */
 export interface NodeRange {
   readonly list: Int32Array;
   readonly first: number;
@@ -21,30 +21,29 @@ export class Nodes {
   #filled = 0;
   #base = 0;
 
-  /** Begins a range; offsets are kept relative to `base`. */
+  /** Begins a range; offsets are stored relative to `base`. */
   begin(base: number): void {
     this.#first = this.#filled;
     this.#base = base;
   }
 
-  /** The range that was begun. */
+  /** Returns the current range. */
   finish(): NodeRange {
     return { list: this.#list, first: this.#first, end: this.#filled };
   }
 
-  /** A node without children. */
   leaf(term: number, from: number, to: number): void {
     this.close(this.open(term, from), to);
   }
 
-  /** A node with one child of the same range. */
+  /** Adds a node with one child of the same range. */
   pair(term: number, child: number, from: number, to: number): void {
     const node = this.open(term, from);
     this.leaf(child, from, to);
     this.close(node, to);
   }
 
-  /** Begins a node; what follows up to `close` are its descendants. Gives its place in the range. */
+  /** Begins a node; the nodes added before `close` are its descendants. Returns its index in the range. */
   open(term: number, from: number): number {
     if (this.#filled + 4 > this.#list.length) this.#renew();
     const index = this.#filled;
@@ -60,7 +59,7 @@ export class Nodes {
     this.#list[index + 3] = this.#filled;
   }
 
-  /** Goes on in a new list, to which the begun range moves. Ranges that are finished stay where they are. */
+  /** Continues in a new list, to which the current range moves. Finished ranges stay in the old one. */
   #renew(): void {
     const begun = this.#filled - this.#first;
     const list = new Int32Array(Math.max(2 * begun, Math.min(2 * this.#list.length, LAST_LIST)));

@@ -1,4 +1,4 @@
-// Head and messages of a document, read whole or brought up to date after edits.
+// Head and messages of a document, read completely or updated after edits.
 
 import { Conversation, Paging } from "./conversation.ts";
 import type { Replacement } from "../text/replacement.ts";
@@ -15,9 +15,9 @@ export interface Structure {
 /** What an update changed, for indexes over all messages. */
 export interface Difference {
   readonly structure: Structure;
-  /** Messages that are gone and messages that are new; `null` when everything is. */
+  /** Removed and new messages; null if everything changed. */
   readonly messages: { readonly removed: readonly Message[]; readonly added: readonly Message[] } | null;
-  /** So many messages stand at the beginning as they did before. */
+  /** Number of unchanged messages at the beginning. */
   readonly kept: number;
 }
 
@@ -29,7 +29,6 @@ interface Change {
   toB: number;
 }
 
-/** Reads a whole document. */
 export function readStructure(text: Text): Structure {
   const head = readHead(text);
   const reader = new MessageReader(text);
@@ -42,7 +41,7 @@ export function readStructure(text: Text): Structure {
   return { head, conversation: new Conversation(paging.finish(), head.length) };
 }
 
-/** The structure of `text`, which came from `before` by replacements. Equals `readStructure(text)`. */
+/** The structure of `text`, which was made from `before` by replacements. Equals `readStructure(text)`. */
 export function updateStructure(
   old: Structure,
   before: Text,
@@ -52,7 +51,7 @@ export function updateStructure(
   const changes = changesOf(replacements);
   const first = changes[0]!.fromA;
   const opening = old.conversation.count > 0 ? old.conversation.get(0).message.marker : 0;
-  // A line far below may close frontmatter that was open, so then the head is looked at for every edit.
+  // A line far below may close open frontmatter, so then the head is read again for every edit.
   const touched = first <= old.head.length + opening || old.head.frontmatterUnclosed;
   const head = touched ? readHead(text) : old.head;
   if (
@@ -62,7 +61,7 @@ export function updateStructure(
   return new Update(old.conversation, text, changes).run(head, touched);
 }
 
-/** The replaced ranges in both versions, ascending; edits that touch make one range. */
+/** The replaced ranges in both versions, ascending; adjacent edits are merged. */
 function changesOf(replacements: readonly Replacement[]): Change[] {
   const changes: Change[] = [];
   let delta = 0;
@@ -79,7 +78,7 @@ function changesOf(replacements: readonly Replacement[]): Change[] {
   return changes;
 }
 
-/** Reads messages anew from where a change touches one up to where an old one begins again. */
+/** Reads messages again from the first one a change touches to the next unchanged one. */
 class Update {
   readonly #old: Conversation;
   readonly #text: Text;
@@ -87,11 +86,11 @@ class Update {
   readonly #paging = new Paging();
   readonly #removed: Message[] = [];
   readonly #added: Message[] = [];
-  /** The next change to be dealt with. */
+  /** Index of the next change to process. */
   #change = 0;
-  /** Old messages before this position are taken over or gone. */
+  /** Old messages before this position are reused or removed. */
   #next = 0;
-  /** Messages taken over before the first new one. */
+  /** Messages reused before the first new one. */
   #kept = 0;
 
   constructor(old: Conversation, text: Text, changes: readonly Change[]) {
@@ -113,8 +112,8 @@ class Update {
         }
         if (this.#old.count > this.#next) {
           const { message, index, offset } = this.#old.at(change.fromA);
-          // A change in the marker line may join the message to the one before. So may one right behind a line that
-          // lacks its end, which only the marker of an empty message can.
+          // A change in the marker line may join the message to the one before. So may a change right after a marker
+          // line without line end, which only an empty message can have.
           const inMarker = change.fromA < offset + message.marker || message.length === message.marker;
           this.#take(index - (inMarker ? 1 : 0));
         }
@@ -137,15 +136,15 @@ class Update {
     };
   }
 
-  /** How far bytes before the next change and behind those dealt with have moved. */
+  /** How far bytes between the processed changes and the next one have moved. */
   #shift(): number {
     const last = this.#changes[this.#change - 1];
     return last === undefined ? 0 : last.toB - last.toA;
   }
 
   /**
-   * Whether an old message begins, unchanged, at the new offset `at`, where a message begins or the document ends.
-   * From there on old messages hold up to the next change. Drops the old messages before it.
+   * Whether an unchanged old message begins at the new offset `at`, where a message begins or the document ends. From
+   * there on old messages are valid up to the next change. Drops the old messages before it.
    */
   #syncs(at: number): boolean {
     for (

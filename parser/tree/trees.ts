@@ -1,5 +1,5 @@
-// The Lezer trees of documents, made of their nodes. Only editors ask for one, and the package is a third of what reading a
-// document would load, so who wants trees imports this module.
+// Builds the Lezer trees of documents from their nodes. Only editors need them, and the package is a third of what
+// reading a document would load, so it is loaded only if this module is imported.
 
 import { NodeSet, NodeType, Tree, TreeBuffer } from "npm:@lezer/common@1.5.5";
 import type { Conversation } from "./conversation.ts";
@@ -9,22 +9,21 @@ import type { NodeRange } from "./nodes.ts";
 import type { Structure } from "./structure.ts";
 import * as Term from "./terms.generated.ts";
 
-/** Longest stretch, and most numbers, of one buffer; its numbers have 16 bits. */
+/** Maximum length, and maximum numbers, of one buffer; its numbers have 16 bits. */
 const BUFFER = 0xffff;
-/** A node of more bytes or numbers than this is one of its own with children, not part of a buffer. */
+/** A node with more bytes or numbers than this becomes a tree with children, not part of a buffer. */
 const LARGE = 1 << 15;
 const LARGE_NUMBERS = 1 << 12;
-/** Most children that a node of the tree has without a level of groups between. */
+/** Maximum children of a tree node before a level of groups is inserted. */
 const FAN = 32;
 
-/** Every type of node, by its term. */
+/** Every node type, by term. */
 export const nodeSet: NodeSet = new NodeSet(
   NAMES.map((name, id) =>
     name === "" ? NodeType.none : NodeType.define({ id, name, top: id === Term.Document, error: false })
   ),
 );
 
-/** The tree of a whole document. */
 function treeOfDocument({ head, conversation }: Structure): Tree {
   const parts = treesOf(conversation);
   if (head.length > 0) parts.unshift(largeTree(NodeType.none, head.nodes, head.length));
@@ -34,7 +33,7 @@ function treeOfDocument({ head, conversation }: Structure): Tree {
 
 madeBy(treeOfDocument);
 
-/** Pages as nodes of a tree, with groups between so that no node has very many children. */
+/** Pages as tree nodes, grouped so that no node has too many children. */
 function treesOf({ pages }: Conversation): Tree[] {
   let trees = pages.map((page) => page.tree ??= treeOf(page.messages));
   while (trees.length > FAN) {
@@ -45,7 +44,7 @@ function treesOf({ pages }: Conversation): Tree[] {
   return trees;
 }
 
-/** A node without a name: readers of the tree see its children in its place. */
+/** A node without a name: tree readers see its children in its place. */
 function group(trees: readonly Tree[]): Tree {
   const positions: number[] = [];
   let length = 0;
@@ -56,12 +55,12 @@ function group(trees: readonly Tree[]): Tree {
   return new Tree(NodeType.none, trees, positions, length);
 }
 
-/** Something with nodes that becomes one node of a tree: a message. */
+/** Something with nodes that becomes one tree node: a message. */
 interface Branch {
   readonly length: number;
   readonly term: number;
   readonly nodes: NodeRange;
-  /** Kept when it is a large one. */
+  /** Cached if it is large. */
   tree: Tree | null;
 }
 
@@ -71,7 +70,7 @@ interface Children {
   readonly positions: number[];
 }
 
-/** A tree without a name whose children are `branches`: small ones share buffers, a large one has its own nodes. */
+/** A tree without a name whose children are `branches`: small ones share buffers, a large one gets its own tree. */
 function treeOf(branches: readonly Branch[]): Tree {
   const out: Children = { children: [], positions: [] };
   let at = 0;
@@ -133,7 +132,7 @@ function branchBuffer(
   return new TreeBuffer(numbers, length, nodeSet);
 }
 
-/** Puts nodes into a buffer at `out`, their offsets moved by `shift`; gives the place behind them. */
+/** Copies nodes into a buffer at `out`, with offsets moved by `shift`; returns the index after them. */
 function move(
   list: Int32Array,
   first: number,
@@ -152,7 +151,7 @@ function move(
   return out;
 }
 
-/** The nodes `first..end`, whose offsets count from `-base`, as children of a node. */
+/** A tree node that begins at `base`, with the nodes `first..end` as its children. */
 function nodeTree(
   type: NodeType,
   list: Int32Array,
