@@ -1,7 +1,7 @@
-// Warnings about the document as a whole: what would otherwise be left out or misread in silence.
+// Warnings about the whole document: what would otherwise be silently ignored or misread.
 //
-// After an update only changed messages are looked into. Findings of messages are kept with them (message_index.ts), pages
-// remember whether they hold any, and ids are counted up and down (ids.ts).
+// After an update only changed messages are examined. Findings are cached with their message (message_index.ts), pages
+// know whether they have any, and ids are counted incrementally (ids.ts).
 
 import type { Conversation, Page, Summary } from "../tree/conversation.ts";
 import { Cursor } from "../text/cursor.ts";
@@ -15,7 +15,7 @@ import type { Structure } from "../tree/structure.ts";
 import { spanText, type Text } from "../text/text.ts";
 import type { Diagnostic } from "../types.ts";
 
-/** Finds what is wrong in all messages that were not looked into yet, and their blocks, so that ids can be counted. */
+/** Computes findings and blocks of all messages not examined yet, so that ids can be counted. */
 export function summarize(text: Text, conversation: Conversation): void {
   conversation.pages.forEach((page, index) => {
     page.summary ??= summaryOf(text, page, conversation.pageOffset(index));
@@ -39,7 +39,7 @@ function summaryOf(text: Text, page: Page, from: number): Summary {
   return { findings, results, systems, unknownRoles };
 }
 
-/** All diagnostics of a parse, sorted by line. The conversation is summarised and its ids are counted. */
+/** All diagnostics of a parse, sorted by line. The conversation must be summarized and its ids counted. */
 export function diagnose(text: Text, { head, conversation }: Structure, ids: Ids): Diagnostic[] {
   const found = [
     ...frontmatterUnclosed(head),
@@ -73,19 +73,19 @@ function textBeforeFirstMessage(text: Text, head: Head): Diagnostic | null {
   return null;
 }
 
-/** What to write where a line looks like a marker of another program with its text behind it: `@user: hi`. */
+/** What to write if a line looks like a marker of another program with text on its line: `@user: hi`. */
 function markerHint(line: string): string {
   const [, role] = /^@([A-Za-z]{1,20}):\s*\S/.exec(line.slice(0, LONGEST_MARKER)) ?? [];
   const meant = role === undefined ? null : nearestRole(role);
   return meant === null ? "" : ` Write "@${meant}:" on a line of its own, and the text below it.`;
 }
 
-/** Characters of a line that are looked at for a marker. */
+/** Characters of a line that are checked for a marker. */
 const LONGEST_MARKER = 100;
 
 function legacyInHead(text: Text, head: Head): Diagnostic[] {
   const found: Diagnostic[] = [];
-  // Fences hide no markers before the first message, but what they quote there is no marker of old either.
+  // Fences hide no markers before the first message, but a marker of the old form in a fence is a quotation.
   let ticks = 0;
   const cursor = new Cursor(text);
   cursor.seek(head.frontmatter?.end ?? text.origin);
@@ -107,7 +107,7 @@ function legacy(text: Text, at: number): Diagnostic {
   return finding("legacy_form", message, line + 1);
 }
 
-/** What is wrong inside of messages. */
+/** Problems inside messages. */
 function findings(text: Text, conversation: Conversation): Diagnostic[] {
   const found: Diagnostic[] = [];
   eachWhere(conversation, (summary) => summary.findings, (message, offset) => {
@@ -145,7 +145,7 @@ function roles(text: Text, conversation: Conversation): Diagnostic[] {
   return found;
 }
 
-/** Results without a call, and results beside another one. */
+/** Results without a call, and duplicate results. */
 function results(text: Text, conversation: Conversation, ids: Ids): Diagnostic[] {
   const found: Diagnostic[] = [];
   if (ids.faulty.size === 0) return found;
@@ -170,7 +170,7 @@ function results(text: Text, conversation: Conversation, ids: Ids): Diagnostic[]
 
 type Visit = Parameters<Conversation["each"]>[2];
 
-/** Visits the messages of the pages that `concerned` picks. */
+/** Visits the messages of the pages that `concerned` selects. */
 function eachWhere(conversation: Conversation, concerned: (summary: Summary) => boolean, visit: Visit): void {
   conversation.pages.forEach((page, index) => {
     if (page.summary !== null && !concerned(page.summary)) return;

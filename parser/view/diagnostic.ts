@@ -1,13 +1,12 @@
-// The findings of a parse: their families and their sentences.
+// Parse findings: their families, and the roles they refer to.
 
 import type { ParseCode } from "../types.ts";
 import { nearest } from "../../base/names.ts";
 import type { Diagnostic } from "../types.ts";
 
-/** The roles a message can have and be sent. */
+/** The roles of messages that are sent. */
 export const ROLES: readonly string[] = ["System", "You", "Assistant"];
 
-/** Makes a parse diagnostic at a 1-based line. */
 export function finding(
   code: ParseCode,
   message: string,
@@ -22,7 +21,7 @@ export function finding(
   return { code, type, severity: "warning", message, start, ...extra };
 }
 
-/** What other programs call the roles. */
+/** Names of the roles in other programs. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   "user": "You",
   "human": "You",
@@ -35,7 +34,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** The known role that another name stands for, or a mistyped one within edit distance 3. */
 export function nearestRole(role: string): string | null {
-  // Compared in lower case, because a wrong capital is the commonest mistake of all.
+  // Compared in lower case, because wrong capitals are the most common mistake.
   const small = role.toLowerCase();
   if (Object.hasOwn(OTHER_NAMES, small)) return OTHER_NAMES[small]!;
   const near = nearest(small, ROLES.map((known) => known.toLowerCase()));

@@ -1,24 +1,24 @@
-// How often each id is called and answered in a whole document, kept up to date from version to version.
+// How often each id is called and answered in a document, updated from version to version.
 
 import type { Message, MessageBlocks } from "../tree/message.ts";
 
 /**
- * Counts of ids. There is one for all versions of a document; it knows the latest version that asked. A version
- * whose forebear it does not know any more counts anew.
+ * Counts of ids. All versions of a document share one object, which matches the latest version that asked. A version
+ * that cannot be derived from that one counts again.
  */
 export class Ids {
-  /** Ids with a result that has no call, or with more than one result. */
+  /** Ids with a result but no call, or with more than one result. */
   readonly faulty = new Set<string>();
   readonly #calls = new Map<string, number>();
   readonly #results = new Map<string, number>();
-  /** Told to the versions that the counts hold for. */
+  /** Number of the version that the counts match. */
   version = 0;
 
   isCalled(id: string): boolean {
     return this.#calls.has(id);
   }
 
-  /** Adds what a message calls and answers, `times` being 1, or takes it away, `times` being -1. */
+  /** Adds the calls and results of a message (`times` 1), or removes them (`times` -1). */
   count(blocks: MessageBlocks, times: 1 | -1): void {
     for (const { id } of blocks.calls) this.#bump(this.#calls, id, times);
     for (const { id } of blocks.results) this.#bump(this.#results, id, times);
@@ -34,10 +34,10 @@ export class Ids {
   }
 }
 
-/** So many changed messages are not kept track of any more: counting anew is as cheap. */
+/** Changed messages beyond which changes are not tracked: counting again is as cheap. */
 const MOST_PENDING = 1000;
 
-/** How a version differs from the one that some counts hold for. */
+/** How a version differs from the one that the counts match. */
 export class Pending {
   readonly ids: Ids;
   readonly version: number;
@@ -51,7 +51,7 @@ export class Pending {
     this.added = added;
   }
 
-  /** The difference after a further update; `null` when it is too large to be of use. */
+  /** The difference after a further update; null if it is too large to be useful. */
   with(removed: readonly Message[], added: readonly Message[]): Pending | null {
     if (this.removed.size + removed.length + this.added.size + added.length > MOST_PENDING) return null;
     const gone = new Set(this.removed);

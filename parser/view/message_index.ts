@@ -1,7 +1,7 @@
-// What the text of one message tells beyond its structure: its findings, and the ids that it calls and answers.
+// What the text of one message tells beyond its structure: its findings, and the ids it calls and answers.
 //
-// It is found once, kept with the message, and counts from the message's first byte, so it holds wherever edits move the
-// message. Blocks are found apart from findings: whoever goes on with a conversation asks for calls and not for faults.
+// It is computed once and cached with the message. Offsets count from the message's first byte, so they stay valid when
+// edits move it. Blocks are computed separately from findings, because continuing a conversation needs only the calls.
 
 import type { Block, Finding, Message, MessageBlocks } from "../tree/message.ts";
 import { finding } from "./diagnostic.ts";
@@ -25,12 +25,12 @@ import type { Diagnostic } from "../types.ts";
 const NO_BLOCKS: MessageBlocks = { calls: [], results: [], brokenResults: [] };
 const NO_FINDINGS: readonly Finding[] = [];
 
-/** What the message at `offset` calls and answers; found at the first call for it. */
+/** The calls and results of the message at `offset`; computed on first use. */
 export function messageBlocks(text: Text, message: Message, offset: number): MessageBlocks {
   return message.blocks ??= message.hasTools ? readBlocks(text, message, offset) : NO_BLOCKS;
 }
 
-/** What is wrong inside of the message at `offset`; found at the first call for it. */
+/** The findings of the message at `offset`; computed on first use. */
 export function messageFindings(text: Text, message: Message, offset: number): readonly Finding[] {
   if (message.findings !== null) return message.findings;
   if (isPlain(text, message, offset)) return message.findings = NO_FINDINGS;
@@ -55,7 +55,7 @@ function readBlocks(text: Text, message: Message, offset: number): MessageBlocks
   return blocks;
 }
 
-/** The blocks of a message while they are found. */
+/** The blocks of a message, collected while reading. */
 class Blocks implements MessageBlocks {
   readonly calls: Block[] = [];
   readonly results: Block[] = [];
@@ -66,7 +66,7 @@ class Blocks implements MessageBlocks {
   }
 }
 
-/** Why a call cannot be read, as the end of a sentence about it; null when it can. */
+/** Why a call cannot be read, as the end of a sentence; null if it can. */
 function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sentence: string] | null {
   if (call.body === null) {
     return call.hasOpener
@@ -82,7 +82,7 @@ function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sent
   return ["tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`];
 }
 
-/** Most messages hold nothing to be found: no block, and no tag or quote that could go wrong. */
+/** Most messages cannot have findings: they have no block, and no tag or quote that could go wrong. */
 function isPlain(text: Text, message: Message, offset: number): boolean {
   if (message.hasTools || message.looseThinking.length > 0) return false;
   if (message.term === Term.ReplyTurn) {
@@ -109,7 +109,7 @@ class Reader {
   readonly #message: Message;
   readonly #offset: number;
   readonly #findings: Finding[] = [];
-  /** Found on the way. */
+  /** The blocks found while reading. */
   readonly blocks = new Blocks();
 
   constructor(text: Text, message: Message, offset: number) {
@@ -169,7 +169,7 @@ class Reader {
     const nodes = this.#message.nodes.list;
     const end = nodes[index + 3]!;
     const to = this.#offset + nodes[index + 2]!;
-    // The headers that fences may hide are few, so they are looked for, and not in every fence.
+    // Few headers are hidden in fences, so this searches for headers rather than through every fence.
     const header = new Cursor(this.#text);
     header.seek(this.#offset + nodes[index + 1]!);
     if (!header.find(USE, to)) return;
@@ -182,8 +182,8 @@ class Reader {
   }
 
   /**
-   * Warns of a call that stands in a quoted fence only because an earlier fence was left open: the call's own
-   * closing fence ends the quote. A quote that is whole goes on to a fence of its own.
+   * Warns about a call that is quoted only because an earlier fence was left open: the call's own closing fence ends
+   * the quotation. After a complete quotation a separate fence follows instead.
    */
   #hiddenCalls(code: number): void {
     const text = this.#text;
@@ -198,7 +198,7 @@ class Reader {
     cursor.seek(this.#offset + nodes[code + 1]!);
     let hidden: Finding[] = [];
     for (cursor.step(); cursor.at < closer; cursor.step()) {
-      // A bare fence between header and closing line belongs to the call, or to another one: the quote is meant.
+      // A bare fence between header and closing line belongs to this or another call: the quotation is intended.
       if (isBareFence(cursor)) hidden = [];
       if ((cursor.bits & USE) === 0) continue;
       const line = text.slice(cursor.at, cursor.next);
@@ -217,7 +217,7 @@ class Reader {
     this.#findings.push(...hidden);
   }
 
-  /** Beginning of the first line from `from` on, before `end`, that holds something; `end` when none does. */
+  /** Start of the first non-empty line from `from` on, before `end`; `end` if there is none. */
   #afterEmptyLines(from: number, end: number): number {
     for (let at = from; at < end;) {
       const byte = this.#text.byte(at);
@@ -240,7 +240,7 @@ class Reader {
     this.blocks.calls.push({ id: call.id, at: call.from - this.#offset, node: index });
   }
 
-  /** Of several calls with one id only the last is ever run, and one result cannot answer them all. */
+  /** If several calls have the same id, only the last one runs, and one result cannot answer them all. */
   #duplicates(): void {
     const later = new Set<string>();
     for (const { id, at } of this.blocks.calls.toReversed()) {

@@ -1,37 +1,40 @@
-// Lines that look as if they began a message and begin none: a colon, a blank or a decoration is all that is wrong.
+// Finds lines that look like the beginning of a message but are not, because of a missing colon, a blank or decoration.
 
 import type { Chat } from "../types.ts";
 import { nearestRole, ROLES } from "./diagnostic.ts";
 
-/** A line that is no marker, and the marker that it looks like. */
+/** A line that is not a marker, and the marker that it resembles. */
 export interface NearMarker {
-  /** From 1. */
+  /** 1-based line number. */
   readonly line: number;
-  /** The line without the blanks behind it. */
+  /** The line without trailing blanks. */
   readonly written: string;
-  /** The role as a marker has it. */
+  /** The role as written in a marker. */
   readonly role: string;
 }
 
 /**
- * A name with an @, or a usual one that ends in a colon, alone on its line: indented, in bold, as a heading, with another
- * colon or none.
+ * A name with an @, or a common name with a colon, alone on its line: possibly indented, bold, a heading, or with
+ * another colon or none.
  */
 const LOOKS_LIKE_ONE =
   /^[\s>#*_-]*(?:[@＠]\s*(\p{L}+)\s*[:：;.,]?|(you|user|human|assistant|system)\s*[:：])[\s*_]*$/iu;
 const MARKER = new RegExp(`^@(?:${ROLES.join("|")}):\\s*$`);
 
-/** Bytes that are looked at: a text without a marker, or a message, that is longer was hardly written by hand. */
+/** Maximum bytes examined: a longer text without a marker, or a longer message, was hardly written by hand. */
 const MOST = 64 * 1024;
 
-/** Where the first message of a document without any was meant to begin; null when nothing looks like that. */
+/**
+ * Where the first message was probably meant to begin in a document without messages; null if no line resembles a
+ * marker.
+ */
 export function markerMeantFirst(chat: Chat): NearMarker | null {
   return nearMarkers(chat.text(0, Math.min(chat.byteLength, MOST)), 1)[0] ?? null;
 }
 
 /**
- * Where, in the last message, which is the model's, the person's own was meant to begin; null when nothing looks like that.
- * With nothing below it nobody began anything.
+ * Where the user's message was probably meant to begin in the last message, which is the model's; null if no line
+ * resembles a marker. Such a line counts only with text below it.
  */
 export function markerMeantLast(chat: Chat): NearMarker | null {
   const place = chat.turns.at(-1)?.place;
@@ -42,12 +45,12 @@ export function markerMeantLast(chat: Chat): NearMarker | null {
   return linesOf(text).slice(near.line - place.start + 1).some((line) => line.trim() !== "") ? near : null;
 }
 
-/** What a person is told of such a line. */
+/** The sentence for the user about such a line. */
 export function noMarkerSentence({ line, written, role }: NearMarker): string {
   return `Line ${line}, "${written}", begins no message: write @${role}: alone on the line, at its beginning.`;
 }
 
-/** The lines of a text that look like a marker of a role and are none; `first` is the number of its first line. */
+/** The lines that resemble a marker but are not; `first` is the number of the first line. */
 function nearMarkers(text: string, first: number): readonly NearMarker[] {
   return linesOf(text).flatMap((line, at) => {
     const found = MARKER.test(line) ? null : LOOKS_LIKE_ONE.exec(line);

@@ -1,4 +1,4 @@
-// The status of a tool result, in its three spellings, and the extra tokens of its header.
+// Reads the status of a tool result, in its three spellings, and the extra tokens of its header.
 
 import {
   readFence,
@@ -14,16 +14,15 @@ export interface StatusReading {
   readonly status: Status | null;
   readonly style: StatusStyle | null;
   readonly meta: Meta | null;
-  /** A word that is meant as a status and is none, and whether it stands in the header. */
+  /** A word meant as a status that is not one, and whether it is in the header. */
   readonly unknown?: UnknownStatus & { readonly inHeader: boolean };
 }
 
 /**
  * Reads a result's status.
- *
- * @param suffix the inside of the parentheses of the header, if there are any
- * @param language the language directly behind the backticks of the opening fence
- * @param info what stands behind the language
+ * @param suffix the text inside the parentheses of the header; null without them
+ * @param language the language directly after the backticks of the opening fence
+ * @param info the text after the language
  */
 export function readStatus(suffix: string | null, language: string, info: string): StatusReading {
   const header = suffix === null ? null : readSuffix(suffix);
@@ -40,7 +39,7 @@ export function readStatus(suffix: string | null, language: string, info: string
   return { status: null, style: null, meta };
 }
 
-/** True for the states in which work is still to be done. */
+/** Whether a status has work left to do. */
 export function isLifecycle(status: Status | null): boolean {
   return status !== null && status !== "error";
 }
@@ -53,7 +52,7 @@ function metaOf({ tokens, found }: StatusWords): Meta | null {
   return collectMeta(tokens.filter((token) => token !== found?.token));
 }
 
-/** An array when every token is positional, else an object in which positional ones have their number as key. */
+/** An array if every token is positional, else an object in which positional tokens have their number as key. */
 function collectMeta(tokens: readonly Token[]): Meta | null {
   if (tokens.length === 0) return null;
   if (tokens.every((token) => token.key === null)) return tokens.map((token) => token.value);

@@ -1,4 +1,4 @@
-// Template tags in text: `{{ expression }}` and `{% code %}`, their closers found past Lua strings and comments.
+// Template tags in text: `{{ expression }}` and `{% code %}`; Lua strings and comments are skipped to find their ends.
 
 import { closedFences, type Fence } from "../text/fences.ts";
 import { OPENS } from "../text/line_kinds.ts";
@@ -8,14 +8,14 @@ import type { TemplateSegment, TextSegment } from "../types.ts";
 
 const LF = 0x0a;
 
-/** How much of the text behind an opener is looked at first for its closer. */
+/** Bytes after an opener that are searched first for its closer. */
 const WINDOW = 4096;
 
 /**
- * The segments of the bytes `from..to`. Texts next to each other stay apart when the second begins
- * at an opener that is never closed. What `{% raw %}` and `{% endraw %}` enclose is one text. An empty run has no
- * segments. With `fences`, an opener in a closed code fence that is not closed in there makes text of the rest of that fence
- * only: most of what is quoted is of another language.
+ * The segments of the bytes `from..to`; none if the range is empty. A text that begins at an unclosed opener is
+ * separate from the text before it. Text between `{% raw %}` and `{% endraw %}` is one segment. With `fences`, an
+ * opener that is not closed within its closed code fence makes only the rest of that fence text, because quoted code is
+ * mostly in another language.
  */
 export function readTemplate(
   text: Text,
@@ -53,15 +53,15 @@ export function readTemplate(
   return segments;
 }
 
-/** An opener, and the tag that it opens; null when nothing closes it. */
+/** An opener, and the tag that it opens; null if the tag is not closed. */
 interface Opened {
   readonly at: number;
   readonly tag: Tag | null;
 }
 
 /**
- * Answers the first opener at or after an offset, asked in order. With one in a fence that nothing closes in there, the rest of
- * that fence is passed over, as behind another one the rest of the text is.
+ * Returns a function that finds the first opener at or after an offset, called in ascending order. It skips the rest of
+ * a fence after an opener that is not closed in that fence. After any other unclosed opener the rest is text.
  */
 function tagReader(bytes: Uint8Array, fenced: boolean): (from: number) => Opened | null {
   const { length } = bytes;
@@ -81,7 +81,7 @@ function tagReader(bytes: Uint8Array, fenced: boolean): (from: number) => Opened
   };
 }
 
-/** The segment of a tag that opens `at` bytes behind `from`, from where the tag's own offsets count as well. */
+/** The segment of a tag that opens at `from + at`; the tag's own offsets count from `from` as well. */
 function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean): TemplateSegment {
   const first = text.lineOf(from + at);
   const last = text.lineOf(from + tag.end - 1);
@@ -97,7 +97,7 @@ function tagSegment(text: Text, from: number, at: number, tag: Tag, raw: boolean
   };
 }
 
-/** Offset of the opener in `from..to` that has no closer and stands in no closed fence, or -1. It and the rest of the run are text. */
+/** Offset of the opener in `from..to` that is not closed and not in a closed fence, or -1. It and the rest are text. */
 export function unclosedTag(text: Text, from: number, to: number): number {
   if (!mayHoldTags(text, from, to)) return -1;
   return mayHoldFences(text, from, to)
@@ -117,7 +117,7 @@ function unclosedBesideFences(text: Text, from: number, to: number): number {
   return -1;
 }
 
-/** Looks into a chunk only where a tag may go on beyond it. */
+/** Scans only chunks where a tag may continue beyond them. */
 function unclosedWithoutFences(text: Text, from: number, to: number): number {
   let at = from;
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
@@ -138,7 +138,7 @@ function unclosedWithoutFences(text: Text, from: number, to: number): number {
   return -1;
 }
 
-/** False when no template tag opens in the lines `from..to`. */
+/** False if no template tag opens in the lines `from..to`. */
 export function mayHoldTags(text: Text, from: number, to: number): boolean {
   for (let index = text.chunkAt(from); index < text.chunks.length && text.offsets[index]! < to; index++) {
     if (text.chunks[index]!.tags !== "none") return true;
@@ -153,7 +153,7 @@ function mayHoldFences(text: Text, from: number, to: number): boolean {
   return false;
 }
 
-/** Offset behind what opens at `at`, -1 when it is not closed before `to`. */
+/** Offset after what opens at `at`, -1 if it is not closed before `to`. */
 function tagEnd(text: Text, at: number, to: number): number {
   for (let size = WINDOW;; size *= 8) {
     const bytes = text.slice(at, Math.min(to, at + size));
@@ -163,17 +163,17 @@ function tagEnd(text: Text, at: number, to: number): number {
   }
 }
 
-/** Whether what opens at `at` and is not closed is `{% raw %}` without its `{% endraw %}`. */
+/** Whether the unclosed opener at `at` is `{% raw %}` without its `{% endraw %}`. */
 export function opensRaw(text: Text, at: number, to: number): boolean {
   const bytes = text.slice(at, Math.min(to, at + WINDOW));
   const tag = readTag(bytes, 0, bytes.length);
   return tag !== null && isRaw(bytes, tag);
 }
 
-/** A text segment over whole or part lines; it ends on the line that its last line feed leads to. */
+/** A text segment over whole or partial lines; it ends on the line that its last line feed begins. */
 export function textSegment(text: Text, from: number, to: number): TextSegment {
   const start = text.lineOf(from) + 1;
-  // Behind the document's last line feed no line begins, yet the text says that one does.
+  // After the document's final line feed no line begins, but the segment counts one.
   const beyond = to === text.length && text.byte(to - 1) === LF ? 2 : 1;
   return {
     kind: "text",

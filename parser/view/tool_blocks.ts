@@ -1,4 +1,4 @@
-// Tool blocks of a message: header, fence and body of a call or a result, read from its nodes.
+// Reads the tool blocks of a message from its nodes: header, fence and body of a call or result.
 
 import { isObject } from "../../base/is_object.ts";
 import { nestingDepth, repeatedKey } from "../../base/text/json_text.ts";
@@ -9,40 +9,40 @@ import { readStatus, type StatusReading } from "./status.ts";
 import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
 
-/** A call as it stands. Offsets are those of the document. */
+/** A call as written. Offsets are those of the document. */
 export interface CallBlock {
   readonly from: number;
   readonly to: number;
   readonly id: string;
   readonly name: string;
-  /** Some fence was opened below the header. */
+  /** Whether a fence was opened below the header. */
   readonly hasOpener: boolean;
-  /** The bytes between the fences without the last line end; `null` without a whole fence. */
+  /** The bytes between the fences without the last line end; null without a complete fence. */
   readonly body: Span | null;
-  /** The language of the fence when it is not JSON's. */
+  /** The language of the fence if it is not JSON. */
   readonly foreignLanguage: string | null;
 }
 
-/** A result as it stands. Offsets are those of the document. */
+/** A result as written. Offsets are those of the document. */
 export interface ResultBlock {
   readonly from: number;
   readonly to: number;
   readonly id: string;
   readonly hasOpener: boolean;
-  /** `null` without a whole fence. */
+  /** Null without a complete fence. */
   readonly block:
     | (StatusReading & {
       readonly header: Span;
       readonly opener: Span;
       readonly ticks: number;
       readonly body: Span;
-      /** Names of files that the header gives, as they are written. */
+      /** Names of files in the header, as written. */
       readonly attachments: readonly string[];
     })
     | null;
 }
 
-/** Reads the call whose node stands at `index`. */
+/** Reads the call whose node is at `index`. */
 export function readCall(text: Text, message: Message, index: number, offset: number): CallBlock {
   const { from, to, header, opener, body, hasOpener } = parts(text, message, index, offset);
   const line = text.slice(header.from, header.to);
@@ -58,7 +58,7 @@ export function readCall(text: Text, message: Message, index: number, offset: nu
   return { from, to, id: spanText(line, id), name: spanText(line, name), hasOpener, body, foreignLanguage };
 }
 
-/** Reads the result whose node stands at `index`. */
+/** Reads the result whose node is at `index`. */
 export function readResult(text: Text, message: Message, index: number, offset: number): ResultBlock {
   const { from, to, header, opener, body, hasOpener } = parts(text, message, index, offset);
   const line = text.slice(header.from, header.to);
@@ -85,7 +85,7 @@ export function readResult(text: Text, message: Message, index: number, offset: 
   };
 }
 
-/** Lines of a block without their line ends. */
+/** The ranges of header, opener and body, without their line ends. */
 function parts(text: Text, message: Message, index: number, offset: number) {
   const nodes = message.nodes.list;
   const end = nodes[index + 3]!;
@@ -118,14 +118,14 @@ function parts(text: Text, message: Message, index: number, offset: number) {
   return { from, to, header, opener, body, hasOpener };
 }
 
-/** Levels that an input may be nested: more than any tool asks for, and less than what readers of JSON stop at. */
+/** Maximum nesting of an input: more than any tool needs, and below the limits of JSON parsers. */
 const DEEPEST_INPUT = 100;
-/** Characters of a key that a sentence shows. */
+/** Maximum characters of a key in a message. */
 const MOST_SHOWN = 60;
 
-/** Why an input that is a JSON object cannot be used all the same, as the end of a sentence; null when it can. */
+/** Why an input that is a JSON object still cannot be used, as the end of a sentence; null if it can. */
 export function inputFlaw(text: string): string | null {
-  // Each level takes two characters, so that most inputs need no look.
+  // Each level takes two characters, so most inputs need no check.
   if (text.length > 2 * DEEPEST_INPUT && nestingDepth(text) > DEEPEST_INPUT) {
     return `it is nested more than ${DEEPEST_INPUT} levels deep`;
   }

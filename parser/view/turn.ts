@@ -1,4 +1,4 @@
-// One message of the typed view. Its parts are read when asked for, and text is decoded when it is looked at.
+// One message of the typed view. Its parts are read, and its text is decoded, on first use.
 
 import { messageBlocks } from "./message_index.ts";
 import { abortMarker, thinkingTag } from "../text/lines.ts";
@@ -33,7 +33,7 @@ interface Broken {
   readonly line: number;
 }
 
-/** The blocks of a message, found by the index of their node. */
+/** The blocks of a message, by index of their node. */
 interface Tools {
   readonly byNode: ReadonlyMap<number, Call | Result>;
   readonly calls: readonly Call[];
@@ -60,19 +60,19 @@ export class ChatTurn implements Turn {
     this.index = index;
   }
 
-  /** What the turn shows; the same object as long as no edit touches the message. */
+  /** The underlying message; the same object as long as no edit touches it. */
   get message(): Message {
     return this.#message;
   }
 
-  /** A text in which the message stands, at its place. */
+  /** A text that contains the message at its place. */
   get text(): Text {
     return this.#text;
   }
 
   /**
-   * Reads from another version of the document from now on, which has the same bytes up to the end of this message.
-   * So versions share what is known of messages before an edit, and none keeps the text of earlier ones alive.
+   * Switches to another version of the document with the same bytes up to the end of this message. So versions share
+   * what is known of messages before an edit, and none keeps earlier texts in memory.
    */
   readFrom(text: Text): this {
     this.#text = text;
@@ -99,7 +99,6 @@ export class ChatTurn implements Turn {
     return this.#blocks.results;
   }
 
-  /** Result headers of this message without a readable body. */
   get brokenResults(): readonly Broken[] {
     return this.#blocks.broken;
   }
@@ -173,7 +172,7 @@ export class ChatTurn implements Turn {
     return readTemplate(this.#text, from, to, { fences: true });
   }
 
-  /** The end of the lines that count: empty lines at the end are no content. */
+  /** The end of the content: trailing empty lines do not count. */
   #contentEnd(): number {
     const text = this.#text;
     const least = this.#offset + this.#message.marker;
@@ -216,17 +215,17 @@ export class ChatTurn implements Turn {
   }
 }
 
-/** Characters of an input up to which its text is held. */
+/** Maximum characters of an input whose text is cached. */
 const MOST_BUFFERED = 1 << 20;
 
-/** A call that is known to have a readable input. It is decoded when it is looked at. */
+/** A call that is known to have a readable input, decoded on first use. */
 class ChatCall implements Call {
   readonly kind = "tool_use";
   readonly turn: ChatTurn;
   readonly #block: CallBlock;
   #inputText: string | null = null;
   #input: Readonly<Record<string, unknown>> | null = null;
-  /** Undefined until it is asked for. */
+  /** Undefined until computed. */
   #flaw: string | null | undefined;
   #place: Place | null = null;
 
@@ -251,7 +250,7 @@ class ChatCall implements Call {
     if (this.#inputText !== null) return this.#inputText;
     const { body } = this.#block;
     const text = body === null ? "" : this.turn.text.text(body.from, body.to);
-    // Whoever looks at a very long one takes it from the document again, rather than that it lies beside its values.
+    // Very long text is read from the document each time, so that it is not in memory in addition to its values.
     return text.length > MOST_BUFFERED ? text : this.#inputText = text;
   }
 
@@ -268,7 +267,7 @@ class ChatCall implements Call {
   }
 }
 
-/** A result whose text is decoded when it is looked at, because results are what documents are big with. */
+/** A result whose text is decoded on first use, because results make up most of a large document. */
 class ChatResult implements Result {
   readonly kind = "tool_result";
   readonly id: string;
@@ -331,7 +330,7 @@ class ChatResult implements Result {
   }
 }
 
-/** The range `from..to` with its lines; it is not empty. */
+/** The non-empty range `from..to` with its lines. */
 function linesOf(text: Text, from: number, to: number): Place {
   return { from, to, start: text.lineOf(from) + 1, end: text.lineOf(to - 1) + 1 };
 }
