@@ -1,4 +1,4 @@
-// The typed view of a whole document over its text and structure, and the step to its next version.
+// The typed view of a whole document over its text and structure, and the transition to its next version.
 
 import type { Tree } from "npm:@lezer/common@1.5.5";
 import { diagnose, summarize } from "./view/diagnose.ts";
@@ -12,7 +12,7 @@ import { spanText, Text } from "./text/text.ts";
 import { ChatTurn } from "./view/turn.ts";
 import type { Call, Chat, Diagnostic, Frontmatter, Preamble, Result, Turn } from "./types.ts";
 
-/** What an earlier version had looked at, as far as the messages are the same and stand at the same place. */
+/** What an earlier version computed, valid for the first `kept` messages, which are unchanged and in the same place. */
 interface Past {
   readonly kept: number;
   readonly turns: readonly ChatTurn[];
@@ -20,7 +20,7 @@ interface Past {
   readonly results: readonly Result[] | null;
 }
 
-/** A parsed document. Everything but the structure is computed when first asked for. */
+/** A parsed document. Everything but the structure is computed on first use. */
 export class Document implements Chat {
   /** The document as chunks of bytes, with lines. */
   readonly content: Text;
@@ -33,7 +33,7 @@ export class Document implements Chat {
   #callsById: ReadonlyMap<string, Call> | null = null;
   #resultsById: ReadonlyMap<string, Result> | null = null;
   #diagnostics: readonly Diagnostic[] | null = null;
-  /** Counts of ids that an earlier version made, and what has changed since. */
+  /** Id counts of an earlier version, and the changes since. */
   #pending: Pending | null;
   readonly #past: Past | null;
 
@@ -196,7 +196,7 @@ export class Document implements Chat {
     return this.content.parts(from, this.byteLength);
   }
 
-  /** The blocks of all messages, those of an earlier version where they are the same. */
+  /** The blocks of all messages, reusing those of an earlier version for unchanged messages. */
   #collect<T extends { readonly turn: Turn }>(
     past: readonly T[] | null,
     blocks: (turn: ChatTurn) => readonly T[],
@@ -211,7 +211,7 @@ export class Document implements Chat {
     return found;
   }
 
-  /** What the next version may take over when so many messages stand as they do here. */
+  /** What the next version can reuse if its first `kept` messages are unchanged. */
   #pastUpTo(kept: number): Past | null {
     if (this.#turns !== null) {
       return { kept, turns: this.#turns, calls: this.#calls, results: this.#results };
@@ -219,7 +219,7 @@ export class Document implements Chat {
     return this.#past && { ...this.#past, kept: Math.min(kept, this.#past.kept) };
   }
 
-  /** The counts of ids for this version: an earlier version's brought up to date, or new ones. */
+  /** The id counts of this version: those of an earlier version brought up to date, or new ones. */
   #countIds(): Ids {
     const { conversation } = this.#structure;
     let ids = this.#pending?.ids;

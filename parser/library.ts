@@ -1,6 +1,6 @@
 /**
- * The format by itself, for other programs: documents to messages, calls and results, and the edits that change them. It
- * needs no system, so it runs wherever JavaScript does.
+ * The document format for other programs: parses documents to messages, calls and results, and creates the edits that
+ * change them. It uses no system functions, so it runs wherever JavaScript does.
  *
  * ```ts
  * import { parse } from "flemma/parser";

@@ -1,4 +1,4 @@
-// Older spellings of a document brought to today's, as the smallest edits. Never done without being asked.
+// Converts older spellings of a document to the current ones, with the smallest edits. Only done on request.
 
 import { Document } from "./document.ts";
 import type { Edit } from "./edits/edit.ts";
@@ -6,20 +6,20 @@ import { bareTicks, fenceClose, fenceOpen, legacyMarker, markerRole } from "./te
 import { spanText } from "./text/text.ts";
 import type { Chat, Result } from "./types.ts";
 
-/** One older spelling that was found. */
+/** One occurrence of an older spelling. */
 export type OlderForm =
   /** `@You: text`: a marker with text on its line. */
   | { readonly kind: "marker"; readonly line: number; readonly role: string }
-  /** A result that waits, under the fence `flemma:pending`. */
+  /** A pending result with the fence `flemma:pending`. */
   | { readonly kind: "pending-fence"; readonly line: number; readonly id: string };
 
-/** What a document needs to be in today's forms. */
+/** The changes that bring a document to the current format. */
 export interface Migration {
-  /** What was found, by its lines in the document as it was. */
+  /** The occurrences, by line of the original document. */
   readonly forms: readonly OlderForm[];
-  /** The changes, in bytes of the document as it was, in ascending order. */
+  /** The changes, in bytes of the original document, ascending. */
   readonly edits: readonly Edit[];
-  /** The document after them. */
+  /** The document after the changes. */
   readonly chat: Chat;
 }
 
@@ -31,13 +31,13 @@ interface Found {
 const encoder = new TextEncoder();
 
 /**
- * Finds the older forms of a document. What fences and the first block quote stays as it is, and of a document without
- * older forms nothing changes.
+ * Finds the older spellings of a document. Quotes in fences and in the frontmatter stay as they are, and a document
+ * without older spellings does not change.
  */
 export function migrate(chat: Chat): Migration {
   const before = chat instanceof Document ? chat : Document.of(chat.bytes);
   const markers = joinedMarkers(before);
-  // Where a marker was mistaken for text, results below it were too.
+  // Where a marker was mistaken for text, so were the results below it.
   const split = edited(before, markers);
   const fences = pendingFences(split);
   const found = [...markers, ...moved(fences, markers, before)].sort((a, b) => a.edit.from - b.edit.from);
@@ -52,7 +52,7 @@ function edited(chat: Document, found: readonly Found[]): Document {
   return found.length === 0 ? chat : chat.edited(found.map(({ edit }) => edit));
 }
 
-/** What was found after the edits of `earlier`, by its place before them; both ascend. */
+/** Maps findings made after the edits of `earlier` to offsets before them; both ascend. */
 function moved(found: readonly Found[], earlier: readonly Found[], before: Chat): Found[] {
   let grown = 0;
   let next = 0;
@@ -73,9 +73,9 @@ function moved(found: readonly Found[], earlier: readonly Found[], before: Chat)
 }
 
 /**
- * The markers with text on their lines, outside fences. Fences are followed line by line as they are once a marker is
- * split: one that begins behind a marker then counts, so its quotes are none. Before the first message a fence hides no
- * marker of today.
+ * The markers with text on their lines, outside fences. Follows fences as they will be once a marker is split: one that
+ * begins after a marker then counts, so what it quotes is not a marker. Before the first message a fence hides no
+ * current marker.
  */
 function joinedMarkers(chat: Chat): Found[] {
   const found: Found[] = [];
@@ -110,14 +110,14 @@ function joinedMarkers(chat: Chat): Found[] {
   return found;
 }
 
-/** Where the text of a joined marker begins: one space belongs to neither. */
+/** Where the text of a joined marker begins, after one optional space. */
 function textAt(bytes: Uint8Array, behindColon: number): number {
   return bytes[behindColon] === SPACE ? behindColon + 1 : behindColon;
 }
 
 /**
- * Puts the text of a marker's line on the next one. Where it may not begin that line, a space does: it was text of this
- * message, and would be a marker, or the end of a first block that had none.
+ * Moves the text of a marker's line to the next line. A space goes before text that must not begin a line: it belongs
+ * to this message, and would otherwise become a marker, or the end of an unclosed frontmatter block.
  */
 function splitAt(
   chat: Chat,
@@ -136,7 +136,7 @@ function isMarker(bytes: Uint8Array, from: number): boolean {
   return markerRole(bytes, from, bytes.length) !== null || legacyMarker(bytes, from, bytes.length) !== null;
 }
 
-/** `flemma:pending` says the same as `flemma:tool status=pending`. */
+/** `flemma:pending` means the same as `flemma:tool status=pending`. */
 function pendingFences(chat: Chat): Found[] {
   return chat.results.flatMap((result) =>
     result.style === "pending-fence"
@@ -148,7 +148,7 @@ function pendingFences(chat: Chat): Found[] {
   );
 }
 
-/** What stands behind the old spelling meant nothing there and must not begin to. */
+/** What follows the old spelling had no meaning there and must not gain one. */
 function respelled(chat: Chat, { opener, ticks }: Result): Edit {
   const from = opener.from + ticks + FLEMMA.length;
   const stated = chat.text(from, opener.to).trimEnd();

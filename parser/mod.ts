@@ -1,4 +1,4 @@
-// The room of the format: bytes to a typed document, and on to the next version of it after edits.
+// The room of the format: parses bytes to a typed document, and updates it after edits.
 
 import { Document } from "./document.ts";
 import { applyEdits, type ByteEdit } from "./edits/edit.ts";
@@ -21,16 +21,15 @@ export * from "./types.ts";
  * ```
  *
  * @param bytes the whole text
- * @returns the document; what it holds is read when it is looked at
+ * @returns the document; its parts are read on first use
  */
 export function parse(bytes: Uint8Array): Chat {
   return Document.of(bytes);
 }
 
 /**
- * The document after edits, which all refer to the bytes of `chat`. Equals `parse` of the edited bytes; what the
- * edits leave alone is neither copied nor parsed again. Throws a RangeError for edits that overlap or lie outside
- * the document.
+ * The document after edits, which all refer to the bytes of `chat`. Equals `parse` of the edited bytes; unchanged parts
+ * are neither copied nor parsed again.
  *
  * ```ts
  * import { parse, update } from "flemma";
@@ -41,7 +40,8 @@ export function parse(bytes: Uint8Array): Chat {
  *
  * @param chat the document before
  * @param edits the changes, in any order
- * @returns the document after; `chat` stays as it is
+ * @returns the document after; `chat` is not changed
+ * @throws RangeError if edits overlap or lie outside the document
  */
 export function update(chat: Chat, edits: readonly ByteEdit[]): Chat {
   if (edits.length === 0) return chat;

@@ -1,8 +1,8 @@
-// What a call without a final result waits for, in the one sentence that every command says it with.
+// The sentence that tells what a call without a final result waits for, shared by all commands.
 
 import type { Call, Result } from "./types.ts";
 
-/** What a call waits for, and what the person can do about it. `result` is its block, which is not final. */
+/** What a call waits for, and what the user can do about it. `result` is its block, which is not final. */
 export function waitsFor({ id, name }: Pick<Call, "id" | "name">, result: Result | undefined): string {
   const call = `The call ${id} of ${name}`;
   if (result === undefined) return `${call} has no result yet; nothing is sent until it has.`;

@@ -1,5 +1,5 @@
-// The Markdown inside of messages, parsed for those who render or colour it. No command pays for it: the parser of
-// Markdown is loaded at the first call.
+// The Markdown in messages, parsed for rendering or highlighting. The Markdown parser is loaded on first use, so that
+// other commands do not pay for it.
 
 import type { Parser, Tree } from "npm:@lezer/common@1.5.5";
 import type { Message } from "./tree/message.ts";
@@ -8,17 +8,17 @@ import type { SyntaxTree, TextSegment, Turn } from "./types.ts";
 
 /** A text of a message as Markdown. */
 export interface Prose {
-  /** The text that was parsed. */
+  /** The parsed text. */
   readonly segment: TextSegment;
   /** Positions are UTF-16 code units of `segment.value`. */
   readonly tree: SyntaxTree;
 }
 
-/** Trees by the position of their text in the message: a message that edits leave alone keeps its trees. */
+/** Trees by the index of their text in the message: a message that edits leave unchanged keeps its trees. */
 const known = new WeakMap<Message, Map<number, Tree>>();
 let loading: Promise<Parser> | null = null;
 
-/** The texts of a message as Markdown, in order. Tags of templates, calls and results stand between them. */
+/** The texts of a message as Markdown, in order; template tags, calls and results separate them. */
 export async function proseOf(turn: Turn): Promise<Prose[]> {
   const parser = await (loading ??= load());
   const trees = (turn instanceof ChatTurn ? treesOf(turn.message) : null) ?? new Map<number, Tree>();

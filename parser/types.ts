@@ -101,7 +101,7 @@ export type MetaValue = string | number | boolean | null | readonly MetaValue[];
 export interface TextSegment {
   /** Tells it from the other segments. */
   readonly kind: "text";
-  /** The text, line ends as they stand. */
+  /** The text, with its original line ends. */
   readonly value: string;
   /** Set between `{% raw %}` and `{% endraw %}`: everything in it is plain text. */
   readonly raw?: true;
@@ -119,7 +119,7 @@ export interface TemplateSegment {
   readonly trimBefore: boolean;
   /** Whether it removes blank text after it (`-}}`). */
   readonly trimAfter: boolean;
-  /** Where it stands. */
+  /** Its range in the document. */
   readonly place: Place;
   /** Column of its first byte. */
   readonly startCol: number;
@@ -139,7 +139,7 @@ export interface ThinkingSegment {
   readonly signature?: { readonly provider: string; readonly value: string };
   /** Whether the provider withholds the text. */
   readonly redacted: boolean;
-  /** Where it stands. */
+  /** Its range in the document. */
   readonly place: Place;
 }
 
@@ -149,7 +149,7 @@ export interface AbortSegment {
   readonly kind: "aborted";
   /** Why the reply was cut short. */
   readonly message: string;
-  /** Where it stands. */
+  /** Its range in the document. */
   readonly place: Place;
 }
 
@@ -163,16 +163,16 @@ export interface Call {
   readonly name: string;
   /** The decoded JSON object. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** The body exactly as it stands in the document. */
+  /** The body exactly as in the document. */
   readonly inputText: string;
   /**
    * Why the call cannot run although its body is a JSON object, as the end of a sentence: it is nested too deeply, or an
    * object has a duplicate key; `input` is then empty. Null for every other call.
    */
   readonly flaw: string | null;
-  /** The message it stands in. */
+  /** The message that contains it. */
   readonly turn: Turn;
-  /** Where it stands. */
+  /** Its range in the document. */
   readonly place: Place;
 }
 
@@ -186,7 +186,7 @@ export interface Result {
   readonly status: Status | null;
   /** The spelling the status was read from; `null` when there is no status. */
   readonly style: StatusStyle | null;
-  /** The extra tokens of its header; null when there are none. */
+  /** The extra tokens of its header; null if there are none. */
   readonly meta: Meta | null;
   /**
    * Names of images and files that the tool returned, from `attachments=` in the header. Each should be the SHA-256 of a
@@ -197,9 +197,9 @@ export interface Result {
   readonly content: string;
   /** The body parsed for templates; empty for lifecycle states. */
   readonly segments: readonly (TextSegment | TemplateSegment)[];
-  /** The message it stands in. */
+  /** The message that contains it. */
   readonly turn: Turn;
-  /** Where it stands. */
+  /** Its range in the document. */
   readonly place: Place;
   /** The header line without its line end. */
   readonly header: Place;

@@ -1,7 +1,7 @@
-// Places in UTF-16 terms, as editors count them, against the byte offsets that everything else here uses.
+// Converts between UTF-16 positions, as editors use them, and the byte offsets used everywhere else.
 //
-// Bytes that are no UTF-8 count as the replacement characters that a decoder makes of them. The byte order mark
-// is no part of the text. Lines are 0-based here, as in the Language Server Protocol.
+// Bytes that are not UTF-8 count as the replacement characters that a decoder produces for them. The byte order mark is
+// not part of the text. Lines are 0-based here, as in the Language Server Protocol.
 
 import { Document } from "./document.ts";
 import type { Edit } from "./edits/edit.ts";
@@ -11,18 +11,18 @@ import type { Chat } from "./types.ts";
 const LF = 10;
 const CR = 13;
 
-/** A place between two characters of a line. */
+/** A position between two characters of a line. */
 export interface Position {
-  /** 0-based. */
+  /** Line, 0-based. */
   readonly line: number;
   /** UTF-16 code units from the beginning of the line. */
   readonly character: number;
 }
 
-/** The position of a byte offset; inside a character it is that character's beginning. */
+/** The position of a byte offset; an offset inside a character gives the beginning of that character. */
 export function positionAt(chat: Chat, offset: number): Position {
   const text = textOf(chat);
-  // Behind the last line end an editor counts one more line, on which nothing stands.
+  // After the last line end an editor counts one more, empty line.
   if (offset >= text.length && endsWithLine(chat)) return { line: text.lineCount, character: 0 };
   const line = text.lineOf(offset);
   const from = text.start(line);
@@ -31,9 +31,9 @@ export function positionAt(chat: Chat, offset: number): Position {
 }
 
 /**
- * The byte offset of a position. A character past the end of its line is the line's end; a line past the last one
- * is the document's end. A carriage return before the line feed is a character for an editor that shows it as one, so
- * the position right behind it is that place.
+ * The byte offset of a position. A character past the end of its line gives the line's end; a line past the last one
+ * gives the document's end. Some editors show a carriage return before the line feed as a character, so the position
+ * right after it gives that place.
  */
 export function offsetAt(chat: Chat, { line, character }: Position): number {
   const text = textOf(chat);
@@ -45,12 +45,12 @@ export function offsetAt(chat: Chat, { line, character }: Position): number {
   return isPast && content.at(-1) === CR ? from + within - 1 : from + within;
 }
 
-/** The edit that puts `insert` in the place of what stands between two positions. */
+/** The edit that replaces the text between two positions with `insert`. */
 export function editBetween(chat: Chat, start: Position, end: Position, insert: string): Edit {
   return { from: offsetAt(chat, start), to: offsetAt(chat, end), insert };
 }
 
-/** Code units before a byte offset, counted from the beginning of the document with its line ends. */
+/** Code units before a byte offset, counted from the beginning of the document, including line ends. */
 export function unitsAt(chat: Chat, offset: number): number {
   const text = textOf(chat);
   const within = text.chunkAt(Math.max(offset, text.origin));
@@ -59,7 +59,7 @@ export function unitsAt(chat: Chat, offset: number): number {
   return units + unitsBefore(text.chunks[within]!.bytes, Math.max(0, offset - text.offsets[within]!));
 }
 
-/** The byte offset with so many code units of the document before it; the end when there are fewer. */
+/** The byte offset with `units` code units of the document before it; the end if there are fewer. */
 export function offsetAtUnits(chat: Chat, units: number): number {
   const text = textOf(chat);
   let left = units;
@@ -75,18 +75,18 @@ function textOf(chat: Chat): Text {
   return chat instanceof Document ? chat.content : Text.of(chat.bytes);
 }
 
-/** Whether nothing stands behind the last line end. */
+/** Whether the document ends with a line end. */
 export function endsWithLine(chat: Chat): boolean {
   return chat.byteLength > 0 && chat.slice(chat.byteLength - 1, chat.byteLength)[0] === LF;
 }
 
-/** Just before the line feed of a line; the document's end on a line without one. */
+/** Just before the line feed of a line; the document's end for a line without one. */
 function beforeFeed(text: Text, line: number): number {
   const next = text.start(line + 1);
   return next > text.start(line) && text.byte(next - 1) === LF ? next - 1 : next;
 }
 
-/** Code units of the characters that lie before byte `end` as a whole. */
+/** Code units of the characters that end at or before byte `end`. */
 function unitsBefore(bytes: Uint8Array, end: number): number {
   let units = 0;
   for (let at = 0; at < end;) {
@@ -98,7 +98,7 @@ function unitsBefore(bytes: Uint8Array, end: number): number {
   return units;
 }
 
-/** Bytes of the characters that lie before code unit `end` as a whole. */
+/** Bytes of the characters that end at or before code unit `end`. */
 function bytesBefore(bytes: Uint8Array, end: number): number {
   let at = 0;
   for (let units = 0; at < bytes.length;) {
@@ -111,14 +111,14 @@ function bytesBefore(bytes: Uint8Array, end: number): number {
 }
 
 /**
- * Bytes of the character at `at`, or of the broken one for which a decoder puts one replacement character. Broken
- * ones have at most three bytes, so four mean a character of two code units.
+ * Bytes of the character at `at`, or of the invalid sequence that a decoder replaces with one replacement character.
+ * Invalid sequences have at most three bytes, so four mean a surrogate pair.
  */
 function characterSize(bytes: Uint8Array, at: number): number {
   const lead = bytes[at]!;
   if (lead < 0xc2 || lead > 0xf4) return 1;
   const size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  // Some second bytes would spell a character the long way round, a surrogate, or one beyond Unicode.
+  // Excludes overlong encodings, surrogates, and code points beyond Unicode.
   const least = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80;
   const most = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf;
   for (let index = 1; index < size; index++) {
