@@ -1,17 +1,17 @@
-// Failures of work on files that are told as whole sentences; the path stands in them as the model wrote it.
+// Failures of file operations with messages that are whole sentences, showing the path as the model wrote it.
 
 import { thrownText } from "../problem.ts";
 
-/** A failure whose message is a whole sentence already. */
+/** A failure whose message is a complete sentence. */
 export class FileFailure extends Error {}
 
-/** Thrown where a folder or file is not the one that was judged, or is reached through a link by now. */
+/** Thrown if a folder or file is not the one that was checked, or is now reached through a link. */
 export class Exchanged extends Error {
   constructor(path: string) {
     super(`${path} was exchanged for something else meanwhile`);
   }
 
-  /** One that was thrown in another process. */
+  /** Recreates one that was thrown in another process. */
   static saying(message: string): Exchanged {
     const exchanged = new Exchanged("");
     exchanged.message = message;
@@ -19,12 +19,15 @@ export class Exchanged extends Error {
   }
 }
 
-/** What is said of a folder where a file is wanted. */
+/** The message for a folder where a file is expected. */
 export function folderSentence(path: string): string {
   return `${path} is a folder.`;
 }
 
-/** Also where no sandbox says so: they are switches of the kernel, and what they hold is no text of anybody. */
+/**
+ * The message for system files. Applies without a sandbox too: they control the kernel, and their content is not user
+ * text.
+ */
 export function systemSentence(shown: string): string {
   return `Sandbox: ${shown} is a file of the system; tools leave these alone.`;
 }
@@ -35,14 +38,14 @@ export interface PackedError {
   readonly message: string;
 }
 
-/** Makes data of what was thrown. */
+/** Converts an exception to data. */
 export function packError(thrown: unknown): PackedError {
   if (thrown instanceof FileFailure) return { name: "FileFailure", message: thrown.message };
   if (thrown instanceof Exchanged) return { name: "Exchanged", message: thrown.message };
   return { name: thrown instanceof Error ? thrown.name : "Error", message: thrownText(thrown) };
 }
 
-/** What was thrown, from data; errors of the system are of their own kinds again. */
+/** Converts data back to the exception, with the original kind for system errors. */
 export function unpackError({ name, message }: PackedError): Error {
   if (name === "FileFailure") return new FileFailure(message);
   if (name === "Exchanged") return Exchanged.saying(message);

@@ -1,35 +1,33 @@
-// Holding a folder while something is done in it: what takes its place between the look and the act leads nowhere else.
+// Works inside a folder safely: a replacement of the folder between check and operation cannot redirect the operation.
 
 import { isSystemFile } from "../system/reading.ts";
 import { realPath } from "./real_path.ts";
 import { Exchanged } from "./failures.ts";
 
-/** How folders are held. */
+/** How operations are bound to a folder. */
 export interface FolderAccess {
   /**
-   * Does something in a folder. Throws `Exchanged` where its path leads elsewhere, and as the system does.
-   *
+   * Does work in a folder. Throws `Exchanged` if the folder's path leads elsewhere, and the system's errors.
    * @param folder its real path
-   * @param work is given what makes a path of a name in the folder, for this moment only; and what throws `Exchanged` where the
-   * folder is another one by now, for work of several steps
+   * @param work gets a function that returns the path of a name in the folder, valid only during the call, and a
+   * function that throws `Exchanged` if the folder has been replaced, for work in several steps
    */
   within<T>(folder: string, work: (at: (name: string) => string, verify: () => void) => T): T;
   /**
-   * Opens the regular file of a name for reading; null where it is none. Nothing but what was looked at is opened, and nothing
-   * through a link. Rejects with `Exchanged`, and as the system does.
-   *
-   * @param folder real path of the folder it stands in
+   * Opens the regular file with a name for reading; null if it is not a regular file. Opens only the file that was
+   * checked, and follows no links. Rejects with `Exchanged`, and the system's errors.
+   * @param folder real path of the folder that contains it
    */
   open(folder: string, name: string): Promise<OpenFile | null>;
 }
 
-/** A regular file that is open. */
+/** An open regular file. */
 export interface OpenFile {
   readonly file: Deno.FsFile;
   readonly info: Deno.FileInfo;
 }
 
-/** An open file, if it is the one that was looked at. */
+/** Returns an open file if it is the one that was checked. */
 function verifyOpened(file: Deno.FsFile, { dev, ino }: Deno.FileInfo, path: string): OpenFile {
   const info = file.statSync();
   if (info.dev === dev && info.ino === ino) return { file, info };
@@ -38,8 +36,8 @@ function verifyOpened(file: Deno.FsFile, { dev, ino }: Deno.FileInfo, path: stri
 }
 
 /**
- * For a process that does nothing else: it goes into the folder and asks the system where that is. A process stays in a folder
- * whatever happens to its name, and names without a slash cannot lead out of it.
+ * For a process that does nothing else: it changes to the folder and asks the system where that is. A process stays in
+ * its folder whatever happens to the folder's name, and names without a slash cannot lead out of it.
  */
 export const workingFolderAccess: FolderAccess = {
   within(folder, work) {
@@ -51,14 +49,17 @@ export const workingFolderAccess: FolderAccess = {
     return Promise.try(() =>
       this.within(folder, (at) => {
         const seen = Deno.lstatSync(at(name));
-        // A pipe that takes its place now is waited for: whoever started this process ends it then.
+        // If a pipe replaces it now, opening blocks; the process that started this one then ends it.
         return seen.isFile ? verifyOpened(Deno.openSync(at(name)), seen, `${folder}/${name}`) : null;
       })
     );
   },
 };
 
-/** For a process whose working folder belongs to others: whole paths, of which it is seen afterwards that they still lead there. */
+/**
+ * For a process with a shared working folder: uses absolute paths, and checks afterwards that they still lead to the
+ * folder.
+ */
 const pathAccess: FolderAccess = {
   within(folder, work) {
     verify(folder);
@@ -70,7 +71,7 @@ const pathAccess: FolderAccess = {
     const path = inFolder(folder, name);
     const seen = this.within(folder, () => Deno.lstatSync(path));
     if (!seen.isFile) return null;
-    // A pipe that takes its place now keeps nobody else waiting.
+    // If a pipe replaces it now, only this operation waits.
     const opened = verifyOpened(await Deno.open(path), seen, path);
     try {
       verify(folder);
@@ -82,7 +83,7 @@ const pathAccess: FolderAccess = {
   },
 };
 
-/** Throws where a folder is reached through a link; a missing one is the system's to tell of. */
+/** Throws if a folder is reached through a link; the system reports a missing one. */
 function verify(folder: string): void {
   if (realPath(folder, "/") !== folder) throw new Exchanged(folder);
 }
@@ -91,20 +92,20 @@ function inFolder(folder: string, name: string): string {
   return `${folder === "/" ? "" : folder}/${name}`;
 }
 
-/** What all work on files stands on. */
+/** What all file operations depend on. */
 export interface DiskAccess {
   readonly folderAccess: FolderAccess;
-  /** Whether the file or folder at a real path is one of the system's own. */
+  /** Whether the file or folder at a real path belongs to the system. */
   isSystem(real: string, info: Pick<Deno.FileInfo, "dev">): boolean;
 }
 
-/** That of this process. */
+/** File access of this process. */
 export const OWN_ACCESS: DiskAccess = { folderAccess: pathAccess, isSystem: isSystemFile };
 
-/** What work on files that others judge about stands on. */
+/** Access for file operations that are subject to policy. */
 export interface Disk extends DiskAccess {
-  /** Whether tools may look at a real path. */
+  /** Whether tools may read a real path. */
   isReadable(real: string): boolean;
-  /** Absolute path of rg, which searches in many files are narrowed by; null where it is not to be used. */
+  /** Absolute path of rg, which narrows searches in many files; null if it must not be used. */
   readonly rg: string | null;
 }

@@ -1,36 +1,39 @@
-// One look at the file system that is asked about many neighbouring paths, and whether it would look the same again.
+// A snapshot of many neighbouring paths, and a check whether it is still valid.
 
 import { parentOf } from "../paths.ts";
 import { StatCache } from "./stat_cache.ts";
 
-/** The links that lead from a path to where it really is, in the order they are followed. */
+/** The links from a path to its real location, in the order they are followed. */
 export interface Trace {
-  /** As `realPath` gives it. */
+  /** As returned by `realPath`. */
   readonly path: string;
-  /** Each link's own place, real but for the link itself, and its target as it is written. */
+  /** The path of each link, real except for the link itself, and its target as written. */
   readonly links: readonly { readonly path: string; readonly target: string }[];
 }
 
-/** Misses in a small folder after which it is listed instead of asked again, … */
+/** Misses in a small folder after which it is listed instead of asked again. */
 const PATIENCE = 2;
-/** … what counts as small, in bytes of the folder itself, and how many of them are listed in the time of one miss. */
+/** Bytes of the folder entry up to which a folder is small, and bytes that can be listed in the time of one miss. */
 const SMALL_FOLDER = 4096;
 const LISTED_PER_MISS = 512;
 
-/** Misses after which a folder is listed. What a list takes grows with the folder, and a folder for all may hold thousands. */
+/**
+ * Misses after which a folder is listed. The cost of listing grows with the folder, and shared folders may have
+ * thousands of entries.
+ */
 export function patienceWith({ size }: Pick<Deno.FileInfo, "size">): number {
   return size <= SMALL_FOLDER ? PATIENCE : Math.max(PATIENCE, Math.floor(size / LISTED_PER_MISS));
 }
 
 /**
- * Milliseconds since its last change after which a folder's time can be trusted to differ at the next change. Some file
- * systems count in steps of two seconds.
+ * Milliseconds after its last change from which a folder's time reliably differs at the next change. Some file systems
+ * have a resolution of two seconds.
  */
 const SETTLED = 2500;
 
 /**
- * What stands where, as it was when it was first asked. For decisions that belong to one moment; make a new one for
- * the next moment. Asking for what is missing is dear in this runtime, and most protected paths are missing.
+ * File status by path, as first read. For decisions about one moment; create a new one for the next. Asking for missing
+ * paths is expensive in this runtime, and most protected paths are missing.
  */
 export class FsSnapshot {
   readonly #begun = Date.now();
@@ -40,16 +43,16 @@ export class FsSnapshot {
   readonly #texts = new Map<string, { readonly text: string; readonly size: number }>();
   /** What the answers depend on: folders with the paths asked for in them, and files that were read. */
   readonly #sources = new Map<string, Source>();
-  /** For `traceLinks`: what it found out at this moment, by absolute path. */
+  /** Results of `traceLinks` at this moment, by absolute path. */
   readonly traces = new Map<string, Trace | null>();
-  /** Shared with whoever else looks at this moment. */
+  /** Shared with other code that examines the same moment. */
   readonly stats: StatCache;
 
   constructor(stats = new StatCache()) {
     this.stats = stats;
   }
 
-  /** What stands at an absolute path, links not followed; null when nothing does or it may not be looked at. */
+  /** Status of an absolute path, without following links; null if nothing is there or it may not be accessed. */
   lstat(path: string): Deno.FileInfo | null {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
@@ -58,17 +61,17 @@ export class FsSnapshot {
     return info;
   }
 
-  /** Whether anything, a dangling link too, stands there. */
+  /** Whether anything exists at a path, including a dangling link. */
   has(path: string): boolean {
     return this.lstat(path) !== null;
   }
 
-  /** The target of a link as it is written, or null for everything else. */
+  /** The target of a link as written; null for everything else. */
   linkTarget(path: string): string | null {
     return this.lstat(path)?.isSymlink ? this.#targets.get(path) ?? null : null;
   }
 
-  /** The names in a folder that begin and end so; none when it cannot be listed. */
+  /** The names in a folder with this beginning and end; none if it cannot be listed. */
   names(folder: string, start = "", end = ""): readonly string[] {
     const all = this.stats.names(folder);
     const names = all === null ? [] : matching(all, start, end);
@@ -92,7 +95,7 @@ export class FsSnapshot {
     }
   }
 
-  /** The bytes of a file as Latin-1, which keeps each of them; null where it is longer or cannot be read. */
+  /** The bytes of a file as Latin-1, which preserves each of them; null if it is too long or cannot be read. */
   readBytes(path: string, mostBytes: number): string | null {
     const { files } = this.#source(path);
     let info: Deno.FileInfo | null = null;
@@ -107,7 +110,9 @@ export class FsSnapshot {
     return text;
   }
 
-  /** A way to tell later whether all answers still hold. Made at once, for the moment it stands for is now. */
+  /**
+   * Returns a check whether all answers are still valid. Call it immediately, because it also reads the current state.
+   */
   seal(): Sealed {
     const oldest = this.#begun - SETTLED;
     const sources = [...this.#sources].map(([path, source]) => {
@@ -139,7 +144,7 @@ export class FsSnapshot {
   #stat(path: string): Deno.FileInfo | null {
     const slash = path.lastIndexOf("/");
     const parent = path.slice(0, slash) || "/";
-    // What lies in a missing folder is missing too.
+    // A path in a missing folder is missing too.
     if (this.#known.get(parent) === null) return null;
     const info = this.stats.lacks(parent, path.slice(slash + 1)) ? null : this.stats.lstat(path);
     if (info !== null) {
@@ -167,11 +172,11 @@ export class FsSnapshot {
   }
 }
 
-/** A look whose answers may be used again. */
+/** A snapshot whose answers may be reused. */
 export interface Sealed {
-  /** Whether every answer would be the same now. A folder or file that did not change since is not asked again. */
+  /** Whether every answer would be the same now. A folder or file that has not changed since is not asked again. */
   holds(stats?: StatCache): boolean;
-  /** Takes what was written anew at these paths, a file with the same rights in the place of a file, for what stood there. */
+  /** Accepts rewritten files at these paths, if a file with the same rights replaced a file. */
   accept(paths: readonly string[]): void;
 }
 
@@ -181,7 +186,7 @@ interface Source {
   readonly files: ReadFile[];
 }
 
-/** A file as it was read; where there is no text, nothing is kept to compare. */
+/** A file as read; without text there is nothing to compare. */
 interface ReadFile {
   readonly info: Deno.FileInfo | null;
   readonly text: string | null;
@@ -219,7 +224,7 @@ function isStill({ info, text, read }: ReadFile, path: string, stats: StatCache)
   }
 }
 
-/** Whether it is the same thing with the same rights, whatever is in it. */
+/** Whether it is the same file or folder with the same rights, whatever its content. */
 function isOne(a: Deno.FileInfo, b: Deno.FileInfo): boolean {
   return a.dev === b.dev && a.ino === b.ino && haveSameRights(a, b);
 }
@@ -245,13 +250,13 @@ function targetOf(path: string): string | null {
   try {
     return Deno.readLinkSync(path);
   } catch {
-    return null; // It went away meanwhile.
+    return null; // Removed meanwhile.
   }
 }
 
 /**
- * Whether nothing can have changed in between. The time of the last change of any kind can be set back by nobody; it is missing
- * where the file system keeps none.
+ * Whether nothing can have changed in between. Nobody can set back the change time (ctime); it is missing on some file
+ * systems.
  */
 function isSame(before: Deno.FileInfo | null, now: Deno.FileInfo): boolean {
   return before !== null && before.dev === now.dev && before.ino === now.ino &&

@@ -1,16 +1,15 @@
-// What `.gitignore` files leave out: the kept library reads them, and a machine of states those lines that its expressions could
-// hang on.
+// Evaluates `.gitignore` files: with a library, except for lines whose regular expressions could take exponential time.
 
 import type { Ignore } from "npm:ignore@7.0.17";
 import { type Glob, readGlob } from "../text/glob.ts";
 
-/** Whether one file leaves a path out: null where it says nothing. */
+/** Whether one file ignores a path; null if no rule matches. */
 export interface IgnoreFile {
-  /** @param path relative to the folder of the file; of a folder with a slash at its end */
+  /** @param path relative to the folder of the file; a folder ends with a slash */
   ignores(path: string): boolean | null;
 }
 
-/** So many `*` of one line are left to expressions, which try each way to split a name. */
+/** Maximum number of `*` in a line for the library, whose expressions try every way to split a name. */
 const MOST_STARS = 4;
 
 type Library = (options: { readonly ignorecase: boolean }) => Ignore;
@@ -18,12 +17,12 @@ type Library = (options: { readonly ignorecase: boolean }) => Ignore;
 let library: Promise<Library> | undefined;
 
 async function load(): Promise<Library> {
-  // A module of the older kind: its one export is the function.
+  // A CommonJS module: its one export is the function.
   const module: unknown = await import("npm:ignore@7.0.17");
   return (module as { readonly default: Library }).default;
 }
 
-/** Reads the text of a `.gitignore` file. What is no rule says nothing. */
+/** Parses the text of a `.gitignore` file. Invalid lines have no effect. */
 export async function readIgnoreFile(text: string): Promise<IgnoreFile> {
   const ignore = await (library ??= load());
   const parts: IgnoreFile[] = [];
@@ -42,7 +41,7 @@ export async function readIgnoreFile(text: string): Promise<IgnoreFile> {
     if (part !== null) parts.push(part);
   }
   flush();
-  // The last line that says something holds.
+  // The last matching line decides.
   const reversed = parts.reverse();
   return {
     ignores(path) {
@@ -64,7 +63,7 @@ function byLibrary(rules: Ignore): IgnoreFile {
   };
 }
 
-/** One line; null where it is no pattern. */
+/** Evaluates one line without the library; null if it is not a valid pattern. */
 function byMachine(line: string): IgnoreFile | null {
   const trimmed = line.replace(/(?<!\\)[ \t]+$/, "");
   const negated = trimmed.startsWith("!");

@@ -1,4 +1,4 @@
-// Where a path really leads, also when its end does not exist yet.
+// Resolves the real location of a path, even if its end does not exist.
 
 import { FsSnapshot, type Trace } from "./fs_snapshot.ts";
 
@@ -6,13 +6,10 @@ import { FsSnapshot, type Trace } from "./fs_snapshot.ts";
 const MAX_LINKS = 40;
 
 /**
- * The absolute path without links that `path` stands for, seen from `cwd`. Links are followed
- * component by component, the last one included, and `..` is taken after the links before it. Components that do
- * not exist, or that may not be looked at, are kept by their text, so a dangling link gives its target.
- *
- * `snapshot` holds what is already known of this moment.
- *
- * `null` when the path leads nowhere at all: more than 40 links, or a NUL character in it.
+ * The absolute path without links for `path`, relative to `cwd`. Links are followed component by component, including
+ * the last one, and `..` is applied after the links before it. Components that do not exist, or cannot be accessed, are
+ * kept as text, so a dangling link gives its target. `snapshot` caches what is already known of this moment.
+ * Null if the path leads nowhere: more than 40 links, or a NUL character in it.
  */
 export function realPath(path: string, cwd: string, snapshot = new FsSnapshot()): string | null {
   return traceLinks(path, cwd, snapshot)?.path ?? null;
@@ -30,8 +27,8 @@ export function traceLinks(path: string, cwd: string, snapshot = new FsSnapshot(
 }
 
 /**
- * The trace by that of the folder around, which neighbours share; null when the last component is a link or is not a
- * plain name, and so decides more than itself.
+ * The trace derived from that of the parent folder, which neighbours share; null if the last component is a link or not
+ * a plain name, so that it needs a full trace.
  */
 function traceBelowParent(absolute: string, snapshot: FsSnapshot): Trace | null {
   const slash = absolute.lastIndexOf("/");

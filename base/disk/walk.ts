@@ -1,4 +1,4 @@
-// The files below a folder, in the order of their paths' bytes, without what a search leaves out.
+// Walks the files below a folder in byte order of their paths, without what a search ignores.
 
 import { byBytes } from "../bytes.ts";
 import { nameOf, parentOf } from "../paths.ts";
@@ -6,40 +6,41 @@ import { isSystemPath } from "../system/reading.ts";
 import type { Disk } from "./folder_access.ts";
 import { type IgnoreFile, readIgnoreFile } from "./ignore_rules.ts";
 
-/** What is left out, and who may stop it. */
+/** What to skip, and how to stop the walk. */
 export interface WalkOptions {
-  /** Names that are skipped, of folders and of files. */
+  /** Names of folders and files to skip. */
   readonly excluded: ReadonlySet<string>;
-  /** Whether entries whose names begin with a dot are walked. */
+  /** Whether to include entries whose names begin with a dot. */
   readonly dots: boolean;
-  /** Called before each folder and file; ends the walk by throwing. */
+  /** Called before each folder and file; throwing ends the walk. */
   check(): Promise<void>;
 }
 
-/** A regular file. */
 export interface WalkedFile {
-  /** Relative to where the walk began. */
+  /** Relative to the start of the walk. */
   readonly path: string;
   /** Real path of its folder. */
   readonly folder: string;
   readonly name: string;
 }
 
-/** What a walk could not look into. */
+/** Counts what a walk could not read. */
 export interface Closed {
   folders: number;
 }
 
-/** Larger ones are no lists of names. */
+/** A larger file is not a list of patterns. */
 const MOST_IGNORE_BYTES = 1024 * 1024;
 
-/** What holds in a folder: the ignore files from the root of its repository down to it; null outside of repositories. */
+/**
+ * The rules that apply in a folder: the ignore files from the root of its repository down to it; null outside of
+ * repositories.
+ */
 type Rules = readonly { readonly folder: string; readonly file: IgnoreFile }[] | null;
 
 /**
- * Walks through the files below a folder. Links are not followed. Folders that cannot be looked into are counted in `closed`.
- *
- * @param start real path of a folder that may be looked at
+ * Walks the files below a folder, without following links. Counts folders that cannot be read in `closed`.
+ * @param start real path of a folder that may be read
  */
 export async function* walkFiles(
   start: string,
@@ -86,17 +87,17 @@ function slashed(folder: string): string {
 interface Listing {
   readonly dev: number;
   readonly names: ReadonlySet<string>;
-  /** Folders and regular files; `sorted` has a slash at the end of a folder, as in the paths that go on below it. */
+  /** Folders and regular files; `sorted` adds a slash to folders, as in the paths below them. */
   readonly entries: readonly { readonly name: string; readonly sorted: string }[];
 }
 
-/** What stands in a folder; null where it may not be looked at. `around` is the device of the folder around it. */
+/** The content of a folder; null if it may not be read. `around` is the device of the parent folder. */
 function listFolder(real: string, around: number | null, disk: Disk): Listing | null {
   if (isSystemPath(real) || !disk.isReadable(real)) return null;
   try {
     return disk.folderAccess.within(real, (at) => {
       const { dev, isDirectory } = Deno.lstatSync(at("."));
-      // One on the device of the folder around it is what that one was found to be.
+      // On the same device as its parent, the parent's check applies.
       if (!isDirectory || (dev !== around && disk.isSystem(real, { dev }))) return null;
       const names = new Set<string>();
       const entries: { name: string; sorted: string }[] = [];
@@ -107,11 +108,11 @@ function listFolder(real: string, around: number | null, disk: Disk): Listing | 
       return { dev, names, entries };
     });
   } catch {
-    return null; // It went away, was exchanged, or belongs to somebody else.
+    return null; // It was removed or replaced, or belongs to another user.
   }
 }
 
-/** The rules of a folder, by those of the folder around it and what stands in it. */
+/** The rules of a folder, given those of its parent and its names. */
 async function rulesIn(
   folder: string,
   around: Rules,
@@ -128,7 +129,7 @@ async function rulesIn(
   return [...outer, ...own.map((file) => ({ folder, file }))];
 }
 
-/** The rules around a folder, which the walk begins below; none of those that would leave the folder itself out. */
+/** The rules above the start of the walk, without those that would ignore the start itself. */
 async function rulesAbove(start: string, disk: Disk): Promise<Rules> {
   const above: string[] = [];
   for (let folder = start; !hasEntry(folder, ".git", disk); folder = parentOf(folder)) {
@@ -162,7 +163,7 @@ function hasEntry(folder: string, name: string, { folderAccess, isReadable }: Di
   }
 }
 
-/** The text of a small file that may be read; null for others. */
+/** The text of a small readable file; null for others. */
 async function textOf(folder: string, name: string, disk: Disk): Promise<string | null> {
   if (!disk.isReadable(`${slashed(folder)}${name}`)) return null;
   try {
@@ -176,6 +177,6 @@ async function textOf(folder: string, name: string, disk: Disk): Promise<string 
     }
     return new TextDecoder().decode(bytes.subarray(0, filled));
   } catch {
-    return null; // What cannot be read rules nothing.
+    return null; // An unreadable file contributes no rules.
   }
 }
