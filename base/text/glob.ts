@@ -1,11 +1,11 @@
 // Globs over whole paths: `**` any depth, `*` and `?` inside a component, `[ab]`, `{a,b}`; `d/**` includes `d`.
 //
-// Whoever wrote a pattern may be a stranger, so it is run as a machine of states, in time of pattern times path: an
-// expression with several `**` would try all ways to split a path.
+// Patterns may come from untrusted documents, so they run as a state machine, in time proportional to pattern times
+// path: a regular expression with several `**` would try every way to split a path.
 
 import { failed, type Outcome, success } from "../problem.ts";
 
-/** One step of the machine. */
+/** One step of the state machine. */
 type Token =
   | { readonly is: "char"; readonly text: string }
   | { readonly is: "set"; readonly fits: (text: string) => boolean }
@@ -13,26 +13,25 @@ type Token =
   | { readonly is: "star" }
   /** Any characters. */
   | { readonly is: "all" }
-  /** Nothing, or any folders with the slash behind them. */
+  /** Nothing, or any folders with a final slash. */
   | { readonly is: "folders" }
-  /** The end, or a slash and all behind it. */
+  /** The end, or a slash and everything after it. */
   | { readonly is: "below" };
 
-/** Patterns that the braces of one pattern may stand for. */
+/** Maximum patterns that the braces of one pattern expand to. */
 const MOST_ALTERNATIVES = 64;
 
-/** A glob that is ready to be asked. */
+/** A compiled glob. */
 export interface Glob {
   /**
-   * Whether a whole path fits.
-   *
-   * @param anyCase letters of both sizes are the same
-   * @param dots whether a dot at the beginning of a component fits more than a dot
+   * Whether a whole path matches.
+   * @param anyCase ignores case
+   * @param dots whether wildcards match a dot at the beginning of a component
    */
   matches(path: string, anyCase?: boolean, dots?: boolean): boolean;
 }
 
-/** Reads a glob. A backslash takes the next character literally. Fails with what is wrong, as the end of a sentence. */
+/** Compiles a glob. A backslash makes the next character literal. Fails with the reason, as the end of a sentence. */
 export function readGlob(text: string): Outcome<Glob, string> {
   const alternatives = withoutBraces(text);
   if (!alternatives.ok) return alternatives;
@@ -48,7 +47,7 @@ export function readGlob(text: string): Outcome<Glob, string> {
   });
 }
 
-/** The patterns that a pattern with braces stands for. */
+/** The patterns that a pattern with braces expands to. */
 function withoutBraces(text: string): Outcome<readonly string[], string> {
   let open = -1;
   let depth = 0;
@@ -68,7 +67,7 @@ function withoutBraces(text: string): Outcome<readonly string[], string> {
   return depth > 0 ? failed("a brace { is not closed") : success([text]);
 }
 
-/** The same for a pattern whose first braces and their commas stand at these places. */
+/** Expands a pattern whose first braces and their commas are at these offsets. */
 function joined(text: string, places: readonly number[]): Outcome<readonly string[], string> {
   const after = withoutBraces(text.slice(places.at(-1)! + 1));
   if (!after.ok) return after;
@@ -122,7 +121,7 @@ function isSlash(token: Token | undefined): boolean {
   return token?.is === "char" && token.text === "/";
 }
 
-/** The members of brackets; null when a range runs backwards. */
+/** A test for the members of brackets; null if a range is reversed. */
 function setOf(inner: readonly string[]): ((text: string) => boolean) | null {
   const isNegated = inner[0] === "!" || inner[0] === "^";
   const members = isNegated ? inner.slice(1) : inner;
@@ -142,8 +141,8 @@ function setOf(inner: readonly string[]): ((text: string) => boolean) | null {
 }
 
 /**
- * Runs the machine over a path. A state is the place before a token; those inside of `folders`, which may go on only
- * behind a slash, are counted from below.
+ * Runs the state machine over a path. A state is the position before a token; states inside a `folders` token, which
+ * continue only after a slash, are negative.
  */
 function run(tokens: readonly Token[], path: string, anyCase: boolean, dots: boolean): boolean {
   let states = reached(tokens, [0]);
@@ -188,7 +187,7 @@ function stepped(tokens: readonly Token[], state: number, character: string, any
   }
 }
 
-/** States with those that nothing has to be read for. */
+/** Adds the states that are reached without reading a character. */
 function reached(tokens: readonly Token[], given: readonly number[]): ReadonlySet<number> {
   const states = new Set<number>();
   const add = (state: number): void => {

@@ -1,14 +1,14 @@
-// JSON as text: what can be told or changed without decoding it, in one pass however long its strings are.
+// JSON as text: reads or changes it without decoding, in one pass however long its strings are.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Whether a character is one that JSON allows between its tokens. */
+/** Whether a character is JSON whitespace. */
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** The place just past the string that begins at `from`; the text's length for one that never ends. */
+/** The offset just past the string that begins at `from`; the text's length if it is not closed. */
 function stringEnd(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -18,7 +18,7 @@ function stringEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** Takes the blanks outside strings out of JSON text and changes nothing else. */
+/** Removes whitespace outside strings from JSON text and changes nothing else. */
 export function compactJson(text: string): string {
   const pieces: string[] = [];
   let kept = 0;
@@ -39,7 +39,7 @@ export function compactJson(text: string): string {
   return pieces.join("");
 }
 
-/** Levels of lists and objects within each other: 0 for a plain value, 1 for `{}`. The text must be valid JSON. */
+/** Nesting depth of arrays and objects: 0 for a plain value, 1 for `{}`. The text must be valid JSON. */
 export function nestingDepth(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -53,11 +53,11 @@ export function nestingDepth(text: string): number {
 }
 
 /**
- * The first key that an object of the text holds twice, decoded; null when there is none. Readers of JSON keep one of the
- * two values in silence, and not all the same one. The text must be valid JSON.
+ * The first duplicate key of an object in the text, decoded; null if there is none. JSON parsers silently keep one of
+ * the two values, and not all the same one. The text must be valid JSON.
  */
 export function repeatedKey(text: string): string | null {
-  /** The keys so far of each object around, null for a list. */
+  /** The keys so far of each enclosing object, null for an array. */
   const open: (Set<string> | null)[] = [];
   let atKey = false;
   for (let at = 0; at < text.length; at++) {
@@ -84,8 +84,8 @@ export function repeatedKey(text: string): string | null {
 }
 
 /**
- * The text of one value inside of JSON, as it stands: numbers and the order of members are those of whoever wrote it. The
- * way to it are keys of objects and places in lists; null when it leads nowhere. The text must be valid JSON.
+ * The text of one value inside JSON, unchanged, including number formats and member order. `way` is the path to it:
+ * keys of objects and indexes of arrays. Null if there is no such value. The text must be valid JSON.
  */
 export function valueText(text: string, way: readonly (string | number)[]): string | null {
   let at: number | null = afterBlanks(text, 0);
@@ -102,7 +102,7 @@ function afterBlanks(text: string, from: number): number {
   return at;
 }
 
-/** The place just past the value that begins at `from`. */
+/** The offset just past the value that begins at `from`. */
 function valueEnd(text: string, from: number): number {
   const first = text.charCodeAt(from);
   if (first === QUOTE) return stringEnd(text, from);
@@ -119,7 +119,7 @@ function valueEnd(text: string, from: number): number {
   return text.length;
 }
 
-/** Where the value of a key begins in the object at `from`; null when there is none. */
+/** Offset of the value of a key in the object at `from`; null if there is none. */
 function memberAt(text: string, from: number, key: string): number | null {
   if (text.charCodeAt(from) !== 0x7b) return null;
   for (let at = afterBlanks(text, from + 1); text.charCodeAt(at) === QUOTE;) {
@@ -131,7 +131,7 @@ function memberAt(text: string, from: number, key: string): number | null {
   return null;
 }
 
-/** Where the item of a place begins in the list at `from`; null when it has none there. */
+/** Offset of the item with an index in the array at `from`; null if there is none. */
 function itemAt(text: string, from: number, place: number): number | null {
   if (text.charCodeAt(from) !== 0x5b) return null;
   let at = afterBlanks(text, from + 1);
@@ -142,7 +142,7 @@ function itemAt(text: string, from: number, place: number): number | null {
   return null;
 }
 
-/** The beginning of whatever follows the value at `from` in its list or object. */
+/** The beginning of what follows the value at `from` in its array or object. */
 function afterNext(text: string, from: number): number {
   const end = afterBlanks(text, valueEnd(text, from));
   return text.charCodeAt(end) === 0x2c ? afterBlanks(text, end + 1) : end;

@@ -1,15 +1,15 @@
-// Text that comes piece by piece and may become very long: as UTF-8, and once, where a string and its parts would lie in
-// memory several times over.
+// Text that arrives in pieces and may become very long: stored once, as UTF-8. A string and its parts would occupy
+// memory several times.
 
 import { endsInHalf } from "../bytes.ts";
 
-/** Characters up to which a text is held as it came. */
+/** Characters up to which a text is stored as a string. */
 const SHORT = 1 << 20;
 
-/** Characters of a long text that are held, and given, together. */
+/** Characters per part of a long text. */
 const TOGETHER = 1 << 14;
 
-/** Characters at the end that can be looked at. */
+/** Characters available in `end`. */
 const KEPT_END = 1 << 10;
 
 const LF = 0x0a;
@@ -19,16 +19,16 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * A text that grows. Iterating takes it: each part is given once and not held any longer, so that it can go somewhere else
- * without lying in memory twice.
+ * A text that grows. Iterating consumes it: each part is returned once and then released, so that it can be stored
+ * elsewhere without being in memory twice.
  */
 export class LongText implements Iterable<string> {
-  /** What came before `#open`, in whole characters. */
+  /** The text before `#open`, in whole characters. */
   readonly #parts: Uint8Array[] = [];
   #open = "";
   #length = 0;
 
-  /** A long text as such, a short one as it is. */
+  /** Wraps a long text; returns a short one unchanged. */
   static of(text: string | LongText): string | LongText {
     if (typeof text !== "string") return text.value;
     if (text.length <= SHORT) return text;
@@ -42,12 +42,12 @@ export class LongText implements Iterable<string> {
     return this.#length;
   }
 
-  /** The text as a string where it is short, else this. */
+  /** The text as a string if it is short, else this object. */
   get value(): string | LongText {
     return this.#parts.length === 0 && this.#open.length <= SHORT ? this.#open : this;
   }
 
-  /** Line ends in it. */
+  /** Number of line ends in it. */
   get lines(): number {
     let count = 0;
     for (const part of this.#parts) {
@@ -63,21 +63,21 @@ export class LongText implements Iterable<string> {
     return ((last === undefined ? "" : decoder.decode(last)) + this.#open).slice(-KEPT_END);
   }
 
-  /** Adds a text at the end. */
+  /** Appends a text. */
   add(text: string): void {
     this.#length += text.length;
     this.#open += text;
     if (this.#open.length > (this.#parts.length === 0 ? SHORT : TOGETHER)) this.#encode();
   }
 
-  /** Puts a text before all others. */
+  /** Inserts a text at the beginning. */
   prepend(text: string): void {
     this.#length += text.length;
     if (this.#parts.length === 0) this.#open = text + this.#open;
     else this.#parts.unshift(encoder.encode(text));
   }
 
-  /** Puts what `change` makes of each part into its place, in order. What it leaves as it is, is not made anew. */
+  /** Replaces each part with the result of `change`, in order. Unchanged parts are not encoded again. */
   rewrite(change: (part: string) => string): void {
     this.#length = 0;
     for (const [index, part] of this.#parts.entries()) {
@@ -90,18 +90,18 @@ export class LongText implements Iterable<string> {
     this.#length += this.#open.length;
   }
 
-  /** The text in parts, which are cut anywhere but within a character. */
+  /** The text in parts, which may end anywhere except inside a character. */
   *parts(): Generator<string> {
     for (const part of this.#parts) yield decoder.decode(part);
     if (this.#open !== "") yield this.#open;
   }
 
-  /** Its parts, from the beginning; each is taken out as it is given. */
+  /** The parts from the beginning; each is removed as it is returned. */
   *[Symbol.iterator](): Generator<string> {
     for (const part of this.taken()) yield decoder.decode(part);
   }
 
-  /** Takes the text as it lies in memory: in UTF-8, in parts that end with their lines where those are not long. */
+  /** Consumes the text as UTF-8, in parts that end at line ends if the lines are not too long. */
   *taken(): Generator<Uint8Array> {
     this.#parts.reverse();
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) yield part;
@@ -110,7 +110,7 @@ export class LongText implements Iterable<string> {
     if (open !== "") yield encoder.encode(open);
   }
 
-  /** All of it as one string. */
+  /** The whole text as one string. */
   toString(): string {
     return [...this.parts()].join("");
   }

@@ -1,8 +1,8 @@
-// Where bytes that should be text are none, and how to make text of them.
+// Finds where bytes are not text, and how to convert them to text.
 
 import { operands, shellWord } from "../shell_word.ts";
 
-/** The first byte that keeps bytes from being a text of this program. */
+/** The first byte that makes bytes invalid as text for this program. */
 export interface TextFault {
   readonly kind: "nul" | "not-utf8";
   /** 1-based. */
@@ -10,16 +10,16 @@ export interface TextFault {
   /** In bytes, 1-based. */
   readonly column: number;
   readonly byte: number;
-  /** What the bytes are probably written in; null when that cannot be told. */
+  /** The probable encoding of the bytes; null if unknown. */
   readonly encoding: string | null;
 }
 
-/** Bytes that are looked at to tell two-byte encodings. */
+/** Bytes examined to detect two-byte encodings. */
 const SAMPLE = 200;
-/** Fewer tell nothing. */
+/** Fewer bytes are not conclusive. */
 const LEAST_SAMPLE = 8;
 
-/** Finds the first byte at fault: NUL, or one that is not UTF-8; null when all is text. */
+/** Finds the first invalid byte: NUL, or one that is not UTF-8; null if all bytes are text. */
 export function textFault(bytes: Uint8Array): TextFault | null {
   const wide = wideEncoding(bytes);
   const nul = bytes.indexOf(0);
@@ -47,7 +47,7 @@ export function faultWords({ kind, byte, line, column }: TextFault): string {
   return `${place}: the text is not valid UTF-8 (byte 0x${byte.toString(16).padStart(2, "0").toUpperCase()})`;
 }
 
-/** What makes a text of the file, with the command where there is a file (`path` is not null). */
+/** How to convert the file to text, with the command if there is a file (`path` is not null). */
 export function textRemedy({ encoding }: TextFault, path: string | null): string {
   if (path === null) return encoding === null ? "Look whether this is the right text." : "Save it as UTF-8.";
   const target = `> ${shellWord(`${path}.utf8`)}`;
@@ -59,15 +59,15 @@ export function textRemedy({ encoding }: TextFault, path: string | null): string
   } ${target}`;
 }
 
-/** The one-byte encoding of the West; where it has letters and quotes in place of control characters, that of Windows. */
+/** Latin-1, or Windows-1252 if it has letters and quotes in place of control characters. */
 function narrowEncoding(bytes: Uint8Array): string {
   return bytes.some((byte) => byte >= 0x80 && byte < 0xa0) ? "WINDOWS-1252" : "ISO-8859-1";
 }
 
 /**
- * The text of bytes with a fault, as nearly as it can be told; null for what is no text. Two-byte encodings are read as what
- * they are. Where whole characters of UTF-8 stand too, only the bytes that are none are lost, each to U+FFFD; everything else
- * is most probably in the one-byte encoding of the West, as editors take it.
+ * The probable text of bytes with a fault; null if they are not text. Two-byte encodings are decoded as such. If valid
+ * non-ASCII UTF-8 characters occur too, only the invalid bytes are lost, each replaced by U+FFFD. Everything else is
+ * most probably a Western one-byte encoding, as editors assume.
  */
 export function faultyText(
   bytes: Uint8Array,
@@ -85,10 +85,10 @@ export function faultyText(
   return { text: new TextDecoder("windows-1252").decode(bytes), readAs: encoding };
 }
 
-/** What `faultyText` says of a text that is UTF-8 but for some bytes. */
+/** `readAs` of `faultyText` for a text that is UTF-8 except for some bytes. */
 export const DAMAGED = "damaged UTF-8";
 
-/** UTF-16 by its mark, or by a NUL in every other byte as ASCII text has it there. */
+/** Detects UTF-16 by its byte order mark, or by a NUL in every other byte, as in ASCII text. */
 function wideEncoding(bytes: Uint8Array): string | null {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return "UTF-16";
@@ -103,7 +103,7 @@ function wideEncoding(bytes: Uint8Array): string | null {
   return odd > most && even === 0 ? "UTF-16LE" : even > most && odd === 0 ? "UTF-16BE" : null;
 }
 
-/** Looked at in blocks: as one text a large document would take twice its length, and the largest would not fit. */
+/** Checked in blocks: as one string a large document would take twice its length, and the largest would not fit. */
 function isUtf8(bytes: Uint8Array): boolean {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
@@ -113,22 +113,22 @@ function isUtf8(bytes: Uint8Array): boolean {
     decoder.decode();
     return true;
   } catch {
-    // That is the answer.
+    // The decoder throws for bytes that are not UTF-8.
     return false;
   }
 }
 
-/** Bytes that are looked at together for the first fault. */
+/** Bytes per block in the search for the first fault. */
 const BLOCK = 64 * 1024;
 
-/** The first byte that begins no whole character; only asked where there is one. */
+/** The first byte that does not begin a valid character; there must be one. */
 function firstBadByte(bytes: Uint8Array): number {
   let at = soundPart(bytes);
   for (let length = 1; length > 0; at += length) length = characterLength(bytes, at);
   return at;
 }
 
-/** An offset at which a character begins, before which all is well, and not far from the first fault. */
+/** An offset at a character boundary, with valid text before it, and close to the first fault. */
 function soundPart(bytes: Uint8Array): number {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let sound = 0;
@@ -146,7 +146,7 @@ function soundPart(bytes: Uint8Array): number {
 
 const LONGEST_CHARACTER = 4;
 
-/** Bytes of the character that begins here; 0 when none does. */
+/** Length in bytes of the character at an offset; 0 if there is no valid one. */
 function characterLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0xff;
   if (first < 0x80) return 1;
