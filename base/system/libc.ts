@@ -1,18 +1,18 @@
-// Calls of the system that this runtime has no function for. Where foreign functions are not allowed nobody is asked for them,
-// and where the system has no such call it is as if nobody had asked.
+// System calls that this runtime has no function for. Without permission for foreign functions, or without such a call,
+// the functions report that nothing was done.
 
-/** Renames in a way that plain `rename` has not; false where it could not, for whatever reason. */
+/** Renames with flags that plain `rename` lacks; false if it failed, for whatever reason. */
 export type RenameWith = (from: string, to: string, flags: number) => boolean;
 
 /** Flags of the system call `renameat2`. */
 export const NO_REPLACE = 1;
 export const EXCHANGE = 2;
-/** The working folder, which absolute paths do not ask for. */
+/** AT_FDCWD, the working folder, which absolute paths ignore. */
 const HERE = -100;
 
 type Calls = ReturnType<typeof open>;
 
-/** Undefined before they are asked for, null where there are none. */
+/** Undefined before the first use, null if not available. */
 let calls: Calls | null | undefined;
 
 function open() {
@@ -36,21 +36,21 @@ function systemCalls(): Calls | null {
   }
 }
 
-/** The system's own call; false also where the file system does not know it. */
+/** The system call; false also if the file system does not support it. */
 export const renameBy: RenameWith = (from, to, flags) =>
   systemCalls()?.renameat2(HERE, named(from), HERE, named(to), flags) === 0;
 
-/** Whether a file has extended attributes; true where that cannot be told. */
+/** Whether a file has extended attributes; true if that is unknown. */
 export function mayHaveAttributes(path: string): boolean {
   const length = systemCalls()?.listxattr(named(path), null, 0n);
   return length !== 0n;
 }
 
-/** What `tcflush` throws away: what was typed and not read. */
+/** TCIFLUSH of `tcflush`: input that was typed but not read. */
 const TYPED = 0;
 const STANDARD_INPUT = 0;
 
-/** Throws away what was typed at the terminal of standard input and not read yet; false where it could not. */
+/** Discards unread input of the terminal at standard input; false if that failed. */
 export function forgetTyped(): boolean {
   return systemCalls()?.tcflush(STANDARD_INPUT, TYPED) === 0;
 }

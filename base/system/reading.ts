@@ -1,13 +1,13 @@
-// Reading files that nobody vouches for: none that the system makes up, none that was exchanged, and none for ever. What the
-// system makes up, about processes, the kernel and devices, is never read or written by this program itself for a document
-// or a model: it holds the variables of every program, and some of it never ends.
+// Reads untrusted files safely: no system pseudo-files, no replaced files, no endless reads. Pseudo-files about
+// processes, the kernel and devices are never read or written by this program itself for a document or a model: they
+// contain the environment of every process, and some never end.
 
 import { afterSilence } from "./timer.ts";
 import { isInside } from "../paths.ts";
 
 const SYSTEM_FOLDERS: readonly string[] = ["/proc", "/sys", "/dev"];
 
-/** Kinds of file systems without files that anybody saved; they may be mounted anywhere. */
+/** Types of file systems without user files; they may be mounted anywhere. */
 const SYSTEM_KINDS: ReadonlySet<string> = new Set([
   ...[
     "proc",
@@ -25,25 +25,25 @@ const SYSTEM_KINDS: ReadonlySet<string> = new Set([
   ...["fusectl", "rpc_pipefs", "nfsd", "resctrl", "autofs"],
 ]);
 
-/** Whether a real path lies where only the system's own files are. */
+/** Whether a real path is in a folder of system pseudo-files. */
 export function isSystemPath(real: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => isInside(real, folder));
 }
 
 /**
- * Whether the file at a real path, on the device that its status names, is one of the system's, wherever its file system is
+ * Whether the file at a real path, on the device in its status, is a system pseudo-file, wherever its file system is
  * mounted.
  */
 export function isSystemFile(real: string, { dev }: Pick<Deno.FileInfo, "dev">): boolean {
   return isSystemPath(real) || systemDevices(mounts()).has(dev);
 }
 
-/** Device numbers of the mounts that hold the system's own files now. */
+/** Device numbers of the current mounts with system pseudo-files. */
 export function systemDevicesNow(): number[] {
   return [...systemDevices(mounts())];
 }
 
-/** Device numbers of the mounts, in the form of `/proc/self/mountinfo`, that hold the system's own files. */
+/** Device numbers of mounts with system pseudo-files, given the text of `/proc/self/mountinfo`. */
 export function systemDevices(mountinfo: string): Set<number> {
   const devices = new Set<number>();
   for (const line of mountinfo.split("\n")) {
@@ -55,13 +55,13 @@ export function systemDevices(mountinfo: string): Set<number> {
   return devices;
 }
 
-/** One number of the two, as the C library makes it. */
+/** Combines major and minor number like the C library's `makedev`. */
 function deviceNumber(major: number, minor: number): number {
   const high = Math.floor(major / 0x1000) * 2 ** 44 + Math.floor(minor / 0x100) * 2 ** 20;
   return high + (major % 0x1000) * 0x100 + minor % 0x100;
 }
 
-/** The mounts as they are now; empty where the system has no such list, and so no such file systems either. */
+/** The current mounts; empty if the system has no such list, and so no such file systems either. */
 function mounts(): string {
   try {
     return Deno.readTextFileSync("/proc/self/mountinfo");
@@ -71,12 +71,12 @@ function mounts(): string {
   }
 }
 
-/** Why a file is not read; null lets it be read. `real` is its real path. */
+/** Returns why a file must not be read, or null if it may. `real` is its real path. */
 export type CheckFile = (real: string, info: Deno.FileInfo) => string | null;
 
 const EXCHANGED = "it was exchanged for something else while it was opened";
 
-/** The bytes of a file that `judge` allows, or why it is not read. Rejects as the system does. */
+/** The bytes of a file that `check` allows, or why it is not read. Rejects with the system's errors. */
 export async function readChecked(path: string, check: CheckFile): Promise<Uint8Array<ArrayBuffer> | string> {
   const real = await Deno.realPath(path);
   const info = await Deno.stat(real);
@@ -87,7 +87,7 @@ export async function readChecked(path: string, check: CheckFile): Promise<Uint8
   return new Uint8Array(await new Response(file.readable).arrayBuffer());
 }
 
-/** The same at once, for where nothing can wait. */
+/** Like `readChecked`, synchronously. */
 export function readCheckedSync(path: string, check: CheckFile): Uint8Array<ArrayBuffer> | string {
   const real = Deno.realPathSync(path);
   const info = Deno.statSync(real);
@@ -107,10 +107,10 @@ function isSame(opened: Deno.FileInfo, checked: Deno.FileInfo): boolean {
   return opened.dev === checked.dev && opened.ino === checked.ino;
 }
 
-/** Seconds a file that is only read may take; more than any that a request can hold needs. */
+/** Maximum seconds for reading a file; more than any file that fits into a request needs. */
 export const READ_SECONDS = 30;
 
-/** Rejects with this when the time is over. */
+/** Thrown when the time is over. */
 export class TimeOver extends Error {
   constructor(seconds: number) {
     super(`no answer within ${seconds} second${seconds === 1 ? "" : "s"}`);
@@ -118,9 +118,8 @@ export class TimeOver extends Error {
 }
 
 /**
- * What `work` comes to, unless that takes longer than `seconds` or the signal aborts: then this rejects, with `TimeOver` or
- * the signal's reason, and whatever comes of the work later is nobody's business. What hangs in the system cannot be ended; it
- * ends with the process.
+ * The result of `work`, unless it takes longer than `seconds` or the signal aborts: then this rejects with `TimeOver`
+ * or the signal's reason, and a later result is ignored. A hanging system call cannot be ended before the process ends.
  */
 export async function within<T>(seconds: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
   let inTime = (): void => {};

@@ -1,20 +1,20 @@
-// Reading a file that somebody else may be in the middle of writing.
+// Reads a file that another process may be writing.
 
 import { sameBytes } from "../bytes.ts";
 
-/** Milliseconds for which a file must stay the same to count as whole. */
+/** Milliseconds without a change after which a file counts as complete. */
 const STILL = 20;
-/** Milliseconds where it looks as if more were to come: emptied, cut short, or renamed away. */
+/** The same if more seems to follow: the file is shortened, cut inside a line, or renamed away. */
 export const STILL_UNFINISHED = 400;
-/** Milliseconds where there is nothing at all: nobody saves nothing, and a busy machine lets a writer wait. */
+/** The same for an empty file: nobody saves an empty text, and a writer may be slow on a busy machine. */
 const STILL_EMPTY = 4000;
-/** Milliseconds after which a file that never rests is taken as it is. */
+/** Milliseconds after which a file that keeps changing is accepted as it is. */
 const LONGEST = 5000;
 
 /**
- * What `read` gives once it no longer changes; null when there is nothing to read. A text that looks as if more were to
- * come, and a file that vanished, get a longer time: editors empty or rename a file before they write it. So does every
- * text with `patient`.
+ * The result of `read` once it no longer changes; null if there is nothing to read. A text that seems incomplete, and a
+ * missing file, get a longer time: editors empty or rename a file before they write it. So does every text with
+ * `patient`.
  */
 export async function settled(
   read: () => Promise<Uint8Array | null>,
@@ -38,7 +38,7 @@ export async function settled(
   }
 }
 
-/** Gone, much shorter than before, or cut inside a line. */
+/** Missing, much shorter than before, or cut inside a line. */
 function isUnfinished(text: Uint8Array | null, before: Uint8Array): boolean {
   if (text === null) return true;
   return text.length < before.length * 0.75 || (before.at(-1) === LF && text.at(-1) !== LF);

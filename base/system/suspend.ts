@@ -1,13 +1,13 @@
-// Ctrl-Z where a terminal hands every key to the program, which has to stop itself then.
+// Handles Ctrl-Z in raw terminal mode, where the program has to stop itself.
 
 import { after } from "./timer.ts";
 
-/** Milliseconds after which nobody has stopped this process: no shell of its terminal waits for it. */
+/** Milliseconds after which no shell is assumed to have stopped this process. */
 const SOON = 200;
 
 /**
- * Stops everything that was started together with this process, for the shell that waits for it, and comes back when that
- * lets it go on. Comes back at once where no shell does, as in a terminal of one program alone.
+ * Stops the process group, for the shell that waits for it, and returns when the shell continues it. Returns after a
+ * short time without such a shell, as in a terminal that runs only one program.
  */
 export async function suspend(): Promise<void> {
   if (Deno.build.os === "windows") return;
@@ -15,7 +15,7 @@ export async function suspend(): Promise<void> {
   Deno.addSignalListener("SIGCONT", goesOn.resolve);
   const forget = after(SOON, goesOn.resolve);
   try {
-    // 0 is the whole group: whoever started this program for the shell has to stop with it.
+    // 0 is the whole group: a wrapper that started this program for the shell must stop with it.
     Deno.kill(0, "SIGTSTP");
     await goesOn.promise;
   } finally {

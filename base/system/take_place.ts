@@ -1,21 +1,20 @@
-// A file put in the place of another one, so that a file which somebody else puts there at that very moment is not lost.
+// Puts a file in the place of another without losing a file that another process puts there at the same moment.
 
 import { EXCHANGE, NO_REPLACE, renameBy, type RenameWith } from "./libc.ts";
 
-/** What of a file tells it from another one. */
+/** Identifies a file. */
 export type FileNumber = Pick<Deno.FileInfo, "dev" | "ino">;
 
-/** Exchanges after which the newest file of somebody who renames all the time is simply put on the path. */
+/** Exchanges with a process that keeps renaming files, after which its newest file is put on the path. */
 const MOST_EXCHANGES = 8;
 
 /**
- * Puts the file `temporary` in place of the file `old`, which stands at `path`; null wants nothing to stand there. False when
- * something else stands there at that very moment: then it stays, and `temporary` is to be removed if it is still there. Both
- * paths are absolute and in one folder. Throws as renaming does.
- *
- * The two files change places in one step, and only then is looked at what came off the path, so there is no moment in which
- * another one's save could get lost. Where the system cannot do that, what stands at the path right before gets a second name.
- *
+ * Puts the file `temporary` in place of the file `old`, which is at `path`; null means that nothing may be there. False
+ * if something else is there at that moment: it stays, and the caller removes `temporary` if it still exists. Both
+ * paths are absolute and in one folder. Throws the errors of renaming.
+ * The two files are exchanged in one step, and only then the file taken off the path is checked, so there is no moment
+ * in which another process's save could get lost. If the system cannot exchange files, the file at the path first gets
+ * a second name.
  * @param options for tests: how files are renamed, and what happens before each step
  */
 export function takePlace(
@@ -29,14 +28,15 @@ export function takePlace(
   if (old === null) return takeFreePlace(temporary, path, rename);
   const own = Deno.lstatSync(temporary);
   if (!rename(temporary, path, EXCHANGE)) return renameOver(temporary, path, old, between);
-  // What we left on the path, and what came off it.
+  // The file left on the path, and the file taken off it.
   let left: FileNumber = own;
   let moved: FileNumber = Deno.lstatSync(temporary);
   if (isSameFile(moved, old)) {
     Deno.removeSync(temporary);
     return true;
   }
-  // Somebody renamed a file of theirs onto the path: it goes back, and ours comes off, unless another one of theirs does.
+  // Another process renamed its file onto the path: put it back and take ours off, unless yet another file replaced
+  // ours.
   for (let turn = 0; turn < MOST_EXCHANGES; turn++) {
     between();
     if (!rename(temporary, path, EXCHANGE)) break;
@@ -64,13 +64,13 @@ function takeFreePlace(temporary: string, path: string, rename: RenameWith): boo
 }
 
 /**
- * Renames a file over another, which must be `old` up to the last system call but one: what stands at the path right before
- * gets a second name, and comes back when it was somebody's new file.
+ * Renames a file over another, which must be `old` until just before the rename: the file at the path gets a second
+ * name first, and is restored if it was another process's new file.
  */
 function renameOver(temporary: string, path: string, old: FileNumber, between: () => void): boolean {
   const second = `${temporary.slice(0, -".tmp".length).slice(0, -8)}${crypto.randomUUID().slice(0, 8)}.tmp`;
   const linked = secondName(path, second);
-  // An editor has just renamed it away and is about to write it anew.
+  // An editor has just renamed it away and is about to write it again.
   if (linked === "gone") return false;
   between();
   Deno.renameSync(temporary, path);
@@ -83,19 +83,19 @@ function renameOver(temporary: string, path: string, old: FileNumber, between: (
   return true;
 }
 
-/** Whether two open or named files are one. */
+/** Whether two open or named files are the same. */
 export function isSameFile(one: FileNumber, other: FileNumber): boolean {
   return one.ino === other.ino && one.dev === other.dev;
 }
 
-/** Gives a file a second name, where its file system and its owner allow that. */
+/** Creates a hard link, if the file system and the permissions allow it. */
 function secondName(path: string, second: string): "linked" | "gone" | "taken" | "impossible" {
   try {
     Deno.linkSync(path, second);
     return "linked";
   } catch (thrown) {
     if (thrown instanceof Deno.errors.NotFound) return "gone";
-    // Elsewhere the rename itself is all the care there can be.
+    // Without hard links there is no protection beyond the rename itself.
     return thrown instanceof Deno.errors.AlreadyExists ? "taken" : "impossible";
   }
 }

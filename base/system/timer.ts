@@ -1,16 +1,14 @@
-// A moment from now, without the runtime's own timers: the first use of one of those wakes all of the Node layer, which takes
-// 5 ms of a process that may live for 60. A signal that aborts by itself wakes nothing.
+// Timers without the runtime's own: their first use loads the Node layer, which takes 5 ms of a process that may live
+// for 60. An abort signal with a timeout loads nothing.
 
-/** The most milliseconds a timer of the runtime can wait. */
+/** Maximum milliseconds of a runtime timer. */
 const LONGEST = 2 ** 31 - 1;
 
 /**
- * Calls `act` once, after so many milliseconds at the earliest, and keeps the process alive until then.
- *
- * What is taken back keeps nothing alive, but takes some hundred bytes until its time: what is put off again and again should be
- * looked at when it is due, not be made anew each time.
- *
- * @returns takes it back; nothing happens once it is done
+ * Calls `act` once, after at least this many milliseconds, and keeps the process alive until then.
+ * A cancelled call keeps nothing alive, but uses some hundred bytes until its time. Code that postpones repeatedly
+ * should check when the call is due, instead of creating a new one each time.
+ * @returns cancels the call; no effect once it is done
  */
 export function after(milliseconds: number, act: () => void): () => void {
   const signal = AbortSignal.timeout(Math.max(0, Math.min(milliseconds, LONGEST)));
@@ -18,13 +16,13 @@ export function after(milliseconds: number, act: () => void): () => void {
   return () => signal.removeEventListener("abort", act);
 }
 
-/** Milliseconds in which what is there already is taken in. */
+/** Milliseconds for handling input that has already arrived. */
 const TURN = 20;
 
 /**
- * Calls `act` as `after` does, where it tells that somebody else kept it waiting for too long. What came in time counts, also
- * where this process did not run meanwhile, stopped or on a busy machine: it finds the moment over and the answer there at
- * once, and timers come first.
+ * Like `after`, for timeouts of another party's answer. An answer that arrived in time counts even if this process did
+ * not run meanwhile, because it was stopped or the machine was busy: it then finds both the timeout and the answer due,
+ * and timers run first.
  */
 export function afterSilence(milliseconds: number, act: () => void): () => void {
   let takeBack = after(milliseconds, () => takeBack = after(TURN, act));
