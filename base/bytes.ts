@@ -1,14 +1,14 @@
-// Bytes as they lie in memory: joined, compared, and the order they put names in.
+// Byte arrays: joining, comparing, sorting names by them, and their lengths.
 
-/** Most bytes of a document, a question or a body: the runtime holds no longer text than this in one piece. */
+/** Maximum bytes of a document, a question or a body: the runtime supports no longer string. */
 export const MOST_TEXT_BYTES = 2 ** 29 - 24;
 
-/** Whether something was thrown because a text would have become longer than that. */
+/** Whether an exception says that a string would exceed the maximum length. */
 export function isTooLong(thrown: unknown): boolean {
   return thrown instanceof RangeError && /string length/i.test(thrown.message);
 }
 
-/** All parts in one piece. A single part is answered as it is, not copied. */
+/** All parts joined. A single part is returned as it is, not copied. */
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0]!;
   const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -20,7 +20,6 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Whether two pieces hold the same bytes. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;
@@ -35,7 +34,7 @@ export function commonPrefix(a: Uint8Array, b: Uint8Array): number {
   return at;
 }
 
-/** How many of the first `count` groups of four bytes are equal; 0 where they do not lie at whole words in memory. */
+/** How many of the first `count` groups of four bytes are equal; 0 if either array is not aligned to four bytes. */
 function equalWords(a: Uint8Array, b: Uint8Array, count: number): number {
   if (a.byteOffset % 4 !== 0 || b.byteOffset % 4 !== 0) return 0;
   const left = new Int32Array(a.buffer, a.byteOffset, count);
@@ -45,7 +44,7 @@ function equalWords(a: Uint8Array, b: Uint8Array, count: number): number {
   return at;
 }
 
-/** Order of the UTF-8 bytes. JavaScript's own order differs beyond the basic plane. */
+/** Compares by UTF-8 bytes. JavaScript's own order differs beyond the basic plane. */
 export function byBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let index = 0; index < length; index++) {
@@ -56,12 +55,12 @@ export function byBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates stand for code points above every other UTF-16 unit. */
+/** Surrogates encode code points above every other UTF-16 unit. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** How many bytes a text has in UTF-8; half a character counts as the mark that stands for it there. */
+/** Length of a text in UTF-8; a lone surrogate counts as the replacement character. */
 export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at++) {
@@ -70,7 +69,7 @@ export function utf8Length(text: string): number {
     if (unit < 0x800) bytes++;
     else if (unit < 0xd800 || unit > 0xdbff || !isLowHalf(text.charCodeAt(at + 1))) bytes += 2;
     else {
-      // Two units, four bytes.
+      // A surrogate pair: two units, four bytes.
       bytes += 2;
       at++;
     }
@@ -82,15 +81,15 @@ function isLowHalf(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-/** True when the last thing in a text is the first half of a character whose second half is still to come. */
+/** Whether a text ends with the first half of a surrogate pair. */
 export function endsInHalf(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff;
 }
 
-/** The bytes that Base64 stands for; throws where it is none. */
+/** Decodes Base64; throws if the text is not valid Base64. */
 export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
-  // Node 22 and older Denos have no such method yet, and the loop costs some milliseconds.
+  // Node 22 and older Denos do not have this method yet, and the loop costs some milliseconds.
   if (typeof Uint8Array.fromBase64 === "function") return Uint8Array.fromBase64(base64);
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);

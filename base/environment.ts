@@ -1,34 +1,35 @@
-// The world a run starts in, read once: directory, home, variables. Everything below gets it as a value.
+// The environment a run starts in, read once: working folder, home folder, variables.
 
 import { failure, type Outcome } from "./problem.ts";
 
-/** The world a run starts in. */
+/** The environment a run starts in. */
 export interface Environment {
   /** Absolute working directory of the process. */
   readonly cwd: string;
-  /** Home folder: the variable's, else the one in the user database. */
+  /** Home folder: HOME, else the one in the user database. */
   readonly home: string;
   /** All variables, unfiltered. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
- * Reads the environment of this process. Throws a `HomeUnknown` when nobody says where home is, and something else when the
- * working folder was deleted or has a name that is not UTF-8.
+ * Reads the environment of this process.
+ * @returns the environment
+ * @throws HomeUnknown if the home folder cannot be determined; the runtime's error if the working folder was deleted or
+ * its name is not UTF-8
  */
 export function processEnvironment(): Environment {
   return environmentAt(Deno.cwd());
 }
 
-/** The environment of this process as if it stood in another folder. */
+/** The environment of this process with another working folder. */
 export function environmentAt(cwd: string): Environment {
   const variables = Deno.env.toObject();
   return { cwd, home: homeOf(variables.HOME), variables };
 }
 
-/** Nobody says where the home folder is; without it settings, state and what is to be hidden cannot be found. */
+/** The home folder cannot be determined; without it, settings, state and the paths to hide cannot be found. */
 export class HomeUnknown extends Error {
-  /** The sentence for a person. */
   constructor() {
     super(
       "Your home folder is not known: HOME is not set, and the user database has no entry for you. Set HOME.",
@@ -36,10 +37,10 @@ export class HomeUnknown extends Error {
   }
 }
 
-/** The home folder in the user database, once it was asked for. */
+/** Cached home folder of the user database. */
 let inDatabase: string | undefined;
 
-/** Cron, services and containers leave the variable out; a folder that is not absolute is none. */
+/** Cron, services and containers do not set the variable; a relative path is ignored. */
 function homeOf(variable: string | undefined): string {
   if (variable?.startsWith("/")) return variable;
   inDatabase ??= homeIn(readOr("/etc/passwd"), Deno.uid()) ?? homeIn(askDatabase(), Deno.uid());
@@ -47,7 +48,7 @@ function homeOf(variable: string | undefined): string {
   return inDatabase;
 }
 
-/** The sixth field of the line for a user, `NAME:…:UID:GID:…:HOME:SHELL`. */
+/** The sixth field of a user's line, `NAME:…:UID:GID:…:HOME:SHELL`. */
 export function homeIn(database: string, uid: number | null): string | undefined {
   for (const line of database.split("\n")) {
     const [, , id, , , home] = line.split(":");
@@ -55,7 +56,7 @@ export function homeIn(database: string, uid: number | null): string | undefined
   }
 }
 
-/** Users of a directory service stand in no file. */
+/** Users of a directory service are not in the file. */
 function askDatabase(): string {
   try {
     const { stdout } = new Deno.Command("getent", {
@@ -66,7 +67,7 @@ function askDatabase(): string {
       .outputSync();
     return new TextDecoder().decode(stdout);
   } catch {
-    return ""; // There is no such program here.
+    return ""; // getent is not installed.
   }
 }
 
@@ -78,7 +79,7 @@ function readOr(path: string): string {
   }
 }
 
-/** The environment of this process, read each time it is looked at: for objects that outlive a change of it. */
+/** The environment of this process, read at each access: for objects that outlive a change of it. */
 export const liveEnvironment: Environment = {
   get cwd() {
     return Deno.cwd();
@@ -92,9 +93,8 @@ export const liveEnvironment: Environment = {
 };
 
 /**
- * Fails in a runtime that has no system for this program, for instance Node or a browser. What only reads, changes or
- * evaluates a text does not ask.
- *
+ * Fails in a runtime without the system functions this program needs, such as Node or a browser. Not called by
+ * functions that only read, change or evaluate text.
  * @param what what needs it, as the beginning of a sentence
  */
 export function systemFor(what: string): Outcome<null> {

@@ -1,17 +1,17 @@
-// What every room does with files: looking whether one is there, reading one, writing one whole, taking one away.
+// File operations for all rooms: check whether a file exists, read it, write it completely, remove it.
 
 import { cutName, nameOf, parentOf } from "./paths.ts";
 import { thrownText } from "./problem.ts";
 import { isSameFile, takePlace } from "./system/take_place.ts";
 
-/** Whether an error says that there is nothing at a path, be it that a file stands where one of its folders should be. */
+/** Whether an error says that nothing exists at a path, including that one of its folders is a file. */
 export function isMissing(thrown: unknown): boolean {
   return thrown instanceof Deno.errors.NotFound || thrown instanceof Deno.errors.NotADirectory;
 }
 
 /**
- * What stands in the way to a file that is not there: a link that leads nowhere, or a file where its folder should be;
- * null when the file or its folder was simply never made.
+ * What blocks the path of a missing file: a dangling link, or a file in place of a folder; null if the file or its
+ * folder was just never created.
  */
 export function whyNothingIsThere(path: string): string | null {
   for (let at = path; at !== "/"; at = parentOf(at)) {
@@ -37,7 +37,7 @@ function leadsNowhere(link: string): boolean {
   }
 }
 
-/** Whether anything stands at a path. */
+/** Whether anything exists at a path. */
 export function isThere(path: string): boolean {
   try {
     Deno.lstatSync(path);
@@ -48,7 +48,7 @@ export function isThere(path: string): boolean {
   }
 }
 
-/** Whether anything stands at a path that can be looked at. */
+/** Whether anything accessible exists at a path. */
 export function canBeSeen(path: string): boolean {
   try {
     return isThere(path);
@@ -57,7 +57,7 @@ export function canBeSeen(path: string): boolean {
   }
 }
 
-/** Whether something may stand at a path: what cannot even be looked at counts, since whoever opens it says why. */
+/** Whether something may exist at a path. An inaccessible path counts, since opening it reports why. */
 export function mayBeThere(path: string): boolean {
   try {
     return isThere(path);
@@ -66,7 +66,7 @@ export function mayBeThere(path: string): boolean {
   }
 }
 
-/** Removes a file; nothing happens when there is none. */
+/** Removes a file; does nothing if it does not exist. */
 export async function removeIfThere(path: string): Promise<void> {
   try {
     await Deno.remove(path);
@@ -75,7 +75,7 @@ export async function removeIfThere(path: string): Promise<void> {
   }
 }
 
-/** Writes all bytes to a file or a connection, which may take them in pieces. */
+/** Writes all bytes to a file or a connection, which may accept them in pieces. */
 export async function writeAll(
   to: { write(bytes: Uint8Array): Promise<number> },
   bytes: Uint8Array,
@@ -83,7 +83,7 @@ export async function writeAll(
   for (let at = 0; at < bytes.length;) at += await to.write(bytes.subarray(at));
 }
 
-/** Writes a new file durably; fails when one of that name exists, and leaves none when it cannot be written whole. */
+/** Writes a new file durably; fails if the name exists, and removes the file if it cannot be written completely. */
 export async function createFile(path: string, bytes: Uint8Array, mode = 0o600): Promise<void> {
   using file = await Deno.open(path, { createNew: true, write: true, mode });
   try {
@@ -95,21 +95,23 @@ export async function createFile(path: string, bytes: Uint8Array, mode = 0o600):
   }
 }
 
-/** Most bytes of a document's name in the name of its temporary file, which has to fit into what a name may have. */
+/**
+ * Maximum bytes of a document's name in the name of its temporary file, so that it stays within the limit for names.
+ */
 const NAME_BYTES = 200;
 
-/** The beginning of the names that temporary files of a document have. */
+/** The beginning of the names of a document's temporary files. */
 export function temporaryPrefix(path: string): string {
   return `.${cutName(nameOf(path), NAME_BYTES)}.`;
 }
 
 /**
- * Makes a new file durably, all of it or nothing: it is written under another name, and gets its own once it is whole. Throws
- * `AlreadyExists` when there is one of that name.
+ * Creates a new file durably, completely or not at all: it is written under a temporary name, then renamed. Throws
+ * `AlreadyExists` if the name exists.
  */
 export async function makeFile(path: string, bytes: Uint8Array, mode: number): Promise<void> {
   if (isThere(path)) throw new Deno.errors.AlreadyExists(path);
-  // The system takes from this mode what the person's umask takes.
+  // The system applies the user's umask to this mode.
   await throughTemporary(`${folderPrefix(path)}${temporaryPrefix(path)}`, mode, async (temporary, file) => {
     await writeAll(file, bytes);
     await file.sync();
@@ -118,9 +120,10 @@ export async function makeFile(path: string, bytes: Uint8Array, mode: number): P
 }
 
 /**
- * Puts a file of ours in place of what stands at `path`, for this person alone (mode 0600) unless a mode is given: written beside
- * it under a name of its own, then renamed, so that nobody reads a part of it. For what matters after a crash of the machine it
- * is `durable` before it is renamed. A document is replaced otherwise (cycle/storage/disk/write.ts): it keeps mode and owner.
+ * Replaces the file at `path` with one readable only by this user (mode 0600) unless a mode is given. It is written
+ * next to it under a temporary name, then renamed, so that nobody reads a partial file. `durable` syncs it before the
+ * rename, for data that must survive a crash of the machine. Documents are replaced differently
+ * (cycle/storage/disk/write.ts), to keep mode and owner.
  */
 export async function replaceSmallFile(
   path: string,
@@ -128,7 +131,7 @@ export async function replaceSmallFile(
   { durable, mode, begin = `${nameOf(path)}.` }: {
     readonly durable: boolean;
     readonly mode?: number;
-    /** How the name of its own begins. @default the name and a full stop */
+    /** Beginning of the temporary name. @default the file's name and a full stop */
     readonly begin?: string;
   },
 ): Promise<void> {
@@ -141,8 +144,8 @@ export async function replaceSmallFile(
 }
 
 /**
- * Writes a person's file anew, whole and durably: behind a link where there is one, its mode as it was. Where the file has another
- * name each time, `begin` says how that of its temporary file begins, by which what a killed writer left is found.
+ * Rewrites a user's file completely and durably, following links and keeping its mode. If the file's own name differs
+ * each time, `begin` gives a fixed beginning of the temporary name, by which leftovers of a killed writer are found.
  */
 export async function rewriteFile(
   path: string,
@@ -156,9 +159,8 @@ export async function rewriteFile(
 }
 
 /**
- * Lets `use` write a new file of its own and give it its name. The file is locked as long as its writer lives, so that what one
- * that was killed left under such a name is known, and goes before.
- *
+ * Lets `use` write a new temporary file and rename it. The file is locked while its writer lives, so that leftovers of
+ * killed writers are recognized and removed first.
  * @param prefix path with the beginning of the name
  */
 async function throughTemporary(
@@ -170,18 +172,18 @@ async function throughTemporary(
   for (;;) {
     const path = `${prefix}${crypto.randomUUID().slice(0, 8)}.tmp`;
     using file = Deno.openSync(path, { createNew: true, write: true, mode });
-    // Somebody who clears away may have taken it for abandoned before it was locked.
+    // Another process may have removed it as abandoned before it was locked.
     if (!isLocked(file) || !isAt(file, path)) continue;
     try {
       return await use(path, file);
     } finally {
-      // What forbids the writing may forbid this as well; the first reason is the one to tell.
+      // What prevents writing may prevent this too; the first error is the one to report.
       await removeIfThere(path).catch(() => {});
     }
   }
 }
 
-/** Removes temporary files whose writers are gone. What cannot be removed stays: it is in nobody's way. */
+/** Removes temporary files whose writers are gone. A file that cannot be removed stays, which does no harm. */
 function removeAbandoned(prefix: string): void {
   const folder = folderPrefix(prefix);
   const begins = prefix.slice(folder.length);
@@ -200,7 +202,7 @@ function removeAbandoned(prefix: string): void {
 
 const TEMPORARY = /^[0-9a-f]{8}\.tmp$/;
 
-/** The names in a folder; none where it cannot be read, which need not hinder anybody who writes there. */
+/** The names in a folder; none if it cannot be read, which need not prevent writing there. */
 function namesIn(folder: string): string[] {
   try {
     return [...Deno.readDirSync(folder)].map(({ name }) => name);
@@ -209,7 +211,9 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Locks a file; false when somebody else did. On a file system without locks nobody looks for one. */
+/**
+ * Locks a file; false if another process did. True on a file system without locks, where no process checks for them.
+ */
 function isLocked(file: Deno.FsFile): boolean {
   try {
     return file.tryLockSync(true);
@@ -218,7 +222,7 @@ function isLocked(file: Deno.FsFile): boolean {
   }
 }
 
-/** Whether an open file still stands at the path. */
+/** Whether an open file is still the one at the path. */
 function isAt(file: Deno.FsFile, path: string): boolean {
   try {
     return isSameFile(Deno.statSync(path), file.statSync());
@@ -228,12 +232,12 @@ function isAt(file: Deno.FsFile, path: string): boolean {
   }
 }
 
-/** The folder of a path, with the slash behind it. */
+/** The folder of a path, with a final slash. */
 function folderPrefix(path: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 
-/** All of an open file, from its beginning. Throws on failure. */
+/** The whole content of an open file. Throws on failure. */
 export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
   file.seekSync(0, Deno.SeekMode.Start);
   let buffer = new Uint8Array(file.statSync().size + 1);
@@ -253,8 +257,8 @@ export function readAllSync(file: Deno.FsFile): Uint8Array<ArrayBuffer> {
 const MOST_OF_REGULAR = 64 * 1024 * 1024;
 
 /**
- * The bytes of a file that came with somebody else's folder. What stands there may lead to a device or be a pipe, and reading
- * those never ends. Throws as the system does, and for what is no regular file or larger than 64 MiB.
+ * Reads a file from an untrusted folder. Its path may lead to a device or a pipe, and reading those may never end.
+ * Throws the system's errors, and for anything but a regular file of at most 64 MiB.
  */
 export async function readRegular(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const { isFile, size } = await Deno.stat(path);
@@ -263,7 +267,7 @@ export async function readRegular(path: string): Promise<Uint8Array<ArrayBuffer>
   return await Deno.readFile(path);
 }
 
-/** The bytes at a path, or null when there is no file. */
+/** The bytes at a path, or null if there is no file. */
 export async function readOrNull(path: string): Promise<Uint8Array | null> {
   try {
     return await Deno.readFile(path);

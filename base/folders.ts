@@ -1,4 +1,4 @@
-// Where settings, trust and session overrides live.
+// Locations of settings, state and session overrides.
 
 import type { Environment } from "./environment.ts";
 import type { Problem } from "./problem.ts";
@@ -13,12 +13,12 @@ export function stateFolder(environment: Environment): string {
   return `${absolute(environment, "XDG_STATE_HOME") ?? `${environment.home}/.local/state`}/flemma`;
 }
 
-/** Where images and files that tools gave back are kept, each named by the SHA-256 of its bytes. */
+/** Folder of images and files that tools returned, each named by the SHA-256 of its bytes. */
 export function attachmentsFolder(environment: Environment): string {
   return `${stateFolder(environment)}/attachments`;
 }
 
-/** The folder of session overrides, and whether it is gone at logout. */
+/** The folder of session overrides, and whether the system removes it at logout. */
 export function sessionFolder(
   environment: Environment,
 ): { readonly path: string; readonly endsWithSession: boolean } {
@@ -33,8 +33,8 @@ export function runtimeFolder(environment: Environment): string {
 }
 
 /**
- * What the system refuses of what this program keeps for itself, as a problem: after one start by root, for instance, the
- * folder is root's. Null for everything else that is thrown.
+ * The problem if the system denies access to this program's own folders, for instance after one start by root, which
+ * makes root their owner. Null for every other exception.
  */
 export function stateRefusal(thrown: unknown, environment: Environment): Problem | null {
   if (!(thrown instanceof Error)) return null;
@@ -51,7 +51,7 @@ export function stateRefusal(thrown: unknown, environment: Environment): Problem
   };
 }
 
-/** The base directory specification tells us to ignore relative values. */
+/** The XDG base directory specification requires ignoring relative values. */
 function absolute(environment: Environment, name: string): string | null {
   const value = environment.variables[name];
   return value !== undefined && value.startsWith("/") ? value.replace(/\/+$/, "") : null;

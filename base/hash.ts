@@ -7,25 +7,25 @@ export async function sha256(data: Uint8Array<ArrayBuffer> | string): Promise<st
   return toHex(digest);
 }
 
-/** Bytes as hexadecimal digits, two each. Older Denos have no method of their own for it. */
+/** Bytes as hexadecimal digits, two each. Older Denos lack a built-in method. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Whether a text has the form in which `sha256` writes a digest. */
+/** Whether a text has the form of a digest of `sha256`. */
 export function isSha256(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
 /**
- * A short digest of a text, at once: 53 bits as 14 hexadecimal digits. It tells texts apart that nobody made to be alike;
- * for anything that somebody may want to forge there is `sha256`.
+ * A short synchronous digest of a text: 53 bits as 14 hexadecimal digits. Not secure against forgery; use `sha256` for
+ * that.
  */
 export function quickHash(text: string): string {
   return quickHashOf([text]);
 }
 
-/** The same digest of a text in parts. */
+/** The same digest, for a text in parts. */
 export function quickHashOf(parts: Iterable<string>): string {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;

@@ -1,13 +1,13 @@
-// Objects as JSON has them: whether a value is one, and what one holds under a name that somebody else chose.
+// Checks for JSON objects, and safe access to their members.
 
-/** Whether a value is an object with members: no list, no null. */
+/** Whether a value is an object with members: not an array, not null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * What a table holds under a name that somebody else chose; undefined where it holds nothing of its own. Every object answers to
- * names such as `constructor`.
+ * The table's own member with a name from outside, else undefined. Every object has inherited members such as
+ * `constructor`.
  */
 export function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;

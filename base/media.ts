@@ -1,6 +1,6 @@
-// What kind of content a file holds, by its name and its first bytes.
+// Determines the media type of a file from its name and its first bytes.
 
-/** Extensions by type; names are compared in lower case. */
+/** Extensions by type; compared in lower case. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "text/plain": "txt",
   "text/markdown": "md markdown",
@@ -62,7 +62,7 @@ const TYPES: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** First bytes of the types that a provider takes, as Latin-1 text at an offset. */
+/** First bytes of the types that a provider accepts, as Latin-1 text at an offset. */
 const SIGNATURES: readonly (readonly [type: string, offset: number, bytes: string])[] = [
   ["image/png", 0, "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", 0, "\xff\xd8\xff"],
@@ -84,40 +84,39 @@ const TEXTUAL = new Set([
   "application/x-sh",
 ]);
 
-/** The types of images that every provider with eyes takes. */
+/** Image types that every provider with image input accepts. */
 const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** The type that a file's extension stands for, or null. */
+/** The media type of a file's extension, or null. */
 export function typeOfName(path: string): string | null {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
   return (dot > 0 ? TYPES.get(name.slice(dot + 1).toLowerCase()) : undefined) ?? null;
 }
 
-/** The type whose signature the content begins with, or null. */
+/** The media type whose signature the content begins with, or null. */
 export function typeOfSignature(beginning: Uint8Array): string | null {
   return SIGNATURES.find(([, offset, bytes]) => startsAt(beginning, offset, bytes))?.[0] ?? null;
 }
 
 /**
- * The type of content whose name says nothing. Told from the bytes alone, so that the same document gives the same
- * request on every machine: a known signature, else text when it is UTF-8 without NUL.
+ * The media type of content whose name does not tell it. Uses only the bytes, so that a document gives the same request
+ * on every machine: a known signature, else text if it is UTF-8 without NUL.
  */
 export function typeOfContent(bytes: Uint8Array): string {
   return typeOfSignature(bytes) ?? (isPlainText(bytes) ? "text/plain" : "application/octet-stream");
 }
 
-/** Whether a file of this type is shown as text. */
 export function isTextual(type: string): boolean {
   return type.startsWith("text/") || TEXTUAL.has(type) || /\+(?:json|xml)$/.test(type);
 }
 
-/** Whether some provider takes a file of this type as it is. */
+/** Whether some provider accepts a file of this type unchanged. */
 export function isAttachable(type: string): boolean {
   return isImage(type) || type === "application/pdf";
 }
 
-/** Whether providers take an image of this type. */
+/** Whether providers accept an image of this type. */
 export function isImage(type: string): boolean {
   return IMAGES.has(type);
 }
@@ -135,7 +134,7 @@ function isPlainText(bytes: Uint8Array): boolean {
     new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return true;
   } catch {
-    // Not UTF-8: that is the answer.
+    // The decoder throws for bytes that are not UTF-8.
     return false;
   }
 }

@@ -1,6 +1,6 @@
-// Names in sentences: the nearest one to a mistyped one, and the first few of many.
+// Names in messages: the nearest to a mistyped one, and shortened lists.
 
-/** Edits (insert, delete, replace, swap of neighbours counted as two) between two short names. */
+/** Edits (insert, delete, replace; a swap of neighbours counts as two) between two short names. */
 export function distance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
@@ -15,13 +15,13 @@ export function distance(a: string, b: string): number {
 }
 
 /**
- * The candidate within `limit` edits of `name`, or null; of several equally near ones the first in the alphabet.
- * By default at most 3 edits and half as many as the name has letters, so that no short name is like every other.
+ * The candidate within `limit` edits of `name`, or null; of several equally near ones the alphabetically first. The
+ * default limit is 3 edits, or half the length of the name if less, so that short names do not match everything.
  */
 export function nearest(name: string, candidates: Iterable<string>, limit?: number): string | null {
   let best: string | null = null;
   let least = (limit ?? Math.min(3, Math.max(1, Math.ceil(name.length / 2)))) + 1;
-  // A name far longer than the limit allows cannot be near; the check keeps hostile input from costing time.
+  // A candidate of very different length cannot be near; skipping it bounds the time for hostile input.
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= least + 1) continue;
     const edits = distance(name, candidate);
@@ -33,12 +33,12 @@ export function nearest(name: string, candidates: Iterable<string>, limit?: numb
   return best;
 }
 
-/** Names that a sentence shows before it counts the rest. */
+/** Maximum names in a sentence before the rest is counted. */
 const MOST_NAMED = 10;
 
-/** Names in a sentence: `a, b, c`; of many the first ten, and how many more there are. */
+/** Names in a sentence: `a, b, c`; of a long list the first ten, and how many more there are. */
 export function listed(names: readonly string[]): string {
-  // One more takes no more room than the words about it.
+  // One more name takes no more room than the words about it.
   if (names.length <= MOST_NAMED + 1) return names.join(", ");
   return `${names.slice(0, MOST_NAMED).join(", ")} and ${names.length - MOST_NAMED} more`;
 }

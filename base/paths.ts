@@ -1,18 +1,17 @@
-// Paths as text: nothing is looked up. Where a path really leads is asked of the sandbox (sandbox/paths/).
+// Paths as text, without file system access; sandbox/paths/ resolves real locations.
 
 import type { Environment } from "./environment.ts";
 
-/** The folder a path is in. */
 export function parentOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** Where a folder's conversations lie that an editor's agent began. */
+/** Subfolder for conversations that an editor's agent started. */
 export const CHATS = ".flemma/chats";
 
 /**
- * The folder that a document stands for: relative references, tools and policy start there. It is the one it is in, but for a
- * conversation in `.flemma/chats` the one that holds `.flemma`.
+ * The folder of a document, in which relative references, tools and policy start. It is the folder that contains the
+ * document, but for a conversation in `.flemma/chats` the one that contains `.flemma`.
  */
 export function folderOfDocument(path: string): string {
   const folder = parentOf(path);
@@ -24,7 +23,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The beginning of a name, at most so many bytes of UTF-8 long and never cut inside a character. */
+/** The beginning of a name, at most `bytes` long in UTF-8, never cut inside a character. */
 export function cutName(name: string, bytes: number): string {
   let length = 0;
   let cut = "";
@@ -41,7 +40,7 @@ export function isInside(path: string, folder: string): boolean {
   return folder === "/" || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** The folders strictly between `root` and `path`; none when `path` does not lie below `root`. */
+/** The folders strictly between `root` and `path`; none if `path` is not below `root`. */
 export function foldersBetween(root: string, path: string): string[] {
   const folders: string[] = [];
   if (!isInside(path, root) || path === root) return folders;
@@ -49,26 +48,26 @@ export function foldersBetween(root: string, path: string): string[] {
   return folders;
 }
 
-/** Absolute form of a path a person gave; `.` and `..` are left to the system. */
+/** The absolute form of a path from the user; `.` and `..` are left to the system. */
 export function absolutePath(environment: Environment, path: string): string {
   return path.startsWith("/") ? path : `${environment.cwd}/${path}`;
 }
 
-/** Replaces a leading `~` that stands alone or before a slash. */
+/** Replaces a leading `~` that is the whole path or precedes a slash. */
 export function expandHome(path: string, home: string): string {
   if (path === "~") return home;
   return path.startsWith("~/") ? `${home}${path.slice(1)}` : path;
 }
 
-/** What a path is resolved against. */
+/** Base for relative paths. */
 export interface PathBase {
-  /** Folder of the document, or of the process when it is unsaved; absolute. */
+  /** Folder of the document, or of the process if it is unsaved; absolute. */
   readonly folder: string;
   readonly home: string;
 }
 
 /**
- * The absolute, normalised form of a path a model wrote. `~` alone or before a slash is the home folder; `~user`
+ * The absolute, normalized form of a path that a model wrote. `~` alone or before a slash is the home folder; `~user`
  * and variables are literal. Throws an Error for the empty string.
  */
 export function resolvePath(path: string, base: PathBase): string {
@@ -77,7 +76,7 @@ export function resolvePath(path: string, base: PathBase): string {
   return normalPath(path.startsWith("/") ? path : `${base.folder}/${path}`);
 }
 
-/** An absolute path without `.`, `..` and doubled slashes, by its text alone. */
+/** An absolute path without `.`, `..` and doubled slashes, computed from its text alone. */
 export function normalPath(absolute: string): string {
   const parts: string[] = [];
   for (const part of absolute.split("/")) {
@@ -87,14 +86,14 @@ export function normalPath(absolute: string): string {
   return `/${parts.join("/")}`;
 }
 
-/** The address of a file, in which every character that could mean something else is spelt by its bytes. */
+/** The `file:` URI of a path, with every special character percent-encoded. */
 export function fileUri(path: string): string {
   return `file://${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 /**
- * The absolute path of a file's address; null for what is no file of this machine. Read by hand, because a reader of web
- * addresses takes parts of a name for something else (`?`, `#`, `\`, `|`).
+ * The absolute path of a `file:` URI; null if it does not name a file of this machine. Parsed by hand, because URL
+ * parsers give parts of a name another meaning (`?`, `#`, `\`, `|`).
  */
 export function pathOfUri(uri: string): string | null {
   const path = /^file:(?:\/\/(?:localhost)?)?(\/.*)$/is.exec(uri)?.[1];
@@ -102,15 +101,15 @@ export function pathOfUri(uri: string): string | null {
   try {
     return decodeURIComponent(path);
   } catch {
-    // A client that encodes nothing means a percent sign by one.
+    // A client that encodes nothing means a literal percent sign.
     return path;
   }
 }
 
-/** What a reference reads as something else: its end, an option, a blank, a byte, a template. */
+/** Characters with a special meaning in a reference: its end, an option, a blank, an encoded byte, a template. */
 const MEANS_MORE = /[\s\p{Cc}%;+{]|[^\p{L}\p{N}]$/gu;
 
-/** A file as a message refers to it; `path` begins with `/`, `./`, `../` or `~/`. */
+/** A file reference for a message; `path` begins with `/`, `./`, `../` or `~/`. */
 export function referenceTo(path: string): string {
   const spelt = path.replaceAll(MEANS_MORE, (character) =>
     Array.from(

@@ -1,6 +1,6 @@
-// What can go wrong, as a value: a stable code, a sentence for a person, and the next thing to do.
+// Failures as values: a stable code, a sentence for a person, and the next thing to do.
 
-/** A failure that a person can act on. Never thrown for bad input; returned. */
+/** A failure that a person can act on. Returned, not thrown, for bad input. */
 export interface Problem {
   /** Stable kebab-case name, e.g. `backend-unavailable`; scripts may rely on it. */
   readonly code: string;
@@ -13,37 +13,35 @@ export interface Problem {
 }
 
 /**
- * Either a value or what stood in its way: a problem for a person, or for those who know better what to say of it (the
- * place of a fault in a file, say) something of their own. What has no value to give answers `Problem | null`.
+ * Either a value or the reason why there is none: a problem for a person, or another type for callers that report it
+ * themselves, such as the place of a fault in a file. A function without a value to return gives `Problem | null`.
  */
 export type Outcome<T, E = Problem> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: E };
 
-/** Wraps a value as a success. */
 export function success<T>(value: T): { readonly ok: true; readonly value: T } {
   return { ok: true, value };
 }
 
-/** Wraps what stood in the way as it is. */
+/** Wraps a reason as a failure. */
 export function failed<E>(problem: E): { readonly ok: false; readonly problem: E } {
   return { ok: false, problem };
 }
 
-/** Wraps a problem as a failure. */
+/** Creates a problem and wraps it as a failure. */
 export function failure(code: string, message: string, next?: string): { ok: false; problem: Problem } {
   return { ok: false, problem: next === undefined ? { code, message } : { code, message, next } };
 }
 
-/** What is wrong, and what to do next, on one line. */
+/** The message and the next step on one line. */
 export function inOneLine({ message, next }: Pick<Problem, "message" | "next">): string {
   return next === undefined ? message : `${message} ${next}`;
 }
 
 /**
- * The text of whatever was thrown, on one line and without a stack, fit for the end of a sentence. What the system says
- * goes without the number of the error and the name of the system call: nobody who meets it can do anything with these,
- * and the file is named by whoever tells of it.
+ * The text of an exception, on one line and without a stack, fit for the end of a sentence. It omits the error number
+ * and system call of system errors, which help nobody; the caller names the file.
  */
 export function thrownText(thrown: unknown): string {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
@@ -51,8 +49,8 @@ export function thrownText(thrown: unknown): string {
 }
 
 /**
- * What the runtime keeps from this program, as a problem: a permission that it was started without, or a part of it that
- * its address does not have. Null for everything else that is thrown.
+ * The problem if the runtime denies something: a missing permission, or a part of the program that its address does not
+ * have. Null for every other exception.
  */
 export function runtimeRefusal(thrown: unknown): Problem | null {
   if (thrown instanceof Deno.errors.NotCapable) {

@@ -1,13 +1,13 @@
-// Words as a person would have to type them, for the commands that messages suggest.
+// Shell words for the commands that messages suggest.
 
-/** The word, quoted where a POSIX shell would otherwise read something else. */
+/** The word, quoted if a POSIX shell would otherwise change its meaning. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /**
  * Files and ids as arguments of one of our commands. Ids come from a model: one like `--all` must not become an option
- * when a person types what a message suggests.
+ * when a person types a suggested command.
  */
 export function operands(...words: readonly string[]): string {
   const first = words.findIndex((word) => word.startsWith("-") && word !== "-");
@@ -15,7 +15,10 @@ export function operands(...words: readonly string[]): string {
   return (first < 0 ? quoted : quoted.toSpliced(first, 0, "--")).join(" ");
 }
 
-/** An option with its value, which may begin like one itself: behind `--` it would be no option any more. */
+/**
+ * An option with its value. A value that begins with a dash is joined with `=`, so that it is not read as another
+ * option.
+ */
 export function option(name: string, value: string): string {
   return value.startsWith("-") ? `${name}=${shellWord(value)}` : `${name} ${shellWord(value)}`;
 }

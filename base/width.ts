@@ -1,12 +1,11 @@
-// Display width of text in terminal cells, and cutting by it.
+// Display width of text in terminal cells, and cutting text to a width.
 //
-// A package for this costs 30 ms at import and previews are on the path of every run; text that went through
-// `visible` holds nothing but letters, marks and emoji, for which the few classes below are enough. The tests
-// compare with that package.
+// A package for this costs 30 ms at import, and every run shows previews. Text that went through `visible` contains
+// only letters, marks and emoji, for which the few classes below are enough. The tests compare with that package.
 
 const PLAIN = /^[\x20-\x7e]*$/;
 const MARKS_ONLY = /^\p{M}+$/u;
-/** Made when a character is first measured: reading its classes takes half a millisecond, and most text is plain. */
+/** Created on first use: compiling its classes takes half a millisecond, and most text is plain. */
 let wide: RegExp | undefined;
 const wideCharacters = (): RegExp =>
   wide ??=
@@ -24,7 +23,7 @@ function graphemeWidth(grapheme: string): number {
   return wideCharacters().test(grapheme) ? 2 : 1;
 }
 
-/** Cells a terminal needs for text without control characters. */
+/** Number of terminal cells for text without control characters. */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -32,7 +31,7 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** The longest beginning of whole characters that fits into `width` cells. */
+/** The longest prefix of whole characters that fits into `width` cells. */
 function fitting(text: string, width: number): string {
   if (PLAIN.test(text)) return text.slice(0, width);
   let end = 0;
@@ -45,15 +44,12 @@ function fitting(text: string, width: number): string {
   return text.slice(0, end);
 }
 
-/** Stands for what was cut away. */
 const ELLIPSIS = "…";
 
-/**
- * Text of at most `width` cells. Cut text ends in `…`; a width below one gives the empty string.
- */
+/** Text of at most `width` cells. Cut text ends in `…`; a width below one gives the empty string. */
 export function cutToWidth(text: string, width: number): string {
   if (width <= 0) return "";
-  // Every character but a mark takes a cell, so a text far longer than the room need not be measured whole.
+  // Every character except marks takes a cell, so a much longer text need not be measured completely.
   if (text.length <= width * 16 && displayWidth(text) <= width) return text;
   return fitting(text.slice(0, width * 16).toWellFormed(), width - 1) + ELLIPSIS;
 }
