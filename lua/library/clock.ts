@@ -1,10 +1,10 @@
-// The clock functions of Lua's `os`: dates as text or tables, and seconds. Reading the clock changes nothing.
+// The clock functions of Lua's `os`: dates as text or tables, and seconds. They only read the clock.
 
 import { type DateTime, formatted } from "./date_format.ts";
 import type { Cell, HostFunction } from "../vm/cell.ts";
 import { TYPE } from "../vm/stack.ts";
 
-/** Seconds since the cell's program began, as a stand-in for processor time. */
+/** Seconds since the program began, as a stand-in for processor time. */
 export const clock: HostFunction = (cell) => {
   cell.pushNumber(performance.now() / 1000);
   return 1;
@@ -35,7 +35,7 @@ export const time: HostFunction = (cell) => {
   return 1;
 };
 
-/** `os.date(format?, time?)`: `!` for UTC, `*t` for a table, else the conversions of C. */
+/** `os.date(format?, time?)`: `!` for UTC, `*t` for a table, else the conversions of C's `strftime`. */
 export const date: HostFunction = (cell) => {
   const given = cell.type(1) <= TYPE.nil
     ? "%c"

@@ -1,8 +1,8 @@
-// Dates as `strftime` of C writes them, in the C locale.
+// Formats dates like `strftime` of C, in the C locale.
 
 import { own } from "../../base/is_object.ts";
 
-/** A moment as clocks and calendars of one place show it. */
+/** A moment in the calendar and time of one time zone. */
 export interface DateTime {
   readonly year: number;
   /** 0 to 11. */
@@ -13,7 +13,7 @@ export interface DateTime {
   readonly second: number;
   /** 0 = Sunday. */
   readonly weekday: number;
-  /** 0 = the first of January. */
+  /** 0 = January 1. */
   readonly yearday: number;
   /** Minutes east of Greenwich. */
   readonly offset: number;
@@ -35,7 +35,7 @@ const MONTHS = [
   "December",
 ];
 
-/** The text of a format; a letter without meaning stays as it is, with its `%`. */
+/** Formats a date; an unknown conversion stays unchanged, including its `%`. */
 export function formatted(format: string, dateTime: DateTime): string {
   return format.replace(/%(.?)/gs, (whole, letter: string) => own(CONVERSIONS, letter)?.(dateTime) ?? whole);
 }
@@ -44,12 +44,12 @@ function padded(value: number, { width = 2, fill = "0" } = {}): string {
   return String(value).padStart(width, fill);
 }
 
-/** The week of the year, the first of which begins on its first day with the number `first`: 0 for Sunday. */
+/** The week of the year; week 1 begins on the first weekday with the number `first` (0 for Sunday). */
 function week({ yearday, weekday }: DateTime, first: number): string {
   return padded(Math.floor((yearday + 7 - ((weekday + 7 - first) % 7)) / 7));
 }
 
-/** A conversion that is a format of others. */
+/** A conversion that is a format of other conversions. */
 function as(format: string): (dateTime: DateTime) => string {
   return (dateTime) => formatted(format, dateTime);
 }

@@ -1,18 +1,18 @@
-// What an error of Lua was about, when it was one of ours: attached to the error, read by whoever reports it.
+// Details attached to our own Lua errors, for the code that reports them.
 
-/** A name was read that nobody ever defined. */
+/** A name was read that was never defined. */
 export class UndefinedName {
   constructor(readonly variable: string) {}
 }
 
-/** An `include` did not work out. */
+/** An `include` failed. */
 export class IncludeFault {
   constructor(
     /** Code of the diagnostic, e.g. `file_not_found`. */
     readonly code: string,
-    /** The file itself is missing, which at the top level costs only the expression that asked for it. */
+    /** The file itself is missing; at the top level only the including expression fails then. */
     readonly mild: boolean,
-    /** The name, when an included template read one that is not defined. */
+    /** The undefined name that an included template read. */
     readonly variable?: string,
   ) {}
 }

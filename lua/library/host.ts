@@ -1,10 +1,10 @@
-// What the Lua side of the library asks of this program, by name: texts, paths, the budget.
+// The functions of this program that the Lua side of the library calls by name: texts, paths, the budget.
 
 import type { Cell, HostFunction } from "../vm/cell.ts";
 import { absolute, modify, normalize, type PathBase, simplify } from "./paths.ts";
 import { find, formatWith, gmatchStep, gsub, match } from "./strings.ts";
 
-/** What the cell may see of the world besides included files. */
+/** What the cell may access besides included files. */
 export interface CellWorld extends PathBase {
   /** Whether a file can be read (`vim.fn.filereadable`). */
   isReadable(path: string): boolean;
@@ -12,12 +12,12 @@ export interface CellWorld extends PathBase {
 
 type HostFunctions = Readonly<Record<string, HostFunction>>;
 
-/** Functions of Lua's `string`; `rawFormat` is where its own `format` is kept. */
+/** Functions of Lua's `string`; `rawFormat` is the reference to Lua's own `format`. */
 export function textFunctions(rawFormat: number): HostFunctions {
   return { format: formatWith(rawFormat), find, match, gmatch_step: gmatchStep, gsub };
 }
 
-/** What guards a cell: its budget, errors that may not be caught, and the functions that texts have. */
+/** Functions that protect a cell: its budget, errors that must not be caught, and the methods of strings. */
 export const guardFunctions: HostFunctions = {
   exceeded: (cell) => {
     cell.pushBoolean(cell.isOver());
@@ -32,7 +32,7 @@ export const guardFunctions: HostFunctions = {
     return 0;
   },
   string_methods: (cell) => {
-    // Every text has one metatable; through it only the listed functions may be reached.
+    // All strings share one metatable; only the listed functions may be reached through it.
     cell.pushText("");
     cell.pushMetatable(-1);
     cell.pushCopy(1);

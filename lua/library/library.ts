@@ -1,4 +1,4 @@
-// The names that a document's Lua code finds, and the strictness with which it reads them.
+// The global names of a document's Lua code, and strict checks when they are read.
 
 import { folderOfDocument } from "../../base/paths.ts";
 import type { Cell, HostFunction } from "../vm/cell.ts";
@@ -8,9 +8,9 @@ import { UndefinedName } from "./fault.ts";
 import { type CellWorld, guardFunctions, pathFunctions, textFunctions } from "./host.ts";
 import { PRELUDE } from "./prelude.ts";
 
-/** One environment of a chunk. */
+/** Parameters of one environment for chunks. */
 export interface EnvironmentSpec {
-  /** Absolute path of the file the chunk stands in; null when it is unsaved. */
+  /** Absolute path of the chunk's file; null if unsaved. */
   readonly filename: string | null;
   readonly print: HostFunction;
   readonly include: HostFunction;
@@ -18,32 +18,32 @@ export interface EnvironmentSpec {
   readonly pushFlemma?: (cell: Cell) => void;
 }
 
-/** An environment on the Lua side, with the names that came with it. */
+/** An environment on the Lua side, with its initial names. */
 export interface LuaEnvironment {
-  /** Where the table is kept. */
+  /** Reference to its table. */
   readonly reference: number;
   readonly builtins: ReadonlySet<string>;
 }
 
-/** Values of which the library has only one: keys of include options. */
+/** Values that exist once per library: keys of include options. */
 export interface Symbols {
   readonly binary: number;
   readonly mime: number;
 }
 
-/** Reads a table that stands for settings: pushes its plain value and answers true, or raises, or answers false. */
+/** Reads a table that represents settings: pushes its plain value and returns true, or raises, or returns false. */
 export type SettingsValue = (cell: Cell, index: number) => boolean;
 
-/** The library of one cell: built once, from which environments are made. */
+/** The library of one cell: built once, creates environments. */
 export class Library {
   readonly #cell: Cell;
   readonly #builtins: number;
   readonly #copy: number;
   readonly symbols: Symbols;
-  /** Set by whoever hands out settings; until then no table stands for any. */
+  /** Set by the code that provides settings; by default no table represents settings. */
   settingsValue: SettingsValue = () => false;
 
-  /** Has to be called inside `cell.enter`. */
+  /** Must be called inside `cell.enter`. */
   constructor(cell: Cell, world: CellWorld) {
     this.#cell = cell;
     const top = cell.top();
@@ -59,7 +59,7 @@ export class Library {
     cell.setTop(top);
   }
 
-  /** Makes an environment with nothing but the built-in names. Inside `cell.enter`. */
+  /** Creates an environment with only the built-in names. Call it inside `cell.enter`. */
   environment(spec: EnvironmentSpec): LuaEnvironment {
     const cell = this.#cell;
     const top = cell.top();
@@ -97,14 +97,14 @@ export class Library {
     this.#cell.callFunction(1, 1);
   }
 
-  /** Takes the function on top of the stack and lets it find its global names in the environment. */
+  /** Sets the environment in which the function on top of the stack finds its global names. */
   bind(environment: LuaEnvironment): void {
     this.#cell.pushKept(environment.reference);
     this.#cell.setEnvironment(-2);
   }
 
   /**
-   * Pushes a table with deep copies of what a chunk defined: every global that did not come with the environment and
+   * Pushes a table with deep copies of what a chunk defined: every global that was not in the environment initially and
    * is not nil.
    */
   pushDefined(environment: LuaEnvironment): void {
@@ -126,7 +126,7 @@ export class Library {
     cell.setTop(out);
   }
 
-  /** Defines each member of the table on top as a global, except built-in names; takes the table off. */
+  /** Defines each member of the table on top as a global, except built-in names; pops the table. */
   define(environment: LuaEnvironment): void {
     const cell = this.#cell;
     const source = cell.top();
@@ -144,7 +144,7 @@ export class Library {
     cell.setTop(source - 1);
   }
 
-  /** Reading a name that nobody defined raises; a name counts as defined once it was assigned, even to nil. */
+  /** Makes reading an undefined name raise an error; a name is defined once it was assigned, even to nil. */
   #makeStrict(table: number, defined: Set<string>): void {
     const cell = this.#cell;
     cell.pushTable();
@@ -192,7 +192,7 @@ export class Library {
   }
 }
 
-/** Opens the four of Lua's libraries that are used and pushes the table of globals that holds them. */
+/** Opens the four Lua libraries in use and pushes the table of globals that contains them. */
 function pushLibraries(cell: Cell): void {
   const { luaopen_base, luaopen_string, luaopen_table, luaopen_math } = cell.lua;
   cell.pushExport(luaopen_base);
@@ -206,13 +206,13 @@ function pushLibraries(cell: Cell): void {
   }
 }
 
-/** Keeps a member of the table on top. */
+/** Stores a member of the table on top; returns its reference. */
 function keepMember(cell: Cell, name: string): number {
   cell.pushMember(-1, name);
   return cell.keep();
 }
 
-/** The names of a table's text keys; the table may be changed only afterwards. */
+/** Calls `see` with the string keys of a table; the table may be changed only afterwards. */
 function eachMember(cell: Cell, table: number, see: (name: string) => void): void {
   cell.pushNil();
   while (cell.next(table)) {

@@ -1,6 +1,6 @@
-// The names that every Lua environment of a document has from the start, known without starting an engine.
+// The built-in names of every Lua environment of a document, known without starting an engine.
 
-/** No variable of a document may take the place of one of these. */
+/** Variables of a document must not have these names. */
 export const BUILTIN_NAMES: ReadonlySet<string> = new Set([
   "string",
   "table",

@@ -1,6 +1,6 @@
-// The path functions of `vim.fn` and `vim.fs` that documents may use. Text in, text out; nothing is looked up.
+// The path functions of `vim.fn` and `vim.fs` for documents. They work on text only, without file system access.
 
-/** What the path functions need to know of the world. */
+/** The folders that path functions depend on. */
 export interface PathBase {
   /** Absolute working directory. */
   readonly cwd: string;
@@ -8,7 +8,7 @@ export interface PathBase {
   readonly home: string;
 }
 
-/** Removes `.` and doubled slashes, and each `..` with the folder before it; the path stays relative if it was. */
+/** Removes `.` and doubled slashes, and each `..` with the folder before it; a relative path stays relative. */
 export function simplify(path: string): string {
   const absolute = path.startsWith("/");
   const steps: string[] = [];
@@ -29,13 +29,13 @@ export function absolute(path: string, base: PathBase): string {
   return simplify(expanded.startsWith("/") ? expanded : `${base.cwd}/${expanded}`);
 }
 
-/** Forward slashes, `~` expanded, simplified, no slash at the end. */
+/** Forward slashes, `~` expanded, simplified, no final slash. */
 export function normalize(path: string, base: PathBase): string {
   const expanded = expandHome(path, base);
   return expanded === "" ? "" : simplify(expanded).replace(/^\.\//, "");
 }
 
-/** `fnamemodify`: applies `:p :h :t :r :e :~ :.` from left to right; null when another modifier stands there. */
+/** `fnamemodify`: applies `:p :h :t :r :e :~ :.` from left to right; null for any other modifier. */
 export function modify(path: string, modifiers: string, base: PathBase): string | null {
   let result = path;
   let rest = modifiers;

@@ -1,5 +1,5 @@
-// Lua's patterns, matched here instead of by Lua's own C code, which nothing can stop once it backtracks: every step
-// is counted against the budget of the cell. The rules are those of Lua 5.1 with `%f` and `%g`.
+// Matches Lua patterns under the cell's budget: every step is counted. Lua's own C code cannot be stopped once it
+// backtracks. The rules are those of Lua 5.1 with `%f` and `%g`.
 
 const MOST_CAPTURES = 32;
 const MOST_DEPTH = 200;
@@ -24,10 +24,10 @@ export type Capture = { readonly from: number; readonly to: number } | { readonl
 const UNCLOSED = -1;
 const POSITION = -2;
 
-/** Something wrong with a pattern; the caller raises it in Lua. */
+/** A malformed pattern; the caller raises it in Lua. */
 export class PatternFault extends Error {}
 
-/** One pattern on one subject; both are ranges of the same bytes. */
+/** Matches one pattern against one subject; both are ranges of the same bytes. */
 export class Matcher {
   readonly #bytes: Uint8Array;
   readonly #from: number;
@@ -40,7 +40,7 @@ export class Matcher {
   #depth = 0;
   #steps = 0;
 
-  /** `report` is told of steps taken and may throw to end the match. */
+  /** `report` gets the steps taken and may throw to end the match. */
   constructor(
     bytes: Uint8Array,
     subject: { readonly from: number; readonly to: number },
@@ -55,7 +55,7 @@ export class Matcher {
     this.#report = report;
   }
 
-  /** Tries to match right at `at`; answers the end of the match or -1. */
+  /** Tries to match exactly at `at`; returns the end of the match or -1. */
   matchAt(at: number): number {
     this.#starts = [];
     this.#lengths = [];
@@ -63,7 +63,7 @@ export class Matcher {
     return this.#match(at, this.#patternFrom);
   }
 
-  /** The captures of the last match; when `whole` is given and there are none, the match itself. */
+  /** The captures of the last match; if there are none and `whole` is given, the match itself. */
   captures(whole?: { readonly from: number; readonly to: number }): Capture[] {
     if (this.#starts.length === 0 && whole !== undefined) return [whole];
     return this.#starts.map((_, index) => this.capture(index));
@@ -77,7 +77,7 @@ export class Matcher {
     return length === POSITION ? { position: start - this.#from + 1 } : { from: start, to: start + length };
   }
 
-  /** Hands over the steps that were not reported yet. */
+  /** Reports the remaining steps. */
   settle(): void {
     const steps = this.#steps;
     this.#steps = 0;
@@ -99,7 +99,7 @@ export class Matcher {
     return end;
   }
 
-  /** Goes through the pattern in a loop where nothing has to be tried twice. */
+  /** Loops over the pattern, and recurses only where backtracking may be needed. */
   #matchItems(at: number, pattern: number): number {
     for (;;) {
       this.#step();
@@ -169,7 +169,7 @@ export class Matcher {
     if (byte !== BRACKET) return pattern + 1;
     let at = pattern + 1;
     if (at < this.#patternTo && this.#byte(at) === CARET) at++;
-    // A closing bracket right at the beginning is a member.
+    // A closing bracket right after the opening one is a member.
     do {
       if (at >= this.#patternTo) throw new PatternFault("malformed pattern (missing ']')");
       at += this.#byte(at) === PERCENT ? 2 : 1;
@@ -280,7 +280,10 @@ export class Matcher {
   }
 }
 
-/** Whether a byte is of the class that a letter names; an upper-case letter means the rest, others themselves. */
+/**
+ * Whether a byte is in the class of a letter; an upper-case letter negates the class, other characters match
+ * themselves.
+ */
 function inClass(byte: number, letter: number): boolean {
   const lower = letter | 0x20;
   const test = CLASSES[lower];
@@ -308,10 +311,10 @@ const CLASSES: Readonly<Record<number, (byte: number) => boolean>> = {
   0x7a: (byte) => byte === 0,
 };
 
-/** True when a pattern holds no character with a meaning of its own. */
+/** Whether a pattern has no special characters. */
 export function isPlain(pattern: Uint8Array): boolean {
   return !pattern.some((byte) => SPECIALS.includes(byte));
 }
 
-/** A closing bracket means something only behind an opening one. */
+/** Without the closing bracket, which is special only after an opening one. */
 const SPECIALS = [CARET, DOLLAR, STAR, PLUS, QUESTION, DOT, OPEN, BRACKET, PERCENT, MINUS];

@@ -1,8 +1,8 @@
-// The part of the document's Lua environment that is written in Lua itself.
+// The part of the document's Lua environment that is written in Lua.
 //
-// Loops stand here in Lua wherever Lua's own C function would run long unwatched: instructions are counted, C is not.
+// Loops are in Lua wherever Lua's own C function would run long unchecked: Lua instructions are counted, C code is not.
 
-/** The chunk gets Lua's own libraries and our functions; it answers functions that the cell keeps. */
+/** The chunk gets Lua's own libraries and our functions; it returns functions that the cell stores. */
 export const PRELUDE = String.raw`
 local own, host = ...
 local string, table, math = own.string, own.table, own.math

@@ -1,5 +1,5 @@
-// The string functions that would let Lua's C code run without end or answer differently than documents expect:
-// searching by patterns, and formatting.
+// String functions that replace Lua's own, whose C code could run without end or behave differently than documents
+// expect: pattern matching and formatting.
 
 import type { Cell, HostFunction } from "../vm/cell.ts";
 import { TYPE, typeName } from "../vm/stack.ts";
@@ -49,8 +49,8 @@ function search(cell: Cell, name: "find" | "match"): number {
 }
 
 /**
- * One step of `gmatch`: text, pattern, and the offset at which to go on; answers the next offset and the captures,
- * or nothing but nil for them at the end.
+ * One step of `gmatch`: takes text, pattern, and the offset at which to continue; returns the next offset and the
+ * captures, or nil in place of captures at the end.
  */
 export const gmatchStep: HostFunction = (cell) => {
   const subject = textArgument(cell, 1, "gmatch");
@@ -86,7 +86,7 @@ export const gsub: HostFunction = (cell) => {
   return guarded(cell, () => {
     let count = 0;
     let at = subject.from;
-    // A callback may let the memory grow, which gives it a new address for us, though not for Lua.
+    // A callback may let the memory grow, which replaces our view of it; Lua's addresses stay valid.
     let matcher = matcherOf(cell, subject, body);
     while (count < most) {
       const end = matcher.matchAt(at);
@@ -133,7 +133,7 @@ function addReplacement(cell: Cell, out: ByteBuilder, matcher: Matcher, whole: S
   cell.pop(1);
 }
 
-/** A replacement text with `%0` to `%9`; `%` before anything else is that other character. */
+/** Adds a replacement text with `%0` to `%9`; `%` before any other character gives that character. */
 function addTemplate(cell: Cell, out: ByteBuilder, matcher: Matcher, whole: Span): void {
   const { from, to } = cell.span(3)!;
   for (let at = from; at < to; at++) {
@@ -157,8 +157,8 @@ function addTemplate(cell: Cell, out: ByteBuilder, matcher: Matcher, whole: Span
 }
 
 /**
- * `string.format` in front of Lua's own: whole-number conversions cut fractions off, `%u` is known, and `%q` takes
- * numbers. `raw` is where Lua's function is kept.
+ * Wraps `string.format` of Lua: integer conversions truncate fractions, `%u` is supported, and `%q` accepts numbers.
+ * `raw` is the reference to Lua's function.
  */
 export function formatWith(raw: number): HostFunction {
   return (cell) => {
@@ -215,7 +215,7 @@ function nameOf(type: number): string {
   return type === TYPE.none ? "no value" : typeName(type);
 }
 
-/** Where a search starts: a position from either end, never outside the subject. */
+/** Start of a search: a position from either end, limited to the subject. */
 function startOf(cell: Cell, subject: Span, index: number): number {
   if (cell.type(index) <= TYPE.nil) return subject.from;
   const init = Math.trunc(cell.number(index));
@@ -232,7 +232,7 @@ function matcherOf(cell: Cell, subject: Span, pattern: Span): Matcher {
   return new Matcher(cell.bytes(), subject, pattern, (steps) => cell.spend(steps));
 }
 
-/** Turns a fault of the pattern into an error of Lua; everything else flies on. */
+/** Converts a pattern fault to a Lua error; rethrows everything else. */
 function guarded(cell: Cell, work: () => number): number {
   try {
     return work();
@@ -258,7 +258,7 @@ function pushCapture(cell: Cell, capture: Capture): void {
   else cell.pushSlice(capture.from, capture.to);
 }
 
-/** Offset of a plain text in the subject at or behind `start`, or -1. */
+/** Offset of a plain text in the subject at or after `start`, or -1. */
 function indexOf(cell: Cell, subject: Span, needle: Span, start: number): number {
   const length = needle.to - needle.from;
   if (length === 0) return start;
@@ -284,7 +284,7 @@ function indexOf(cell: Cell, subject: Span, needle: Span, start: number): number
   return -1;
 }
 
-/** Collects a text outside Lua's memory, never longer than a string may be. */
+/** Builds a text outside Lua's memory, within the limit for strings. */
 class ByteBuilder {
   readonly #cell: Cell;
   #buffered = new Uint8Array(256);
