@@ -1,19 +1,19 @@
-// How much a document's Lua may use, and the count of what it has used.
+// Limits of a document's Lua, and how much of them is used.
 
 import { processorTime } from "./processor_time.ts";
 
 export interface Limits {
-  /** Instructions of the interpreter, and equal steps of the functions that are not Lua. */
+  /** Instructions of the interpreter, and equivalent steps of functions outside Lua. */
   readonly steps: number;
-  /** On a processor, so that what else the machine does costs a document nothing; on the clock where that cannot be told. */
+  /** Processor time, so that the load of the machine does not count; elapsed time where that is not available. */
   readonly seconds: number;
-  /** Bytes that Lua holds at once. */
+  /** Bytes that Lua uses at the same time. */
   readonly memory: number;
-  /** Bytes of one string, and of all text that templates put out. */
+  /** Bytes of one string, and of the whole output of templates. */
   readonly string: number;
-  /** Calls inside calls. */
+  /** Nested calls. */
   readonly depth: number;
-  /** Includes inside includes. */
+  /** Nested includes. */
   readonly includes: number;
 }
 
@@ -28,26 +28,26 @@ export const DEFAULT_LIMITS: Limits = {
   includes: 32,
 };
 
-/** A limit of the cell, by name. */
+/** The exceeded limit of a cell, by name; `broken` if the interpreter failed. */
 export type Excess = "steps" | "seconds" | "memory" | "string" | "depth" | "includes" | "broken";
 
 /**
- * The running account of one evaluation. Once a limit was exceeded the account stays closed until the next `open`,
- * which is why no `pcall` of the document can go on after it.
+ * The budget of one evaluation. Once a limit is exceeded the budget stays closed until the next `open`, so no `pcall`
+ * of the document can continue after it.
  */
 export class Budget {
   readonly limits: Limits;
-  /** Bytes that Lua holds; outlives evaluations, as what they made does. */
+  /** Bytes that Lua uses; kept between evaluations, because what they created stays. */
   memory = 0;
   #left: number;
-  /** Milliseconds that are left while nothing runs. */
+  /** Milliseconds left, as of the last measurement. */
   #time = 0;
   readonly #processorTime: () => number | null;
-  /** The last look at the running work: the clock of `performance.now`, and the account of the processor. */
+  /** The last measurement of the running work: `performance.now`, and processor time. */
   #measured: { readonly at: number; readonly spent: number | null } = { at: 0, spent: null };
   #exceeded: Excess | null = null;
 
-  /** `clock` tells the milliseconds that this thread has had a processor, null when that cannot be told. */
+  /** `clock` returns the milliseconds of processor time of this thread, null if unknown. */
   constructor(limits: Limits, clock: () => number | null = processorTime) {
     this.limits = limits;
     this.#processorTime = clock;
@@ -59,29 +59,29 @@ export class Budget {
     return this.#exceeded;
   }
 
-  /** True when the interpreter can no longer be used at all. */
+  /** Whether the interpreter is unusable. */
   get broken(): boolean {
     return this.#exceeded === "broken";
   }
 
-  /** Begins an evaluation with the full allowance. */
+  /** Starts an evaluation with the full budget. */
   open(): void {
     this.#left = this.limits.steps;
     this.#time = this.limits.seconds * 1000;
     if (!this.broken) this.#exceeded = null;
   }
 
-  /** Lets the clock run: work of the evaluation begins. */
+  /** Starts the clock: work of the evaluation begins. */
   resume(): void {
     this.#measured = { at: performance.now(), spent: this.#processorTime() };
   }
 
-  /** Stops the clock until the next `resume`: what happens outside Lua is not charged. */
+  /** Stops the clock until the next `resume`: time outside Lua is not charged. */
   pause(): void {
     this.#charge(performance.now());
   }
 
-  /** Takes off what the work had of a processor since the last look. */
+  /** Charges the processor time since the last measurement. */
   #charge(at: number): void {
     const { at: before, spent: spentBefore } = this.#measured;
     const spent = spentBefore === null ? null : this.#processorTime();
@@ -89,7 +89,10 @@ export class Budget {
     this.#measured = { at, spent };
   }
 
-  /** Reading the account costs more than most steps, and no time is over before the clock says so. */
+  /**
+   * Reads processor time only when enough time has elapsed: reading it costs more than most steps, and it cannot exceed
+   * elapsed time.
+   */
   #isLate(): boolean {
     const now = performance.now();
     if (now - this.#measured.at <= this.#time) return false;
@@ -101,7 +104,7 @@ export class Budget {
     this.#exceeded ??= reason;
   }
 
-  /** Takes steps off the account and looks at the running clock; false when the evaluation has to end. */
+  /** Charges steps and checks the clock; false if the evaluation must end. */
   spend(steps: number): boolean {
     if (this.#exceeded !== null) return false;
     this.#left -= steps;
@@ -110,7 +113,7 @@ export class Budget {
     return this.#exceeded === null;
   }
 
-  /** One sentence about the limit that was exceeded. */
+  /** The exceeded limit, as the end of a sentence. */
   sentence(): string {
     const { limits } = this;
     switch (this.#exceeded) {

@@ -1,41 +1,45 @@
-// One Lua state under budget: protected work, compiling, errors with their places, and what the machine calls back.
+// One Lua state under a budget: protected calls, compilation, errors with positions, and the callbacks of the machine.
 
 import { Budget, DEFAULT_LIMITS, type Excess, type Limits } from "./budget.ts";
 import { toDialect } from "./dialect.ts";
 import { type Interpreter, type Machine, startMachine } from "./machine.ts";
 import { Stack, TYPE, typeName } from "./stack.ts";
 
-/** A function of ours that Lua code can call: arguments on the stack from 1, answers how many results it pushed. */
+/**
+ * One of our functions that Lua code can call: arguments are on the stack from 1; returns how many results it pushed.
+ */
 export type HostFunction = (cell: Cell) => number;
 
-/** A place in a chunk: the chunk's name and a line of it, 1-based. */
+/** A position in a chunk: the chunk's name and a line, 1-based. */
 export interface Frame {
   readonly chunk: string;
   readonly line: number;
 }
 
-/** Why a protected piece of work ended early. */
+/** Why protected work ended early. */
 export interface Raised {
-  /** The text of the error value, without the place it begins with. */
+  /** The text of the error value, without its leading position. */
   readonly message: string;
-  /** What was attached by `raise`, when this very error came from there. */
+  /** The detail attached by `raise`, if this very error came from there. */
   readonly detail: unknown;
-  /** Where it was raised and who had called, innermost first; only chunks of documents. */
+  /** Where it was raised and the callers, innermost first; only chunks of documents. */
   readonly frames: readonly Frame[];
-  /** True when a limit ended it. */
+  /** Whether a limit ended it. */
   readonly limit: boolean;
 }
 
-/** A chunk that does not compile. */
+/** A syntax error of a chunk. */
 export interface SyntaxFault {
   readonly message: string;
   readonly line: number | null;
 }
 
-/** Chunks whose name begins so are ours and never shown. */
+/** Chunks whose name begins like this are ours and never shown. */
 const OWN_CHUNK = "cell";
 
-/** Where Lua says an error is: the name of a chunk, which is a word and perhaps a number, and a line. */
+/**
+ * The position at the beginning of a Lua error: the chunk's name, which is a word and possibly a number, and a line.
+ */
 const PLACE = /^(?:cell|frontmatter|message|include)(?: \d+)?:(\d+): /;
 
 const RUNTIME_ERROR = 2;
@@ -44,27 +48,27 @@ const HOOK_CALL = 1 << 0;
 const HOOK_COUNT = 1 << 3;
 const HOOK_EVENT_COUNT = 3;
 const STEPS_PER_HOOK = 100;
-/** Where in Lua's record about an active function the event, source and line stand. */
+/** Offsets of event, source and line in Lua's debug record of an active function. */
 const RECORD = { event: 0, source: 16, line: 24 };
-/** What Lua passes as old size when it makes a new string object; the header that comes with its bytes. */
+/** The old size that Lua passes for a new string object, and the size of the header before its bytes. */
 const NEW_STRING = 4;
 const STRING_HEADER = 24;
-/** Own calls and callbacks that stand below the first function of a document. */
+/** Our own calls and callbacks below the first function of a document. */
 const DEPTH_BELOW = 3;
 const MOST_FRAMES = 64;
 const MOST_CODE = 256 * 1024;
-/** What compiling costs beside its length. */
+/** Cost of compiling in addition to its length. */
 const STEPS_PER_LOAD = 200;
-/** Memory of the machine for each byte Lua may hold: what grows stands there twice for a moment. */
+/** Memory of the machine per byte that Lua may use: growing values briefly exist twice. */
 const GROWTH = 2;
-/** Memory that the machine has at any rate. */
+/** Minimum memory of the machine. */
 const LEAST_MACHINE = 32 * 1024 * 1024;
-/** Values that work entered from outside may have on the stack without asking; functions called by Lua have 20. */
+/** Stack slots for work entered from outside without reserving; functions called by Lua have 20. */
 const ROOM = 60;
 
 const encoder = new TextEncoder();
 
-/** A Lua state. Everything that may raise happens inside `enter`. */
+/** A Lua state. Everything that may raise runs inside `enter`. */
 export class Cell extends Stack {
   readonly budget: Budget;
   readonly #machine: Machine;
@@ -82,7 +86,7 @@ export class Cell extends Stack {
     this.#infoWanted = this.plant("Sl");
   }
 
-  /** Starts a machine and a state in it, with nothing but an empty registry. */
+  /** Starts a machine and a state in it, with an empty registry. */
   static async start(interpreter: Interpreter, limits: Limits = DEFAULT_LIMITS): Promise<Cell> {
     const budget = new Budget(limits);
     let cell: Cell | null = null;
@@ -111,8 +115,8 @@ export class Cell extends Stack {
   }
 
   /**
-   * Runs work like `enter` as an evaluation of its own with the full allowance; inside another evaluation it shares
-   * that one's.
+   * Runs work like `enter` as a separate evaluation with the full budget; inside another evaluation it shares that
+   * one's budget.
    */
   evaluate(work: HostFunction): Raised | null {
     if (this.#work === null) this.budget.open();
@@ -120,8 +124,8 @@ export class Cell extends Stack {
   }
 
   /**
-   * Runs work that may raise errors of Lua, on what is left of the allowance; null when it ended well. The stack is as
-   * before afterwards. Entering again from within is allowed and protects the inner work on its own.
+   * Runs work that may raise Lua errors, within the remaining budget; null if it succeeded. Restores the stack
+   * afterwards. Nested calls are allowed and protect the inner work separately.
    */
   enter(work: HostFunction): Raised | null {
     if (this.budget.broken) return this.#raised();
@@ -137,16 +141,16 @@ export class Cell extends Stack {
       const status = lua.lua_pcallk(state, 0, 0, top + 1, 0, 0);
       if (status === 0) return null;
       if (status !== RUNTIME_ERROR) {
-        // Lua does not ask for an explanation where it could not give one room.
+        // Lua does not call the explain handler if it has no memory or stack for it.
         this.#frames = [];
         this.#errorText = status === OUT_OF_MEMORY ? "not enough memory" : "an error while handling an error";
       }
       return this.#raised();
     } catch (thrown) {
-      // A trap of the machine or an overflow of the stack leaves the state unusable; all else is a fault of ours.
+      // A trap or a stack overflow of the machine leaves the state unusable; everything else is a bug of ours.
       if (!isTrap(thrown)) throw thrown;
       this.budget.close("broken");
-      // Nobody in between may touch the state any more, so the trap flies on to the outermost work.
+      // Nothing in between may use the state any more, so the trap propagates to the outermost work.
       if (outer !== null) throw thrown;
       return this.#raised();
     } finally {
@@ -166,10 +170,9 @@ export class Cell extends Stack {
   }
 
   /**
-   * Compiles a chunk of a document and pushes its function, or answers what is wrong with it. Compiling is not
-   * interrupted, and long chains of branches cost the square of their length, so the size is limited instead.
-   *
-   * @param written characters of it that the document wrote, where the rest is ours @default all
+   * Compiles a chunk of a document and pushes its function, or returns what is wrong with it. Compilation cannot be
+   * interrupted, and long chains of branches take quadratic time, so the size is limited instead.
+   * @param written number of its characters that come from the document; the rest is ours. @default all
    */
   load(code: string, name: string, written = code.length): SyntaxFault | null {
     if (written > MOST_CODE) return { message: `it is longer than ${MOST_CODE / 1024} KiB`, line: null };
@@ -203,8 +206,8 @@ export class Cell extends Stack {
   // ---- errors ----------------------------------------------------------------------------------------------------
 
   /**
-   * Raises an error in the calling Lua code. The message begins with the place of the caller as Lua's own do; `detail`
-   * is handed to whoever protects, unless the document catches the error.
+   * Raises an error in the calling Lua code. The message begins with the caller's position, like Lua's own; `detail` is
+   * passed to the protecting code, unless the document catches the error.
    */
   override raise(message: string, detail?: unknown): never {
     this.lua.luaL_where(this.state, 1);
@@ -215,19 +218,17 @@ export class Cell extends Stack {
     return this.raiseTop();
   }
 
-  /** Raises the value on top of the stack. */
   raiseTop(): never {
     this.lua.lua_error(this.state);
     throw new Error("lua_error came back");
   }
 
-  /** True when a limit was reached, so that no error may be caught any more. */
+  /** Whether a limit was reached, so that no error may be caught any more. */
   isOver(): boolean {
     this.#settleRefusal();
     return this.budget.exceeded !== null;
   }
 
-  /** Ends the evaluation because of a limit. */
   exceed(limit: Exclude<Excess, "broken">): never {
     this.budget.close(limit);
     this.pushNil();
@@ -242,7 +243,7 @@ export class Cell extends Stack {
     return this.exceed(reason);
   }
 
-  /** Takes steps for work that is done outside Lua; raises when a limit is reached. */
+  /** Charges steps for work outside Lua; raises if a limit is reached. */
   spend(steps: number): void {
     if (this.budget.spend(steps)) return;
     this.pushNil();
@@ -290,8 +291,8 @@ export class Cell extends Stack {
   }
 
   /**
-   * Lua mostly collects garbage after a refusal and asks for the same once more, so the first one is not final. Where
-   * it does not ask again, whatever it does next makes it so.
+   * After a refusal Lua mostly collects garbage and asks again for the same size, so the first refusal is not final. If
+   * Lua does anything else next, it becomes final.
    */
   #refuse(size: number, limit: "string" | "memory"): number {
     if (this.#refused?.size === size) this.#settleRefusal();
@@ -304,7 +305,7 @@ export class Cell extends Stack {
     this.#refused = null;
   }
 
-  /** Runs on top of the raising function: the one moment at which the whole chain of calls can be read. */
+  /** Runs on top of the raising function, the only moment when the whole call chain can be read. */
   #explain(): number {
     const { lua } = this;
     const state = this.state;
@@ -321,7 +322,7 @@ export class Cell extends Stack {
     return 1;
   }
 
-  /** `error({error = "text"})` shows that text; other values show as `tostring` has them. */
+  /** `error({error = "text"})` gives that text. Strings and numbers give their text, other values their type. */
   #describeError(): string {
     if (this.type(1) === TYPE.table && !this.hasMetatable(1)) {
       const found = this.pushMember(1, "error") === TYPE.string ? this.text(-1) : null;
@@ -339,7 +340,7 @@ function isTrap(thrown: unknown): boolean {
     (thrown instanceof RangeError && thrown.message.includes("call stack"));
 }
 
-/** A message of Lua without the place it begins with; a place of ours is worth nothing to a reader. */
+/** A Lua error message without its leading position. */
 function withoutPlace(message: string): string {
   return message.replace(PLACE, "");
 }

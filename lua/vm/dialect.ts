@@ -1,9 +1,9 @@
-// From the Lua that documents are written in (5.1 with LuaJIT's additions) to the Lua that the interpreter runs.
+// Translates the Lua of documents (5.1 with LuaJIT's additions) to the Lua of the interpreter.
 //
-// Line numbers stay. Whole numbers are spelt as floats, so that all arithmetic is done with doubles as documents
-// expect; operators and attributes that came later are refused; `_ENV`, an ordinary name then, loses its power.
+// Line numbers stay the same. Integers become floats, so that all arithmetic uses doubles as documents expect; newer
+// operators and attributes are rejected; `_ENV`, an ordinary name in 5.1, is renamed.
 
-/** Why a chunk is no Lua of documents. */
+/** Why a chunk is not valid Lua for documents. */
 export interface DialectFault {
   readonly message: string;
   /** Line of the chunk, 1-based. */
@@ -26,10 +26,10 @@ const TOKEN = new RegExp(
 
 const LATER_OPERATORS = new Set(["//", "&", "|", "~", "<<", ">>"]);
 
-/** The chunk as the interpreter needs it, or the first thing in it that is not of this dialect. */
+/** The chunk for the interpreter, or the first token that this dialect does not have. */
 export function toDialect(code: string): string | DialectFault {
   let out = "";
-  /** After `local`: the names so far could still carry an attribute. */
+  /** After `local`: the names so far could have an attribute. */
   let inLocal = false;
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < code.length) {

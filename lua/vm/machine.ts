@@ -1,9 +1,9 @@
-// The Lua interpreter as a WASM machine with the least host there can be: no files, no processes, no environment.
+// The Lua interpreter as a WASM machine with a minimal host: no files, no processes, no environment.
 //
-// The module is the one that the wasmoon package ships; its own JavaScript side is left out, because it brings a file
-// system along, costs most of the start-up, and cannot stop a hostile chunk (docs/architecture.md has the figures).
+// The module is the one in the wasmoon package, without that package's JavaScript: that includes a file system, takes
+// most of the start-up time, and cannot stop a hostile chunk (docs/architecture.md has the figures).
 
-/** The part of Lua's C interface that is used here. Numbers are addresses, indices or plain numbers. */
+/** The part of Lua's C interface used here. Numbers are addresses, indices or plain numbers. */
 export interface LuaExports {
   readonly memory: WebAssembly.Memory;
   readonly __indirect_function_table: WebAssembly.Table;
@@ -70,21 +70,21 @@ export interface LuaExports {
   readonly luaopen_math: CallableFunction;
 }
 
-/** What the machine calls back. */
+/** Callbacks of the machine. */
 export interface MachineHost {
-  /** Lua's allocator without its first argument's meaning: the new address, or 0 to refuse. */
+  /** Lua's allocator; returns the new address, or 0 to refuse. `data` is not used. */
   allocate(data: number, pointer: number, oldSize: number, newSize: number): number;
-  /** Runs every so many instructions and at every call. */
+  /** Called at intervals of instructions and at every call. */
   hook(state: number, record: number): void;
-  /** A function of ours that Lua code called. */
+  /** Called for one of our functions that Lua code calls. */
   call(state: number): number;
-  /** The one function that is run from outside, under protection. */
+  /** The only function started from outside, in protected mode. */
   enter(state: number): number;
-  /** Sees an error where it was raised, before anything is unwound. */
+  /** Called where an error was raised, before the stack is unwound. */
   explain(state: number): number;
 }
 
-/** Addresses of the host's functions as Lua knows them. */
+/** Addresses of the host's functions in the function table. */
 export interface HostPointers {
   readonly allocate: number;
   readonly hook: number;
@@ -101,9 +101,8 @@ export interface Machine {
 }
 
 /**
- * Only functions that come out of WASM may stand in a function table. This module takes the five of the host in and
- * hands them out again, so that they do:
- *
+ * A function table only accepts functions exported by WASM. This module imports the host's five functions and exports
+ * them again:
  *   (type 0 (i32 i32 i32 i32) -> i32) (type 1 (i32 i32) -> ()) (type 2 (i32) -> i32)
  *   import h.a: 0, h.k: 1, h.c: 2, h.e: 2, h.m: 2; export the same
  */
@@ -125,22 +124,22 @@ const ADAPTER = new Uint8Array([
   1, 0x6d, 0, 4,
 ]);
 
-/** What the interpreter is made from: its module, and the address of what it takes the bytes above ASCII for. */
+/** The interpreter's module, and the address of its character classes for bytes above ASCII. */
 export interface Interpreter {
   readonly module: WebAssembly.Module;
   readonly aboveAscii: number;
 }
 
-/** The mark of a letter in Lua's table of characters. */
+/** The bit of a letter in Lua's table of character classes. */
 const LETTER = 1;
 
-/** What C's longjmp is thrown as; anything else that flies through is a fault and must fly on. */
+/** The value thrown for C's longjmp; anything else is an error and must be rethrown. */
 const LONG_JUMP = Infinity;
 const PAGE = 65536;
 
 /**
- * Instantiates the interpreter. No state of Lua exists yet. Its memory never grows past `mostMemory` bytes, whatever the
- * bookkeeping of the cell says.
+ * Instantiates the interpreter, without a Lua state. Its memory never grows past `mostMemory` bytes, independently of
+ * the cell's own accounting.
  */
 export async function startMachine(
   { module, aboveAscii }: Interpreter,
@@ -149,11 +148,11 @@ export async function startMachine(
 ): Promise<Machine> {
   let lua: LuaExports | null = null;
   const instance = await WebAssembly.instantiate(module, imports(() => lua!, mostMemory));
-  // Which names the module exports is fixed by the generated file, so this is a description, not a hope.
+  // The generated file determines the exported names, so the cast is safe.
   lua = instance.exports as unknown as LuaExports;
   lua.emscripten_stack_init();
   lua.__wasm_call_ctors();
-  // As in LuaJIT: a name may hold any letter of any language.
+  // As in LuaJIT: names may contain letters of any language.
   new Uint8Array(lua.memory.buffer).fill(LETTER, aboveAscii, aboveAscii + 128);
   const adapter = new WebAssembly.Instance(new WebAssembly.Module(ADAPTER), {
     h: { a: host.allocate, k: host.hook, c: host.call, e: host.enter, m: host.explain },
@@ -176,7 +175,7 @@ export async function startMachine(
 }
 
 function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imports {
-  // Lua's own libraries for files, processes and the clock are never opened, so none of these is reached.
+  // Lua's libraries for files, processes and the clock are never opened, so none of these is reached.
   const absent = () => {
     throw new Error("the cell has no such call of the system");
   };
@@ -206,7 +205,7 @@ function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imp
       memory.grow(Math.ceil((target - size) / PAGE));
       return 1;
     },
-    // Seeds the hashes of strings; a constant would let a document choose colliding keys.
+    // Seeds the hashes of strings; with a constant, a document could choose colliding keys.
     emscripten_date_now: () => Date.now(),
     _emscripten_get_now_is_monotonic: () => 1,
   };
@@ -222,7 +221,7 @@ function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imp
   }
   const wasi: WebAssembly.ModuleImports = {};
   for (const name of ["fd_write", "fd_read", "fd_close", "fd_seek"]) wasi[name] = absent;
-  // Asked for at start: an environment of no variables. The counts lie in fresh memory and are zero already.
+  // Called at start: an environment without variables. The counts are in fresh memory and already zero.
   wasi.environ_sizes_get = () => 0;
   wasi.environ_get = () => 0;
   return { env, wasi_snapshot_preview1: wasi };

@@ -1,32 +1,33 @@
-// The stack of values through which our functions and Lua talk: pushing, reading, tables, references.
+// The stack of values between our functions and Lua: pushing, reading, tables, references.
 
 import type { LuaExports, Machine } from "./machine.ts";
 
-/** A function of ours that Lua code can call: arguments on the stack from 1, answers how many results it pushed. */
+/**
+ * One of our functions that Lua code can call: arguments are on the stack from 1; returns how many results it pushed.
+ */
 export type HostFunction<S = unknown> = (cell: S) => number;
 
-/** Types of values as Lua numbers them. */
+/** Lua's numbers for types of values. */
 export const TYPE = { none: -1, nil: 0, boolean: 1, number: 3, string: 4, table: 5, function: 6 } as const;
 
-/** The word that Lua has for a type. */
+/** Lua's name of a type. */
 export function typeName(type: number): string {
   return Object.entries(TYPE).find(([, number]) => number === type)?.[0] ?? "userdata";
 }
 
-/** Where Lua keeps what only C code can reach. */
+/** Index of Lua's registry, which only C code can access. */
 const REGISTRY = -1_001_000;
-/** Room for the record that some of Lua's functions fill in. */
+/** Size of the debug record that some of Lua's functions fill in. */
 const RECORD_SIZE = 104;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Values of a Lua state. Nearly everything here may raise, so it has to be protected by `enter` of the cell. */
+/** Values of a Lua state. Nearly everything here may raise, so it must be protected by `enter` of the cell. */
 export abstract class Stack {
   readonly lua: LuaExports;
-  /** Address of the Lua state. */
   protected state = 0;
-  /** Address of a record for Lua's functions to fill in. */
+  /** Address of a record that Lua's functions fill in. */
   protected readonly record: number;
   readonly #callPointer: number;
   readonly #address: (exported: CallableFunction) => number;
@@ -41,13 +42,12 @@ export abstract class Stack {
     this.record = machine.lua.malloc(RECORD_SIZE);
   }
 
-  /** Raises an error in the calling Lua code. */
   abstract raise(message: string): never;
 
-  /** Ends the evaluation because there is no room for a text. */
+  /** Ends the evaluation because a text exceeds the string limit or the memory. */
   protected abstract refuseText(reason: "string" | "memory"): never;
 
-  /** Bytes that one text may have. */
+  /** Maximum bytes of one text. */
   protected abstract readonly mostText: number;
 
   top(): number {
@@ -62,7 +62,7 @@ export abstract class Stack {
     this.lua.lua_settop(this.state, -count - 1);
   }
 
-  /** Makes room for that many more values; raises when the stack is full. */
+  /** Makes room for `slots` more values; raises if the stack is full. */
   reserve(slots: number): void {
     if (this.lua.lua_checkstack(this.state, slots) === 0) this.raise("too many values at once");
   }
@@ -103,7 +103,7 @@ export abstract class Stack {
     }
   }
 
-  /** Pushes the bytes of memory `from..to` as a string; nothing may move them meanwhile. */
+  /** Pushes the bytes of memory `from..to` as a string; they must not move meanwhile. */
   pushSlice(from: number, to: number): void {
     this.lua.lua_pushlstring(this.state, from, to - from);
   }
@@ -116,7 +116,7 @@ export abstract class Stack {
     this.lua.lua_createtable(this.state, 0, 0);
   }
 
-  /** Pushes a function of ours. It lives as long as the cell. */
+  /** Pushes one of our functions. It lives as long as the cell. */
   pushFunction(run: HostFunction<this>): void {
     this.lua.lua_pushnumber(this.state, this.#functions.push(run) - 1);
     this.lua.lua_pushcclosure(this.state, this.#callPointer, 1);
@@ -141,7 +141,7 @@ export abstract class Stack {
     return span === null ? null : decoder.decode(this.bytes().subarray(span.from, span.to));
   }
 
-  /** Where the bytes of a string stand in memory. A number on the stack becomes a string by this. */
+  /** Range of a string's bytes in memory. Converts a number on the stack to a string. */
   span(index: number): { readonly from: number; readonly to: number } | null {
     const type = this.type(index);
     if (type !== TYPE.string && type !== TYPE.number) return null;
@@ -155,7 +155,7 @@ export abstract class Stack {
     this.lua.luaL_tolstring(this.state, index, 0);
   }
 
-  /** An identity of a table or function, the same while it lives. */
+  /** An identity of a table or function, constant while it lives. */
   identity(index: number): number {
     return this.lua.lua_topointer(this.state, index);
   }
@@ -164,12 +164,12 @@ export abstract class Stack {
     return this.lua.lua_rawequal(this.state, left, right) !== 0;
   }
 
-  /** Replaces the key on top by the member of the table, no metamethods. Answers the type. */
+  /** Replaces the key on top with the member of the table, without metamethods. Returns the type. */
   rawGet(table: number): number {
     return this.lua.lua_rawget(this.state, table);
   }
 
-  /** Pushes a member, no metamethods. Answers the type. */
+  /** Pushes a member, without metamethods. Returns the type. */
   pushMember(table: number, key: string): number {
     const at = this.absolute(table);
     this.pushText(key);
@@ -180,12 +180,12 @@ export abstract class Stack {
     return this.lua.lua_rawgeti(this.state, table, BigInt(position));
   }
 
-  /** Takes key and value off the stack into the table, no metamethods. */
+  /** Pops key and value into the table, without metamethods. */
   rawSet(table: number): void {
     this.lua.lua_rawset(this.state, table);
   }
 
-  /** Takes the value off the stack into a member. */
+  /** Pops the value into a member. */
   setMember(table: number, key: string): void {
     const at = this.absolute(table);
     this.pushText(key);
@@ -197,22 +197,22 @@ export abstract class Stack {
     this.lua.lua_rawseti(this.state, table, BigInt(position));
   }
 
-  /** Replaces the key on top by the next key and value; false at the end, with the key gone. */
+  /** Replaces the key on top with the next key and value; at the end pops the key and returns false. */
   next(table: number): boolean {
     return this.lua.lua_next(this.state, table) !== 0;
   }
 
-  /** Pushes the metatable of a value; pushes nothing and answers false when there is none. */
+  /** Pushes the metatable of a value; if there is none, pushes nothing and returns false. */
   pushMetatable(index: number): boolean {
     return this.lua.lua_getmetatable(this.state, index) !== 0;
   }
 
-  /** Takes the table off the stack and makes it the metatable of the value. */
+  /** Pops the table and sets it as the metatable of the value. */
   setMetatable(index: number): void {
     this.lua.lua_setmetatable(this.state, index);
   }
 
-  /** Takes the table off the stack and makes it the environment of the chunk's function. */
+  /** Pops the table and sets it as the environment of the chunk's function. */
   setEnvironment(index: number): void {
     this.lua.lua_setupvalue(this.state, index, 1);
   }
@@ -233,12 +233,12 @@ export abstract class Stack {
     this.pop(1);
   }
 
-  /** Calls the function below its arguments; errors fly to whoever protects. */
+  /** Calls the function below its arguments; errors propagate to the protecting code. */
   callFunction(args: number, results: number): void {
     this.lua.lua_callk(this.state, args, results, 0, 0);
   }
 
-  /** Keeps the top value reachable from outside and takes it off the stack. */
+  /** Pops the top value and stores it; returns its reference. */
   keep(): number {
     return this.lua.luaL_ref(this.state, REGISTRY);
   }
@@ -251,7 +251,7 @@ export abstract class Stack {
     this.lua.luaL_unref(this.state, REGISTRY, reference);
   }
 
-  /** The memory of the machine. Calls into Lua may let it grow, so ask again after each. */
+  /** The memory of the machine. Calls into Lua may let it grow, so request it again after each. */
   bytes(): Uint8Array {
     this.view();
     return this.#bytes;
@@ -266,7 +266,7 @@ export abstract class Stack {
     return this.#view;
   }
 
-  /** Runs the function of ours that Lua code called. */
+  /** Runs our function that Lua code called. */
   protected call(): number {
     const id = this.lua.lua_tonumberx(this.state, REGISTRY - 1, 0);
     return this.#functions[id]!(this);
@@ -278,7 +278,7 @@ export abstract class Stack {
     return decoder.decode(bytes.subarray(at, bytes.indexOf(0, at)));
   }
 
-  /** Writes a C string; 0 when there is no memory. */
+  /** Writes a C string and returns its address; 0 if there is no memory. */
   protected plant(text: string): number {
     const bytes = encoder.encode(`${text}\0`);
     const at = this.lua.malloc(bytes.length);

@@ -1,15 +1,16 @@
-// Values between Lua and us: texts, numbers, booleans, tables, and Lua functions that stay callable from outside.
+// Converts values between Lua and JavaScript: texts, numbers, booleans, tables, and Lua functions that stay callable
+// from outside.
 
 import type { Cell, HostFunction } from "./cell.ts";
 import { TYPE, typeName } from "./stack.ts";
 
-/** A Lua function as a function of ours. It throws `LuaFailure` when the Lua code raises or reaches a limit. */
+/** A Lua function as a JavaScript function. It throws `LuaFailure` if the Lua code raises or reaches a limit. */
 export type LuaFunction = (...args: readonly unknown[]) => unknown;
 
-/** What a call of a kept Lua function ended with. */
+/** The failure of a call of a stored Lua function. */
 export class LuaFailure extends Error {
   override readonly name = "LuaFailure";
-  /** The function used up what it may use; it did not merely raise. */
+  /** Whether a limit was reached, rather than an error raised. */
   readonly limit: boolean;
 
   constructor(message: string, limit: boolean) {
@@ -27,9 +28,9 @@ interface Kept {
 
 const keptFunctions = new WeakMap<CallableFunction, Kept>();
 
-/** What to do with values that have no plain form. Each may raise; the default of each is in brackets. */
+/** How to convert values without a plain form. Each function may raise; defaults are in brackets. */
 export interface ReadRules {
-  /** A value that stands for a table, or undefined to read its members [always the members]. */
+  /** The value that a table represents, or undefined to read its members [always the members]. */
   readonly table?: (cell: Cell, index: number) => { readonly value: unknown } | undefined;
   /** The name for a key that is neither text nor number [its text for a boolean, else the name of its type]. */
   readonly key?: (cell: Cell, index: number) => string;
@@ -40,8 +41,8 @@ export interface ReadRules {
 }
 
 /**
- * Reads a value. Tables become arrays (positions 1 to n and nothing else; the empty table too) or plain objects whose
- * number keys are spelt out; nil is null.
+ * Reads a value. Tables become arrays (positions 1 to n and nothing else, or empty) or plain objects with number keys
+ * as text; nil becomes null.
  */
 export function toValue(cell: Cell, index: number, rules: ReadRules = {}): unknown {
   return new Reader(cell, rules).read(cell.absolute(index));
@@ -115,7 +116,7 @@ class Reader {
   }
 }
 
-/** Positions first, then names, so that the order does not change from run to run. */
+/** Positions first, then names, so that the order is the same in every run. */
 function byKey([a]: [string | number, unknown], [b]: [string | number, unknown]): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
@@ -131,12 +132,12 @@ function asList(entries: readonly [string | number, unknown][]): unknown[] | nul
   return list;
 }
 
-/** Sets a member of its own, whatever it is called (`__proto__` too). */
+/** Sets an own member, whatever its name (including `__proto__`). */
 function define(object: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** Pushes a plain value. `null` and `undefined` are nil: such members are absent, such items leave a hole. */
+/** Pushes a plain value. `null` and `undefined` become nil: such members are absent, such items leave a hole. */
 export function pushValue(cell: Cell, value: unknown, level = 0): void {
   cell.reserve(4);
   if (value === null || value === undefined) cell.pushNil();
@@ -168,7 +169,7 @@ function pushFunction(cell: Cell, value: CallableFunction): void {
   cell.pushKept(kept.reference);
 }
 
-/** A function that calls the Lua function at `index`, each time with the full allowance unless Lua runs already. */
+/** A function that calls the Lua function at `index`, each time with the full budget unless Lua is already running. */
 export function keepFunction(
   cell: Cell,
   index: number,
