@@ -1,7 +1,6 @@
-// Starts a cell: the interpreter unpacked and compiled once for the program, the library built anew for each cell.
+// Starts a cell: the interpreter is unpacked and compiled once per program, the library is built for each cell.
 //
-// Only code that was asked to run Lua imports this module, and that dynamically: it is what a document without Lua
-// never pays for.
+// Only code that runs Lua imports this module, dynamically, so that documents without Lua do not pay for it.
 
 import { fromBase64 } from "../base/bytes.ts";
 import { DEFAULT_LIMITS, type Limits } from "./vm/budget.ts";
@@ -18,7 +17,7 @@ export interface Engine {
 
 let compiled: Promise<Interpreter> | null = null;
 
-/** Starts a fresh cell that shares nothing with others but the compiled machine code. */
+/** Starts a new cell that shares only the compiled machine code with others. */
 export async function startEngine(world: CellWorld, limits: Limits = DEFAULT_LIMITS): Promise<Engine> {
   compiled ??= unpack();
   const cell = await Cell.start(await compiled, limits);
@@ -31,7 +30,7 @@ export async function startEngine(world: CellWorld, limits: Limits = DEFAULT_LIM
   return { cell, library };
 }
 
-/** The interpreter is data of 150 KB in a module of its own, so that a bundle can keep it apart. */
+/** The interpreter is 150 KB of data in a separate module, so that a bundle can keep it apart. */
 async function unpack(): Promise<Interpreter> {
   const { ABOVE_ASCII, INTERPRETER, INTERPRETER_SIZE } = await import("./interpreter.generated.ts");
   const inflate = new DecompressionStream("deflate-raw");
