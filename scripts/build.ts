@@ -1,4 +1,4 @@
-// Makes what is shipped, in the folder `dist`.
+// Builds what is shipped, in the folder `dist`.
 //
 //   build.ts            a bundle of the command line and one of the library, for Deno; the manual page and JSON Schemas
 //   build.ts npm        the packages for npm
@@ -14,7 +14,7 @@ import { print, ROOT } from "./gate/root.ts";
 
 if (Deno.args[0] === "binary") Deno.exit(await compileCommand(Deno.args.slice(1)));
 
-// What an earlier build left would be shipped along.
+// Leftovers of an earlier build would be shipped too.
 await Deno.remove(`${ROOT}/dist`, { recursive: true }).catch((error) => {
   if (!(error instanceof Deno.errors.NotFound)) throw error;
 });

@@ -1,6 +1,6 @@
-// Runs the long campaigns: `deno task campaign NAME|all [COUNT] [SEED] [--record]`. Prints the seed first, so that what failed can be
-// tried again. With --record what was done is added to tests/campaign/record.json step by step, so that a campaign that is
-// stopped has still counted.
+// Runs the long campaigns: `deno task campaign NAME|all [COUNT] [SEED] [--record]`. Prints the seed first, so that a
+// failure can be repeated. With --record each step is added to tests/campaign/record.json, so that a stopped campaign
+// still counts.
 
 import manifest from "../deno.json" with { type: "json" };
 import { CAMPAIGNS } from "../tests/campaign/campaigns.ts";
@@ -17,10 +17,10 @@ if (!names.every((each) => Object.hasOwn(CAMPAIGNS, each)) || !numbers) {
 }
 for (const each of names) if (!await campaign(each)) Deno.exit(1);
 
-/** Runs one campaign; false when it found something. */
+/** Runs one campaign; false if it found a fault. */
 async function campaign(name: string): Promise<boolean> {
   const { standard, step, load } = CAMPAIGNS[name]!;
-  // A recorded campaign goes on with seeds that were not tried.
+  // A recorded campaign continues with seeds that were not tried.
   const tried = record ? totals(await readRecord()).get(name)?.count ?? 0 : Date.now() % 1_000_000;
   const first = seed === undefined ? tried + 1 : Number(seed);
   const times = count === undefined ? standard : Number(count);
@@ -43,7 +43,7 @@ async function campaign(name: string): Promise<boolean> {
       const day = new Date().toISOString().slice(0, 10);
       await addToRecord({
         campaign: name,
-        // How far a campaign came that found something is not known.
+        // How far a campaign got before it found something is unknown.
         count: found === null ? now : 0,
         seed: first + done,
         seconds,

@@ -1,4 +1,4 @@
-// The demo from a checkout: `flemma demo`, and nothing else.
+// Runs the demo from a checkout: `flemma demo`.
 
 import { run } from "./gate/root.ts";
 

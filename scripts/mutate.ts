@@ -1,6 +1,6 @@
-// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH]`, or `--again` for those that
-// no test noticed last time. Lines that refuse something
-// are changed one at a time, and the tests that run the line have to notice.
+// Mutation testing of a room: `deno task mutate ROOM [--sample N] [--seed S] [--file PATH]`, or `--again` for mutants
+// that no test detected last time. Changes lines that refuse something one at a time; the tests that run the line must
+// detect it.
 
 import { print, ROOT } from "./gate/root.ts";
 import { coverageOf } from "./mutate/coverage.ts";
@@ -9,7 +9,7 @@ import { sample } from "./mutate/sample.ts";
 import { Bench, type MutantResult } from "./mutate/try.ts";
 import { walk } from "./mutate/walk.ts";
 
-/** Mutants that are tried at once. */
+/** Mutants tried in parallel. */
 const WORKERS = 2;
 const LEAST_SCORE = 90;
 

@@ -1,10 +1,10 @@
-// The gate: format, lint, types, layers, generated files, the library's documentation, and the tests with the documented
-// examples among them. Its last line is `N passed, N failed`; a step without tests counts when it fails.
+// The gate: format, lint, types, layers, generated files, the library's documentation, and the tests including the
+// documented examples. Its last line is `N passed, N failed`; a step without tests counts if it fails.
 //
 //   ok.ts            all steps, without the slow tests
 //   ok.ts --all      all steps with all tests, in which each command is a process of the bundle
 //   ok.ts --stop     up to the first step that fails, also with --all
-//   ok.ts WORD…      the tests that these words of `deno test` name, and nothing else, with the program as its sources
+//   ok.ts WORD…      only the tests that these arguments of `deno test` name, with the program's sources
 
 import { exampleSources, isDocumented } from "./gate/documentation.ts";
 import { staleFiles } from "./gate/generated.ts";
@@ -51,7 +51,7 @@ async function gate(): Promise<Counts> {
   return total(counts);
 }
 
-/** The program is tested as it reaches people, which also starts in a fraction of the time. */
+/** Tests the program as distributed, which also starts much faster. */
 async function testBundle(): Promise<Counts> {
   const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-gate-" });
   try {

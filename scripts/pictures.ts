@@ -1,4 +1,5 @@
-// Makes the pictures of docs/pictures/ from real runs: real editors and the real program in a terminal, the model played by a script.
+// Makes the pictures of docs/pictures/ from real runs: real editors and the real program in a terminal, with a replay
+// script as the model.
 //
 //   pictures.ts          those that are stale
 //   pictures.ts NAME…    these
@@ -10,18 +11,21 @@ import { FILES, replyFor, type Scene, SCENES, SETTINGS } from "./pictures/scenes
 import { digestOf, PICTURES, SOURCES, stalePictures } from "./pictures/stale.ts";
 import { screenSvg } from "./pictures/svg.ts";
 
-/** The home of the person in the pictures, and what it is called there; of one length, so that nothing on a screen moves. */
+/**
+ * The home folder of the user in the pictures, and its displayed name, both of the same length, so that nothing on a
+ * screen moves.
+ */
 const HOME = "/tmp/fpic";
 const SHOWN = "/home/you";
 const PROJECT = `${HOME}/stats`;
 
 const LONGEST_WAIT = 60_000;
 const POLL = 50;
-/** So often in a row a screen must look the same before its picture is taken. */
+/** How many times in a row a screen must look the same before its picture is taken. */
 const STILL = 10;
 
 async function picture(scene: Scene): Promise<string> {
-  // Throws when it is there already: another run makes pictures, or one was killed.
+  // Throws if it exists already: another run makes pictures, or one was killed.
   await Deno.mkdir(HOME);
   await Deno.mkdir(PROJECT);
   try {
@@ -106,7 +110,7 @@ async function play(scene: Scene, env: Readonly<Record<string, string>>): Promis
   }
 }
 
-/** Settles when a text is on the screen, and nothing on it changes any more. */
+/** Settles once a text is on the screen, and nothing on it changes any more. */
 async function settled(tmux: (...words: string[]) => Promise<string>, wanted: string): Promise<void> {
   const begun = performance.now();
   let last = "";

@@ -1,11 +1,11 @@
-// One binary: the bundle and a base of Deno's runtime in one file.
+// Compiles one binary: the bundle and a base of Deno's runtime in one file.
 
 import { print, ROOT } from "../gate/root.ts";
 import { bundleProgram } from "./bundle.ts";
 import { versioned } from "./versioned.ts";
 
 interface Target {
-  /** The bytes that a program for it has at some place, which no program for another one has. */
+  /** Bytes at fixed offsets that identify programs for this target. */
   readonly signs: readonly { readonly at: number; readonly bytes: readonly number[] }[];
   readonly system: string;
 }
@@ -13,7 +13,7 @@ interface Target {
 const ELF = { at: 0, bytes: [0x7f, 0x45, 0x4c, 0x46] };
 const MACH_O = [0xcf, 0xfa, 0xed, 0xfe];
 
-/** What a binary can be made for, by the names that Deno has for them. */
+/** Possible targets, by Deno's names. */
 const TARGETS: Readonly<Record<string, Target>> = {
   "x86_64-unknown-linux-gnu": { signs: [ELF, { at: 18, bytes: [0x3e, 0] }], system: "linux x86_64" },
   "aarch64-unknown-linux-gnu": { signs: [ELF, { at: 18, bytes: [0xb7, 0] }], system: "linux aarch64" },
@@ -22,30 +22,30 @@ const TARGETS: Readonly<Record<string, Target>> = {
   "x86_64-pc-windows-msvc": { signs: [{ at: 0, bytes: [0x4d, 0x5a] }], system: "windows x86_64" },
 };
 
-/** What `scripts/compile` takes. */
+/** The arguments of `scripts/compile`. */
 const USAGE = `scripts/compile [TARGET] [FILE]; TARGET is one of ${Object.keys(TARGETS).join(", ")}`;
 
-/** Whether there is such a target; none stands for this machine. */
+/** Whether the target exists; the empty name means this machine. */
 function isTarget(name: string): boolean {
   return name === "" || Object.hasOwn(TARGETS, name);
 }
 
 export interface Compiling {
-  /** The folder that has the bundle, `flemma.js` and its parts, and nothing that Deno would read besides. */
+  /** The folder of the bundle: `flemma.js` and its parts, without other files that Deno would read. */
   readonly bundle: string;
   /** The target, empty for this machine. */
   readonly target: string;
-  /** Where the binary goes, absolute. */
+  /** Absolute path of the binary. */
   readonly file: string;
   /** The Deno that compiles; its version is that of the base. */
   readonly deno: string;
-  /** A base that is there; without one Deno fetches its own, from its own host. */
+  /** Path of an existing base; without one Deno downloads its own, from its own host. */
   readonly base: string | undefined;
 }
 
 /**
- * Makes the binary and tries it: one for this machine is run, one for another machine has to be a program for that.
- * Answers null, or a sentence about what went wrong; then there is no file.
+ * Compiles the binary and checks it: runs one for this machine; one for another machine must be a program for that.
+ * Returns null, or a sentence about what went wrong; then there is no file.
  */
 export async function compileProgram(
   { bundle, target, file, deno, base }: Compiling,
@@ -84,7 +84,7 @@ export async function compileProgram(
   }
 }
 
-/** Runs `scripts/compile` with the words that it was given; answers its exit code. */
+/** Runs `scripts/compile` with its arguments; returns the exit code. */
 export async function compileCommand(words: readonly string[]): Promise<number> {
   const [target = "", given] = words;
   const file = given ?? `${ROOT}/dist/compiled/flemma${target.includes("windows") ? ".exe" : ""}`;
@@ -92,7 +92,7 @@ export async function compileCommand(words: readonly string[]): Promise<number> 
     tell(USAGE);
     return 2;
   }
-  // From a folder of its own: where a package.json or settings for Deno lie, what is compiled would hold them too.
+  // In a separate folder: a package.json or Deno's settings next to the bundle would be compiled in too.
   const bundle = await Deno.makeTempDir({ prefix: "flemma-bundle-" });
   const wrong = await bundleProgram(`${bundle}/flemma.js`)
     .then(() => versioned(`${bundle}/flemma.js`))
@@ -115,7 +115,7 @@ function tell(line: string): void {
   Deno.stderr.writeSync(new TextEncoder().encode(`${line}\n`));
 }
 
-/** The innermost words of a failure of `deno compile` that say something, out of a page of them. */
+/** The innermost message of a `deno compile` failure that is informative. */
 function causeIn(stderr: string): string {
   const [stated = ""] = stderr.split("\n\nStack backtrace");
   const causes = stated.split(/Caused by:/).at(-1)!.split("\n").map((line) =>
@@ -124,7 +124,7 @@ function causeIn(stderr: string): string {
   return causes.filter((line) => line !== "").slice(0, 2).join(" ").replace(/\.$/, "");
 }
 
-/** Why a file is not what was to be made; null when it is. */
+/** Why a file is not the intended binary; null if it is. */
 async function whatIsWrong(made: string, target: string, parts: string): Promise<string | null> {
   const here = Object.keys(TARGETS).find((name) =>
     TARGETS[name]!.system === `${Deno.build.os} ${Deno.build.arch}`
@@ -141,7 +141,7 @@ async function whatIsWrong(made: string, target: string, parts: string): Promise
     return `What was made does not hold the program.`;
   }
   if (wanted !== here) return null;
-  // A file of the wrong kind as base compiles into something that is only Deno itself.
+  // With the wrong kind of base, the result is just Deno itself.
   const { stdout } = await new Deno.Command(made, { args: ["--version"], stdin: "null", stderr: "null" })
     .output();
   return new TextDecoder().decode(stdout).startsWith("flemma ")
@@ -149,7 +149,7 @@ async function whatIsWrong(made: string, target: string, parts: string): Promise
     : "What was made is not flemma: the base that was named is no base.";
 }
 
-/** Whether the bytes hold others, from the end on: what is compiled stands behind the base. */
+/** Whether the bytes contain others, searched from the end: compiled code follows the base. */
 function holds(bytes: Uint8Array, wanted: Uint8Array): boolean {
   for (let at = bytes.length - wanted.length; at >= 0; at--) {
     at = bytes.lastIndexOf(wanted[0]!, at);

@@ -1,7 +1,7 @@
-// Bundles: minified files of the command line and of the library.
+// Bundles the command line and the library into minified files.
 //
-// A bundle is built for the browser platform with `process` defined away: packages then take their lean builds, and none
-// wakes the Node layer at start. The program is a few files along what a run needs (docs/architecture.md, start-up).
+// A bundle is built for the browser platform without `process`: packages then use their smaller builds, and none loads
+// the Node layer at start. The program is split into a few files by what a run needs (docs/architecture.md, start-up).
 
 import * as esbuild from "esbuild";
 import { relative, resolve } from "node:path";
@@ -15,7 +15,7 @@ interface Graph {
   readonly npmPackages: Readonly<Record<string, { readonly name: string; readonly localPath: string }>>;
 }
 
-/** The files that the command line loads late. Which modules stand in them follows from the graph. */
+/** The files that the command line loads late. The module graph decides which modules each contains. */
 const PIECES: readonly Piece[] = [
   {
     name: "main",
@@ -25,7 +25,7 @@ const PIECES: readonly Piece[] = [
       "commands/line/suggestion.ts",
     ],
   },
-  // What every command does that reads a document.
+  // For every command that reads a document.
   { name: "reading", roots: ["commands/read/parse.ts", "commands/io/piped_document.ts"], on: ["main"] },
   {
     name: "status",
@@ -41,7 +41,7 @@ const PIECES: readonly Piece[] = [
     ],
     on: ["reading"],
   },
-  // What a session needs of the words of settings, without what reads them.
+  // What a session needs of the texts of settings, without the code that reads them.
   { name: "words", roots: [], on: ["reading"] },
   {
     name: "layers",
@@ -103,7 +103,7 @@ const PIECES: readonly Piece[] = [
   },
 ];
 
-/** What few runs need and nothing else shares: data and packages, each as a file of its own. */
+/** Data and packages that few runs need and nothing else shares, each in a separate file. */
 const ALONE: Readonly<Record<string, string>> = {
   "lua/interpreter.generated.ts": "lua",
   "unbash": "unbash",
@@ -119,8 +119,8 @@ const ALONE: Readonly<Record<string, string>> = {
 };
 
 /**
- * Bundles the command line into the file `target`, and what it loads late into a folder of the same name; gives the size of
- * all together in bytes.
+ * Bundles the command line into the file `target`, and its late parts into a folder of the same name; returns the total
+ * size in bytes.
  */
 export async function bundleProgram(target: string): Promise<number> {
   const program = { root: ROOT, entry: "cli.ts", pieces: PIECES, alone: ALONE };
@@ -136,21 +136,20 @@ export async function bundleProgram(target: string): Promise<number> {
   return size;
 }
 
-/** A program to be bundled. */
+/** A program to bundle. */
 export interface Program {
   /** Its folder. */
   readonly root: string;
-  /** Its first module, which loads the roots of the first piece late and nothing else. */
+  /** Its first module, which loads only the roots of the first piece late. */
   readonly entry: string;
   readonly pieces: readonly Piece[];
-  /** What is loaded late and makes a file by itself: a path from the root of the project or a package, and the file. */
+  /** Late modules in separate files: a path from the root of the project or a package, and the file name. */
   readonly alone: Readonly<Record<string, string>>;
 }
 
 /**
- * Bundles a program into the files that it names, of which each module stands in one; gives their paths.
- *
- * @throws When nothing loads one of the late files late: what it holds would be in another file as well.
+ * Bundles a program into the files that it names, with each module in one file; returns their paths.
+ * @throws if one of the late files is not loaded late: its content would be in another file as well
  */
 export async function bundle(program: Program, target: string, packages: string): Promise<string[]> {
   const { root, entry, pieces } = program;
@@ -197,18 +196,17 @@ export async function bundle(program: Program, target: string, packages: string)
 }
 
 /**
- * What the library loads late, and the file beside it. Other runtimes than Deno load the rest whole, so that is one file; nobody
- * should pay for the client of servers of tools who has none.
+ * Late parts of the library, and their files. Other runtimes than Deno load the rest completely, so that is one file;
+ * programs without MCP servers should not load the MCP client.
  */
 const LIBRARY_ALONE: Readonly<Record<string, string>> = { "tools/mcp/client.ts": "mod/mcp" };
 
 /**
- * Bundles what other programs import into one file, and beside it what few of them need; answers the size of all together in
- * bytes. What it loads late can be told in advance: bundlers of those programs have to see it.
- *
+ * Bundles what other programs import into one file, and rarely needed parts into files next to it; returns the total
+ * size in bytes. Late imports keep literal names, because bundlers of those programs must find them.
  * @param entry its module, a path from the root of the project
- * @param external packages that are left out, because that program has them
- * @throws When nothing loads one of the late files late: what it holds would be in the first one as well.
+ * @param external packages that are excluded, because that program has them
+ * @throws if one of the late files is not loaded late: its content would be in the first file as well
  */
 export async function bundleLibrary(
   target: string,
@@ -234,7 +232,7 @@ export async function bundleLibrary(
   return size;
 }
 
-/** Bundles a module with all that it needs; answers the text. */
+/** Bundles a module with everything it needs; returns the text. */
 export async function bundleText(entry: string): Promise<string> {
   const packages = await linkPackages(entry, `${ROOT}/.cache/${entry.replaceAll("/", "_")}`);
   const text = await bundled(`${ROOT}/${entry}`, `${ROOT}/dist/one.js`, packages, null);
@@ -243,10 +241,9 @@ export async function bundleText(entry: string): Promise<string> {
 }
 
 /**
- * The packages of which a bundle of this module would hold something, each with the folder where it lies.
- *
+ * The packages that a bundle of this module would include, each with its folder.
  * @param entry its module, a path from the root of the project
- * @param external packages that are left out, with those that they need
+ * @param external packages that are excluded, with their dependencies
  */
 export async function packagesIn(entry: string, external: readonly string[]): Promise<Map<string, string>> {
   const links = await linkPackages(entry, `${ROOT}/.cache/${entry.replaceAll("/", "_")}`);
@@ -268,15 +265,15 @@ export async function packagesIn(entry: string, external: readonly string[]): Pr
 }
 
 /**
- * What a library begins with. Other runtimes than Deno load all of it, and use what needs no system; the rest says at its
- * first look at the system why it cannot go on.
+ * The beginning of a library bundle. Other runtimes than Deno load all of it, and use what needs no system functions;
+ * the rest explains at its first system call why it cannot continue.
  */
 const WITHOUT_SYSTEM = 'const Deno=globalThis.Deno??new Proxy({},{get(){throw new Error("' +
   "flemma needs Deno for this, because files, commands and requests are there only." + '")}});\n';
 
 const LANGUAGE = "es2022";
 
-/** What every bundle is made by. */
+/** Options for every bundle. */
 function optionsOf(packages: string, plugins: esbuild.Plugin[], external: readonly string[] = []) {
   return {
     write: false,
@@ -296,7 +293,6 @@ function optionsOf(packages: string, plugins: esbuild.Plugin[], external: readon
   } as const satisfies esbuild.BuildOptions;
 }
 
-/** The text of one file. */
 async function bundled(
   entry: string,
   target: string,
@@ -318,7 +314,7 @@ async function write(path: string, text: string): Promise<void> {
   await Deno.writeTextFile(path, text);
 }
 
-/** Notes in `met` which modules make a file by themselves: as esbuild names them, with the name of the file. */
+/** Records in `met` which modules get a separate file: esbuild's name, and the file name. */
 function aloneModules(
   { root, alone, met }: Pick<Program, "root" | "alone"> & { readonly met: Map<string, string> },
 ): esbuild.Plugin {
@@ -338,7 +334,7 @@ function aloneModules(
   };
 }
 
-/** Leaves out what makes a file by itself, and tells `met` of it. */
+/** Excludes modules with a separate file, and records them in `met`. */
 function lateParts(
   { root, alone, met }: Pick<Program, "root" | "alone"> & { readonly met: Set<string> },
 ): esbuild.Plugin {
@@ -361,8 +357,8 @@ function pathIn(root: string, path: string, folder: string): string {
 }
 
 /**
- * Deno reads and analyses every file whose name it can tell in advance, so a start would pay for all parts. An import
- * whose name has to be computed is loaded when it comes to it.
+ * Deno reads and analyzes every file with a literal import name at start. An import with a computed name is loaded when
+ * it is executed.
  */
 function hideImports(code: string): string {
   return code.replace(/\bimport\(("\.[^"]+")\)/g, "import([$1][0])");
@@ -383,7 +379,7 @@ export async function linkPackages(entry: string, place = `${ROOT}/.cache/bundle
   for (const { name, localPath } of Object.values(graph.npmPackages)) {
     const link = `${folder}/${name}`;
     await Deno.mkdir(link.slice(0, link.lastIndexOf("/")), { recursive: true });
-    // Several builds may share the folder: a link is there at every moment.
+    // Several builds may share the folder, so links are replaced atomically.
     const fresh = `${link}.${crypto.randomUUID()}`;
     await Deno.symlink(localPath, fresh);
     await Deno.rename(fresh, link);

@@ -1,30 +1,30 @@
-// What of others is in the files that are shipped, with the licences it comes under.
+// Third-party components in the shipped files, with their licenses.
 
 import { interpreterPackage } from "../generate/lua.ts";
 import { packagesIn } from "./bundle.ts";
 
-/** Something of others that is shipped. */
+/** A shipped third-party component. */
 export interface Component {
   readonly name: string;
   readonly version: string;
-  /** A licence by its name in the list of SPDX. */
+  /** Its SPDX license identifier. */
   readonly license: string;
-  /** The text that has to go along. */
+  /** The notice that must be included. */
   readonly notice: string;
-  /** Whether it is a package of npm; else it is in machine code that one of them brings. */
+  /** Whether it is an npm package; otherwise it is part of machine code in one. */
   readonly isPackage: boolean;
 }
 
-/** A module that is bundled, and the packages that are left to the program that imports it. */
+/** A bundled module, and the packages that the importing program provides. */
 export interface Entry {
   readonly module: string;
   readonly external: readonly string[];
 }
 
-/** Licences that ask for no more than that their text goes along. What is under another one is not bundled unseen. */
+/** Licenses that only require including their text. A component with another license is not bundled without review. */
 const LICENSES = ["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BlueOak-1.0.0", "ISC", "MIT"];
 
-/** Generated modules that are bundles themselves, with what they are made from. */
+/** Generated modules that are bundles themselves, with their sources. */
 const BUNDLES: Readonly<Record<string, string>> = {
   "tools/files/helper.generated.ts": "tools/files/helper.ts",
 };
@@ -43,14 +43,14 @@ WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEM
 COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
 OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
-/** What is in the Lua interpreter, which is machine code. The package it comes from says nothing of it. */
+/** Components of the Lua interpreter, which is machine code. Its package does not list them. */
 const INTERPRETER: readonly Component[] = [
   mit("Lua", "5.4", "Copyright (c) 1994-2023 Lua.org, PUC-Rio."),
   mit("musl", "1.2", "Copyright (c) 2005-2020 Rich Felker, et al."),
   mit("Emscripten", "3", "Copyright (c) 2010-2014 Emscripten authors."),
 ];
 
-/** Everything of others in bundles of these modules, by name; each once. */
+/** All third-party components in bundles of these modules, by name; each once. */
 export async function components(entries: readonly Entry[]): Promise<Component[]> {
   const found = new Map(INTERPRETER.map((one) => [one.name, one]));
   found.set("wasmoon", await componentOf((await interpreterPackage()).folder));
@@ -64,9 +64,8 @@ export async function components(entries: readonly Entry[]): Promise<Component[]
 }
 
 /**
- * What a package says of itself.
- *
- * @throws When it has no licence that is known here, or no text of it: then a person has to look.
+ * Reads a package's own metadata.
+ * @throws if its license is unknown here, or its text is missing: a person must check then
  */
 export async function componentOf(folder: string): Promise<Component> {
   const { name, version, license } = JSON.parse(await Deno.readTextFile(`${folder}/package.json`));
@@ -80,7 +79,6 @@ export async function componentOf(folder: string): Promise<Component> {
   return { name, version, license: license, notice, isPackage: true };
 }
 
-/** The notices as one page. */
 export function noticesPage(found: readonly Component[]): string {
   return [
     "# Notices",

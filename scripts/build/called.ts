@@ -1,9 +1,9 @@
-// Which functions the usual commands call, found out by running them.
+// Finds out which functions the usual commands call, by running them.
 
 import { startReplay } from "../../providers/replay/server.ts";
 import type { Called } from "./nodes.ts";
 
-/** A finished call, and one that waits. */
+/** A document with a finished call, and one that waits. */
 const TALK = `@You:
 What is in a.txt?
 
@@ -65,11 +65,11 @@ parameters:
 interface Run {
   readonly words: readonly string[];
   readonly text: string;
-  /** The person's settings file. @default none */
+  /** The user's settings file. @default none */
   readonly settings?: string;
 }
 
-/** What people and editors start all day, each with the document it is given. */
+/** Commands that people and editors run frequently, each with its document. */
 const RUNS: readonly Run[] = [
   { words: ["status", "a.chat"], text: QUESTION },
   { words: ["status", "a.chat"], text: WAITING },
@@ -82,10 +82,9 @@ const RUNS: readonly Run[] = [
 ];
 
 /**
- * Runs the usual commands with the program at `program` and answers, for each of its files, which functions they called.
- *
- * What a machine cannot do (it may have no sandbox) is not called there and is compiled later; nothing else depends on it.
- *
+ * Runs the usual commands with the program at `program` and returns, for each of its files, which functions they
+ * called. What a machine cannot do (it may have no sandbox) is not called there and is compiled later, without other
+ * effects.
  * @param files paths of the files of the program
  */
 export async function calledFunctions(
@@ -129,7 +128,7 @@ async function logOf(program: string, words: readonly string[], folder: string):
     env: {
       PATH: Deno.env.get("PATH") ?? "",
       HOME: folder,
-      // An empty cache: what is compiled already is not reported.
+      // An empty cache: functions that are already compiled are not reported.
       DENO_DIR: `${folder}/cache-${words[0]}`,
       FLEMMA_ANTHROPIC_BASE_URL: replay.url,
       ANTHROPIC_API_KEY: "replay",
@@ -160,5 +159,5 @@ function note(log: string, called: ReadonlyMap<string, Map<number, Set<number>>>
   }
 }
 
-/** What the engine reports of a function when it makes code for it. */
+/** Events that the engine logs when it compiles a function. */
 const COMPILED: ReadonlySet<string> = new Set(["interpreter", "interpreter-lazy", "parse-function"]);

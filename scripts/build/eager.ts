@@ -1,8 +1,7 @@
 // Marks the functions that every start calls, so that the engine compiles them with the file instead of one by one.
 //
-// The runtime keeps the compiled code of a module in its cache before the module runs. What is compiled at the first
-// call, which is nearly everything, is then compiled again in every process. An engine compiles a function at once when a
-// parenthesis stands before it.
+// The runtime caches the compiled code of a module before the module runs. Nearly everything else is compiled at its
+// first call, again in every process. An engine compiles a function immediately if a parenthesis precedes it.
 
 import { parse } from "@babel/parser";
 import { HELPER, Methods } from "./methods.ts";
@@ -14,9 +13,9 @@ interface FunctionNode extends Node {
 }
 
 /**
- * The code of a module with parentheses around the functions that were called. It does the same: functions that are
- * declared at the top come to stand at the head as variables, since a declaration cannot stand in parentheses, and methods
- * become functions that their class is given.
+ * The code of a module with parentheses around the called functions. Its behavior is unchanged: functions declared at
+ * the top level become variables at the head, since a declaration cannot be in parentheses, and methods become
+ * functions that are assigned to their class.
  */
 export function compiledEagerly(code: string, called: Called): string {
   const { body } = parse(code, { sourceType: "module" }).program as unknown as { body: readonly Node[] };
@@ -35,7 +34,7 @@ export function compiledEagerly(code: string, called: Called): string {
     });
   }
   edits.push(...methods.edits);
-  // What ends at a place stands before what begins there, and what begins inside of it ends before it.
+  // At one place, ends come before beginnings, and inner functions end before outer ones.
   edits.sort((a, b) => a.from - b.from || rank(a) - rank(b));
   const between = (from: number, to: number) => edited(code, edits, from, to);
   let head = methods.helped ? HELPER : "";
@@ -49,7 +48,7 @@ export function compiledEagerly(code: string, called: Called): string {
   return head + rest + between(reached, code.length);
 }
 
-/** Where of several edits at one place each stands. */
+/** The order of several edits at one place. */
 function rank({ text }: Edit): number {
   return text.startsWith(")") ? 0 : 1;
 }
@@ -61,7 +60,7 @@ function isDeclaredFunction(node: Node): node is FunctionNode {
   return node.type === "FunctionDeclaration";
 }
 
-/** Calls `found` with every function that is an expression, and tells of every node. */
+/** Calls `found` with every function expression, and reports every node to `methods`. */
 function visit(value: unknown, methods: Methods, found: (node: FunctionNode) => void): void {
   if (Array.isArray(value)) {
     for (const each of value) visit(each, methods, found);
@@ -79,13 +78,13 @@ function visit(value: unknown, methods: Methods, found: (node: FunctionNode) => 
   methods.leave(node);
 }
 
-/** The code from one place to another after its edits. */
+/** The code of a range after its edits. */
 function edited(code: string, edits: readonly Edit[], from: number, to: number): string {
   let text = "";
   let reached = from;
   for (const edit of edits) {
     const ends = edit.text.startsWith(")");
-    // What is written where a function ends belongs to it, and what is written where the next begins to that.
+    // An edit at the end of a function belongs to it; one at the beginning of the next belongs to that.
     if (edit.from < from || edit.to > to || (edit.from === from && ends) || (edit.from === to && !ends)) {
       continue;
     }

@@ -1,9 +1,9 @@
-// Methods in a form in which they can be marked: a function in parentheses that a class gives itself when it is made. Nothing can
-// be written before a method, and half of what a start calls are methods.
+// Converts methods to a form that can be marked: parenthesized functions that are assigned to the class when it is
+// created. Nothing can be written before a method, and half of what a start calls are methods.
 
 import { type Called, type Edit, isCalled, type Node } from "./nodes.ts";
 
-/** A member of a class or of an object. */
+/** A member of a class or an object. */
 interface Member extends Node {
   readonly kind: string;
   readonly static?: boolean;
@@ -23,11 +23,11 @@ interface ClassNode extends Node {
   readonly body: { readonly body: readonly Member[] };
 }
 
-/** What gives a class a method as it would have it by itself; to stand at the head of a file with such classes. */
+/** Defines a method on a class like the language does; goes to the head of a file with such classes. */
 export const HELPER = 'var $give=((t,k,n,v)=>Object.defineProperty(t,n,k==="value"?' +
   "{value:v,writable:!0,configurable:!0}:{[k]:v,configurable:!0}));";
 
-/** The methods of classes and objects that were called, as functions in parentheses. */
+/** Converts called methods of classes and objects to parenthesized functions. */
 export class Methods {
   readonly edits: Edit[] = [];
   /** Whether a class needs `HELPER`. */
@@ -37,7 +37,7 @@ export class Methods {
   #classes = 0;
   /** New names of private methods, of the innermost class last. */
   readonly #renamed: (ReadonlyMap<string, string> | null)[] = [];
-  /** Private names of each class around. */
+  /** Private names of each enclosing class. */
   readonly #private: ReadonlySet<string>[] = [];
 
   constructor(code: string, called: Called) {
@@ -45,7 +45,7 @@ export class Methods {
     this.#called = called;
   }
 
-  /** To be told of each node before and behind what is in it. */
+  /** Called for each node before and after its content. */
   enter(node: Node): void {
     if (isClass(node)) this.#class(node);
     else if (node.type === "ObjectMethod") this.#ofObject(node as Member);
@@ -66,12 +66,12 @@ export class Methods {
     const renamed = new Map<string, string>();
     this.#private.push(new Set(members.flatMap(({ key }) => key?.id?.name ?? [])));
     this.#renamed.push(renamed);
-    // What runs while the class is made could miss a method that is given below it.
+    // Code that runs while the class is created could miss a method that is assigned later.
     if (members.some(runsEarly)) return;
     for (const member of members) {
       if (!isMethod(member) || !isCalled(member, this.#called) || usesSuper(member.body)) continue;
       const own = member.key.id?.name;
-      // Whoever extends a class may have private methods of the same name.
+      // A subclass may have private methods of the same name.
       if (own !== undefined && (node.superClass !== null || member.static === true)) continue;
       if (own !== undefined) {
         const pair = members.filter(({ key }) => key?.id?.name === own).length > 1;
@@ -98,7 +98,7 @@ export class Methods {
     this.edits.push({ from: member.end, to: member.end, text: ")" });
   }
 
-  /** A use of a private name; the place that declares it is written anew with the whole head of its method. */
+  /** A use of a private name; its declaration is rewritten with the whole head of its method. */
   #name({ start, end, id }: Node & { readonly id: { readonly name: string } }): void {
     const at = this.#private.findLastIndex((names) => names.has(id.name));
     const name = at < 0 ? undefined : this.#renamed[at]?.get(id.name);
@@ -121,14 +121,14 @@ function isMethod({ type, kind, computed }: Member): boolean {
     computed !== true;
 }
 
-/** Whether a member does something when its class is made. */
+/** Whether a member runs code when its class is created. */
 function runsEarly(member: Member): boolean {
   if (member.type === "StaticBlock") return true;
   if (member.static !== true || !("value" in member)) return false;
   return found(member.value, ({ type }) => type === "CallExpression" || type === "NewExpression");
 }
 
-/** The name of a method as it stands in the text; null for one that is computed. */
+/** The name of a method in the source; null for a computed one. */
 function nameOf({ key }: Member): string | null {
   if (key.type === "Identifier") return key.name!;
   return key.type === "StringLiteral" ? String(key.value) : null;
@@ -138,12 +138,12 @@ function functionWord({ async, generator }: Member): string {
   return `${async ? "async " : ""}function${generator ? "*" : ""}`;
 }
 
-/** Only a method knows what stands above its class. */
+/** Only a real method can use `super`. */
 function usesSuper(body: Node): boolean {
   return found(body, ({ type }) => type === "Super");
 }
 
-/** Whether somebody asks `#name in object`, or takes it out of something that need not be the class's own. */
+/** Whether code tests `#name in object`, or reads it from an object that may not be of this class. */
 function asksForBrand(node: Node, name: string): boolean {
   return found(
     node,

@@ -1,4 +1,5 @@
-// The npm package: the command line for the Deno that npm brings along, and the library for every runtime, with types.
+// Builds the npm package: the command line for the Deno that npm installs with it, and the library for every runtime,
+// with types.
 
 import manifest from "../../deno.json" with { type: "json" };
 import type { Entry } from "./bundled.ts";
@@ -8,27 +9,30 @@ import { writeReferences } from "./references.ts";
 import { declarations } from "./types.ts";
 import { versioned } from "./versioned.ts";
 
-/** What programs import, by the name of its file. */
+/** Modules that programs import, by file name. */
 const LIBRARIES = { mod: "mod.ts", parser: "parser/library.ts", lezer: "parser/lezer/mod.ts" } as const;
 
-/** Packages that the library shares with the program that imports it: trees are told apart by the classes of these. */
+/**
+ * Packages that the library shares with the importing program, because tree types are compared by these packages'
+ * classes.
+ */
 const SHARED = ["@lezer/common", "@lezer/highlight", "@lezer/markdown"];
 
-/** What an editor brings along that shows documents; only `flemma/lezer` needs it. */
+/** Packages that an editor showing documents provides; only `flemma/lezer` needs them. */
 const EDITORS = ["@codemirror/language"];
 
-/** Everything that is bundled, each with what it leaves to others. */
+/** All bundled modules, each with the packages it leaves to others. */
 export const ENTRIES: readonly Entry[] = [
   { module: "cli.ts", external: [] },
   ...Object.values(LIBRARIES).map((module) => ({ module, external: [...SHARED, ...EDITORS] })),
 ];
 
-/** The Deno that the package brings along: the one that this project is made and tested with. */
+/** The version of Deno in the package: the one this project is built and tested with. */
 const DENO = "2.9.6";
 
 /**
- * The packages that hold it, of which npm takes the one for its machine. The package `deno` would gather them, but it
- * brings a script that runs at installing, and package managers refuse to go on because of it.
+ * The packages that contain Deno; npm installs the one for its machine. The package `deno` would combine them, but it
+ * has an install script, which some package managers refuse.
  */
 const SYSTEMS = [
   "darwin-arm64",
@@ -42,8 +46,8 @@ const SYSTEMS = [
 const SUMMARY = "An agent loop on plain .chat files, for any editor";
 
 /**
- * Makes the packages, each in a folder of its own in `target`: `flemma`, and the same for Windows, where npm can start no
- * program of the shell. Answers the folders.
+ * Builds the packages, each in its own folder in `target`: `flemma`, and a variant for Windows, where npm cannot start
+ * a shell script. Returns the folders.
  */
 export async function buildPackages(target: string): Promise<string[]> {
   const folder = `${target}/flemma`;
@@ -73,7 +77,7 @@ export async function buildPackages(target: string): Promise<string[]> {
   return [folder, windows];
 }
 
-/** What npm is told. Nothing runs at installing. */
+/** The package.json. It has no install scripts. */
 export function packageManifest(): Record<string, unknown> {
   const library = (name: string) => ({ types: `./lib/${name}.d.ts`, default: `./lib/${name}.js` });
   return {
@@ -97,7 +101,7 @@ export function packageManifest(): Record<string, unknown> {
     optionalDependencies: Object.fromEntries(SYSTEMS.map((system) => [`@deno/${system}`, DENO])),
     peerDependencies: ranges(EDITORS),
     peerDependenciesMeta: Object.fromEntries(EDITORS.map((name) => [name, { optional: true }])),
-    // Programs cannot be started out of an archive.
+    // Programs cannot be started from an archive.
     preferUnplugged: true,
   };
 }
@@ -118,7 +122,7 @@ async function writeManifest(folder: string, content: Record<string, unknown>): 
   await Deno.writeTextFile(`${folder}/package.json`, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** The versions of packages that go with those that are pinned here. */
+/** Version ranges compatible with the pinned versions. */
 function ranges(names: readonly string[]): Record<string, string> {
   const pinned: Readonly<Record<string, string>> = manifest.imports;
   return Object.fromEntries(

@@ -1,11 +1,11 @@
-// The packages that the program imports, under the names by which other tools than Deno know them.
+// The imported packages, under the names that other tools than Deno use.
 //
-// The source names them as Deno does, with their versions, so that it runs from an address without an import map.
+// The source uses Deno's specifiers with versions, so that it runs from a URL without an import map.
 
 import type * as esbuild from "esbuild";
 import { ROOT } from "../gate/root.ts";
 
-/** The name of a package, and what is imported of it, without the way in which Deno writes it. */
+/** The package name and the imported path, without Deno's prefix and version. */
 export function bareName(specifier: string): string {
   return specifier.replace(/^npm:\/?((?:@[^/]+\/)?[^@/]+)(?:@[^/]+)?/, "$1");
 }
@@ -21,9 +21,8 @@ export const bareNames: esbuild.Plugin = {
 };
 
 /**
- * Where the files of a package lie; it is fetched when it is not there yet.
- *
- * @throws When the registry has it not.
+ * The folder with the files of a package; downloads it if necessary.
+ * @throws if the registry does not have it
  */
 export async function packageFolder(name: string, version: string): Promise<string> {
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {

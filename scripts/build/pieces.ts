@@ -1,4 +1,5 @@
-// Which file each part of a program stands in: esbuild splits it into many small chunks, rollup joins these into few files.
+// Assigns each part of a program to a file: esbuild splits it into many small chunks, rollup joins these into few
+// files.
 
 import type { Metafile } from "esbuild";
 import { rollup } from "rollup";
@@ -7,32 +8,31 @@ import { rollup } from "rollup";
 export interface Piece {
   readonly name: string;
   /**
-   * Modules that are loaded late and bring this file in: paths from the root of the project, or a folder with `/` at its
-   * end for all late modules in it that no piece names.
+   * Late-loaded modules in this file: paths from the root of the project, or a folder with a final `/` for all its late
+   * modules that no piece names.
    */
   readonly roots: readonly string[];
-  /** Files that are loaded whenever this one is, so that it may use what stands in them. @default none */
+  /** Files that are always loaded before this one, so that it may use their content. @default none */
   readonly on?: readonly string[];
 }
 
-/** A program that was split. Chunks are identified by the paths of their files, as esbuild reports them. */
+/** A split program. Chunks are identified by their file paths, as esbuild reports them. */
 export interface Split {
   readonly outputs: Metafile["outputs"];
   /** The module that starts the program. */
   readonly entry: string;
   readonly pieces: readonly Piece[];
-  /** Modules that make a file by themselves, with its name. */
+  /** Modules in separate files, with the file names. */
   readonly alone: ReadonlyMap<string, string>;
 }
 
-/** What the first file needs to start. */
+/** The part of the first file that is needed to start. */
 const START = "start";
 
 /**
- * The file of each chunk but the first one, by name. A chunk that several pieces need stands in the last piece that they all
- * stand on, so that no file loads another one for a part of it.
- *
- * @throws When nothing loads a root late, or pieces that need the same chunk stand on no file in common.
+ * The file of each chunk except the first, by name. A chunk that several pieces need goes into the last piece they all
+ * depend on, so that no file loads another one for a part of it.
+ * @throws if a root is not loaded late, or pieces that need the same chunk depend on no common file
  */
 export function pieceOfEach({ outputs, entry, pieces, alone }: Split): Map<string, string> {
   const chunks = new Map(
@@ -72,7 +72,10 @@ export function pieceOfEach({ outputs, entry, pieces, alone }: Split): Map<strin
   return files;
 }
 
-/** Chunks that are loaded with some others; `isJoined` says which late modules stand with the chunk that loads them. */
+/**
+ * Chunks that are loaded with some others; `isJoined` tells which late modules are in the same file as the chunk that
+ * loads them.
+ */
 function reachedFrom(
   starts: readonly string[],
   outputs: Metafile["outputs"],
@@ -89,7 +92,7 @@ function reachedFrom(
   return reached;
 }
 
-/** Each piece with itself and all that it stands on, in the order of the pieces. */
+/** Each piece with itself and all pieces it depends on, in the order of the pieces. */
 function ancestorsOf(pieces: readonly Piece[]): ReadonlyMap<string, ReadonlySet<string>> {
   const all = new Map<string, ReadonlySet<string>>();
   for (const { name, on = [] } of pieces) {
@@ -105,7 +108,7 @@ function homeOf(
   chunk: string,
 ): string {
   const users = names.filter((name) => below.has(name));
-  // Of files that stand by themselves the first holds what others of them need too.
+  // Of separate files, the first contains what others of them need too.
   if (users.length === 0) return names[0]!;
   const home = [...below.keys()].findLast((name) => users.every((user) => below.get(user)!.has(name)));
   if (home === undefined) {
@@ -115,8 +118,7 @@ function homeOf(
 }
 
 /**
- * Joins the chunks in a folder into files; gives the text of each by its path from the first one.
- *
+ * Joins the chunks in a folder into files; returns the text of each by its path relative to the first one.
  * @param first the chunk that starts the program, an absolute path
  * @param name the name of the first file, and of the folder of the others
  * @param fileOf the file of a chunk, by its absolute path
@@ -129,7 +131,7 @@ export async function joined(
   const program = await rollup({
     input: { [name]: first },
     external: /^node:/,
-    // esbuild has left out what nobody uses.
+    // esbuild has already removed unused code.
     treeshake: false,
     onLog(level, log) {
       if (level === "warn") throw new Error(log.message);

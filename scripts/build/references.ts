@@ -1,10 +1,10 @@
-// The manual page and the JSON Schemas, made for each build and kept out of git.
+// The manual page and the JSON Schemas, generated for each build and not stored in git.
 
 import { manualPage } from "../generate/pages/help.ts";
 import { outputSchema } from "../generate/schemas.ts";
 import { settingsSchema } from "../generate/settings/settings.ts";
 
-/** Makes them, by their paths in a build and in every package. */
+/** Generates them, by their paths in a build and in every package. */
 export function references(): Record<string, string> {
   const json = (schema: Record<string, unknown>) => `${JSON.stringify(schema, null, 2)}\n`;
   return {
@@ -14,7 +14,7 @@ export function references(): Record<string, string> {
   };
 }
 
-/** Writes them into a folder that is there. */
+/** Writes them into an existing folder. */
 export async function writeReferences(folder: string): Promise<void> {
   await Deno.mkdir(`${folder}/schemas`, { recursive: true });
   for (const [path, text] of Object.entries(references())) {

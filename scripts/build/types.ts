@@ -1,4 +1,4 @@
-// The types of the library as one declaration file an entry, so that other compilers than Deno's can read them.
+// The library's types as one declaration file per entry, for other compilers than Deno's.
 
 import { rollup } from "rollup";
 import { dts } from "rollup-plugin-dts";
@@ -7,8 +7,7 @@ import { ROOT } from "../gate/root.ts";
 import { bareName } from "./packages.ts";
 
 /**
- * Makes the declarations of modules, each with everything that it exports in one text; packages stay imports.
- *
+ * Generates the declarations of modules, each with everything it exports in one text; packages stay imports.
  * @param entries paths of the modules from the root of the project
  * @param packages the folder in which packages are found
  * @returns the texts, in the order of the entries
@@ -25,7 +24,7 @@ export async function declarations(entries: readonly string[], packages: string)
   }
 }
 
-/** Writes the declarations of modules and of all that they import into a folder. Nothing is checked: the gate does that. */
+/** Writes the declarations of modules and all their imports into a folder. Does not check types: the gate does that. */
 function declare(modules: readonly string[], packages: string, folder: string): void {
   const program = ts.createProgram([...modules], {
     target: ts.ScriptTarget.ESNext,
@@ -47,7 +46,7 @@ function declare(modules: readonly string[], packages: string, folder: string): 
   program.emit();
 }
 
-/** All that a module exports, in one text without a word of what it does not. */
+/** Everything that a module exports, in one text without anything else. */
 async function gathered(declaration: string): Promise<string> {
   const bySource = {
     name: "by-source",

@@ -1,11 +1,10 @@
-// A bundle under an address: the parts of one version stand in a folder that no other version has.
+// A bundle at a URL: the parts of one version are in a folder that no other version has.
 
 import manifest from "../../deno.json" with { type: "json" };
 
 /**
- * Names the folder of a bundle's parts after its version and the hash of all that it holds, so that whoever has the first
- * file of one version, in a cache or on a server, can never get a part of another. Answers the new name.
- *
+ * Renames the folder of a bundle's parts after its version and the hash of its content, so that the first file of one
+ * version, in a cache or on a server, can never load a part of another. Returns the new name.
  * @param target the first file of the bundle, `PLACE/NAME.js`
  */
 export async function versioned(target: string): Promise<string> {

@@ -1,18 +1,17 @@
-// What modules of the program export for nobody: names to be taken back into their module, or out of it.
+// Finds exports that no module imports: names to unexport, or to remove.
 
 import { MADE, OUTSIDE } from "./layers.ts";
 
-/** Modules that are loaded by their text or from outside, by what stands before the rest of their path. */
+/** Modules that are loaded by their text or from outside, by the beginning of their path. */
 const LOADED_OTHERWISE: readonly string[] = ["mod.ts", "cli.ts", "parser/library.ts", "tools/vellum/host/"];
 
 /** The text of each module, by its path from the root of the project. */
 export type Sources = ReadonlyMap<string, string>;
 
 /**
- * Exports of the program that no module imports, as `FILE: NAME`.
- *
- * A type or class counts only where its own module does not name it a second time: what an exported function takes or gives
- * has to be exported with it. Forms are those that the formatter leaves.
+ * Exports of the program that no module imports, as `FILE: NAME`. A type or class counts only if its module does not
+ * use it elsewhere: parameter and return types of an exported function must be exported too. Expects the style of the
+ * formatter.
  */
 export function deadExports(sources: Sources): string[] {
   const wanted = wantedNames(sources);
@@ -29,7 +28,7 @@ export function deadExports(sources: Sources): string[] {
   });
 }
 
-/** What others want of a module: names, and the texts of those who take all of it. */
+/** What other modules import of a module: names, and the texts of modules that import all of it. */
 interface Wanted {
   readonly names: Set<string>;
   readonly by: string[];
@@ -63,8 +62,7 @@ function mentions(text: string, name: string): number {
 
 /**
  * Reads every module of the project.
- *
- * @param root Absolute path of the project, without a slash at the end.
+ * @param root absolute path of the project, without a final slash
  */
 export async function readSources(root: string): Promise<Sources> {
   const sources = new Map<string, string>();

@@ -1,13 +1,16 @@
-// What the library's documentation promises: every export has some, names no type that is not exported, and its examples run.
+// Checks the library's documentation: every export is documented, uses only exported types, and its examples run.
 
 import { ROOT, run } from "./root.ts";
 
-/** Whether `deno doc --lint` finds nothing in the library. The part for hosts of Lezer is about types of theirs, which it cannot tell. */
+/**
+ * Whether `deno doc --lint` finds nothing in the library. The part for hosts of Lezer uses types of other packages,
+ * which the linter cannot check.
+ */
 export async function isDocumented(): Promise<boolean> {
   return await run(Deno.execPath(), ["doc", "--lint", "mod.ts", "parser/library.ts"]) === 0;
 }
 
-/** The modules whose documentation holds examples, and the pages whose code blocks are whole programs. */
+/** Modules with examples in their documentation, and pages whose code blocks are whole programs. */
 export async function exampleSources(root: string = ROOT): Promise<string[]> {
   const found: string[] = [];
   const visit = async (folder: string): Promise<void> => {

@@ -1,8 +1,8 @@
-// Runs the examples of README and docs for real and compares what they print with what the page says.
+// Runs the examples of README and docs and compares their output with the page.
 //
-// A fence `console` holds lines `$ command` and below each the output; a line `…` stands for any lines, and `…` inside a
-// line for any text. A fence whose info string has `file=NAME` writes that file. A page's examples share one folder. The comment
-// `<!-- replay: FILE -->` gives them a model that says what stands in a replay script.
+// A fence `console` has lines `$ command`, each followed by its output; a line `…` stands for any lines, and `…` inside
+// a line for any text. A fence whose info string has `file=NAME` writes that file. A page's examples share one folder.
+// The comment `<!-- replay: FILE -->` gives them a model that answers from a replay script.
 
 import { parseReplayScript, type Replay, startReplay } from "../../providers/replay/server.ts";
 
@@ -13,13 +13,12 @@ export interface Fence {
   readonly line: number;
 }
 
-/** One command of a console block with the output the page shows. */
+/** One command of a console block with the output shown on the page. */
 export interface Example {
   readonly command: string;
   readonly output: readonly string[];
 }
 
-/** The fenced blocks of a Markdown page. */
 export function fencesOf(page: string): Fence[] {
   const fences: Fence[] = [];
   const lines = page.split("\n");
@@ -47,7 +46,7 @@ export function examplesOf(body: string): Example[] {
   return examples;
 }
 
-/** Whether printed lines are what the page shows. */
+/** Whether the printed lines match those on the page. */
 export function matches(shown: readonly string[], printed: readonly string[]): boolean {
   if (shown.length === 0) return printed.length === 0;
   const [first, ...rest] = shown;
@@ -60,7 +59,10 @@ export function matches(shown: readonly string[], printed: readonly string[]): b
   return new RegExp(`^${pattern}$`).test(printed[0]!) && matches(rest, printed.slice(1));
 }
 
-/** Sentences about every example below `root` that does not do what its page says; `program` are the words that start it. */
+/**
+ * Sentences about every example below `root` that differs from its page; `program` is the command that starts the
+ * program.
+ */
 export async function checkExamples(root: string, program: readonly string[]): Promise<string[]> {
   const pages = ["README.md"];
   for (const folder of ["docs", "docs/editors"]) {
@@ -73,7 +75,7 @@ export async function checkExamples(root: string, program: readonly string[]): P
   return faults;
 }
 
-/** The model that a page's examples talk to; null for a page that needs none. */
+/** The model for a page's examples; null if the page needs none. */
 async function modelOf(root: string, text: string): Promise<Replay | null> {
   const file = /^<!-- replay: (\S+) -->$/m.exec(text)?.[1];
   if (file === undefined) return null;
@@ -96,7 +98,7 @@ async function checkPage(root: string, page: string, program: readonly string[])
       `#!/bin/sh\nexec ${program.map((word) => `'${word}'`).join(" ")} "$@"\n`,
       { mode: 0o755 },
     );
-    // Programs on a page import the library by its name, as those of its users do.
+    // Programs on a page import the library by its name, like those of its users.
     await Deno.writeTextFile(
       `${folder}/bin/deno`,
       `#!/bin/sh\nverb=$1; shift\nexec "${Deno.execPath()}" "$verb" --quiet --config "${root}/deno.json" "$@"\n`,
@@ -144,7 +146,7 @@ async function runExample(command: string, folder: string, model: Replay | null)
   return text === "" ? [] : text.replace(/\n$/, "").split("\n");
 }
 
-/** Writes a file, and the folders that it lies in. */
+/** Writes a file and creates its folders. */
 async function write(path: string, text: string): Promise<void> {
   await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
   await Deno.writeTextFile(path, text);

@@ -1,14 +1,16 @@
-// What is wrong with the house, by the tables of layers.ts: forbidden imports, circles, places that nobody gave, crowds.
+// Violations of the tables in layers.ts: forbidden imports, circular imports, modules without a place, crowded folders.
 
 import { FLOORS, INSIDE, MOST_ENTRIES, ROOMS, UNSORTED } from "./layers.ts";
 import { type House, readHouse } from "./module_graph.ts";
 
-/** Sentences about everything that is wrong with the house below `root`, an absolute path without a slash at the end. */
+/** Sentences about all violations below `root`, an absolute path without a final slash. */
 export async function checkTree(root: string): Promise<string[]> {
   return houseFaults(await readHouse(root));
 }
 
-/** Sentences about every module without a place, every forbidden import, every circle and every folder that is too full. */
+/**
+ * Sentences about every module without a place, every forbidden import, every circular import and every crowded folder.
+ */
 export function houseFaults({ modules, folders }: House): string[] {
   return [
     ...new Set([...modules.keys()].map(placeFault).filter((fault) => fault !== null)),
@@ -20,7 +22,7 @@ export function houseFaults({ modules, folders }: House): string[] {
   ];
 }
 
-/** Why a module stands where nothing may stand; null when it has a place. */
+/** Why a module is in a place that is not allowed; null if it is allowed. */
 function placeFault(path: string): string | null {
   const [room = "", part] = path.split("/");
   if (!Object.hasOwn(ROOMS, room)) return `${room} is no room: add it to ROOMS`;
@@ -28,10 +30,10 @@ function placeFault(path: string): string | null {
   return floorOf(path) < 0 ? `${path} stands on no floor of ${room}: add ${part} to FLOORS` : null;
 }
 
-/** Why one module may not use another file; null when it may. */
+/** Why one module may not import another file; null if it may. */
 function importFault(path: string, target: string, modules: House["modules"]): string | null {
   if (!modules.has(target)) {
-    // Data has no layer of its own. All else that is no module of a room is a fault, whatever its name ends in.
+    // Data has no layer. Anything else that is not a module of a room is a fault, whatever its extension.
     return target.endsWith(".json") ? null : `${path} imports ${target}, which does not exist in a room`;
   }
   const [room, below] = [roomOf(path), roomOf(target)];
@@ -45,12 +47,12 @@ function importFault(path: string, target: string, modules: House["modules"]): s
   return below === room ? floorFault(path, target) : null;
 }
 
-/** Why a file may not use another one of its room; null when it may. */
+/** Why a file may not import another one of its room; null if it may. */
 function floorFault(path: string, target: string): string | null {
   const [from, to] = [partOf(path), partOf(target)];
   if (from === to || FLOORS[roomOf(path)] === undefined) return null;
   const [upper, lower] = [floorOf(path), floorOf(target)];
-  // A file without a floor has its own sentence.
+  // A file without a floor is reported separately.
   if (upper < 0 || lower < 0 || upper < lower) return null;
   return `${path} imports ${target}: in ${roomOf(path)}, ${from} may not use ${to}`;
 }
@@ -59,12 +61,12 @@ function roomOf(path: string): string {
   return path.split("/")[0]!;
 }
 
-/** A room's own file or folder that a path stands in. */
+/** The file or folder directly in a room that contains a path. */
 function partOf(path: string): string | undefined {
   return path.split("/")[1];
 }
 
-/** The floor in its room, counted from the top; -1 when it has none. */
+/** The floor in its room, counted from the top; -1 if it has none. */
 function floorOf(path: string): number {
   return FLOORS[roomOf(path)]?.findIndex((parts) => parts.includes(partOf(path)!)) ?? -1;
 }

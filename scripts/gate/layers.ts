@@ -1,6 +1,7 @@
-// The house as tables: which room may import which, which part of a room which other part, and which folders are closed.
+// The structure as tables: which room may import which, which part of a room which other part, and which folders are
+// closed.
 
-/** For each room, the rooms below it. What is not listed is forbidden. */
+/** For each room, the rooms below it. Other imports are forbidden. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   parser: ["base"],
@@ -30,8 +31,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The floors inside a room, from the top: its own files and its folders by name. What stands on one floor may use what
- * stands on lower ones, and a folder its own files; two that share a floor know nothing of each other.
+ * The floors of each room, from the top: its files and folders by name. A floor may use lower floors, and a folder its
+ * own files; parts of the same floor must not import each other.
  */
 export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   base: [
@@ -168,10 +169,7 @@ export const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
 };
 
-/**
- * Folders that are nobody else's business, with those that may reach into them: a room, a folder of one, or a file. A
- * folder's own files always may.
- */
+/** Closed folders, with the rooms, folders or files that may import from them. A folder's own files always may. */
 export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "parser/scan": ["parser/text"],
   "parser/tree": ["parser"],
@@ -214,14 +212,14 @@ export const INSIDE: Readonly<Record<string, readonly string[]>> = {
   "commands/serve": ["commands"],
 };
 
-/** Folders with modules that are no rooms: nothing of the program may use them. */
+/** Folders with modules that are not rooms: the program must not import them. */
 export const OUTSIDE: readonly string[] = ["bench", "scripts", "tests"];
 
-/** Folders that builds and installs make, which git passes over as well. */
+/** Folders created by builds and installations, which git ignores too. */
 export const MADE: readonly string[] = ["coverage", "dist", "node_modules"];
 
-/** So many entries a folder of modules may have before it has to be sorted. */
+/** Maximum entries of a folder of modules before it must be split. */
 export const MOST_ENTRIES = 16;
 
-/** Where folders may be fuller: a test is found by its name. */
+/** Folders that may have more entries: a test is found by its name. */
 export const UNSORTED: readonly string[] = ["tests"];

@@ -1,16 +1,16 @@
-// Reads the house: which module imports which, as Deno itself resolves it, and how full the folders are.
+// Reads which module imports which, as Deno resolves it, and the number of entries of each folder.
 
 import { MADE, OUTSIDE } from "./layers.ts";
 
-/** The house as it stands on disk. Paths count from the root of the project. */
+/** The structure on disk. Paths are relative to the root of the project. */
 export interface House {
-  /** Each module of the program with what it imports from the project: late, by types, and data too. */
+  /** Each module of the program with its imports from the project, including late imports, types and data. */
   readonly modules: ReadonlyMap<string, readonly string[]>;
-  /** Each folder with modules in it or below it, with the number of its entries. */
+  /** Each folder that contains modules, also in subfolders, with its number of entries. */
   readonly folders: ReadonlyMap<string, number>;
 }
 
-/** The part of `deno info --json` that is read here. */
+/** The part of `deno info --json` that is used. */
 interface Info {
   readonly modules: readonly {
     readonly specifier: string;
@@ -23,10 +23,9 @@ interface Info {
 }
 
 /**
- * Reads the house below a folder.
- *
- * @param root Absolute path of the project, without a slash at the end.
- * @throws When a folder cannot be read, or Deno cannot tell the graph.
+ * Reads the structure below a folder.
+ * @param root absolute path of the project, without a final slash
+ * @throws if a folder cannot be read, or Deno cannot compute the graph
  */
 export async function readHouse(root: string): Promise<House> {
   const found = { paths: [] as string[], folders: new Map<string, number>() };
@@ -54,7 +53,7 @@ async function walk(
   if (found.paths.length > before) found.folders.set(folder, entries);
 }
 
-/** What each module imports from the project. One run of Deno over a module that imports them all. */
+/** The imports of each module from the project. Runs Deno once, on a module that imports them all. */
 async function imports(root: string, paths: readonly string[]): Promise<Map<string, readonly string[]>> {
   const base = new URL(`file://${root}/`).href;
   const all = paths.map((path) => `import ${JSON.stringify(base + path)};`).join("");

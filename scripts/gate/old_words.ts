@@ -1,14 +1,14 @@
-// Finds words in names that the project has replaced by terms of the field.
+// Finds words in names that the project has replaced with common terms.
 
 import { ROOMS } from "./layers.ts";
 
 const OLD =
   /^(course|concessions?|concede[ds]?|strangers?|wary|cautious|distrust(s|ed)?|exposure|companions?|walls?|ground|survey|peel(ed)?|desks?|voices?|login|judge[ds]?|judging|judge?ment|verdicts?|told|said|colours?|licences?|categorise|summarise|normalise|behaviour|whoever)$/;
 
-/** Names that keep such a word: members of JSON, a command that people try, and a member of the journal's lines. */
+/** Names that keep such a word: members of JSON, a command that people may try, and a member of the journal's lines. */
 const PUBLIC: ReadonlySet<string> = new Set(["wall", "login", "login_rules", "exposure"]);
 
-/** The old words in the name of a file or of something that its text declares. */
+/** Old words in the name of a file or in names that its text declares. */
 export function oldWordsIn(path: string, text: string): string[] {
   const declared = text.matchAll(
     /^[^"'`*/]*?\b(?:const|let|function|class|interface|type|readonly|get)\s+\*?#?([A-Za-z_]\w*)/gm,
@@ -23,7 +23,7 @@ function wordsOf(name: string): string[] {
   return name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase().split("_");
 }
 
-/** Whether a file belongs to the program, so that its names are held to the rule. */
+/** Whether a file belongs to the program, so that the rule applies to its names. */
 export function isOfProgram(path: string): boolean {
   return path.split("/")[0]! in ROOMS && path.endsWith(".ts") && !path.endsWith(".generated.ts");
 }

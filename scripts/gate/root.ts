@@ -1,9 +1,9 @@
-// The folder that holds the project, and running programs in it.
+// The project's root folder, and running programs in it.
 
-/** Absolute path of the project, without a slash at the end. */
+/** Absolute path of the project, without a final slash. */
 export const ROOT: string = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 
-/** Runs a program in the project with our own streams; answers its exit code. */
+/** Runs a program in the project with inherited streams; returns its exit code. */
 export async function run(program: string, args: readonly string[]): Promise<number> {
   const child = new Deno.Command(program, {
     args: [...args],
@@ -15,7 +15,6 @@ export async function run(program: string, args: readonly string[]): Promise<num
   return (await child.status).code;
 }
 
-/** Prints one line to standard output. */
 export function print(line: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
 }

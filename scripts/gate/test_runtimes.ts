@@ -1,5 +1,5 @@
-// The tests of what the library does without a system, all of them, in the runtimes that people have; and the package, as npm
-// installed it, used there by a program.
+// Runs all tests of the system-independent library in the runtimes that people use, and a program there that uses the
+// installed npm package.
 //
 //   test_runtimes.ts [NAME…]   in these runtimes, or in all
 
@@ -13,7 +13,7 @@ import { print } from "./root.ts";
 
 const SYSTEM = `${Deno.build.os}-${Deno.build.arch === "x86_64" ? "x64" : "arm64"}`;
 
-/** What npm installs of each, and where the program lies in that; the browser is the one that is installed. */
+/** The npm package of each runtime, and the path of its program; the browser must be installed already. */
 const RUNTIMES: Readonly<Record<string, { readonly name: string; readonly program: string } | null>> = {
   "node-22": { name: `node-${SYSTEM}@22`, program: `node-${SYSTEM}/bin/node` },
   "node-24": { name: `node-${SYSTEM}@24`, program: `node-${SYSTEM}/bin/node` },
@@ -21,7 +21,7 @@ const RUNTIMES: Readonly<Record<string, { readonly name: string; readonly progra
   chromium: null,
 };
 
-/** Longest that all tests may take in a browser, on a machine that does much else, in milliseconds. */
+/** Maximum milliseconds of all tests in a browser on a busy machine. */
 const LONGEST = 3_600_000;
 
 const names = Deno.args.length > 0 ? Deno.args : Object.keys(RUNTIMES);
@@ -52,7 +52,7 @@ Deno.exit(broken === 0 ? 0 : 1);
 interface RunResult {
   readonly version: string;
   readonly report: Report;
-  /** What the program answered that uses the package. */
+  /** The output of the program that uses the package. */
   readonly answer: unknown;
 }
 
@@ -94,7 +94,7 @@ import(url).then(${PROGRAM}).then(tell, (error) => tell(String(error)));`;
   };
 }
 
-/** What a program prints; throws when it fails. */
+/** What a program prints; throws if it fails. */
 async function outputOf(name: string, args: readonly string[], cwd: string): Promise<string> {
   const command = new Deno.Command(name, { args: [...args], cwd, stdin: "null", stderr: "inherit" });
   const { success, stdout } = await command.output();

@@ -1,15 +1,15 @@
-// The tests of the command line, with the program started in the ways in which it reaches people.
+// Runs the tests of the command line with the program started in each form in which it is distributed.
 //
 //   test_ways.ts [WAY,WAY…] [FILE…]   the tests in FILE, or those of the command line, in these ways or in all
 //
-// A binary needs a base, which DENORT_BIN names (and COMPILE_DENO the Deno of its version). The package is installed by npm
+// A binary needs a base, given by DENORT_BIN (and COMPILE_DENO with the Deno of its version). npm installs the package
 // into an empty project; from then on the only runtime on the PATH is Node 22.
 
 import { buildPackages } from "../build/npm.ts";
 import { print, ROOT } from "./root.ts";
 import { asBinary, baseOfEnvironment, fromSource, makeBundle, type Way, withoutRuntimes } from "./ways.ts";
 
-/** The Node that is there for the package. */
+/** The version of Node for the package. */
 const NODE = "22";
 
 const WAYS: Readonly<Record<string, (folder: string) => Promise<Way>>> = {
@@ -59,7 +59,7 @@ for (const name of named.length > 0 ? named : Object.keys(WAYS)) {
 print(broken.length === 0 ? "the same in every way" : `FAILED: ${broken.join(", ")}`);
 Deno.exit(broken.length === 0 ? 0 : 1);
 
-/** The package in an empty project, put there by npm. */
+/** The package, installed by npm in an empty project. */
 async function installed(folder: string): Promise<Way> {
   const npm = async (cwd: string, ...args: string[]) => {
     const { success, stdout, stderr } = await new Deno.Command("npm", { args, cwd, stdin: "null" }).output();

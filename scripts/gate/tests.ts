@@ -1,4 +1,4 @@
-// Runs `deno test` with its output shown, and counts what passed and failed.
+// Runs `deno test`, shows its output, and counts what passed and failed.
 
 import { print, ROOT } from "./root.ts";
 
@@ -7,12 +7,11 @@ export interface Counts {
   readonly failed: number;
 }
 
-/** What stands for a step that is no test: it holds or it fails. */
+/** The count of a step that is not a test: it passes or fails. */
 export function countOf(holds: boolean): Counts {
   return holds ? { passed: 0, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** The sum of some counts. */
 export function total(counts: readonly Counts[]): Counts {
   return counts.reduce(
     (sum, { passed, failed }) => ({ passed: sum.passed + passed, failed: sum.failed + failed }),
@@ -20,17 +19,20 @@ export function total(counts: readonly Counts[]): Counts {
   );
 }
 
-/** Reads the counts off the end of what `deno test` printed. A run that failed without a failed test counts as one. */
+/**
+ * Reads the counts from the end of the output of `deno test`. A run that failed without a failed test counts as one
+ * failure.
+ */
 export function summaryOf(tail: string, code: number): Counts {
   const summary = [...tail.matchAll(/^(?:ok|FAILED) \| (\d+) passed.*?\| (\d+) failed/gm)].at(-1);
   const failed = Number(summary?.[2] ?? 0);
   return { passed: Number(summary?.[1] ?? 0), failed: code !== 0 && failed === 0 ? 1 : failed };
 }
 
-/** Ends the names of test files that are slow and that an ordinary change hardly breaks. Their first line says what they need. */
+/** Suffix of test files that are slow and that ordinary changes hardly break. Their first line says what they need. */
 const SLOW = "_slow_test.ts";
 
-/** The files of slow tests, by their paths. */
+/** The paths of slow tests. */
 export async function slowTests(root: string = ROOT): Promise<string[]> {
   const found: string[] = [];
   const visit = async (folder: string): Promise<void> => {
@@ -43,15 +45,15 @@ export async function slowTests(root: string = ROOT): Promise<string[]> {
   return found.sort();
 }
 
-/** What tests run with besides their own words. */
+/** Options of a test run. */
 export interface TestOptions {
-  /** The words that start the program as a process. @default those of its sources */
+  /** The command that starts the program as a process. @default its sources */
   readonly program?: readonly string[];
   /** Whether slow tests run too, and every command as a process. @default true, with commands inside the tests */
   readonly all?: boolean;
 }
 
-/** Runs the tests that the arguments of `deno test` name; all when there are none. */
+/** Runs the tests given by arguments of `deno test`; all if there are none. */
 export async function runTests(
   args: readonly string[],
   { program, all }: TestOptions = {},
@@ -73,7 +75,7 @@ export async function runTests(
   return await denoTest(["--parallel", ...left, ...args], env);
 }
 
-/** Runs the examples in the documentation of modules, and in the pages that are no consoles. */
+/** Runs the examples in the documentation of modules, and in pages without consoles. */
 export function runDocTests(paths: readonly string[]): Promise<Counts> {
   return denoTest(["--doc", ...paths]);
 }
@@ -87,7 +89,7 @@ async function denoTest(args: readonly string[], env: Record<string, string> = {
     stdout: "piped",
     stderr: "inherit",
   }).spawn();
-  // The summary is read from the very stream that is shown, so that the last line cannot say something else.
+  // The summary is read from the displayed stream, so that both always agree.
   let tail = "";
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {

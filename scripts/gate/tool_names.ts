@@ -1,8 +1,8 @@
-// Finds code that compares the name of a tool with the names of the program's own: rights are properties of definitions.
+// Finds code that compares a tool's name with the program's own tool names: permissions are properties of definitions.
 
 import { BUILTIN_TOOLS } from "../../config/rules/builtin_tools.generated.ts";
 
-/** Rooms where a text that looks like the name of a tool is one. */
+/** Rooms in which a string that equals a tool name refers to the tool. */
 export const ROOMS_WITH_TOOLS: readonly string[] = [
   "agent",
   "commands",
@@ -14,7 +14,7 @@ export const ROOMS_WITH_TOOLS: readonly string[] = [
   "tools",
 ];
 
-/** Where names of tools belong: their definitions, the presets that list them, and what reads words of the shell. */
+/** Places where tool names belong: their definitions, the presets that list them, and shell parsing. */
 export const NAMED_THERE: readonly string[] = [
   "tools/builtin/",
   "tools/approval/presets.ts",
@@ -29,13 +29,13 @@ const FORMS: readonly RegExp[] = [
   new RegExp(`${HOLDER}\\s*[!=]==?\\s*${NAME}`, "g"),
   new RegExp(`${NAME}\\s*[!=]==?\\s*(?:\\w+\\.)*${HOLDER}`, "g"),
   new RegExp(`\\b(?:tools|names|excluded)\\.(?:includes|has)\\(\\s*${NAME}`, "g"),
-  // A list of two of them is a list of tools, and so are the keys of a table of words.
+  // An array with two of them is a list of tools, and so are the keys of an object of words.
   new RegExp(`\\[\\s*${NAME},\\s*${NAME}`, "g"),
   new RegExp(`\\b(?:${NAMES}): ["']\\w+["'],\\s*(?:${NAMES}): ["']\\w+["']`, "g"),
   new RegExp(`\\bswitch\\s*\\((?:\\w+\\.)*${HOLDER}\\)[^}]*?\\bcase ${NAME}`, "g"),
 ];
 
-/** The comparisons in a module, as they are written. */
+/** The comparisons in a module, as written. */
 export function toolNameComparisons(text: string): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   return FORMS.flatMap((form) => [...code.matchAll(form)].map(([found]) => found.trim()));

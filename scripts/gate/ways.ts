@@ -1,19 +1,19 @@
-// The ways in which the program reaches people, each made of one bundle so that tests can start it.
+// The forms in which the program is distributed, each made from one bundle so that tests can start it.
 
 import { compileProgram } from "../build/binary.ts";
 import { bundleProgram } from "../build/bundle.ts";
 import { versioned } from "../build/versioned.ts";
 import { ROOT } from "./root.ts";
 
-/** How a program is started, and what else is there then. */
+/** How a program is started, and its environment. */
 export interface Way {
-  /** The words that start it. */
+  /** The command that starts it. */
   readonly program: readonly string[];
-  /** PATH of whoever starts it. */
+  /** PATH of the caller. */
   readonly path: string;
 }
 
-/** The base of a binary, and the Deno whose version it has. */
+/** The base of a binary, and the Deno of the same version. */
 export interface Base {
   readonly denort: string;
   readonly deno: string;
@@ -23,12 +23,12 @@ const PATH = Deno.env.get("PATH") ?? "/usr/bin:/bin";
 
 const run = (file: string) => [Deno.execPath(), "run", "-A", "--quiet", file];
 
-/** The sources, as somebody who works on them starts them. */
+/** The sources, as developers start them. */
 export function fromSource(): Way {
   return { program: run(`${ROOT}/cli.ts`), path: PATH };
 }
 
-/** Makes the bundle in a folder. */
+/** Builds the bundle in a folder. */
 export async function makeBundle(folder: string): Promise<Way> {
   await Deno.mkdir(folder);
   await bundleProgram(`${folder}/flemma.js`);
@@ -37,10 +37,9 @@ export async function makeBundle(folder: string): Promise<Way> {
 }
 
 /**
- * Lays the bundle out as npm does with the package, in a project's folder of its own.
- *
- * @param bundle the folder that has it
- * @param node the Node that is there; none where nobody needs one
+ * Installs the bundle like npm installs the package, in a project folder.
+ * @param bundle the folder that contains it
+ * @param node the Node to provide; omitted if not needed
  */
 export async function asPackage(bundle: string, folder: string, node?: string): Promise<Way> {
   const packages = `${folder}/node_modules`;
@@ -57,7 +56,7 @@ export async function asPackage(bundle: string, folder: string, node?: string): 
   return { program: [`${packages}/.bin/flemma`], path: await withoutRuntimes(`${folder}/bin`, node) };
 }
 
-/** Compiles the bundle that a folder has into one binary; throws where that cannot be done. */
+/** Compiles the bundle in a folder into one binary; throws if that fails. */
 export async function asBinary(bundle: string, folder: string, { denort, deno }: Base): Promise<Way> {
   const file = `${folder}/flemma`;
   const wrong = await compileProgram({ bundle, target: "", file, deno, base: denort });
@@ -65,13 +64,13 @@ export async function asBinary(bundle: string, folder: string, { denort, deno }:
   return { program: [file], path: PATH };
 }
 
-/** The base that the environment names for binaries; none where it names none. */
+/** The base for binaries given by the environment; null if there is none. */
 export function baseOfEnvironment(): Base | null {
   const denort = Deno.env.get("DENORT_BIN");
   return denort === undefined ? null : { denort, deno: Deno.env.get("COMPILE_DENO") ?? Deno.execPath() };
 }
 
-/** A folder for a PATH: what stands on ours but no runtime of JavaScript, and the Node that is named. */
+/** A folder for a PATH: the programs on ours without JavaScript runtimes, and the given Node. */
 export async function withoutRuntimes(folder: string, node?: string): Promise<string> {
   await Deno.mkdir(folder, { recursive: true });
   const left = ["deno", "node", "nodejs", "npm", "npx", "bun", "bunx", "corepack", "pnpm", "yarn"];

@@ -1,4 +1,4 @@
-// The files of `flemma demo` as a module, so that a bundle or a compiled program carries them.
+// The files of `flemma demo` as a module, so that they are included in a bundle or compiled program.
 
 import { ROOT } from "../gate/root.ts";
 

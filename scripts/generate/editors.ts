@@ -1,11 +1,11 @@
-// The runtime files of editors as a module, so that a bundle or a compiled program carries them.
+// The runtime files of editors as a module, so that they are included in a bundle or compiled program.
 
 import { EDITOR_PLACES } from "../../commands/setup/editor_places.ts";
 import { ROOT } from "../gate/root.ts";
 
 const FOLDER = "editors";
 const TARGET = "commands/setup/editor_files.generated.ts";
-/** What is there for us and not for who installs the files. */
+/** Files for development that are not installed. */
 const OURS = /(?:^|\/)(?:README\.md|tags|tsconfig\.json)$/;
 
 export async function generate(): Promise<{ path: string; text: string }[]> {

@@ -1,4 +1,5 @@
-// Bundles the helper that works on files behind the wall, with all it needs, as text that the program hands to a runtime.
+// Bundles the helper for file operations in the sandbox, with its dependencies, as text that the program passes to a
+// runtime.
 
 import { bundleText } from "../build/bundle.ts";
 

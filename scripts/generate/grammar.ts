@@ -1,5 +1,5 @@
-// Builds from the grammar of `.chat` documents the types of node that the parser makes, and the parse tables that
-// tests hold the parser against.
+// Generates node types of the parser from the grammar of `.chat` documents, and the parse tables that tests compare the
+// parser with.
 
 import { buildParser, buildParserFile } from "@lezer/generator";
 import { ContextTracker, ExternalTokenizer } from "@lezer/lr";
@@ -13,8 +13,8 @@ const NOTE = [
 ].join("\n");
 
 /**
- * The checked-in files made from the grammar, with paths relative to the repository. Terms stand in a file of
- * their own because the tokenizers need them and the tables need the tokenizers.
+ * The checked-in files made from the grammar, with paths relative to the repository. Terms are in a separate file
+ * because the tokenizers need them and the tables need the tokenizers.
  */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const grammar = await Deno.readTextFile(GRAMMAR);
@@ -33,7 +33,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   ];
 }
 
-/** The name of each node type at the place of its term; the error node, which no document has, is left empty. */
+/** The name of each node type at the index of its term; the error node, which no document has, is empty. */
 function namesOf(grammar: string): string {
   const { nodeSet } = buildParser(grammar, {
     externalTokenizer: () => new ExternalTokenizer(() => {}),

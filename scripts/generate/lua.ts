@@ -1,4 +1,4 @@
-// Embeds the Lua interpreter of the wasmoon package as text, so that a bundle and a compiled program carry it along.
+// Embeds the Lua interpreter of the wasmoon package as text, so that it is included in a bundle or compiled program.
 
 import { packageFolder } from "../build/packages.ts";
 import { ROOT } from "../gate/root.ts";
@@ -8,13 +8,11 @@ const TARGET = "lua/interpreter.generated.ts";
 
 /**
  * The checked-in module with the interpreter, deflated and in base64.
- *
- * One byte of it is changed. Lua 5.4 looks whether the text of a float holds only the characters of this constant and
- * then appends ".0"; Lua 5.1 and LuaJIT, which documents are written for, do not. With an empty constant nothing is
+ * One byte of it is changed. Lua 5.4 checks whether the text of a float contains only the characters of this constant
+ * and then appends ".0"; Lua 5.1 and LuaJIT, which documents are written for, do not. With an empty constant nothing is
  * ever appended.
- *
- * Beside it stands the address of a part of Lua's table of characters: what the bytes above ASCII are. In Lua 5.4 they
- * are nothing, in LuaJIT letters, so that `größe` is a name; the machine marks them at its start.
+ * It also exports the address of a part of Lua's table of character classes: the bytes above ASCII. In Lua 5.4 they
+ * have no class, in LuaJIT they are letters, so that `größe` is a name; the machine marks them at its start.
  */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const { version, folder } = await interpreterPackage();
@@ -43,7 +41,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   }];
 }
 
-/** Puts a zero on the first character of a constant that must stand in the data exactly once. */
+/** Puts a zero on the first character of a constant that must occur in the data exactly once. */
 function blankConstant(wasm: Uint8Array, constant: string): void {
   const text = new TextDecoder("latin1").decode(wasm);
   const at = text.indexOf(constant);
@@ -53,13 +51,13 @@ function blankConstant(wasm: Uint8Array, constant: string): void {
   wasm[at + 1] = 0;
 }
 
-/** The rows of Lua's table of characters (lctype.c) from the blank to the last one of ASCII that is not zero. */
+/** The rows of Lua's table of character classes (lctype.c) from the blank to the last nonzero one of ASCII. */
 const CHARACTERS = [0x0c, ...many(15, 0x04), ...many(10, 0x16), ...many(7, 0x04), ...many(6, 0x15)]
   .concat(many(20, 0x05), many(4, 0x04), [0x05, 0x04], many(6, 0x15), many(20, 0x05), many(4, 0x04));
 
 /**
- * Where the 128 bytes above ASCII stand in that table once the module is in memory. They are zero, and trailing zeros
- * are left out of a module, so the place is the end of the data that holds the rest of the table.
+ * The address of the 128 bytes above ASCII in that table once the module is in memory. They are zero, and trailing
+ * zeros are not stored in a module, so the address is the end of the data with the rest of the table.
  */
 function addressAboveAscii(wasm: Uint8Array): number {
   const rows = latin1(CHARACTERS);
@@ -78,7 +76,7 @@ function addressAboveAscii(wasm: Uint8Array): number {
 
 const DATA_SECTION = 11;
 
-/** The data of a module and where in memory each piece of it goes. */
+/** The data segments of a module, each with its address in memory. */
 function dataSegments(wasm: Uint8Array): { readonly address: number; readonly data: Uint8Array }[] {
   let at = 8;
   const number = (): number => {
@@ -96,7 +94,7 @@ function dataSegments(wasm: Uint8Array): { readonly address: number; readonly da
       continue;
     }
     return Array.from({ length: number() }, () => {
-      // Active, in memory 0, at `i32.const ADDRESS; end`: all that the linker writes.
+      // Active, in memory 0, at `i32.const ADDRESS; end`: the only form that the linker writes.
       if (wasm[at] !== 0 || wasm[at + 1] !== 0x41) throw new Error(`${PACKAGE}: its data has another form`);
       at += 2;
       const address = number();
@@ -122,7 +120,7 @@ async function pinnedVersion(): Promise<string> {
   return String(imports[PACKAGE]).replace(`npm:${PACKAGE}@`, "");
 }
 
-/** The package that brings the interpreter, and where it lies. */
+/** The version and folder of the package with the interpreter. */
 export async function interpreterPackage(): Promise<{ version: string; folder: string }> {
   const version = await pinnedVersion();
   return { version, folder: await packageFolder(PACKAGE, version) };

@@ -1,7 +1,7 @@
-// Every sentence that the program can print, read from its source: for the tests of words, and to print them all.
+// Collects every sentence that the program can print from its source, for tests of wording and for printing.
 //
-//   deno run -A scripts/generate/messages.ts          one a line: room, codes, sentence, next step
-//   deno run -A scripts/generate/messages.ts WORD…    those that hold one of the words
+//   deno run -A scripts/generate/messages.ts          one per line: room, codes, sentence, next step
+//   deno run -A scripts/generate/messages.ts WORD…    those that contain one of the words
 
 import { byBytes } from "../../base/bytes.ts";
 import { isThere } from "../../base/files.ts";
@@ -10,12 +10,12 @@ import { print, ROOT } from "../gate/root.ts";
 import { walk } from "../mutate/walk.ts";
 import { type Sentence, sentencesOf } from "./messages/collect.ts";
 
-/** A sentence and the room it is in; sentence and next step are each one line. */
+/** A sentence and its room; sentence and next step are each one line. */
 export interface Message extends Sentence {
   readonly room: string;
 }
 
-/** Files whose texts are documented elsewhere or not meant for a person: help, settings, names of files, the test server. */
+/** Files whose texts are documented elsewhere or not meant for users: help, settings, file names, the test server. */
 const NO_WORDS: readonly string[] = [
   "commands/line/help.ts",
   "commands/line/manual.ts",

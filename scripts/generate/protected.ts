@@ -1,4 +1,4 @@
-// Writes the lists of held and watched files into docs/sandbox.md.
+// Writes the lists of protected paths and watched files into docs/sandbox.md.
 
 import {
   GIT_HOOKS,

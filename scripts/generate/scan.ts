@@ -1,4 +1,4 @@
-// Builds the WASM module of stage one from AssemblyScript, with what begins structure taken from lines.ts.
+// Builds the WASM module of the line scanner from AssemblyScript, with the starters of structure from lines.ts.
 
 import asc from "assemblyscript/asc";
 import { STARTERS } from "../../parser/text/lines.ts";
@@ -21,7 +21,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: "parser/scan/wasm.generated.ts", text }];
 }
 
-/** What the module shares with the rest of the program. */
+/** Constants that the module shares with the rest of the program. */
 function constants(): string {
   const tests = [...STARTERS].map((char) => `i8x16.eq(bytes, i8x16.splat(${char.charCodeAt(0)}))`);
   const either = tests.reduce((all, test) => `v128.or(${all}, ${test})`);

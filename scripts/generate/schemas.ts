@@ -1,11 +1,11 @@
-// The JSON Schema of what each command prints with `--json`, and of each event, read from the types of the values.
+// Generates the JSON Schema of each command's `--json` output, and of each event, from the types of the values.
 
 import ts from "typescript";
 import { ROOT } from "../gate/root.ts";
 import { TypeSchemas } from "./schemas/of_type.ts";
 import { EVENTS, REPORTS } from "./schemas/reports.ts";
 
-/** @throws When a command that is said to print JSON prints none, or a type has no schema. */
+/** @throws if a command listed as printing JSON prints none, or a type has no schema */
 export function outputSchema(): Record<string, unknown> {
   const modules = [...new Set([EVENTS.module, ...Object.values(REPORTS).map(({ module }) => module)])];
   const program = ts.createProgram(modules.map((module) => `${ROOT}/${module}`), {

@@ -1,4 +1,4 @@
-// Builds the tool host into one text: the program starts it with that, from whatever form it has itself.
+// Bundles the tool host into one text, with which the program can start it in every distributed form.
 
 import * as esbuild from "esbuild";
 import { ROOT } from "../gate/root.ts";
@@ -7,7 +7,6 @@ const HEAD =
   `// Made from tools/vellum/host/ by scripts/generate/tool_host.ts (deno task generate). Do not edit.
 `;
 
-/** The generated module. */
 export async function generate(): Promise<{ path: string; text: string }> {
   const [host, api] = [await built("main.ts"), await built("plugin_api.ts")];
   const text = `${HEAD}

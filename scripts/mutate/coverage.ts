@@ -1,18 +1,18 @@
-// Which test files run which lines: each test file is run once with coverage, and what it covered is kept until it or a
-// source file that it covered changes.
+// Which test files run which lines: runs each test file once with coverage, and caches the result until the test file
+// or a covered source file changes.
 
 /** What one test file covers. */
 export interface Covered {
   readonly test: string;
   /** Milliseconds it took. */
   readonly time: number;
-  /** Lines by source file, 1-based; null where the test is too long to be measured, so that it may run any line. */
+  /** Lines by source file, 1-based; null if the test is too long to be measured, so that it may run any line. */
   readonly lines: Readonly<Record<string, readonly number[]>> | null;
 }
 
 /**
- * Milliseconds after which a test is given up, on a machine that may be busy: it runs the program as a process, of which
- * coverage knows nothing, and each mutant that others do not notice would have to wait for it.
+ * Maximum milliseconds of a test, on a machine that may be busy. A longer one runs the program as a process, which
+ * coverage does not measure, and each undetected mutant would have to wait for it.
  */
 const LONGEST = 150_000;
 
@@ -22,11 +22,10 @@ interface Kept extends Covered {
 }
 
 /**
- * Runs, or recalls, the test files; `tell` is called before each that has to be run, and with those that fail: they are
- * left out, for they would notice every mutant.
- *
- * @param roots the project as the tests run in it: the copies that mutants are put into, each running one test at a time
- * @param folder where outcomes are kept
+ * Runs the test files, or loads their cached results. Calls `tell` before each run, and for failing tests: these are
+ * excluded, because they would detect every mutant.
+ * @param roots copies of the project for mutants, each running one test at a time
+ * @param folder where results are cached
  */
 export async function coverageOf(
   roots: readonly string[],
@@ -63,7 +62,7 @@ async function measure(root: string, test: string, sources: readonly string[]): 
   const profile = await Deno.makeTempDir({ prefix: "flemma-coverage-" });
   try {
     const measured = await timed(root, test, [`--coverage=${profile}`]);
-    // Counting every line makes a long test many times longer; without that it may well end.
+    // Coverage makes a long test many times slower; without it the test may finish in time.
     const time = measured ?? await timed(root, test, []);
     if (time === null) return null;
     const lines = measured === null ? null : hitLines(await report(root, profile), root, sources);
@@ -77,7 +76,7 @@ async function measure(root: string, test: string, sources: readonly string[]): 
   }
 }
 
-/** Milliseconds that a test takes; null when it fails or takes too long. */
+/** Milliseconds that a test takes; null if it fails or takes too long. */
 async function timed(root: string, test: string, options: readonly string[]): Promise<number | null> {
   const began = performance.now();
   const { success } = await new Deno.Command("timeout", {
@@ -93,7 +92,7 @@ async function timed(root: string, test: string, options: readonly string[]): Pr
   return success ? performance.now() - began : null;
 }
 
-/** What the profile says in the lcov format: offsets in it are those of the code as it runs, which only Deno can map. */
+/** The profile in the lcov format: its offsets are those of the transpiled code, which only Deno can map. */
 async function report(root: string, profile: string): Promise<string> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["coverage", "--lcov", profile],

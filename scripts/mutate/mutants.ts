@@ -1,14 +1,14 @@
-// Which single changes of a line make it refuse less, or something else: the mutants of a source file.
+// The mutants of a source file: single changes of a line that make it refuse less, or something else.
 
 /** One changed line. */
 export interface Mutant {
-  /** Path below the root of the project. */
+  /** Path relative to the root of the project. */
   readonly file: string;
   /** 1-based. */
   readonly line: number;
   readonly before: string;
   readonly after: string;
-  /** What was done to it. */
+  /** Description of the change. */
   readonly change: string;
 }
 
@@ -27,7 +27,7 @@ const SWAPS: Readonly<Record<string, string>> = {
   ">=": ">",
 };
 
-/** In the order in which they are listed; each is made at every place of a line where it fits. */
+/** Changes in the order in which they are listed; each is made at every matching place of a line. */
 const CHANGES: readonly Change[] = [
   {
     name: "the condition never holds",
@@ -81,8 +81,8 @@ export function mutantsOf(file: string, code: string): Mutant[] {
 }
 
 /**
- * The bound of a loop is moved inwards instead of swapped: a loop that goes one too far reads what is not there, which
- * in this language is nothing, but one that ends too early leaves out the last, and that has to be noticed.
+ * The bound of a loop is reduced instead of swapped: a loop that runs one step too far reads `undefined`, which often
+ * has no effect, but one that ends too early skips the last item, which must be detected.
  */
 function suits(name: string, line: string, sign: string): boolean {
   const isBound = /^\s*(?:\} )?(?:for|while) \(/.test(line) && /[<>]/.test(sign);
@@ -95,7 +95,7 @@ function NEGATED(): string {
   return NEGATED_MARK;
 }
 
-/** The line with the change made at one place; null where the line does not hold the whole of what is changed. */
+/** The line with the change at one place; null if the line does not contain all that must change. */
 function apply(before: string, match: RegExpMatchArray, to: Change["to"]): string | null {
   const at = match.index!;
   const made = typeof to === "string" ? to : to(match[0], ...match.slice(1) as string[]);
@@ -109,7 +109,7 @@ function apply(before: string, match: RegExpMatchArray, to: Change["to"]): strin
   return `${before.slice(0, at)}${changed}${before.slice(end + 1)}`;
 }
 
-/** Where the bracket that opens at `at` closes on the same line; -1 when it does not. */
+/** Where the bracket that opens at `at` closes on the same line; -1 if it does not. */
 function closing(line: string, at: number): number {
   let depth = 0;
   for (let index = at; index < line.length; index++) {
@@ -120,13 +120,13 @@ function closing(line: string, at: number): number {
   return -1;
 }
 
-/** Whether the line decides something: a condition, a comparison or an answer that is only true or false. */
+/** Whether the line decides something: a condition, a comparison or a boolean return value. */
 function refuses(line: string): boolean {
   return /\bif \(|&&|\|\||===|!==| [<>]=? |\breturn (?:true|false);|\.(?:every|some)\(|[\s(]!/.test(line) &&
     !/^\s*(?:import|export type|export interface|type |\|)/.test(line);
 }
 
-/** Which lines are code: no comment, no part of a text of several lines. */
+/** Which lines are code: not comments, not parts of multi-line strings. */
 function codeLines(lines: readonly string[]): boolean[] {
   let inComment = false;
   let inText = false;
@@ -142,7 +142,7 @@ function codeLines(lines: readonly string[]): boolean[] {
   });
 }
 
-/** Whether a place of a line is inside of a text, a pattern or a comment at its end. */
+/** Whether a place in a line is inside a string, a regular expression or a trailing comment. */
 function isInText(line: string, at: number): boolean {
   let quote: string | null = null;
   for (let index = 0; index < at; index++) {

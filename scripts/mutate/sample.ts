@@ -1,6 +1,6 @@
 // A sample that is the same for the same seed.
 
-/** `count` of the items, in their own order; all of them when there are not more. */
+/** `count` of the items, in their original order; all of them if there are not more. */
 export function sample<T>(items: readonly T[], count: number, seed: number): T[] {
   const random = generator(seed);
   const picked = new Set<number>();

@@ -1,40 +1,40 @@
-// Tries mutants: each is put into a copy of the project, and the test files that run its line say whether they notice.
+// Tries mutants: puts each into a copy of the project, and runs the test files that cover its line.
 
 import type { Covered } from "./coverage.ts";
 import type { Mutant } from "./mutants.ts";
 
-/** What became of a mutant. */
+/** The result for a mutant. */
 export interface MutantResult {
   readonly mutant: Mutant;
   /** `killed`: a test failed; `uncovered`: no test runs the line; `survived`: all passed. */
   readonly outcome: "killed" | "survived" | "uncovered";
-  /** The test file that noticed. */
+  /** The test file that detected it. */
   readonly by: string | null;
 }
 
-/** Seconds after which a test run that takes no time counts as noticing: the mutant made it endless. */
+/** Minimum seconds after which a test run counts as detecting the mutant, which made it endless. */
 const LONGEST = 60;
-/** How much slower than when it was covered a test may be, on a machine that has other things to do. */
+/** How much slower than during coverage a test may be, on a busy machine. */
 const SLOWER = 4;
 
 /**
- * A line with a condition and its `return` counts as run only when both did, so a line beside one that ran may have run
- * itself.
+ * A line with a condition and its `return` counts as run only if both did, so a line next to a covered one may have run
+ * too.
  */
 function isNear(lines: readonly number[], line: number): boolean {
   return lines.some((each) => Math.abs(each - line) <= 2);
 }
 
-/** How many mutants of a source file each test noticed so far: the next one of that file is likely noticed by the same. */
+/** How many mutants of a source file each test has detected: it probably detects the next one of that file too. */
 const noticed = new Map<string, number>();
 
 function noticedBy(test: string, file: string): number {
   return noticed.get(`${test} ${file}`) ?? 0;
 }
 
-/** A copy of the project in which one mutant stands at a time. */
+/** A copy of the project for one mutant at a time. */
 export class Bench {
-  /** Where the copy stands. */
+  /** Its absolute path. */
   readonly root: string;
 
   private constructor(root: string) {
@@ -54,8 +54,8 @@ export class Bench {
   }
 
   /**
-   * Runs the tests that cover the mutant's line until one fails: first those that noticed the most mutants of this file
-   * for the time they take, and the quickest of those that noticed none.
+   * Runs the tests that cover the mutant's line until one fails: first those that detected the most mutants of this
+   * file for the time they take, then the fastest of the others.
    */
   async try(mutant: Mutant, coverage: readonly Covered[]): Promise<MutantResult> {
     const tests = coverage.filter(({ lines }) =>

@@ -1,25 +1,24 @@
-// What the pictures show: a run of the program in each editor and at a terminal, up to the moment that is worth a picture.
+// The scenes of the pictures: a run of the program in each editor and in a terminal, up to the moment of the picture.
 
 import { ROOT } from "../gate/root.ts";
 
-/** A picture. */
 export interface Scene {
-  /** The file in docs/pictures/, without its ending. */
+  /** The file in docs/pictures/, without its extension. */
   readonly name: string;
   /** What it shows, in a sentence. */
   readonly title: string;
   readonly size: readonly [columns: number, rows: number];
-  /** The document before. */
+  /** The document before the run. */
   readonly document: string;
-  /** The words that are started; the folder is the one that holds `notes.chat`. */
+  /** The command to start; the working folder contains `notes.chat`. */
   readonly start: readonly string[];
-  /** What a person does: keys as tmux calls them, longer words are typed, and what is on the screen afterwards. */
+  /** The user's actions: key names of tmux or words to type, and the text to wait for on the screen. */
   readonly acts: readonly { readonly keys: readonly string[]; readonly until: string }[];
-  /** Whether the model thinks before it speaks. @default false */
+  /** Whether the model thinks before it answers. @default false */
   readonly thinks?: boolean;
   /**
-   * Files and folders that decide what it looks like, beside the scripts of the pictures: what draws, not all that has a say in
-   * what is drawn. A picture that is made anew after every change is one that nobody looks at.
+   * Files and folders that determine how the picture looks, besides the scripts of the pictures: only what draws, not
+   * everything that influences it. A picture that must be made again after every change is one that nobody looks at.
    */
   readonly shows: readonly string[];
 }
@@ -38,11 +37,11 @@ export const FILES: Readonly<Record<string, string>> = {
 
 const QUESTION = "@You:\nMend average() so that an empty list gives 0, and run the tests.\n";
 
-/** What it thinks before, where thinking is shown. */
+/** The model's thinking, in scenes that show it. */
 const THINKING = `
       - thinking: reduce without a first value throws for an empty list. One line is enough.`;
 
-/** What the model says. */
+/** The model's reply. */
 export const replyFor = ({ thinks = false }: Pick<Scene, "thinks">): string => `
 replies:
   - reply:${thinks ? THINKING : ""}
@@ -64,7 +63,7 @@ replies:
 /** Settings under which both calls wait. */
 export const SETTINGS = "tools: { auto_approve_sandboxed: false, auto_approve: [] }\n";
 
-/** Editor: from the question to the first call that waits, shown with the change that it would make. */
+/** For editors: from the question to the first waiting call, shown with its change. */
 const WHOLE_CALL =
   "the buffer of a conversation with two calls that wait, and the first of them whole, as a diff";
 
@@ -85,7 +84,7 @@ const VIM_ACTS = [
   { keys: ["K"], until: "+  if (values.length" },
 ];
 
-/** Colours of Emacs that fit a dark terminal. */
+/** Emacs colors for a dark terminal. */
 const DARK = "(progn (setq frame-background-mode 'dark) (frame-set-background-mode (selected-frame)))";
 
 export const SCENES: readonly Scene[] = [

@@ -1,15 +1,15 @@
-// Which pictures show what is no longer so: a digest of what each of them was made from, kept beside them.
+// Detects outdated pictures: a digest of each picture's sources is stored next to them.
 
 import { sha256 } from "../../base/hash.ts";
 import { ROOT } from "../gate/root.ts";
 import { walk } from "../mutate/walk.ts";
 import { FILES, replyFor, type Scene, SCENES, SETTINGS } from "./scenes.ts";
 
-/** Where the pictures are, and what they were made from. */
+/** The folder of the pictures, and the file with the digests of their sources. */
 export const PICTURES = "docs/pictures";
 export const SOURCES = `${PICTURES}/sources.json`;
 
-/** The digest of all that decides what a picture looks like. */
+/** The digest of everything that determines how a picture looks. */
 export async function digestOf({ shows, start, ...scene }: Scene, root: string = ROOT): Promise<string> {
   const files: [string, string][] = [];
   for (const folder of [...shows, "scripts/pictures/svg.ts"]) {
@@ -34,7 +34,7 @@ async function* filesOf(path: string): AsyncGenerator<string> {
   else yield* walk(path, "");
 }
 
-/** The pictures that have to be made anew, and those that nothing makes. */
+/** The pictures to make again, and those that no scene makes. */
 export async function stalePictures(root: string = ROOT): Promise<string[]> {
   const known: Record<string, unknown> = JSON.parse(await Deno.readTextFile(`${root}/${SOURCES}`));
   const stale: string[] = [];

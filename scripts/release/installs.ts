@@ -1,8 +1,8 @@
-// Installs the npm package in every way that people do, and tells what works then: `deno task installs [--record] [WORD…]`.
+// Installs the npm package in every common way and reports what works: `deno task installs [--record] [WORD…]`.
 //
 //   installs.ts              every way
 //   installs.ts WORD…        the ways whose name or tools have one of these words
-//   installs.ts --record …   the same, and what was found goes into the table of docs/install.md
+//   installs.ts --record …   the same, and writes the results into the table of docs/install.md
 
 import { buildPackages } from "../build/npm.ts";
 import { print } from "../gate/root.ts";
@@ -49,7 +49,7 @@ Deno.exit(
   [...found.values()].every((findings) => [...findings.values()].every((fault) => fault === null)) ? 0 : 1,
 );
 
-/** The package as it is now, and a next version of it. */
+/** The current package, and a next version of it. */
 async function built(): Promise<[Publication, Publication]> {
   const place = await Deno.makeTempDir({ prefix: "flemma-installs-" });
   try {

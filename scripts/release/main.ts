@@ -1,4 +1,4 @@
-// Releases: `deno task release …`. Nothing leaves the machine; what is to be published is said in the end.
+// Releases: `deno task release …`. Nothing leaves the machine; the output ends with what remains to be published.
 
 import { parseArgs } from "node:util";
 import manifest from "../../deno.json" with { type: "json" };
@@ -23,7 +23,7 @@ deno task release formula --homepage ADDRESS --address ADDRESS --checksum SHA256
     Prints the formula for an archive that is there already.
 `;
 
-/** What was given cannot be used. */
+/** The arguments are invalid. */
 export class Unusable extends Error {}
 
 const OPTIONS = {
@@ -40,7 +40,7 @@ const OPTIONS = {
 
 type Given = { readonly [Name in keyof typeof OPTIONS]?: string | boolean | undefined };
 
-/** What each command may be given. */
+/** The options and words that each command accepts. */
 const COMMANDS: Readonly<Record<string, { readonly options: readonly string[]; readonly words: number }>> = {
   prepare: { options: [], words: 1 },
   make: { options: ["homepage", "address", "maintainer", "deno", "binary", "output", "dry-run"], words: 0 },
@@ -48,9 +48,8 @@ const COMMANDS: Readonly<Record<string, { readonly options: readonly string[]; r
 };
 
 /**
- * Runs a command; answers the exit code: 0, or 1 where the checkout cannot be released.
- *
- * @throws {Unusable} When the words cannot be used; nothing was done then.
+ * Runs a command; returns the exit code: 0, or 1 if the checkout cannot be released.
+ * @throws {Unusable} if the arguments are invalid; nothing was done then
  */
 export async function run(args: readonly string[]): Promise<number> {
   const { command, words, given } = read(args);
@@ -92,13 +91,13 @@ async function checkout(): Promise<Checkout> {
   };
 }
 
-/** Says what is in the way; true when nothing is. */
+/** Prints all obstacles; true if there are none. */
 function isFree(obstacles: readonly Obstacle[]): boolean {
   for (const { message, next } of obstacles) print(`${message}\n  ${next}`);
   return obstacles.length === 0;
 }
 
-/** Files that say the version, each with the text before it. */
+/** Files that contain the version, each with the text before it. */
 const SAYING: Readonly<Record<string, string>> = {
   "deno.json": '"version": "',
   "editors/emacs/flemma.el": ";; Version: ",
@@ -134,7 +133,7 @@ async function make(given: Given): Promise<number> {
   const target = dry
     ? await Deno.makeTempDir({ prefix: "flemma-release-" })
     : String(given.output ?? `${ROOT}/dist/release`);
-  // It needs every tool of the build; the other commands start without.
+  // Imported here, because it needs every tool of the build, and the other commands do not.
   const { makeRelease } = await import("./make.ts");
   try {
     if (!dry) await emptyFolder(target);
@@ -157,7 +156,7 @@ async function make(given: Given): Promise<number> {
   return 0;
 }
 
-/** A folder without anything in it, so that no sum is of another release's file. */
+/** Requires an empty folder, so that no checksum is of another release's file. */
 async function emptyFolder(path: string): Promise<void> {
   await Deno.mkdir(path, { recursive: true });
   if (!Deno.readDirSync(path)[Symbol.iterator]().next().done) {

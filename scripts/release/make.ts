@@ -12,13 +12,13 @@ import { stage } from "./packages/stage.ts";
 import { integrityIn, sbom } from "./sbom.ts";
 import { entryOf } from "./version.ts";
 
-/** What a release says of where it comes from. */
+/** The origin stated in a release. */
 export interface Origin {
-  /** The address of the project. */
+  /** The project's homepage URL. */
   readonly homepage: string;
-  /** The address below which the files of the release will be had, without a slash at the end. */
+  /** The base URL of the released files, without a final slash. */
   readonly address: string;
-  /** A name and an address, as Debian writes them. */
+  /** A name and an email address, in Debian's form. */
   readonly maintainer: string;
 }
 
@@ -31,8 +31,8 @@ export interface Made {
 }
 
 /**
- * Makes the files in `target`, a folder that is there and empty; answers them by name, the sums of all in `SHA256SUMS`
- * among them. Their times are that of the last commit.
+ * Makes the files in `target`, an existing empty folder; returns them by name, including `SHA256SUMS` with the
+ * checksums of all. Their times are that of the last commit.
  */
 export async function makeRelease(
   target: string,
@@ -79,7 +79,7 @@ export async function makeRelease(
   }
 }
 
-/** Writes the sums of all files in a folder beside them, in the form that `sha256sum --check` reads. */
+/** Writes the checksums of all files in a folder, in the format of `sha256sum --check`. */
 async function withSums(folder: string): Promise<Made[]> {
   const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
   const made = await Promise.all(names.map((name) => madeAt(folder, name)));

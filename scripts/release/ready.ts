@@ -1,15 +1,14 @@
-// Whether a checkout can be released: pure, on what the checkout says of itself.
+// Decides whether a checkout can be released. Pure.
 
 import { compareVersions, entryOf, parseVersion, unreleased } from "./version.ts";
 
-/** A checkout as git and its files have it. */
+/** A checkout, described by git and its files. */
 export interface Checkout {
-  /** What `git status --porcelain` prints. */
+  /** The output of `git status --porcelain`. */
   readonly changes: string;
-  /** The version that `deno.json` says. */
+  /** The version in `deno.json`. */
   readonly version: string;
   readonly changelog: string;
-  /** Names of all tags. */
   readonly tags: readonly string[];
 }
 
@@ -19,7 +18,7 @@ export interface Obstacle {
   readonly next: string;
 }
 
-/** Everything that keeps a checkout from being released as the version it says; none when it can be. */
+/** Everything that prevents releasing a checkout as its version; empty if nothing does. */
 export function obstaclesToRelease(checkout: Checkout): Obstacle[] {
   const { version, changelog } = checkout;
   const entry = entryOf(changelog, version);
@@ -42,7 +41,7 @@ export function obstaclesToRelease(checkout: Checkout): Obstacle[] {
   ];
 }
 
-/** Everything that keeps a version from being prepared in a checkout. */
+/** Everything that prevents preparing a version in a checkout. */
 export function obstaclesToPrepare(checkout: Checkout, version: string): Obstacle[] {
   const { changelog } = checkout;
   return [

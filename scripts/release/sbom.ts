@@ -1,4 +1,5 @@
-// The bill of materials: everything of others that is shipped or installed along, as CycloneDX 1.6 by its own library.
+// The bill of materials: all third-party components that are shipped or installed with it, as CycloneDX 1.6 by its own
+// library.
 
 import * as cyclonedx from "@cyclonedx/cyclonedx-library";
 import type { Component } from "../build/bundled.ts";
@@ -7,20 +8,19 @@ const { Enums, Models, Serialize, SPDX, Spec } = cyclonedx;
 
 export interface SbomOptions {
   readonly version: string;
-  /** What is in the files that are shipped. */
+  /** Components in the shipped files. */
   readonly components: readonly Component[];
-  /** What a package manager installs along: packages with their ranges. */
+  /** Packages that a package manager also installs, with their version ranges. */
   readonly dependencies: Readonly<Record<string, string>>;
   /** Hashes of packages from the lock file, `NAME@VERSION` to `sha512-…`. */
   readonly integrity: ReadonlyMap<string, string>;
-  /** Seconds since 1970 at which the release was made. */
+  /** Time of the release in seconds since 1970. */
   readonly epoch: number;
 }
 
 /**
  * The bill as JSON text. The same options make the same text.
- *
- * @throws When a license is not in the list of SPDX.
+ * @throws if a license is not in the SPDX list
  */
 export function sbom({ version, components, dependencies, integrity, epoch }: SbomOptions): string {
   const own = libraryComponent("flemma", version, { bomRef: `flemma@${version}` });
@@ -72,7 +72,7 @@ function libraryComponent(name: string, version: string, { bomRef }: { readonly 
   return new Models.Component(Enums.ComponentType.Library, inner ?? name, named);
 }
 
-/** The address of a package among all kinds of packages. */
+/** The package URL (purl). */
 function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`;
 }
@@ -80,7 +80,7 @@ function purlOf(name: string, version: string): string {
 /** The hashes in a lock file of Deno. */
 export function integrityIn(lock: string): Map<string, string> {
   const { npm } = JSON.parse(lock) as { npm: Readonly<Record<string, { readonly integrity?: string }>> };
-  // After the version may follow the packages with which it was resolved.
+  // The version may be followed by the packages with which it was resolved.
   const names = (key: string) => /^@?[^@]+@[^_]+/.exec(key)![0];
   return new Map(
     Object.entries(npm).flatMap(([key, { integrity }]) =>

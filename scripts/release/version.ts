@@ -1,12 +1,12 @@
-// Versions and the changelog: which version may come next, and what is said of it.
+// Versions and the changelog: which version may come next, and its changelog entry.
 
-/** A version of three numbers, and what stands behind a `-` before its release. */
+/** A version of three numbers, and its pre-release part after a `-`. */
 export interface Version {
   readonly numbers: readonly [number, number, number];
   readonly before: string | null;
 }
 
-/** Reads a version as semantic versioning has it, without build metadata; null when it is none. */
+/** Parses a semantic version without build metadata; null if it is invalid. */
 export function parseVersion(text: string): Version | null {
   const number = "(0|[1-9]\\d{0,8})";
   const parts = new RegExp(`^${number}\\.${number}\\.${number}(?:-([0-9a-z]+(?:\\.[0-9a-z]+)*))?$`).exec(
@@ -18,7 +18,7 @@ export function parseVersion(text: string): Version | null {
   return { numbers: [Number(parts[1]), Number(parts[2]), Number(parts[3])], before };
 }
 
-/** Below, equal or above 0, as the first version comes before the second, is the same, or comes after it. */
+/** Negative, zero or positive, if the first version is lower, equal or higher. */
 export function compareVersions(a: Version, b: Version): number {
   const at = a.numbers.findIndex((number, index) => number !== b.numbers[index]);
   if (at >= 0) return a.numbers[at]! - b.numbers[at]!;
@@ -26,7 +26,7 @@ export function compareVersions(a: Version, b: Version): number {
   return compareBefore(a.before.split("."), b.before.split("."));
 }
 
-/** Numbers come before words and are compared as numbers; what is longer comes after. */
+/** Numbers precede words and are compared as numbers; a longer list is higher. */
 function compareBefore(a: readonly string[], b: readonly string[]): number {
   for (const [index, one] of a.entries()) {
     const other = b[index];
@@ -46,7 +46,7 @@ export interface Section {
   readonly text: string;
 }
 
-/** The sections of a changelog, one a version and one for what is not released yet. */
+/** The sections of a changelog, one per version and one for unreleased changes. */
 export function sectionsOf(changelog: string): Section[] {
   return changelog.split(/^## /m).slice(1).map((section) => {
     const end = section.indexOf("\n");
@@ -55,20 +55,20 @@ export function sectionsOf(changelog: string): Section[] {
   });
 }
 
-/** What the changelog says of a version; null when it has no section for it. */
+/** The changelog entry of a version; null if it has no section. */
 export function entryOf(changelog: string, version: string): string | null {
   const found = sectionsOf(changelog).find(({ heading }) => heading.split(" ")[0] === version);
   return found?.text ?? null;
 }
 
-/** What is said of changes that no version has yet; null when there is no such section. */
+/** The unreleased changes; null if there is no such section. */
 export function unreleased(changelog: string): string | null {
   return sectionsOf(changelog).find(({ heading }) => heading === UNRELEASED)?.text ?? null;
 }
 
 const UNRELEASED = "Unreleased";
 
-/** The changelog with what was not released under a version. */
+/** The changelog with unreleased changes moved under a version. */
 export function withVersion(changelog: string, version: string, day: string): string {
   return changelog.replace(/^## Unreleased[ \t]*$/m, `## ${version} (${day})`);
 }

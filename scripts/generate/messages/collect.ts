@@ -1,18 +1,21 @@
-// Every sentence in a source file: those with a code, with their next step, and all other texts that read like words.
+// Collects the sentences of a source file: those with a code, with their next step, and all other texts that read like
+// words.
 
 import { parse } from "@babel/parser";
 import { children, hole, isNode, type Node, type Resolve, textsOf } from "./text.ts";
 
-/** A sentence and what is known about it. */
+/** A sentence with its codes and next step. */
 export interface Sentence {
-  /** Stable names of what went wrong; none for a text that has no code. */
+  /** Stable names of what went wrong; empty for a text without a code. */
   readonly codes: readonly string[];
   readonly text: string;
-  /** What to do next; null when the sentence says it itself, or nothing helps. */
+  /** What to do next; null if the sentence says it itself, or there is nothing to do. */
   readonly next: string | null;
 }
 
-/** Members whose texts are documented elsewhere: help in commands.md, settings in configuration.md, tools to models. */
+/**
+ * Members whose texts are documented elsewhere: help in commands.md, settings in configuration.md, tools for models.
+ */
 const REPORTED_ELSEWHERE = new Set([
   "help",
   "summary",
@@ -33,11 +36,11 @@ export function sentencesOf(code: string): Sentence[] {
 
 class Collector {
   readonly found: Sentence[] = [];
-  /** Constants and functions of the file by name: what they are set to or answer with, and where the name holds. */
+  /** Constants and functions of the file by name: their values or return values, and the scope of the name. */
   readonly #names = new Map<string, { readonly node: Node; readonly scope: Node }[]>();
-  /** Texts that stand in a sentence with a code already. */
+  /** Texts that are already part of a sentence with a code. */
   readonly #taken = new Set<Node>();
-  /** Sentences without a code by their node, to be dropped when one with a code takes them up. */
+  /** Sentences without a code by their node, dropped if a sentence with a code includes them. */
   readonly #loose: { node: Node; text: string }[] = [];
 
   constructor(program: Node) {
@@ -62,14 +65,14 @@ class Collector {
     this.#names.set(name, [...this.#names.get(name) ?? [], { node, scope }]);
   }
 
-  /** What a name stands for at its place: the innermost declaration that holds there. */
+  /** What a name refers to at its place: the innermost declaration in scope. */
   readonly #resolve: Resolve = (name, at) => {
     const holding = (this.#names.get(name) ?? []).filter(({ scope }) => scope.start <= at && at < scope.end);
     const innermost = Math.max(...holding.map(({ scope }) => scope.start));
     return holding.filter(({ scope }) => scope.start === innermost).map(({ node }) => node);
   };
 
-  /** The texts of an expression, which stand in a sentence from now on. */
+  /** Marks the texts of an expression as part of a sentence and returns them. */
   #take(node: Node): string[] {
     this.#mark(node);
     return textsOf(node, this.#resolve) ?? [hole(node)].filter((text) => text !== "{…}");
@@ -83,7 +86,7 @@ class Collector {
       this.#resolve(named.name as string, named.start).forEach((each) => this.#mark(each));
     }
     for (const child of children(node)) {
-      // What is put into a text has a name there and may be a sentence of its own.
+      // Values inserted into a text appear by name there, and may contain separate sentences.
       if (node.type !== "TemplateLiteral") this.#mark(child);
     }
   }
@@ -102,14 +105,14 @@ class Collector {
       return;
     }
     if (isComparison(node) || node.type === "SwitchCase") {
-      // A text that something is compared with is no word of ours.
+      // A text used in a comparison is not a message.
       for (const child of children(node)) if (child.type !== "StringLiteral") this.#visit(child);
       return;
     }
     const texts = textsOf(node);
     if (texts !== null) {
       for (const text of texts) if (saysSomething(text)) this.#loose.push({ node, text });
-      // Inside of a text only what is put in is looked into.
+      // In a text only the inserted values are examined.
       if (node.type === "StringLiteral") return;
     }
     for (const child of children(node)) {
@@ -118,7 +121,7 @@ class Collector {
     }
   }
 
-  /** A part of a text that was listed whole: only what is put in there can hold other sentences. */
+  /** Visits a text that is already listed: only its inserted values can contain other sentences. */
   #insideText(node: Node): void {
     for (const child of children(node)) {
       if (textsOf(child) === null) this.#visit(child);
@@ -133,7 +136,7 @@ class Collector {
     if (codes.length > 0 && message !== undefined) this.#add(codes, message, memberOf(node, "next"));
   }
 
-  /** `failure(code, message, next)`, and every other call that is given a code and a sentence. */
+  /** `failure(code, message, next)`, and every other call with a code and a sentence. */
   #call(node: Node): void {
     const given = node.arguments as Node[];
     const name = calledName(node);
@@ -147,7 +150,7 @@ class Collector {
       name === "providerError" ? `provider-${code.replaceAll("_", "-")}` : code
     );
     const rest = given.slice(at + 1);
-    // Of the others any may be about something else; a failure always has its sentence there.
+    // In other calls any argument may have another meaning; `failure` always has its sentence there.
     const message = name === "failure"
       ? rest[0]
       : rest.find((each) => (textsOf(each, this.#resolve) ?? []).some(isSentence));
@@ -161,13 +164,13 @@ class Collector {
     const nexts = next === undefined ? [] : this.#take(next);
     const more = next === undefined ? null : nexts.join(" Or: ") || null;
     for (const text of this.#take(message)) {
-      // What comes from elsewhere whole is told of there; here it counts for what it adds.
+      // A message that is entirely a value is reported at its source; here it counts only for what it adds.
       if (more !== null || !/^\{[^}]*\}$/.test(text)) this.found.push({ codes, text, next: more });
     }
   }
 }
 
-/** A member of an object that is written out. */
+/** A member of an object literal. */
 function memberOf(node: Node | undefined, name: string): Node | undefined {
   if (node?.type !== "ObjectExpression") return undefined;
   const found = (node.properties as Node[]).find((each) =>
@@ -176,7 +179,7 @@ function memberOf(node: Node | undefined, name: string): Node | undefined {
   return found?.value as Node | undefined;
 }
 
-/** What a function answers with, functions inside of it apart. */
+/** What a function returns, ignoring inner functions. */
 function answersOf(body: Node): Node[] {
   if (body.type === "ReturnStatement") return isNode(body.argument) ? [body.argument] : [];
   if (/Function/.test(body.type)) return [];
@@ -189,14 +192,14 @@ function calledName({ callee }: Node): string {
   return typeof name === "string" ? name : "";
 }
 
-/** The codes an expression may come to: words in lower case with hyphens or underscores. */
+/** The codes an expression may evaluate to: words in lower case with hyphens or underscores. */
 function codesOf(node: Node | undefined, resolve: Resolve = () => []): string[] {
   const texts = node === undefined || node.type === "TemplateLiteral" ? [] : textsOf(node, resolve) ?? [];
   return texts.length > 0 && texts.every(isCode) ? texts : [];
 }
 
 /** Codes of a single word. */
-/** Words of that form that are no codes: names of settings. */
+/** Words of that form that are not codes: names of settings. */
 const NO_CODES = new Set(["deny_read", "rw_paths"]);
 
 const SHORT_CODES = new Set([
@@ -221,14 +224,14 @@ function isComparison({ type, operator }: Node): boolean {
   return type === "BinaryExpression" && operator !== "+";
 }
 
-/** Whether a text reads like words for a person: two words in a row, one of them in small letters. */
+/** Whether a text reads like words for a person: two consecutive words, one of them in lower case. */
 export function isSentence(text: string): boolean {
   const bare = text.replace(/\{[^}]*\}/g, " X ");
   if (CODE.test(text)) return false;
   return /(?:^|[\s("'])[A-Za-z][a-z']+[,;:]?\s+(?:X|[a-z]+)\b|\bX\s+[a-z]{2,}\b/.test(bare);
 }
 
-/** Whether a text says something by itself: keys of two words, and names for parts of a sentence, do not. */
+/** Whether a text is a statement, unlike keys of two words or parts of a sentence. */
 function saysSomething(text: string): boolean {
   return isSentence(text) && (/[.:?!…]$/.test(text) || text.trim().split(/\s+/).length >= 3);
 }

@@ -1,20 +1,19 @@
-// What a text in the source reads like for a person: its words, with a name in braces wherever a value is put in.
+// How a text in the source reads for a person: its words, with a name in braces for each inserted value.
 
-/** A node of the syntax tree, as Babel makes it. */
+/** A syntax tree node of Babel. */
 export interface Node {
   readonly type: string;
-  /** Where it stands in the source. */
+  /** Its range in the source. */
   readonly start: number;
   readonly end: number;
   readonly [member: string]: unknown;
 }
 
-/** Whether a value is a node. */
 export function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 }
 
-/** The nodes right below a node, in the order of the source. */
+/** The direct children of a node, in the order of the source. */
 export function children(node: Node): Node[] {
   return Object.entries(node)
     .filter(([name]) => name !== "loc" && !name.endsWith("Comments"))
@@ -23,10 +22,10 @@ export function children(node: Node): Node[] {
     .sort((a, b) => a.start - b.start);
 }
 
-/** Looks up what a name stands for at a place: what a constant is set to or a function answers with. */
+/** Looks up what a name refers to at a place: the value of a constant or the return values of a function. */
 export type Resolve = (name: string, at: number) => readonly Node[];
 
-/** The texts an expression may come to, or null when it is no text. A choice gives one for each branch. */
+/** The texts an expression may evaluate to, or null if it is not a text. A conditional gives one per branch. */
 export function textsOf(node: Node, resolve: Resolve = () => []): string[] | null {
   switch (node.type) {
     case "StringLiteral":
@@ -80,7 +79,7 @@ function templateText({ quasis, expressions }: Node): string {
   }).join("");
 }
 
-/** What stands for a value inside of a text: a choice of words, or a name in braces. */
+/** The placeholder of a value in a text: a choice of words, or a name in braces. */
 export function hole(node: Node): string {
   if (node.type === "ConditionalExpression") {
     const branches = [node.consequent, node.alternate].map((branch) =>
@@ -94,7 +93,7 @@ export function hole(node: Node): string {
   return `{${nameOf(node)}}`;
 }
 
-/** `formatCommand("approve", file, id)` reads as the command it makes. */
+/** `formatCommand("approve", file, id)` reads as the command it creates. */
 function commandText({ callee, arguments: given }: Node): string[] | null {
   const [first] = given as Node[];
   const makes = isNode(callee) && callee.type === "Identifier" &&
@@ -130,7 +129,7 @@ const SHOWN_BY = new Set([
   "toFixed",
 ]);
 
-/** What a person would call a value, as its author did. */
+/** A readable name for a value, from the author's identifiers. */
 function nameOf(node: Node): string {
   switch (node.type) {
     case "Identifier":

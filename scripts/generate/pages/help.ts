@@ -1,11 +1,11 @@
-// The reference page of commands and the manual page, from the table that the program itself reads.
+// The reference page of commands and the manual page, from the table that the program itself uses.
 
 import { optionForm, optionText, synopsis } from "../../../commands/line/help.ts";
 import { EXIT_CODES, VARIABLES } from "../../../commands/line/manual.ts";
 import { COMMANDS, GROUPS } from "../../../commands/line/table.ts";
 import type { Command, Option } from "../../../commands/line/spec.ts";
 
-/** An option of so many commands is described once, and only named where a command takes it. */
+/** An option of at least this many commands is described once, and only named at each command. */
 const SHARED_BY = 4;
 
 export function generate(): Promise<{ path: string; text: string }[]> {
@@ -42,7 +42,7 @@ function page(): string {
   ].join("\n");
 }
 
-/** Options with one description in several commands, by their names: of two descriptions the more frequent one. */
+/** Options with the same description in several commands, by name; with two descriptions, the more frequent one. */
 function sharedOptions(): Map<string, Option> {
   const uses = new Map<string, { option: Option; count: number }>();
   for (const option of COMMANDS.flatMap(({ options }) => options)) {
@@ -118,7 +118,7 @@ export function manualPage(): string {
   ].join("\n");
 }
 
-/** A text in which nothing is read as a request of the formatter. */
+/** A text escaped so that the formatter finds no requests in it. */
 function roff(text: string): string {
   const plain = text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replaceAll('"', "\\(dq").replaceAll(
     "…",

@@ -1,4 +1,4 @@
-// Writes NOTICES.md: what of others is in the files that are shipped, under which licence.
+// Writes NOTICES.md: third-party components in the shipped files, and their licenses.
 
 import { components, noticesPage } from "../../build/bundled.ts";
 import { ENTRIES } from "../../build/npm.ts";

@@ -1,4 +1,4 @@
-// Writes docs/performance.md from what the benches measured last.
+// Writes docs/performance.md from the latest benchmark results.
 
 import { cellsOf, type Row } from "../../../bench/harness.ts";
 import { type Measured, readRecord } from "../../../bench/record/record.ts";
@@ -14,12 +14,11 @@ kept in \`bench/record/figures.json\`, from which \`deno task generate\` makes t
 behind the tests: it says how fast, and fails nothing.
 `;
 
-/** The page. */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: "docs/performance.md", text: pageOf(await readRecord()) }];
 }
 
-/** The page of some benches, by their names. */
+/** The page for some benchmarks, sorted by name. */
 export function pageOf(measured: readonly Measured[]): string {
   const parts = [...measured].sort((a, b) => a.bench < b.bench ? -1 : 1).map(partOf);
   return [HEAD, ...parts].join("\n");

@@ -1,4 +1,4 @@
-// Writes docs/reliability.md from the list of faults with their tests and from what the campaigns recorded.
+// Writes docs/reliability.md from the list of faults with their tests and from the recorded campaigns.
 
 import { CAMPAIGNS } from "../../../tests/campaign/campaigns.ts";
 import { readRecord, totals } from "../../../tests/campaign/record.ts";
@@ -19,7 +19,6 @@ the same. With \`--record\` what was done is added to \`tests/campaign/record.js
 is mended where it comes from and stays as a test in the lists below.
 `;
 
-/** The page. */
 export async function generate(): Promise<{ path: string; text: string }[]> {
   const groups = await readReliability();
   const record = totals(await readRecord());
@@ -60,7 +59,7 @@ function shown({ file, name }: { readonly file: string; readonly name: string })
   return `\`tests/${file}\` ${cell(name)}`;
 }
 
-/** A text as a cell: what the test puts in is an ellipsis, and nothing ends the cell or begins a tag. */
+/** A text as a table cell: inserted values become an ellipsis, and nothing ends the cell or begins a tag. */
 function cell(text: string): string {
   return text.replace(/\$\\{[^}]*\\}/g, "…").replaceAll("|", "\\\\|").replaceAll("<", "&lt;");
 }

@@ -1,22 +1,22 @@
-// From a type of TypeScript to a JSON Schema for what `JSON.stringify` makes of its values.
+// Converts a TypeScript type to a JSON Schema for the `JSON.stringify` output of its values.
 
 import ts from "typescript";
 
 /** A JSON Schema as plain values. */
 export type Schema = Record<string, unknown>;
 
-/** Schemas of types of one program. Those that have a name stand in `definitions`, and are referred to. */
+/** Schemas of the types of one program. Named types are in `definitions`, and referred to. */
 export class TypeSchemas {
   readonly definitions: Record<string, Schema> = {};
   readonly #checker: ts.TypeChecker;
-  /** Names that were given, by their types. */
+  /** Assigned names, by type. */
   readonly #names = new Map<ts.Type, string>();
 
   constructor(checker: ts.TypeChecker) {
     this.#checker = checker;
   }
 
-  /** @throws When values of the type are no JSON, or JSON loses what they hold. */
+  /** @throws if values of the type are not JSON, or JSON loses their content */
   of(type: ts.Type): Schema {
     const { flags } = type;
     if (flags & (ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
@@ -52,7 +52,7 @@ export class TypeSchemas {
     return schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
   }
 
-  /** A type by its name where it has one. */
+  /** A reference to a type by name, if it has one. */
   #named(type: ts.Type, make: () => Schema): Schema {
     const name = type.aliasSymbol?.name ?? (type.isClassOrInterface() ? type.symbol.name : undefined);
     if (name === undefined || type.aliasTypeArguments !== undefined) return make();
@@ -66,7 +66,7 @@ export class TypeSchemas {
     return { $ref: `#/$defs/${free}` };
   }
 
-  /** What the items of an array are; null for everything else. */
+  /** The item schema of an array; null for everything else. */
   #itemOf(type: ts.Type): Schema | null {
     if (!this.#checker.isArrayType(type) && !this.#checker.isTupleType(type)) return null;
     const items = this.#checker.getTypeArguments(type as ts.TypeReference).map((item) => this.of(item));
@@ -96,7 +96,7 @@ export class TypeSchemas {
   }
 }
 
-/** What the comment of a name says. */
+/** The text of a symbol's documentation comment. */
 function described(symbol: ts.Symbol, checker: ts.TypeChecker): Schema {
   const text = ts.displayPartsToString(symbol.getDocumentationComment(checker)).replace(/\s*\n\s*/g, " ")
     .trim();

@@ -1,4 +1,4 @@
-// Which command prints what: the calls of `safeJson` by which reports leave the program.
+// The JSON output of each command: the calls of `safeJson` that print reports.
 
 /** A place where a value is printed as JSON. */
 export interface Report {
@@ -7,7 +7,7 @@ export interface Report {
   readonly call?: number;
 }
 
-/** Reports by the words of their commands. */
+/** Reports by command. */
 export const REPORTS: Readonly<Record<string, Report>> = {
   "approval explain": { module: "commands/approval/explain.ts" },
   "approval show": { module: "commands/approval/show.ts" },
@@ -46,5 +46,5 @@ export const REPORTS: Readonly<Record<string, Report>> = {
   "usage FILE": { module: "commands/read/usage.ts", call: 1 },
 };
 
-/** What the lines of an event stream are: a type, by its module. */
+/** The type of the lines of an event stream, by module. */
 export const EVENTS = { module: "agent/views/run_event.ts", type: "RunEvent" };

@@ -1,4 +1,4 @@
-// The table of settings in docs/configuration.md, and the JSON Schema with which editors check settings files.
+// The table of settings in docs/configuration.md, and the JSON Schema by which editors check settings files.
 
 import { SCHEMA } from "../../../config/schema/schema.ts";
 import { OLD_KEYS } from "../../../config/data/old_keys.ts";
@@ -19,7 +19,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: PAGE, text }];
 }
 
-/** One table for each top-level name. */
+/** One table per top-level name. */
 function tables(): string {
   const sections: string[] = [];
   for (const [name, node] of Object.entries(SCHEMA.members)) {
@@ -83,7 +83,7 @@ function typeText(type: Type): string {
 const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
-/** A schema for `yaml-language-server` and its like; operators on lists included. */
+/** A schema for `yaml-language-server` and similar; operators on lists included. */
 export function settingsSchema(): Record<string, unknown> {
   const shared = new Shared();
   const root = schemaOf(SCHEMA, "#", shared);
@@ -100,7 +100,7 @@ class Shared {
   readonly definitions: Record<string, unknown> = {};
   readonly #names = new Map<string, string>();
 
-  /** A reference to this schema; small ones are not worth one. */
+  /** A reference to this schema, unless the schema is small. */
   refer(schema: Record<string, unknown>): Record<string, unknown> {
     const text = JSON.stringify(schema);
     if (text.length < 60) return schema;
@@ -114,7 +114,7 @@ class Shared {
   }
 }
 
-/** @param pointer where the schema will stand, for references of aliases */
+/** @param pointer where the schema will be, for references of aliases */
 function schemaOf(node: Node, pointer: string, shared: Shared): Record<string, unknown> {
   if (node.node === "key") return keySchema(node, shared);
   const inner = `${pointer}/properties`;

@@ -1,7 +1,7 @@
-// The TypeScript types of settings and their defaults, made from the schema: config/settings.generated.ts.
+// The TypeScript types of settings and their defaults, generated from the schema: config/settings.generated.ts.
 //
 // The types are written out rather than inferred by the compiler: the library's documentation has to show each of them
-// with its words, and no command may evaluate the whole schema when it starts.
+// with its description, and no command may evaluate the whole schema when it starts.
 
 import { effectiveSettings } from "../../../config/layers/effective.ts";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
@@ -9,7 +9,7 @@ import type { Group, Key, Node, Type } from "../../../config/schema/define.ts";
 import { SCHEMA } from "../../../config/schema/schema.ts";
 
 const PATH = "config/settings.generated.ts";
-/** Modules with types that settings are made of. */
+/** Modules with types that settings use. */
 const MODULES = ["rules/rule.ts", "values.ts"];
 
 export async function generate(): Promise<{ path: string; text: string }[]> {
@@ -39,7 +39,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
   return [{ path: PATH, text }];
 }
 
-/** The type of a group's values; interfaces with names are added on the way. */
+/** The type of a group's values; adds named interfaces to `interfaces`. */
 function typeOf(group: Group, interfaces: Map<string, string>, isWritten = false): string {
   const { ts, adds } = group;
   if (group.holds === "written") return ts ?? "Readonly<Record<string, unknown>>";

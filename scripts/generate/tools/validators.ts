@@ -1,4 +1,4 @@
-// Compiles the input schemas of the built-in tools ahead of time: importing Ajv at run time costs some 50 ms.
+// Compiles the input schemas of the built-in tools ahead of time: importing Ajv at run time costs about 50 ms.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as standalone from "ajv/dist/standalone/index.js";
@@ -11,14 +11,14 @@ const PATH = "tools/builtin/validators.generated.ts";
 /** The validators of all built-in tools, as one module without imports at run time. */
 export function generate(): Promise<{ path: string; text: string }[]> {
   const schemas = new Map(builtinTools().map((tool) => [tool.name, lenient(tool)] as const));
-  // A setting gives edit one member more, and so another schema.
+  // A setting adds a member to the input of edit, which needs another schema.
   const widened = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
   const editAll = builtinTools(widened).find((tool) => tool.name === "edit");
   if (editAll !== undefined) schemas.set("editAll", lenient(editAll));
   return Promise.resolve([{ path: PATH, text: moduleText(schemas) }]);
 }
 
-/** The schema as inputs are checked against it: without descriptions, and with `label` left out if one likes. */
+/** The schema for checking inputs: without descriptions, and with an optional `label`. */
 function lenient({ input_schema }: ToolDefinition): JsonSchema {
   const { required, properties } = input_schema;
   return {
@@ -60,7 +60,7 @@ ${names.map((name) => `  ${name},\n`).join("")}};
 
 type Compile = (ajv: Ajv2020, names: Record<string, string>) => string;
 
-/** The package exports its function once more inside itself, depending on who loads it. */
+/** Depending on the loader, the package's function is nested in its default export. */
 function compiledCode(ajv: Ajv2020, names: Record<string, string>): string {
   const outer: unknown = standalone.default;
   const inner = (outer as { default?: unknown }).default;

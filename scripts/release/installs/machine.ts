@@ -1,4 +1,4 @@
-// A machine as somebody has it who never saw this project: an empty home, and on the PATH what is put there.
+// A machine like that of a new user: an empty home, and only the given programs on the PATH.
 
 export interface Finished {
   readonly code: number;
@@ -10,13 +10,12 @@ export interface Finished {
 export type Programs = Readonly<Record<string, string>>;
 
 export interface Machine {
-  /** Holds `home`, with `project` in it, and nothing else of anybody. Its path has blanks. */
+  /** Contains `home`, with `project` in it, and nothing else. Its path has blanks. */
   readonly root: string;
   readonly home: string;
   readonly project: string;
   /**
-   * Runs a program in a folder, `project` unless another is named.
-   *
+   * Runs a program in a folder, by default `project`.
    * @param options.offline without any network
    */
   run(
@@ -25,24 +24,25 @@ export interface Machine {
   ): Promise<Finished>;
 }
 
-/** Programs of the system that bring packages or run scripts, which would stand in for what somebody does not have. */
+/**
+ * Package managers and script runtimes of this system, which would stand in for programs that the user does not have.
+ */
 const LEFT_OUT = /^(node|nodejs|npm|npx|corepack|pnpm|pnpx|yarn|yarnpkg|bun|bunx|deno|flemma)$/;
 
-/** What a bare machine has beside its tools: what the launcher needs, and what the demo's commands do. */
+/** What a bare machine has besides its tools: the needs of the launcher, and of the demo's commands. */
 const BARE = ["sh", "readlink", "uname", "env", "bash", "cat"];
 
 /**
- * Makes a machine, hands it to `body` and removes it.
- *
- * @param place.programs commands that are on the PATH before those of the system, each with the path of its program
- * @param place.registry the registry of the person's npm
- * @param place.bare whether the system has next to nothing, no bubblewrap either
+ * Creates a machine, passes it to `body` and removes it.
+ * @param place.programs commands that come first on the PATH, each with the path of its program
+ * @param place.registry the registry of the user's npm
+ * @param place.bare whether the system has almost no programs, and no bubblewrap
  */
 export async function withMachine<Result>(
   place: { readonly programs: Programs; readonly registry: string; readonly bare?: boolean },
   body: (machine: Machine) => Promise<Result>,
 ): Promise<Result> {
-  // Not below /tmp: every sandbox makes that writable.
+  // Not below /tmp, which every sandbox makes writable.
   const root = await Deno.makeTempDir({ dir: await Deno.realPath("/var/tmp"), prefix: "flemma installs " });
   try {
     const home = `${root}/a person's home`;
@@ -73,7 +73,7 @@ export async function withMachine<Result>(
   }
 }
 
-/** Makes a command; what Node runs is started by the Node of the machine. */
+/** Creates a command; scripts for Node are started by the machine's Node. */
 async function put(program: string, command: string): Promise<void> {
   const real = await Deno.realPath(program);
   if (/\.c?js$/.test(real)) {
@@ -97,7 +97,7 @@ function environment(root: string, home: string, registry: string): Record<strin
     TMPDIR: `${root}/tmp`,
     LANG: "C.UTF-8",
     PNPM_HOME: `${home}/.pnpm`,
-    // Yarn reads no .npmrc, and takes no registry without TLS unless it is told to.
+    // Yarn does not read .npmrc, and accepts a registry without TLS only if told to.
     YARN_NPM_REGISTRY_SERVER: registry,
     YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1",
     YARN_ENABLE_TELEMETRY: "0",
@@ -124,7 +124,7 @@ async function finished(
   }).spawn();
   const [{ code, stdout, stderr }] = await Promise.all([
     child.output(),
-    // A program that reads nothing may be gone first.
+    // A program that reads nothing may end first.
     new Blob([input]).stream().pipeTo(child.stdin).catch(() => {}),
   ]);
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

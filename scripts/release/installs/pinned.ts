@@ -1,13 +1,11 @@
-// Programs from npm that tests and tries start, installed once for all checkouts in the versions that are pinned.
+// npm programs for tests, installed once for all checkouts in pinned versions.
 
 /**
- * Installs what a folder's `package.json` names, unless an earlier run did, and answers the folder that holds
- * `node_modules`. Nothing of a package runs.
- *
- * @param source the folder with `package.json`, and with a lock file where the packages have dependencies; with a slash
- * at its end
- * @param name what the folder in the cache begins with
- * @throws When npm cannot install it.
+ * Installs what a folder's `package.json` names, unless an earlier run did, and returns the folder that contains
+ * `node_modules`. Runs no scripts of packages.
+ * @param source the folder with `package.json`, and a lock file if the packages have dependencies; with a final slash
+ * @param name beginning of the folder's name in the cache
+ * @throws if npm cannot install it
  */
 export async function installPinned(source: URL, name: string): Promise<string> {
   const files = new Map<string, string>();
@@ -39,9 +37,8 @@ export async function installPinned(source: URL, name: string): Promise<string> 
 }
 
 /**
- * The address of the registry that npm is configured to use, without a slash at the end.
- *
- * @throws When npm does not answer with an address.
+ * The URL of the registry that npm is configured to use, without a final slash.
+ * @throws if npm does not return a URL
  */
 export async function configuredRegistry(): Promise<string> {
   const { stdout, stderr } = await new Deno.Command("npm", { args: ["config", "get", "registry"] }).output();
@@ -52,7 +49,7 @@ export async function configuredRegistry(): Promise<string> {
   return address.replace(/\/$/, "");
 }
 
-/** Where what was fetched for tests stays. */
+/** The cache for downloads of tests. */
 export function cacheFolder(): string {
   return `${Deno.env.get("XDG_CACHE_HOME") ?? `${Deno.env.get("HOME")}/.cache`}/flemma-tests`;
 }

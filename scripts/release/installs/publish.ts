@@ -1,12 +1,11 @@
-// The package as it would be published: packed by npm, under its own version or another one.
+// Packs the package with npm as it would be published, under its own version or another one.
 
 import type { Publication } from "./registry.ts";
 
 /**
  * Packs a folder with npm.
- *
- * @param folder a package, as the build makes it; it is as it was when the promise is kept
- * @param version another version that it shall have, so that there is one to upgrade to
+ * @param folder a package, as built; it is restored when the promise settles
+ * @param version another version to use, for testing an upgrade
  */
 export async function publicationOf(folder: string, version?: string): Promise<Publication> {
   const manifest = JSON.parse(await Deno.readTextFile(`${folder}/package.json`));
@@ -29,7 +28,7 @@ export async function publicationOf(folder: string, version?: string): Promise<P
   }
 }
 
-/** What `npm pack` makes of a folder. */
+/** The archive that `npm pack` makes of a folder. */
 async function packed(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const place = await Deno.makeTempDir({ prefix: "flemma-pack-" });
   try {

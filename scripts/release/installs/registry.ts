@@ -1,29 +1,29 @@
-// A registry of packages on loopback: it has flemma as it would be published, and asks the configured registry for all others.
+// A package registry on loopback: serves flemma as it would be published, and forwards all other requests to the
+// configured registry.
 //
-// So what is tried is what people type, `npm install flemma`, before there is anything to be had under that name.
+// This tests the real command, `npm install flemma`, before the package is published.
 
 import { cacheFolder } from "./pinned.ts";
 
 /** A package as it would be published. */
 export interface Publication {
   readonly manifest: Readonly<Record<string, unknown>> & { readonly name: string; readonly version: string };
-  /** What `npm pack` makes of it. */
+  /** The archive that `npm pack` makes of it. */
   readonly archive: Uint8Array<ArrayBuffer>;
 }
 
 export interface Registry extends AsyncDisposable {
-  /** Without a slash at the end. */
+  /** Without a final slash. */
   readonly address: string;
 }
 
-/** Long enough ago for package managers that take nothing new. */
+/** Old enough for package managers that refuse new packages. */
 const PUBLISHED = "2020-01-01T00:00:00.000Z";
 
 /**
  * Starts a registry.
- *
- * @param publications versions of one package or of several; of each the last one is `latest`
- * @param upstream the registry for all other packages, without a slash at the end. Their archives are kept on disk.
+ * @param publications versions of one or several packages; the last one of each is `latest`
+ * @param upstream the registry for all other packages, without a final slash; their archives are cached on disk
  */
 export function startRegistry(publications: readonly Publication[], upstream: string): Registry {
   const documents = new Map<string, Promise<Response>>();
@@ -53,7 +53,7 @@ function archivePath({ manifest }: Publication): string {
   return `${manifest.name}/-/${manifest.name}-${manifest.version}.tgz`;
 }
 
-/** What a registry tells of a package. */
+/** The registry's metadata document of a package. */
 async function packument(publications: readonly Publication[], address: string) {
   const versions = await Promise.all(publications.map(async (publication) => [
     publication.manifest.version,
@@ -85,7 +85,7 @@ async function digest(
   return form === "hex" ? hash.toHex() : hash.toBase64();
 }
 
-/** An archive of another package, from disk where an earlier run had it. */
+/** An archive of another package, cached on disk. */
 async function cachedArchive(upstream: string, path: string): Promise<Uint8Array<ArrayBuffer>> {
   const folder = `${cacheFolder()}/archives`;
   const file = `${folder}/${path.slice(1).replaceAll("/", "+")}`;
@@ -104,7 +104,7 @@ async function cachedArchive(upstream: string, path: string): Promise<Uint8Array
   return bytes;
 }
 
-/** What another registry tells, with archives to be had here. */
+/** The response of another registry, with archive URLs that point here. */
 async function passedOn(url: string, accept: string, upstream: string, address: string): Promise<Response> {
   const response = await fetch(url, { headers: { accept } });
   const text = await response.text();

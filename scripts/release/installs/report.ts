@@ -1,4 +1,4 @@
-// What was found about ways of installing, as the table of docs/install.md.
+// The results of installing, as the table of docs/install.md.
 
 import { ROOT } from "../../gate/root.ts";
 import { type Tool, versionOf } from "./tools.ts";
@@ -9,12 +9,12 @@ const PAGE = `${ROOT}/docs/install.md`;
 const BEGIN = "<!-- installs: made by `deno task installs --record` -->";
 const END = "<!-- end of installs -->";
 
-/** The first two cells of a way's row, which tell it from the others. */
+/** The first two cells of a way's row, which identify it. */
 export function keyOf({ name, tools }: Way): string {
   return `| ${name} | ${tools.map((tool) => `${nameOf(tool)} ${versionOf(tool)}`).join(", ")} |`;
 }
 
-/** One row a way, one column a part; a way that was not tried now keeps the row it has. */
+/** One row per way, one column per part; a way that was not tried now keeps its row. */
 export function tableOf(found: ReadonlyMap<Way, Findings>, earlier: readonly string[]): string {
   const rows = WAYS.flatMap((way) => {
     const key = keyOf(way);
@@ -39,14 +39,14 @@ function cell(findings: Findings, part: Part): string {
   return fault === undefined ? "" : fault === null ? "yes" : "**no**";
 }
 
-/** Puts what was found into the table of the page. */
+/** Writes the results into the table of the page. */
 export async function record(found: ReadonlyMap<Way, Findings>): Promise<void> {
   const page = await Deno.readTextFile(PAGE);
   const { from, to, rows } = tableIn(page);
   await Deno.writeTextFile(PAGE, `${page.slice(0, from)}\n\n${tableOf(found, rows)}\n\n${page.slice(to)}`);
 }
 
-/** Where the table stands in the page, and its lines. */
+/** Position of the table in the page, and its rows. */
 export function tableIn(page: string): { from: number; to: number; rows: string[] } {
   const [begin, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (begin < 0 || to < begin) {

@@ -1,9 +1,9 @@
-// The Nodes and package managers that flemma is installed by, each in a version of its own.
+// The Nodes and package managers used to install flemma, each in a pinned version.
 
 import pinned from "./tools/package.json" with { type: "json" };
 import { installPinned } from "./pinned.ts";
 
-/** Programs of packages of `tools/package.json`: scripts that Node runs, or programs of the machine. */
+/** Programs in packages of `tools/package.json`: scripts for Node, or native programs. */
 const TOOLS = {
   node20: { node: "node20/bin/node" },
   node22: { node: "node22/bin/node" },
@@ -20,7 +20,6 @@ const TOOLS = {
 
 export type Tool = keyof typeof TOOLS;
 
-/** The version of a tool. */
 export function versionOf(tool: Tool): string {
   const [path = ""] = Object.values<string>(TOOLS[tool]);
   const name = path.split("/").slice(0, path.startsWith("@") ? 2 : 1).join("/");

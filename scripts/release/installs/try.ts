@@ -1,4 +1,5 @@
-// Installs the package in one way, on a machine of its own, and tells what works then. All but installing is without network.
+// Installs the package in one way, on a separate machine, and reports what works. Everything except installing runs
+// without network.
 
 import { type Finished, type Machine, type Programs, withMachine } from "./machine.ts";
 import { type Publication, startRegistry } from "./registry.ts";
@@ -9,10 +10,10 @@ export const PARTS = ["install", "version", "demo", "library", "types", "upgrade
 
 export type Part = typeof PARTS[number];
 
-/** Of each part that the way has, null where it works and else what went wrong. */
+/** The result of each part of the way: null if it works, else what went wrong. */
 export type Findings = ReadonlyMap<Part, string | null>;
 
-/** A program that uses each entry of the package; prints a line. */
+/** A program that uses each entry of the package and prints a line. */
 const SCRIPT = `import { parse, proseOf } from "flemma";
 import { parse as parseAlone } from "flemma/parser";
 import { chatLanguage, chatParser } from "flemma/lezer";
@@ -22,7 +23,7 @@ console.log(parseAlone(bytes).turns[0].role, prose.tree.length, chatParser.parse
 `;
 const SCRIPT_PRINTS = "You 11 Document chat\n";
 
-/** The same for a compiler, with a use that no type allows. */
+/** The same for a compiler, with a use that the types must reject. */
 const TYPED = `import { openChat, type Stop } from "flemma";
 import { chatLanguage, chatParser } from "flemma/lezer";
 import { type Chat, parse } from "flemma/parser";
@@ -40,19 +41,18 @@ const FILES = { "script.js": SCRIPT, "typed.ts": TYPED };
 const COMPILER_FLAGS =
   "--strict --noEmit --module nodenext --target es2022 --lib es2022,esnext.disposable,dom";
 
-/** How a way is tried. */
+/** The parameters of a trial. */
 export interface Trial {
-  /** The version to be installed, then the one to upgrade to. */
+  /** The version to install, then the one to upgrade to. */
   readonly publications: readonly [Publication, ...Publication[]];
-  /** The commands that the machine has. */
+  /** The commands of the machine. */
   readonly programs: Programs;
-  /** The address of the registry for all other packages. */
+  /** The URL of the registry for all other packages. */
   readonly upstream: string;
-  /** What is tried after installing; all parts of the way unless some are named. */
+  /** The parts to try after installing. @default all parts of the way */
   readonly parts?: readonly Part[];
 }
 
-/** Tries one way, on a machine of its own. */
 export async function tryWay(
   way: Way,
   { publications, programs, upstream, parts = PARTS }: Trial,
@@ -74,13 +74,12 @@ export async function tryWay(
   });
 }
 
-/** Whether a way has a part. */
 function isIn(way: Way, part: Part): boolean {
   const words = { library: way.script, types: way.compiler, upgrade: way.upgrade, remove: way.remove };
   return !Object.hasOwn(words, part) || words[part as keyof typeof words] !== undefined;
 }
 
-/** How each part is tried; null when it works. */
+/** How each part is tried; returns null if it works. */
 const TRIALS: Readonly<
   Record<Part, (machine: Machine, way: Way, version: string) => Promise<string | null>>
 > = {
@@ -106,7 +105,7 @@ const TRIALS: Readonly<
     return unless(await machine.run(words, { offline: true }), "");
   },
   async upgrade(machine, way, version) {
-    // Days pass: what package managers keep for minutes of what a registry told is gone.
+    // Simulates days passing: package managers cache registry responses for minutes.
     for (const kept of [".cache", ".bun/install/cache"]) {
       await Deno.remove(`${machine.home}/${kept}`, { recursive: true }).catch((error) => {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
@@ -123,13 +122,13 @@ function failed(finished: Finished): string | null {
   return finished.code === 0 ? null : describe(finished);
 }
 
-/** Null when a program said just this and nothing else. */
+/** Null if a program printed exactly this and nothing else. */
 function unless(finished: Finished, out: string): string | null {
   if (finished.code === 0 && finished.out === out && finished.error === "") return null;
   return describe(finished);
 }
 
-/** The demo checks itself that its test passes in the end; it says how its commands run. */
+/** The demo checks itself that its test finally passes; it prints how its commands run. */
 function demoFault(finished: Finished, { bare = false }: Way): string | null {
   const isConfined = finished.out.includes("Commands run inside the sandbox");
   return finished.code === 0 && isConfined === !bare ? null : describe(finished);
@@ -139,7 +138,7 @@ function describe({ code, out, error }: Finished): string {
   return `exit code ${code}\n${out}${error}`;
 }
 
-/** What of the package is left where it was linked; null when nothing is. */
+/** What is left of the package where it was linked; null if nothing is. */
 async function restOf({ home }: Machine): Promise<string | null> {
   const left: string[] = [];
   for await (const path of filesBelow(home)) {
@@ -148,7 +147,7 @@ async function restOf({ home }: Machine): Promise<string | null> {
   return left.length === 0 ? null : `left over: ${left.join(", ")}`;
 }
 
-/** Everything below a folder, but what caches and stores hold: package managers clear those in their own time. */
+/** All files below a folder, except caches and stores, which package managers clear themselves. */
 async function* filesBelow(folder: string): AsyncGenerator<string> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
     const path = `${folder}/${name}`;

@@ -1,4 +1,4 @@
-// The ways in which people install the package, as a table: what they type, and how they start it then.
+// The ways to install the package, as a table: what users type, and how they start the program.
 
 import type { Tool } from "./tools.ts";
 
@@ -6,21 +6,21 @@ export interface Way {
   readonly name: string;
   /** What the machine has: a Node with a package manager. */
   readonly tools: readonly Tool[];
-  /** What is typed, as the page of installing has it; each line is words. */
+  /** What the user types, as on the installation page; each line is a list of words. */
   readonly install: readonly string[];
-  /** Files of the project, made before. */
+  /** Files of the project, created before. */
   readonly files?: Readonly<Record<string, string>>;
   /** The words before `--version` and `demo`. */
   readonly start: string;
-  /** The words before a JavaScript file that imports the package; none where only the command is installed. */
+  /** The words before a JavaScript file that imports the package; omitted if only the command is installed. */
   readonly script?: string;
-  /** The words that start the compiler of TypeScript, installed along. */
+  /** The command of the TypeScript compiler, installed with it. */
   readonly compiler?: string;
-  /** What is typed to bring the next version. */
+  /** What the user types to upgrade. */
   readonly upgrade?: string;
-  /** What is typed to have it away. */
+  /** What the user types to uninstall. */
   readonly remove?: string;
-  /** The machine has no bubblewrap, and of the system's programs next to none. */
+  /** Whether the machine has no bubblewrap and almost no system programs. */
   readonly bare?: boolean;
 }
 
@@ -28,7 +28,7 @@ const PROJECT = {
   "package.json": '{ "name": "mine", "version": "1.0.0", "private": true, "type": "module" }\n',
 };
 
-/** What a project has that uses all of the library. */
+/** What a project needs to use the whole library. */
 const WITH = "@codemirror/language typescript@6.0.3";
 
 export const WAYS: readonly Way[] = [

@@ -1,13 +1,12 @@
-// The archive that is unpacked or served as it is: for an address, for Homebrew, for whoever has Deno.
+// The archive to unpack or serve: for a URL, for Homebrew, for users of Deno.
 
 import { output } from "./run.ts";
 import type { Staged } from "./stage.ts";
 
 /**
- * Makes `flemma-VERSION.tar.gz` in a folder, with everything below `flemma-VERSION/`; answers its path. The same content
- * makes the same file.
- *
- * @param epoch seconds since 1970 that all files get
+ * Makes `flemma-VERSION.tar.gz` in a folder, with everything below `flemma-VERSION/`; returns its path. The same
+ * content makes the same file.
+ * @param epoch modification time of all files, in seconds since 1970
  */
 export async function buildArchive(
   target: string,

@@ -1,7 +1,7 @@
-// What every package holds beside the program.
+// Contents of every package besides the program.
 
-/** Shells with the names by which they look for the completions of `flemma`. */
+/** Shells with their file names for the completions of `flemma`. */
 export const COMPLETIONS = { bash: "flemma.bash", zsh: "_flemma", fish: "flemma.fish" } as const;
 
-/** Pages that go along. */
+/** Included pages. */
 export const PAGES = ["CHANGELOG.md", "LICENSE", "NOTICES.md", "README.md"];

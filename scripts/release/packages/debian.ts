@@ -1,7 +1,7 @@
 // The Debian package.
 //
-// It brings a Deno, or is one compiled program, because Debian has no package of Deno and what is installed must start.
-// One with the bundle alone is for whoever has Deno already; it is the same for every machine.
+// It includes a Deno, or is one compiled program, because Debian does not package Deno and an installed program must
+// start. A variant with only the bundle is for users who have Deno already; it is the same for every machine.
 
 import { COMPLETIONS } from "./contents.ts";
 import { type Needs, needsOf } from "./elf.ts";
@@ -9,7 +9,7 @@ import { output } from "./run.ts";
 import type { Staged } from "./stage.ts";
 import { UNREPORTED } from "./untold.ts";
 
-/** What starts the program: a file that has all in it, a Deno that comes along, or the one on the PATH. */
+/** What starts the program: a self-contained binary, an included Deno, or the one on the PATH. */
 export type Runtime =
   | { readonly kind: "binary"; readonly path: string }
   | { readonly kind: "deno"; readonly path: string }
@@ -18,13 +18,13 @@ export type Runtime =
 export interface DebianOptions {
   readonly staged: Staged;
   readonly runtime: Runtime;
-  /** A name and an address, as Debian writes them: `Ada <ada@example.org>`. */
+  /** A name and an email address, in Debian's form: `Ada <ada@example.org>`. */
   readonly maintainer: string;
-  /** The address of the project. */
+  /** The project's homepage URL. */
   readonly homepage: string;
-  /** Seconds since 1970 that all files get, so that the same content makes the same package. */
+  /** Modification time of all files in seconds since 1970, so that the same content makes the same package. */
   readonly epoch: number;
-  /** `none` is quick. @default "xz" */
+  /** `none` is fast. @default "xz" */
   readonly compression?: "xz" | "none";
 }
 
@@ -49,9 +49,8 @@ exec "$deno" run --no-config --no-lock --cached-only --quiet -A /usr/lib/flemma/
 `;
 
 /**
- * Makes `flemma_VERSION_ARCHITECTURE.deb` in a folder; answers its path.
- *
- * @throws When the program that comes along is for no machine that is supported.
+ * Makes `flemma_VERSION_ARCHITECTURE.deb` in a folder; returns its path.
+ * @throws if the included program is for an unsupported machine
  */
 export async function buildDebian(target: string, options: DebianOptions): Promise<string> {
   const { staged, runtime, epoch, compression = "xz" } = options;
@@ -77,17 +76,17 @@ export async function buildDebian(target: string, options: DebianOptions): Promi
   }
 }
 
-/** Whether a text is a name and an address of mail, in one line, as Debian wants them. */
+/** Whether a text is a name and an email address in one line, in Debian's form. */
 export function isMaintainer(text: string): boolean {
   return /^[^<>\n]+ <[^<>@\s]+@[^<>@\s]+>$/.test(text);
 }
 
-/** A version as Debian orders them: what comes before a release has a tilde. */
+/** A version in Debian's order: a pre-release has a tilde. */
 export function debianVersion(version: string): string {
   return version.replace("-", "~");
 }
 
-/** A file of the package: a copy, or a text of its own. */
+/** A file of the package: a copy, or its own text. */
 type File =
   & { readonly executable?: boolean }
   & (
@@ -133,12 +132,12 @@ async function put(path: string, file: File): Promise<void> {
   await Deno.chmod(path, file.executable ? 0o755 : 0o644);
 }
 
-/** A file as gzip makes it, without name and time. */
+/** A file compressed by gzip, without name and time. */
 function compressed(path: string): Promise<Uint8Array<ArrayBuffer>> {
   return output("gzip", ["-9", "-n", "-c", path]);
 }
 
-/** What all files come to, in units of 1024 bytes. */
+/** The total size of all files, in units of 1024 bytes. */
 async function sizeOf(folder: string): Promise<number> {
   const reported = await output("du", ["-sk", "--apparent-size", folder]);
   return Number.parseInt(new TextDecoder().decode(reported));
@@ -166,7 +165,7 @@ function control({ staged, maintainer, homepage }: DebianOptions, needs: Needs |
   ].join("\n");
 }
 
-/** Where it comes from, and every licence in full. */
+/** The origin, and every license in full. */
 function copyright(pages: readonly string[], homepage: string, { kind }: Runtime): string {
   return [
     `flemma comes from ${homepage}.`,

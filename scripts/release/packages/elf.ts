@@ -1,16 +1,16 @@
-// What a program for Linux says of the machine that it needs.
+// Reads the machine requirements of a Linux program.
 
-/** Debian's names of architectures, by the number that a program has. */
+/** Debian's names of architectures, by ELF machine number. */
 const ARCHITECTURES: Readonly<Record<number, string>> = { 0x3e: "amd64", 0xb7: "arm64" };
 
 export interface Needs {
-  /** As Debian calls it. */
+  /** Debian's name of the architecture. */
   readonly architecture: string;
-  /** The newest version of the C library that it asks for, such as `2.27`. */
+  /** The newest required version of the C library, such as `2.27`. */
   readonly glibc: string;
 }
 
-/** @throws When it is no program for Linux with glibc, on a machine that is supported. */
+/** @throws if it is not a program for Linux with glibc, on a supported machine */
 export async function needsOf(path: string): Promise<Needs> {
   const bytes = await Deno.readFile(path);
   const isElf = bytes[0] === 0x7f && new TextDecoder().decode(bytes.subarray(1, 4)) === "ELF";

@@ -1,19 +1,19 @@
-// The formula for Homebrew. It installs the archive and is started by Homebrew's own Deno.
+// The formula for Homebrew. It installs the archive, and Homebrew's own Deno runs it.
 
 import { COMPLETIONS } from "./contents.ts";
 import { UNREPORTED } from "./untold.ts";
 
 export interface FormulaOptions {
   readonly version: string;
-  /** Where the archive is to be had. */
+  /** URL of the archive. */
   readonly address: string;
   /** The archive's SHA-256, in hexadecimal. */
   readonly checksum: string;
-  /** The address of the project. */
+  /** The project's homepage URL. */
   readonly homepage: string;
 }
 
-/** @throws When an address or the checksum is none: the text would be a program that does something else. */
+/** @throws if a URL or the checksum is invalid: it could change the meaning of the generated program */
 export function formula({ version, address, checksum, homepage }: FormulaOptions): string {
   for (const one of [address, homepage]) {
     if (!isAddress(one)) throw new Error(`"${one}" is no address of a file or page: it begins with https://`);
@@ -59,7 +59,7 @@ end
 `;
 }
 
-/** Whether a text is an address without anything that would end a text of Ruby or run in it. */
+/** Whether a text is a URL without anything that could end a Ruby string or run code in it. */
 export function isAddress(text: string): boolean {
   return /^https?:\/\/[^\s"\\#'\`]+$/.test(text) && URL.canParse(text);
 }

@@ -1,9 +1,8 @@
-// Programs of the system that make packages.
+// Runs system programs that make packages.
 
 /**
- * Runs a program, and answers what it printed.
- *
- * @throws When it is not there or fails, with what it said.
+ * Runs a program and returns its output.
+ * @throws if it is missing or fails, with its error output
  */
 export async function output(
   program: string,
@@ -16,7 +15,7 @@ export async function output(
   return stdout;
 }
 
-/** What git says of a checkout, without the end of the last line. */
+/** The output of git in a checkout, without the final line end. */
 export async function git(folder: string, ...args: readonly string[]): Promise<string> {
   return new TextDecoder().decode(await output("git", args, { cwd: folder })).trimEnd();
 }

@@ -1,4 +1,4 @@
-// The files that every package holds, in one folder: the bundle, the manual page, JSON Schemas, completions and licenses.
+// The files of every package, in one folder: the bundle, the manual page, JSON Schemas, completions and licenses.
 
 import manifest from "../../../deno.json" with { type: "json" };
 import { bundleProgram } from "../../build/bundle.ts";
@@ -10,12 +10,12 @@ import { COMPLETIONS, PAGES } from "./contents.ts";
 export interface Staged {
   /** Absolute path. */
   readonly folder: string;
-  /** The folder in it with the parts of the bundle that are loaded late. */
+  /** The folder in it with the late-loaded parts of the bundle. */
   readonly parts: string;
   readonly version: string;
 }
 
-/** Builds the program into a folder that is not there yet, with what belongs to it. */
+/** Builds the program and its other files into a folder that does not exist yet. */
 export async function stage(folder: string): Promise<Staged> {
   await Deno.mkdir(`${folder}/completions`, { recursive: true });
   await bundleProgram(`${folder}/flemma.js`);

@@ -1,8 +1,8 @@
-// What keeps Deno from starting and what it does not tell in our words: lines of shell that every script has which starts it.
+// Shell lines that every launcher script needs, for conditions that keep Deno from starting and that it reports badly.
 
 const LAUNCHER = new URL("../../build/npm/flemma.bin", import.meta.url);
 
-/** The lines, from the script of npm's package. */
+/** The lines, from the script of the npm package. */
 export const UNREPORTED: string = linesOf(Deno.readTextFileSync(LAUNCHER));
 
 function linesOf(script: string): string {
