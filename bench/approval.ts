@@ -1,4 +1,4 @@
-// What judging a command by rules costs: read for approvals and for denials, every part held against the rules.
+// The cost of deciding about a command by rules: parsing for approvals and denials, and matching every part.
 
 import { resolvePath } from "../base/paths.ts";
 import { readRule } from "../config/rules/read_rule.ts";
@@ -7,9 +7,9 @@ import { evaluateCall, type RuleParts, worldNow } from "../tools/approval/rules/
 import type { Bench, Figure } from "./harness.ts";
 
 const ROUNDS = 300;
-/** Rounds before anything is measured, in which the code is compiled well. */
+/** Unmeasured rounds, after which the code is fully compiled. */
 const WARMING = 200;
-/** Milliseconds that a command of 2 KB may take. */
+/** Maximum milliseconds for a command of 2 KB. */
 const GOAL = 2;
 
 const RULES: readonly Readonly<Record<string, unknown>>[] = [

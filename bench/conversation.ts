@@ -11,7 +11,7 @@ const PROSE = [
   "So I would rather keep both, and remove the flag when nobody asks for it any more.",
 ];
 
-/** A generator of numbers that look random and are the same every time. */
+/** A pseudorandom number generator with a fixed sequence per seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -20,7 +20,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-/** A conversation of about so many bytes: questions, prose, thinking, code, calls and results of all lengths. */
+/** A conversation of about `bytes` bytes: questions, prose, thinking, code, calls and results of all lengths. */
 export function conversation(bytes: number): Uint8Array {
   const next = numbers(7);
   const parts = ['```json\n{"model": "none"}\n```\n\n@System:\nYou are of help.\n\n'];
@@ -53,7 +53,7 @@ function prose(lines: number, next: (below: number) => number): string {
   return Array.from({ length: lines }, () => `${PROSE[next(PROSE.length)]}\n`).join("");
 }
 
-/** One message of about so many bytes of prose. */
+/** One message of about `bytes` bytes of prose. */
 export function onePage(bytes: number, role = "Assistant"): Uint8Array {
   const next = numbers(11);
   const parts = [`@${role}:\n`];
@@ -65,7 +65,7 @@ export function onePage(bytes: number, role = "Assistant"): Uint8Array {
   return new TextEncoder().encode(parts.join(""));
 }
 
-/** One result whose body has about so many bytes. */
+/** One result whose body has about `bytes` bytes. */
 export function oneFence(bytes: number): Uint8Array {
   const next = numbers(13);
   const parts = [

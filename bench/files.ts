@@ -1,5 +1,5 @@
-// What the wall costs a file tool: calls through the helper of a run beside the same calls done in this process, one after the
-// other in pairs.
+// The cost of the sandbox for a file tool: calls through the sandbox worker of a run compared with the same calls in
+// this process, in alternating pairs.
 
 import { inFolder } from "../tests/folder.ts";
 import { plant, projectSandbox } from "../tests/sandbox/fixture.ts";
@@ -13,7 +13,7 @@ import { completeInput } from "../tools/validate.ts";
 import type { Bench, Figure } from "./harness.ts";
 
 const PAIRS = 200;
-/** Milliseconds that a call may cost more through the helper. */
+/** Maximum additional milliseconds per call through the worker. */
 const GOAL = 2;
 
 const CALLS: Readonly<Record<string, ToolInput>> = {

@@ -1,4 +1,4 @@
-// One way to measure and to print: medians of several runs, each beside a named reference of the same run.
+// Measuring and printing for all benchmarks: medians of several runs, compared with a named reference of the same run.
 
 /** One measured figure. `ratio` is value ÷ the value of the case named by `against`. */
 export interface Row {
@@ -8,14 +8,14 @@ export interface Row {
   readonly unit: string;
   readonly against?: string;
   readonly ratio?: number;
-  /** Where the true value lies, of 95 per cent. */
+  /** The 95% confidence interval. */
   readonly interval?: readonly [number, number];
-  /** The most the ratio (or, without a reference, the value) may be. */
+  /** The maximum of the ratio or, without a reference, of the value. */
   readonly goal?: number;
   readonly ok?: boolean;
 }
 
-/** A figure as a benchmark reports it; the harness adds ratio and verdict. */
+/** A figure as a benchmark reports it; the harness adds the ratio and whether the goal is met. */
 export interface Figure {
   readonly case: string;
   readonly value: number;
@@ -23,7 +23,7 @@ export interface Figure {
   /** Name of another case of the same bench. */
   readonly against?: string;
   readonly goal?: number;
-  /** The goal is a least, not a most. */
+  /** Whether the goal is a minimum, not a maximum. */
   readonly atLeast?: boolean;
   readonly interval?: readonly [number, number];
 }
@@ -33,13 +33,13 @@ export interface Bench {
   readonly name: string;
   /** One line for people. */
   readonly about: string;
-  /** Measures. In brief, where a bench knows that, it takes a few seconds and says less. */
+  /** Measures. With `brief`, if the benchmark supports it, it takes a few seconds and reports less. */
   run(brief?: boolean): Promise<readonly Figure[]>;
   /** Compares this checkout with another one, pair by pair; `folder` is its absolute path. */
   against?(folder: string): Promise<readonly Figure[]>;
 }
 
-/** Completes figures with ratios and verdicts. */
+/** Adds ratios and results to figures. */
 export function rowsOf(bench: string, figures: readonly Figure[]): Row[] {
   return figures.map(({ case: name, value, unit, against, goal, atLeast, interval }) => {
     const reference = against === undefined ? undefined : figures.find((figure) => figure.case === against);
@@ -60,7 +60,7 @@ export function rowsOf(bench: string, figures: readonly Figure[]): Row[] {
   });
 }
 
-/** The middle value of several; the mean of the two middle ones for an even count. */
+/** The median; for an even count the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -68,7 +68,7 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Runs each case `rounds` times in turn, so that a busy moment hurts all alike, and answers the median milliseconds
+ * Runs each case `rounds` times in turn, so that a busy moment affects all alike, and returns the median milliseconds
  * of each. One unmeasured round goes first.
  */
 export async function interleaved(
@@ -87,7 +87,7 @@ export async function interleaved(
   return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
 }
 
-/** A row as words: the case, its value, what that is compared with, the goal, and whether it is met. */
+/** A row as words: the case, its value, the reference, the goal, and whether it is met. */
 export function cellsOf(row: Row): [string, string, string, string, string] {
   return [
     row.case,

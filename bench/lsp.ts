@@ -1,4 +1,4 @@
-// The language server as a process: from a change of a document to fresh findings.
+// The language server as a process: time from a change of a document to new diagnostics.
 
 import { framesWithHeader, withHeader } from "../editors/rpc/framing.ts";
 import { Peer } from "../editors/rpc/peer.ts";
@@ -8,11 +8,11 @@ import { type Bench, type Figure, interleaved } from "./harness.ts";
 
 const CLI = new URL("../cli.ts", import.meta.url).pathname;
 const SIZES = { "50 KB": 50_000, "1 MB": 1_000_000, "10 MB": 10_000_000 };
-/** The most that a person does not notice while typing, by the size of the document. */
+/** Maximum milliseconds that are not noticeable while typing, by document size. */
 const GOAL: Readonly<Record<string, number>> = { "1 MB": 30 };
 const ROUNDS = 21;
 const NOTHING = "an answer about no document";
-/** What a server would pay that read all of the text at each change. */
+/** The cost for a server that parses the whole text at each change. */
 const ANEW = "1 MB: all of it read anew";
 
 async function run(): Promise<readonly Figure[]> {
@@ -80,7 +80,7 @@ async function run(): Promise<readonly Figure[]> {
   }];
 }
 
-/** Reads a text as it comes in a message, in this process. */
+/** Parses the text of a message in this process. */
 async function readAnew(message: string): Promise<unknown> {
   const { text } = JSON.parse(message) as { text: string };
   return await Promise.resolve(parse(new TextEncoder().encode(text)).diagnostics);

@@ -1,8 +1,7 @@
-// `deno task bench [NAME] [--json]`: runs all benchmarks or one, prints a table or one JSON object a line.
+// Runs all benchmarks or one: `deno task bench [NAME] [--json]` prints a table or one JSON object per line.
 // `deno task bench NAME --against DIR`: compares with the checkout in DIR instead, pair by pair.
-// `deno task bench [NAME] --record`: keeps the figures in bench/record.json too, for docs/performance.md.
-// `deno task bench --report`: some benches in brief, for whoever wants to see where the program stands; what fails is told, and
-// the exit code is 0 all the same.
+// `deno task bench [NAME] --record`: also stores the figures for docs/performance.md.
+// `deno task bench --report`: some benchmarks in brief, for an overview; reports failures, but always exits with 0.
 
 import manifest from "../deno.json" with { type: "json" };
 import { type Bench, rowsOf, table } from "./harness.ts";
@@ -24,7 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ default: Bench }>>> = {
   tools: () => import("./tool_files.ts"),
 };
 
-/** What takes part in a report, and after how many seconds nothing more is begun. */
+/** The benchmarks of a report, and the seconds after which no other one is started. */
 const REPORTED = ["startup", "parse", "approval"];
 const REPORT_SECONDS = 40;
 
@@ -67,7 +66,7 @@ for (const name of names.length > 0 ? names : Object.keys(BENCHES)) {
   await record({ bench: title, about, day, version, machine: await thisMachine(), rows });
 }
 
-/** Runs benches in brief, one after the other as long as there is time. */
+/** Runs benchmarks in brief, one after the other while there is time. */
 async function report(names: readonly string[]): Promise<void> {
   const begun = performance.now();
   for (const name of names) {

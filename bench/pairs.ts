@@ -1,14 +1,14 @@
-// Two checkouts of the program against each other: pair by pair, so that a busy moment hurts both, and each pair one ratio.
+// Compares two checkouts of the program: pair by pair, so that a busy moment affects both, with one ratio per pair.
 
 import { type Figure, median } from "./harness.ts";
 
-/** So many pairs give the median an interval narrow enough to see two per cent. */
+/** Enough pairs for a confidence interval of the median that shows two per cent. */
 export const PAIRS = 61;
 
-/** The most a change that is not meant to cost anything may cost. */
+/** Maximum ratio for a change that should cost nothing. */
 export const SAME = 1.02;
 
-/** What one run took, by measure: for instance wall-clock and processor time. */
+/** The cost of one run, by measure, such as wall-clock and processor time. */
 export type Costs = Readonly<Record<string, number>>;
 
 /** One case in two versions. */
@@ -18,8 +18,8 @@ export interface Pair {
 }
 
 /**
- * Runs both versions of each case `count` times, the first of a pair by turns, and answers for each measure the median of
- * the ratios ours ÷ theirs with its interval of 95 per cent. One unmeasured pair goes first.
+ * Runs both versions of each case `count` times, alternating which goes first, and returns for each measure the median
+ * of the ratios ours ÷ theirs with its 95% confidence interval. One unmeasured pair goes first.
  */
 export async function compare(cases: Readonly<Record<string, Pair>>, count = PAIRS): Promise<Figure[]> {
   const ratios = new Map<string, number[]>();
@@ -45,9 +45,9 @@ export async function compare(cases: Readonly<Record<string, Pair>>, count = PAI
 }
 
 /**
- * The interval that holds the true median with a probability of at least 95 per cent, whatever the distribution: between
- * the order statistics below and above which too few values would lie (binomial with one half). All of the range for
- * fewer than six values, which cannot say so much.
+ * The interval that contains the true median with a probability of at least 95%, for any distribution: the order
+ * statistics beyond which too few values would lie (binomial with one half). The whole range for fewer than six values,
+ * which do not suffice for that.
  */
 export function medianInterval(values: readonly number[]): readonly [number, number] {
   const sorted = [...values].sort((a, b) => a - b);

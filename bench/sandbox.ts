@@ -1,4 +1,4 @@
-// What the protections of the sandbox cost: a wrapped call against bubblewrap with its plain argument list.
+// The cost of the sandbox's protections: a wrapped call compared with bubblewrap and a plain argument list.
 
 import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS } from "../config/settings.generated.ts";
@@ -10,16 +10,16 @@ import { type Bench, type Figure, interleaved } from "./harness.ts";
 
 const ROUNDS = 50;
 
-/** Milliseconds after which the times of folders can be trusted. */
+/** Milliseconds after which modification times of folders can be trusted. */
 const QUIET = 4000;
 
-/** What the bash tool starts for a common command, which has the goal, and for an empty one, to see the bare cost. */
+/** Commands of the bash tool: a common one, which has the goal, and an empty one, for the base cost. */
 const CALLS: Readonly<Record<string, { readonly inner: readonly string[]; readonly goal?: number }>> = {
   "git status": { inner: ["/bin/bash", "-c", "exec 2>&1\ngit status --short"], goal: 1.25 },
   "empty command": { inner: ["/bin/bash", "-c", "exec 2>&1\n:"] },
 };
 
-/** Repositories in the folder that is worked in, its own among them, beside which the cost of one is the measure. */
+/** Numbers of repositories in the working folder, including its own; one is the reference. */
 const REPOSITORIES: readonly number[] = [1, 200];
 
 const bench: Bench = {
@@ -30,7 +30,7 @@ const bench: Bench = {
     const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
     try {
       const places = await Promise.all(REPOSITORIES.map((count) => place(`${folder}/${count}`, count)));
-      // What changed a moment ago is looked at anew by every command.
+      // A recent change makes every command check again.
       await new Promise((resolve) => setTimeout(resolve, QUIET));
       const figures: Figure[] = [];
       for (const [name, { inner, goal }] of Object.entries(CALLS)) {
@@ -76,7 +76,7 @@ async function place(folder: string, count: number): Promise<Place> {
 
 export default bench;
 
-/** A repository with a document and editor settings, in which nothing happened for a while, and a home. */
+/** A repository with a document and editor settings, without recent changes, and a home folder. */
 async function repository(folder: string): Promise<Environment> {
   const [cwd, home] = [`${folder}/project`, `${folder}/home`];
   for (
@@ -87,7 +87,7 @@ async function repository(folder: string): Promise<Environment> {
   for (const name of ["notes.chat", "main.ts"]) {
     await Deno.writeTextFile(`${cwd}/${name}`, `${name}\n`);
   }
-  // Of the others nothing is told: the same command is measured with one and with many.
+  // Git ignores the others, so that the same command is measured with one and with many.
   await Deno.writeTextFile(`${cwd}/.gitignore`, "packages/\n");
   await makeRepository(cwd);
   const variables = { HOME: home, PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
@@ -100,7 +100,7 @@ async function makeRepository(folder: string): Promise<void> {
   if (!success) throw new Error("git init failed");
 }
 
-/** The plain list of mounts for this policy, without anything this program adds to it. */
+/** The plain list of mounts for this policy, without this program's additions. */
 function plainList(sandbox: RunSandbox, inner: readonly string[]): readonly string[] {
   const policy = sandbox.policy();
   if (!policy.ok) throw new Error(policy.problem.message);

@@ -1,4 +1,4 @@
-// Whole processes: what a person waits for before a command has said anything.
+// Whole processes: the time before a command prints anything.
 
 import { startReplay } from "../providers/replay/server.ts";
 import { bundleProgram } from "../scripts/build/bundle.ts";
@@ -8,7 +8,7 @@ import { compare, type Costs } from "./pairs.ts";
 const ROUNDS = 15;
 const BRIEF_ROUNDS = 5;
 const PLAIN = "status, 50 KB";
-/** The most that each may take, beside the empty program. */
+/** Maximum ratio to the empty program. */
 const GOALS: Readonly<Record<string, number>> = {
   "--version": 1.05,
   "status, 2 KB": 1.5,
@@ -18,9 +18,9 @@ const GOALS: Readonly<Record<string, number>> = {
   "execute, one sandboxed true": 3.5,
   "advance, two requests and a sandboxed true": 4.3,
 };
-/** What the first block, or one tag, may add to a process that reads a document without either. */
+/** Maximum additional milliseconds for frontmatter, or for one template tag, in a process that reads a document. */
 const ADDED_MS = 60;
-/** A call that waits for a person, behind a conversation. */
+/** A call that waits for a person, after a conversation. */
 const WAITING = "Run it.\n\n@Assistant:\n**Tool Use:** `bash` (`open_1`)\n\n```json\n" +
   '{ "command": "true" }\n```\n\n@You:\n\n**Tool Result:** `open_1` (pending)\n\n```\n```\n';
 const FIRST_BLOCK = '```lua\nflemma.opt.thinking = "low"\nreader = "the team"\n```\n\n';
@@ -35,11 +35,11 @@ const bench: Bench = {
       await bundleProgram(program);
       await documents(folder);
       const count = brief ? BRIEF_ROUNDS : ROUNDS;
-      // One round goes first, and each takes two replies.
+      // There is one additional round, and each takes two replies.
       await using replay = await startReplay({ replies: Array.from({ length: count + 1 }, replies).flat() });
       const variables = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
       const start = (args: readonly string[]) => () => startProgram(folder, args);
-      /** Of a document that the command changes. */
+      /** For a document that the command changes. */
       const change = (document: string, ...args: readonly string[]) => async () => {
         await Deno.copyFile(`${folder}/${document}`, `${folder}/changed.chat`);
         await startProgram(folder, [program, ...args], variables);
@@ -116,7 +116,7 @@ async function documents(folder: string): Promise<void> {
   await Deno.writeTextFile(`${folder}/template.chat`, conversation(50_000) + "That makes {{ 6 * 7 }}.\n");
 }
 
-/** What a model says to one question, in two replies. */
+/** The model's answer to one question, in two replies. */
 function replies(_: unknown, turn: number) {
   const call = { id: `bash_${turn}`, name: "bash", input: { command: "true" } };
   return [{ reply: [{ tool_use: call }] }, { reply: [{ text: "It ran." }] }];
@@ -138,7 +138,7 @@ async function startProgram(
   if (!success) throw new Error(`failed: deno run ${args.join(" ")}`);
 }
 
-/** Wall-clock and processor time of one start, as bash counts them: the runtime cannot tell those of a child. */
+/** Wall-clock and processor time of one start, measured by bash: the runtime cannot report those of a child. */
 async function timeProgram(folder: string, args: readonly string[]): Promise<Costs> {
   const { success, stderr } = await new Deno.Command("bash", {
     args: [

@@ -1,5 +1,5 @@
-// Streams: how fast each provider's reader takes 100 MB, in how much memory, and what a piece of a reply costs in a small
-// and in a large document.
+// Streams: the speed and memory of each provider's reader for 100 MB, and the cost of a piece of a reply in a small and
+// in a large document.
 
 import { cpuUsage } from "node:process";
 import { ReplyWriter } from "../cycle/send/reply.ts";
@@ -15,7 +15,7 @@ const STREAM_BYTES = 100 * 1024 * 1024;
 const CHUNK = 16 * 1024;
 const PIECES = 2000;
 
-/** What a model says at a time: about the length of real pieces, and not all of it ASCII. */
+/** One piece of a model's text: about the length of real pieces, and not all of it ASCII. */
 const WORDS = "The Tay rises on Ben Lui – 120 miles of it 🙂. ";
 
 /** One event with a piece of a reply, as each API sends it. */
@@ -52,7 +52,7 @@ function chunk(model: string): string {
   });
 }
 
-/** Events without end as chunks of bytes, cut wherever a chunk ends. */
+/** An endless stream of events as chunks of bytes, split at chunk borders. */
 function* chunks(one: string): Generator<Uint8Array> {
   const bytes = new TextEncoder().encode(one.repeat(Math.ceil((4 * CHUNK) / one.length)));
   for (let at = 0, sent = 0; sent < STREAM_BYTES; sent += CHUNK) {
@@ -68,7 +68,7 @@ function* chunks(one: string): Generator<Uint8Array> {
   }
 }
 
-/** Megabytes that a reader takes in a second of the processor, and the megabytes by which memory grew at most. */
+/** Megabytes per second of processor time that a reader processes, and the peak growth of memory in megabytes. */
 function read(provider: Provider, one: string): { readonly speed: number; readonly growth: number } {
   const reader = provider.reader();
   let characters = 0;
@@ -88,7 +88,7 @@ function read(provider: Provider, one: string): { readonly speed: number; readon
     sse.feed(bytes);
     if (++count % 256 === 0) most = Math.max(most, Deno.memoryUsage().rss);
   }
-  // Seconds of the processor, so that other work of the machine does not count.
+  // Processor time, so that other work of the machine does not count.
   const { user, system } = cpuUsage(start);
   const seconds = (user + system) / 1e6;
   if (characters === 0) throw new Error(`${provider.name}: nothing was read`);
@@ -121,7 +121,7 @@ const bench: Bench = {
       const found = await getProvider(name);
       if (!found.ok) throw new Error(found.problem.message);
       const provider = found.value;
-      // Once to have the code compiled.
+      // A first run, to compile the code.
       read(provider, one);
       const { speed, growth } = read(provider, one);
       figures.push(

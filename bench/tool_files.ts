@@ -1,4 +1,4 @@
-// What a call of a tool file costs: the first, for which a host starts behind the wall, and those that follow.
+// The cost of a call of a tool file: the first, for which a sandboxed host starts, and later ones.
 
 import { chatInMemory } from "../agent/open.ts";
 import { DEFAULT_SETTINGS } from "../config/settings.generated.ts";
@@ -11,7 +11,7 @@ import type { Bench, Figure } from "./harness.ts";
 
 const ROUNDS = 9;
 const CALLS = 100;
-/** Milliseconds over the bare call, the first and each later one. */
+/** Maximum milliseconds over the unsandboxed call, for the first and each later one. */
 const GOALS = { first: 250, later: 10 } as const;
 
 const CODE = "export default { execute: (input) => ({ content: String(input.at) }) };\n";
@@ -84,7 +84,7 @@ function callsIn(folder: string) {
   return { call, close: () => hosts.close() };
 }
 
-/** What a command that does nothing takes in the same place, the median. */
+/** Median cost of a command that does nothing, in the same place. */
 async function bash(folder: string): Promise<number> {
   const text = "@You:\nGo.\n\n@Assistant:\n\n**Tool Use:** `bash` (`c1`)\n\n```json\n" +
     `{"label":"nothing","command":":","timeout":null}\n\`\`\`\n`;

@@ -1,17 +1,17 @@
-// Figures of the limits: time and memory of one thing in growing sizes, each size beside the smallest.
+// Figures of the limits: time and memory of one case in growing sizes, each relative to the smallest.
 
 import type { Figure } from "../harness.ts";
 import type { Spent } from "./run.ts";
 
-/** What may be expected of the largest size. */
+/** Limits for the largest size. */
 export interface Ceiling {
-  /** How many times the processor's time of the smallest size. */
+  /** Maximum multiple of the smallest size's processor time. */
   readonly time?: number;
-  /** MB of memory. */
+  /** Maximum memory in MB. */
   readonly memory?: number;
 }
 
-/** The figures of one thing; `sizes` ascend, and the first is what the others are told by. */
+/** The figures of one case; `sizes` ascend, and the first is the reference for the others. */
 export function growth(
   what: string,
   sizes: readonly { readonly name: string; readonly spent: Spent }[],

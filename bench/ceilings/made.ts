@@ -1,19 +1,19 @@
-// Documents and streams for the limits: many calls of one reply, and replies of any length.
+// Documents and streams for the limits: many calls in one reply, and replies of any length.
 
 import { concat } from "../../base/bytes.ts";
 
-/** A call of one reply, as it is written into a document. */
+/** A call of one reply, as written in a document. */
 export interface MadeCall {
   readonly name: string;
   readonly input: object;
 }
 
-/** How the calls of a document stand. */
+/** The state of a document's calls. */
 export type Stored = "placed" | "pending" | "approved";
 
 /**
- * A document whose last reply holds calls, numbered `call_0`, `call_1` and so on: `placed` has no blocks for them yet, the
- * others have one for each.
+ * A document whose last reply contains calls, numbered `call_0`, `call_1` and so on: `placed` has no blocks for them
+ * yet, the others have one each.
  */
 export function callsDocument(calls: readonly MadeCall[], stored: Stored): string {
   const uses = calls.map(({ name, input }, at) =>
@@ -27,7 +27,7 @@ export function callsDocument(calls: readonly MadeCall[], stored: Stored): strin
   return `${reply}\n@You:\n\n${blocks.join("\n")}`;
 }
 
-/** So many calls of the calculator, each of another sum. */
+/** `count` calls of the calculator, each with another sum. */
 export function sums(count: number): MadeCall[] {
   return Array.from(
     { length: count },
@@ -35,17 +35,17 @@ export function sums(count: number): MadeCall[] {
   );
 }
 
-/** What a model says at a time, not all of it ASCII. */
+/** One piece of a model's text, not all of it ASCII. */
 const WORDS = "The Tay rises on Ben Lui – 120 miles of it, and none of them straight, says the book.\n"
   .repeat(8);
 
-/** Bytes that are sent together. */
+/** Bytes per chunk. */
 const CHUNK = 1 << 14;
 
-/** What a reply is made of. */
+/** The content of a reply. */
 export type ReplyKind = "text" | "thinking" | "call";
 
-/** How a block of each kind begins, and how it goes on. */
+/** The beginning and the deltas of each kind of block. */
 const BLOCKS: Readonly<
   Record<ReplyKind, { readonly block: object; readonly delta: (words: string) => object }>
 > = {
@@ -59,12 +59,12 @@ const BLOCKS: Readonly<
   },
   call: {
     block: { type: "tool_use", id: "toolu_1", name: "write", input: {} },
-    // One member of an object; what comes in between is the inside of a string.
+    // One member of an object; the inserted text is the inside of a string.
     delta: (words) => ({ type: "input_json_delta", partial_json: JSON.stringify(words).slice(1, -1) }),
   },
 };
 
-/** What stands before and behind the pieces of a block. */
+/** The deltas before and after the pieces of a block. */
 const AROUND: Readonly<Record<ReplyKind, readonly [readonly object[], readonly object[]]>> = {
   text: [[], []],
   thinking: [[], [{ type: "signature_delta", signature: "c2lnbmVk" }]],
@@ -74,7 +74,7 @@ const AROUND: Readonly<Record<ReplyKind, readonly [readonly object[], readonly o
   ],
 };
 
-/** The stream of a reply of about so many bytes in one block, as Anthropic's API sends it. */
+/** The stream of a reply of about `bytes` bytes in one block, as Anthropic's API sends it. */
 export function replyStream(bytes: number, kind: ReplyKind = "text"): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const event = (data: object) => encoder.encode(`data: ${JSON.stringify(data)}\n\n`);

@@ -1,10 +1,10 @@
-// One run of the program in a process of its own: its seconds, and the most memory that it took.
+// Runs the program in a separate process and measures its processor time and peak memory.
 
-/** What a run came to. */
+/** The result of a run. */
 export interface Spent {
-  /** Milliseconds of the processor, so that other work of the machine does not count. */
+  /** Milliseconds of processor time, so that other work of the machine does not count. */
   readonly milliseconds: number;
-  /** The most that was in memory at a time, in MB. */
+  /** Peak memory in MB. */
   readonly memory: number;
   readonly stdout: string;
 }
@@ -12,10 +12,10 @@ export interface Spent {
 const CLI = new URL("../../cli.ts", import.meta.url).pathname;
 const POLL = 20;
 const MB = 1024 * 1024;
-/** Clock ticks in a second, as Linux counts the processor for programs. */
+/** Clock ticks per second, in which Linux counts processor time for programs. */
 const TICKS = 100;
 
-/** Runs the program in `folder`. Throws with what it said when it does not end as expected. Linux only. */
+/** Runs the program in `folder`. Throws with its output if it does not end as expected. Linux only. */
 export async function spent(
   folder: string,
   args: readonly string[],
@@ -38,7 +38,7 @@ export async function spent(
   }).spawn();
   let memory = 0;
   let ticks = 0;
-  // Both figures only grow, so the last look before the end misses at most what happens in one step of the clock.
+  // Both figures only grow, so the last measurement misses at most one interval.
   const watch = setInterval(() => {
     memory = Math.max(memory, peakOf(child.pid));
     ticks = Math.max(ticks, ticksOf(child.pid));
@@ -52,13 +52,13 @@ export async function spent(
   return { milliseconds: ticks * 1000 / TICKS, memory: memory / MB, stdout: text(stdout) };
 }
 
-/** Bytes that a process had in memory at most; 0 once it is gone. */
+/** Peak memory of a process in bytes; 0 once it has ended. */
 function peakOf(pid: number): number {
   const found = /^VmHWM:\s*(\d+) kB/m.exec(procText(pid, "status"));
   return Number(found?.[1] ?? 0) * 1024;
 }
 
-/** What a process has used of the processor, in ticks, its ended children left out. */
+/** Processor time of a process in ticks, without its ended children. */
 function ticksOf(pid: number): number {
   const stat = procText(pid, "stat");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

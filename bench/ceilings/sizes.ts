@@ -1,4 +1,4 @@
-// How far it goes: documents and replies of up to 100 MB, thousands of calls, 1 GB of output.
+// Tests the limits: documents and replies of up to 100 MB, thousands of calls, 1 GB of output.
 
 import { conversation } from "../conversation.ts";
 import type { Bench, Figure } from "../harness.ts";
@@ -7,7 +7,7 @@ import { callsDocument, type ReplyKind, replyStream, type Stored, sums } from ".
 import { type Spent, spent } from "./run.ts";
 
 const MB = 1024 * 1024;
-/** A call that waits for a person is exit 3. */
+/** Exit code for a call that waits for a person. */
 const WAITS = 3;
 
 const bench: Bench = {
@@ -17,7 +17,7 @@ const bench: Bench = {
     const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-bench-" });
     await Deno.mkdir(`${folder}/home`);
     try {
-      // One that nobody measures: the runtime keeps compiled code from it.
+      // An unmeasured run, because the runtime caches compiled code from it.
       await Deno.writeTextFile(`${folder}/a.chat`, "@You:\nGo.\n");
       await answered(folder, 1);
       return [
@@ -33,7 +33,7 @@ const bench: Bench = {
   },
 };
 
-/** Runs something in each size. */
+/** Runs a case in each size. */
 async function each(
   what: string,
   sizes: readonly number[],
@@ -46,14 +46,14 @@ async function each(
   return growth(what, all, ceiling);
 }
 
-/** What a reply of so many MB may take. */
+/** Limits for replies, by kind. */
 const REPLIES: Readonly<Record<ReplyKind, Ceiling>> = {
   text: { time: 12, memory: 350 },
   thinking: { time: 12, memory: 400 },
   call: { time: 12, memory: 1000 },
 };
 
-/** Replies that stream in: text, thinking, the input of a call. */
+/** Streamed replies: text, thinking, the input of a call. */
 async function replies(folder: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const [kind, ceiling] of Object.entries(REPLIES) as [ReplyKind, Ceiling][]) {
@@ -71,12 +71,12 @@ async function replies(folder: string): Promise<Figure[]> {
   return figures;
 }
 
-/** Long conversations: looked at, checked, and sent. */
+/** Long conversations: shown, checked, and sent. */
 async function documents(folder: string): Promise<Figure[]> {
   const figures: Figure[] = [];
   const write = (size: number) => {
     const text = new TextDecoder().decode(conversation(size * MB));
-    // Without the first block, which names no model that is there.
+    // Without the frontmatter, which names an unavailable model.
     return Deno.writeTextFile(`${folder}/a.chat`, text.slice(text.indexOf("@System:")));
   };
   const ways: readonly (readonly [string, () => Promise<Spent>, number?])[] = [
@@ -95,7 +95,7 @@ async function documents(folder: string): Promise<Figure[]> {
   return figures;
 }
 
-/** Calls of one reply, run to their ends. */
+/** Calls of one reply, run to completion. */
 function calls(folder: string): Promise<Figure[]> {
   return each("calls", [1000, 10_000], "calls", async (count) => {
     await withCalls(folder, count, "placed");
@@ -126,7 +126,7 @@ async function waiting(folder: string): Promise<Figure[]> {
   return figures;
 }
 
-/** A command in the sandbox that says a lot; each in a document of its own, whose approvals nothing else has used. */
+/** A sandboxed command with much output; each in a separate document, so that approvals are new. */
 function output(folder: string): Promise<Figure[]> {
   return each("output of a command", [10, 1024], "MB", async (size) => {
     const command = `head -c ${size * MB} /dev/zero | tr '\\0' 'x' | fold -w 99`;
@@ -143,7 +143,7 @@ async function withCalls(folder: string, count: number, stored: Stored): Promise
   await Deno.writeTextFile(`${folder}/a.chat`, callsDocument(sums(count), stored));
 }
 
-/** Advances the document with a server on loopback that answers with so many bytes. */
+/** Advances the document with a server on loopback that answers with `bytes` bytes. */
 async function answered(
   folder: string,
   bytes: number,

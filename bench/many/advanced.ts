@@ -1,8 +1,10 @@
-// A document that the whole program advances once, in a folder with its own settings and state.
+// Advances a document once with the whole program, in a folder with its own settings and state.
 
 const CLI = new URL("../../cli.ts", import.meta.url).pathname;
 
-/** Writes the document and its settings, and advances it; throws where that failed or `isDone` denies it of the text. */
+/**
+ * Writes the document and its settings, and advances it; throws if that fails or `isDone` returns false for the text.
+ */
 export async function advanced(
   folder: string,
   { document, settings, isDone }: {

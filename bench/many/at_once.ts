@@ -1,4 +1,4 @@
-// What calls cost that run at the same time: ten beside one, with no limit on how many run.
+// The cost of parallel calls: ten compared with one, without a limit on parallel calls.
 
 import { callsDocument } from "../ceilings/made.ts";
 import { type Bench, type Figure, interleaved } from "../harness.ts";
@@ -29,7 +29,7 @@ const bench: Bench = {
   },
 };
 
-/** Runs so many calls of a fresh document to their ends. */
+/** Runs `count` calls of a new document to completion. */
 async function advance(folder: string, count: number): Promise<void> {
   const calls = Array.from({ length: count }, () => ({ name: "bash", input: { command: "sleep 1" } }));
   await advanced(folder, {

@@ -1,4 +1,4 @@
-// What many calls of one reply cost: run to their ends, ten and five times as many beside the smaller number.
+// The cost of many calls in one reply, run to completion: each count compared with the next smaller one.
 
 import { callsDocument, sums } from "../ceilings/made.ts";
 import { type Bench, type Figure, interleaved } from "../harness.ts";
@@ -6,7 +6,7 @@ import { advanced } from "./advanced.ts";
 
 const ROUNDS = 3;
 const COUNTS = [200, 2000, 10_000] as const;
-/** How much more than the number before, which is a fifth or a tenth. */
+/** Maximum ratio to the next smaller count, which is a fifth or a tenth. */
 const GOALS: Readonly<Record<number, number>> = { 2000: 12, 10_000: 6 };
 
 const bench: Bench = {
@@ -30,7 +30,7 @@ const bench: Bench = {
   },
 };
 
-/** Places, approves and runs so many calls of a fresh document. */
+/** Places, approves and runs `count` calls of a new document. */
 async function advance(folder: string, count: number): Promise<void> {
   await advanced(folder, {
     document: callsDocument(sums(count), "placed"),

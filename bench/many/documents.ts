@@ -1,4 +1,4 @@
-// Many documents: all of them in one process against a process for each.
+// Many documents: all of them in one process compared with one process each.
 
 import { bundleProgram } from "../../scripts/build/bundle.ts";
 import type { Bench, Figure } from "../harness.ts";
@@ -38,7 +38,7 @@ const bench: Bench = {
         [`--jobs ${JOBS}`]: () => advance("--jobs", String(JOBS), ...files),
         "--jobs 1": () => advance("--jobs", "1", ...files),
       };
-      // One that nobody measures: the runtime keeps compiled code from it.
+      // An unmeasured run, because the runtime caches compiled code from it.
       afresh();
       await advance(files[0]!);
       const times: Record<string, number> = {};

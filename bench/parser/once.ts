@@ -1,5 +1,5 @@
-// One case of the parser in a process of its own; prints what it took as JSON. Run by parse.ts, so that neither of two
-// checkouts is compiled or collected together with the other.
+// Measures one case of the parser in a separate process; prints its cost as JSON. Run by parse.ts, so that two
+// checkouts do not share compilation or garbage collection.
 
 import process from "node:process";
 import type { parse, update } from "../../parser/mod.ts";
@@ -26,7 +26,7 @@ const { user, system } = process.cpuUsage(spent);
 const costs = { wall: performance.now() - start, processor: (user + system) / 1000 };
 Deno.stdout.writeSync(new TextEncoder().encode(`${JSON.stringify(costs)}\n`));
 
-/** One character typed and taken away again in the middle, with all that an editor asks for. */
+/** Types and removes one character in the middle, and reads everything that an editor needs. */
 function typing(): () => unknown {
   const middle = bytes.indexOf(0x0a, bytes.length >> 1);
   let chat = parser.parse(bytes);

@@ -1,8 +1,8 @@
-// The parser against reading, decoding and splitting the same file, and against parsers of Markdown.
+// The parser compared with reading, decoding and splitting the same file, and with Markdown parsers.
 //
 // A full parse is `parse` with the whole syntax tree. One update is `update`, the whole tree, all diagnostics, and the
-// message at the place of the edit with its lines, calls and results: what an editor needs after a key press. No
-// text is decoded for it, because the editor has the text.
+// message at the edit with its lines, calls and results: what an editor needs after a key press. No text is decoded for
+// it, because the editor has the text.
 
 import { type Tree, TreeFragment } from "@lezer/common";
 import { parser as markdown } from "@lezer/markdown";
@@ -53,14 +53,14 @@ const bench: Bench = {
 
 export default bench;
 
-/** What is compared with another checkout, and how often at 50 KB. */
+/** Cases for comparing with another checkout, and their repetitions at 50 KB. */
 const ONCE = {
   "full parse": 200,
   "full parse with all diagnostics": 200,
   "one character in the middle": 10_000,
 };
 
-/** Measures one case with the parser of a checkout, in a process of its own. */
+/** Measures one case with the parser of a checkout, in a separate process. */
 async function once(checkout: string, args: readonly string[]): Promise<Costs> {
   const { success, stdout } = await new Deno.Command(Deno.execPath(), {
     args: [
@@ -79,7 +79,7 @@ async function once(checkout: string, args: readonly string[]): Promise<Costs> {
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 
-/** Full parses, and what others take for the same bytes. */
+/** Full parses, and the cost of other parsers for the same bytes. */
 async function full(size: string, path: string): Promise<Figure[]> {
   const bytes = await Deno.readFile(path);
   const text = new TextDecoder().decode(bytes);
@@ -101,7 +101,7 @@ async function full(size: string, path: string): Promise<Figure[]> {
   const others = await interleaved({
     [`@lezer/markdown, ${size}`]: () => markdown.parse(text),
     [`markdown-it, ${size}`]: () => markdownIt.parse(text, {}),
-    // Ten times more would be ten seconds a round.
+    // Ten times more would take ten seconds per round.
     ...(size === TEN ? {} : { [`micromark, ${size}`]: () => micromark(text) }),
   }, ROUNDS.others);
   return [
@@ -150,7 +150,7 @@ async function longOnes(): Promise<Figure[]> {
   return Object.entries(times).map(([name, value]) => ({ case: name, value, unit: "ms", goal: 2 }));
 }
 
-/** A first parse in a process of its own, and the memory that is kept. */
+/** A first parse in a separate process, and the memory that remains. */
 async function separately(size: string, path: string): Promise<Figure[]> {
   const runs: { cold: number; kept: number; bytes: number }[] = [];
   for (let round = 0; round < ROUNDS.cold; round++) {
@@ -201,7 +201,7 @@ function rows(
   }));
 }
 
-/** Where a line of prose ends, at or after an offset: a place where a person might type. */
+/** The end of a line of prose at or after an offset, where a person might type. */
 function proseLine(bytes: Uint8Array, from: number): number {
   for (let at = from;;) {
     const feed = bytes.indexOf(10, at);
@@ -211,7 +211,7 @@ function proseLine(bytes: Uint8Array, from: number): number {
   }
 }
 
-/** Puts a text in and takes it out again, in turns, at one or two places. */
+/** Alternately inserts and removes a text, at one or two places. */
 function typing(bytes: Uint8Array, at: number, text: string, also?: number): () => unknown {
   const length = text.length;
   let chat = parse(bytes);
@@ -228,7 +228,7 @@ function typing(bytes: Uint8Array, at: number, text: string, also?: number): () 
   };
 }
 
-/** Adds to the end, as a streamed reply does. */
+/** Appends to the end, as a streamed reply does. */
 function appending(bytes: Uint8Array, also: (chat: Chat, at: number) => unknown = look): () => unknown {
   const text = "and so on, word after word, until there are two hundred bytes.\n".repeat(4).slice(0, 200);
   let chat = parse(bytes);
@@ -239,18 +239,18 @@ function appending(bytes: Uint8Array, also: (chat: Chat, at: number) => unknown 
   };
 }
 
-/** What the cycle asks for after a commit. */
+/** What the cycle reads after a commit. */
 function listAll(chat: Chat): unknown {
   return [chat.turns, chat.calls, chat.results];
 }
 
-/** What an editor asks for after an edit. */
+/** What an editor reads after an edit. */
 function look(chat: Chat, at: number): unknown {
   const turn = chat.turnAt(at);
   return [chat.tree, chat.diagnostics, turn?.place, turn?.calls, turn?.results];
 }
 
-/** The same with the Markdown parser of the Lezer project and its own way of reuse. */
+/** The same with Lezer's Markdown parser and its own incremental parsing. */
 function typingMarkdown(text: string): () => unknown {
   const at = text.length >> 1;
   const long = `${text.slice(0, at)}x${text.slice(at)}`;

@@ -1,10 +1,10 @@
-// What the benches measured last, kept in one small file from which docs/performance.md is made.
+// The latest results of the benchmarks, stored in one small file from which docs/performance.md is made.
 
 import type { Row } from "../harness.ts";
 
 const FILE = new URL("figures.json", import.meta.url);
 
-/** What one bench measured, with where and when. */
+/** The results of one benchmark, with machine and time. */
 export interface Measured {
   readonly bench: string;
   readonly about: string;
@@ -16,22 +16,22 @@ export interface Measured {
   readonly rows: readonly Row[];
 }
 
-/** What figures hang on. */
+/** The machine that the figures depend on. */
 export interface Machine {
   readonly deno: string;
   readonly system: string;
   readonly processor: string;
   readonly cores: number;
-  /** Processes that wanted to run at the same time, on average of the minute before. */
+  /** Load average of the minute before. */
   readonly load: number;
 }
 
-/** All that was recorded, a bench once. */
+/** All results, one per benchmark. */
 export async function readRecord(file: URL = FILE): Promise<readonly Measured[]> {
   return JSON.parse(await Deno.readTextFile(file));
 }
 
-/** Puts what a bench measured in the place of what it measured before. */
+/** Replaces the earlier results of a benchmark. */
 export async function record(measured: Measured, file: URL = FILE): Promise<void> {
   const before = await readRecord(file);
   const at = before.findIndex(({ bench }) => bench === measured.bench);
@@ -40,7 +40,6 @@ export async function record(measured: Measured, file: URL = FILE): Promise<void
   await Deno.writeTextFile(file, `${JSON.stringify(short, null, 2)}\n`);
 }
 
-/** The machine that runs this. */
 export async function thisMachine(): Promise<Machine> {
   return {
     deno: Deno.version.deno,
@@ -56,7 +55,7 @@ async function processorName(): Promise<string> {
   return /^model name\s*:\s*(.*)$/m.exec(await Deno.readTextFile("/proc/cpuinfo"))?.[1] ?? "";
 }
 
-/** A row without digits that say nothing. */
+/** A row rounded to significant digits. */
 function shortened(row: Row): Row {
   const short = (value: number) => Number(value.toPrecision(4));
   return {
