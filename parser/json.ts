@@ -2,128 +2,128 @@
 
 import type { Chat, Diagnostic, Meta, Segment, Severity, Status } from "./types.ts";
 
-/** Lines of a document, 1-based, both of them in it. */
+/** A range of lines, 1-based and inclusive. */
 export interface LinesJson {
-  /** First line. */
+  /** First line, 1-based. */
   readonly start: number;
-  /** Last line. */
+  /** Last line, 1-based and included. */
   readonly end: number;
 }
 
-/** Text as it stands; without lines where an empty message has it. */
+/** Text of a message between its blocks; an empty message has one empty text without lines. */
 export interface TextJson extends Partial<LinesJson> {
-  /** Tells it from the other parts. */
+  /** Distinguishes the parts of a message. */
   readonly kind: "text";
-  /** The text. */
+  /** The text, with its original line ends. */
   readonly value: string;
 }
 
-/** `{{ … }}` (expression) or `{% … %}` (code). */
+/** A template tag: `{{ … }}` (expression) or `{% … %}` (code). */
 export interface TemplateJson extends LinesJson {
-  /** Tells it from the other parts. */
+  /** The kind of tag: `expression` for `{{ … }}`, `code` for `{% … %}`. */
   readonly kind: "expression" | "code";
-  /** What stands between the delimiters, or the name of a finding. */
+  /** The text between the delimiters. */
   readonly code: string;
-  /** Whether blank text before it is taken away. */
+  /** Present if the tag removes blank text before it (`{{-`). */
   readonly trim_before?: true;
-  /** Whether blank text behind it is taken away. */
+  /** Present if the tag removes blank text after it (`-}}`). */
   readonly trim_after?: true;
   /** Column of its first byte, 1-based. */
   readonly start_col: number;
-  /** Column behind its last byte. */
+  /** Column of its last byte, 1-based. */
   readonly end_col: number;
 }
 
-/** What the model thought. */
+/** Thinking of the model, between its tags. */
 export interface ThinkingJson extends LinesJson {
-  /** Tells it from the other parts. */
+  /** Distinguishes the parts of a message. */
   readonly kind: "thinking";
-  /** What stands between its marks. */
+  /** The lines between the tags. */
   readonly content: string;
-  /** The provider's proof that the text is its own. */
+  /** The provider's proof that it wrote the text. */
   readonly signature?: { readonly provider: string; readonly value: string };
-  /** Whether the provider keeps the text to itself. */
+  /** Present if the provider withholds the text. */
   readonly redacted?: true;
 }
 
-/** A call. */
+/** A tool call. */
 export interface CallJson extends LinesJson {
-  /** Tells it from the other parts. */
+  /** Distinguishes the parts of a message. */
   readonly kind: "tool_use";
-  /** The id of the call. */
+  /** Id of the call. */
   readonly id: string;
-  /** The tool. */
+  /** Name of the tool. */
   readonly name: string;
   /** The decoded input. */
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** The block of a call's result; its status is null once it is final and went well. */
+/** The result block of a call. */
 export interface ResultJson extends LinesJson {
-  /** Tells it from the other parts. */
+  /** Distinguishes the parts of a message. */
   readonly kind: "tool_result";
-  /** The call that it answers. */
+  /** Id of the answered call. */
   readonly tool_use_id: string;
-  /** What it waits for; `error` and null are final. */
+  /** State of the block; `error` and null (success) are final. */
   readonly status: Status | null;
   /** Extra tokens of its header. */
   readonly meta?: Meta;
-  /** What stands between its marks. */
+  /** The lines between the fences. */
   readonly content: string;
-  /** What it is made of, in order. */
+  /** The content split into text and template tags, in order; empty for a placeholder. */
   readonly segments: readonly SegmentJson[];
 }
 
 /** The marker below a reply that was cut short. */
 export interface AbortJson extends LinesJson {
-  /** Tells it from the other parts. */
+  /** Distinguishes the parts of a message. */
   readonly kind: "aborted";
-  /** A sentence about it. */
+  /** Why the reply was cut short. */
   readonly message: string;
 }
 
 /** A part of a message. */
 export type SegmentJson = TextJson | TemplateJson | ThinkingJson | CallJson | ResultJson | AbortJson;
 
-/** A message. */
+/** A message: a role marker and what follows it, up to the next marker. */
 export interface MessageJson extends LinesJson {
-  /** The word of its marker. */
+  /** The role in its marker. */
   readonly role: string;
-  /** What it is made of, in order. */
+  /** Its parts, in order. */
   readonly segments: readonly SegmentJson[];
 }
 
-/** Something in a document that is wrong or doubtful; members that do not apply are absent. */
+/** A finding about a document; absent members do not apply. */
 export interface DiagnosticJson extends Partial<LinesJson> {
-  /** What stands between the delimiters, or the name of a finding. */
+  /** Stable name of the finding, such as `tool_use_missing_fence`. */
   readonly code: string;
-  /** The family of the code. */
+  /** The family of the code, such as `tool_use` or `parse`. */
   readonly type: string;
-  /** How bad it is. */
+  /** Severity of the finding; an `error` blocks sending. */
   readonly severity: Severity;
-  /** A sentence about it. */
+  /** One full sentence for the user. */
   readonly message: string;
   /** First column, in bytes, 1-based. */
   readonly start_col?: number;
-  /** Column behind its last byte. */
+  /** Last column, in bytes, 1-based. */
   readonly end_col?: number;
-  /** The call or result that it is about. */
+  /** Id of the call or result that the finding is about. */
   readonly id?: string;
 }
 
 /** A document as `flemma parse --json` prints it. */
 export interface ChatJson {
-  /** How many lines the document has. */
+  /** Number of lines of the document. */
   readonly line_count: number;
-  /** The first block; null without one. */
+  /** The frontmatter; null if there is none. */
   readonly frontmatter: LinesJson & { readonly language: string; readonly code: string } | null;
-  /** Its messages, in order. */
+  /** The messages, in order. */
   readonly messages: readonly MessageJson[];
-  /** What is wrong or doubtful. */
+  /** The findings, in document order. */
   readonly diagnostics: readonly DiagnosticJson[];
 }
 
-/** A document, ready for `JSON.stringify`. */
+/** Converts a document to plain values for `JSON.stringify`. */
 export function toJson(chat: Chat): ChatJson {
   const { frontmatter } = chat;
   return {
@@ -191,7 +191,7 @@ function linesOf({ start, end }: LinesJson): LinesJson {
   return { start, end };
 }
 
-/** A diagnostic with the field names of the JSON output; absent members stay absent. */
+/** Converts a diagnostic to the member names of the JSON output; absent members stay absent. */
 export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
   const { code, type, severity, message, start, end, startCol, endCol, id } = diagnostic;
   return {

@@ -123,7 +123,7 @@ export interface TemplateSegment {
   readonly place: Place;
   /** Column of its first byte. */
   readonly startCol: number;
-  /** Column after its last byte. */
+  /** Column of its last byte. */
   readonly endCol: number;
   /** Set for `{% raw %}` and `{% endraw %}`, which are not Lua and only mark the text between them. */
   readonly raw?: true;
