@@ -18,7 +18,6 @@ export function folderOfDocument(path: string): string {
   return folder.endsWith(`/${CHATS}`) ? folder.slice(0, -CHATS.length - 1) || "/" : folder;
 }
 
-/** The last part of a path. */
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

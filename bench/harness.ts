@@ -102,7 +102,6 @@ export function cellsOf(row: Row): [string, string, string, string, string] {
   ];
 }
 
-/** A table for people. */
 export function table(rows: readonly Row[]): string {
   const cells = rows.map(cellsOf);
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(0, ...cells.map((row) => row[column]!.length)));

@@ -11,7 +11,6 @@ export const SAME = 1.02;
 /** The cost of one run, by measure, such as wall-clock and processor time. */
 export type Costs = Readonly<Record<string, number>>;
 
-/** One case in two versions. */
 export interface Pair {
   readonly ours: () => Costs | Promise<Costs>;
   readonly theirs: () => Costs | Promise<Costs>;

@@ -214,7 +214,7 @@ export interface UsageRecord {
   readonly cost: number | null;
 }
 
-/** State of the autopilot: off or done, continuing, waiting for a reply, waiting for the user. */
+/** State of the autopilot: inactive, about to continue, waiting for a reply, waiting for the user. */
 export type AutopilotState = "idle" | "armed" | "sending" | "paused";
 
 /** What happens during a run, reported as it happens; printed as JSON lines or shown in a terminal. */

@@ -2,7 +2,6 @@
 
 import { EXCHANGE, NO_REPLACE, renameBy, type RenameWith } from "./libc.ts";
 
-/** Identifies a file. */
 export type FileNumber = Pick<Deno.FileInfo, "dev" | "ino">;
 
 /** Exchanges with a process that keeps renaming files, after which its newest file is put on the path. */
@@ -83,7 +82,6 @@ function renameOver(temporary: string, path: string, old: FileNumber, between: (
   return true;
 }
 
-/** Whether two open or named files are the same. */
 export function isSameFile(one: FileNumber, other: FileNumber): boolean {
   return one.ino === other.ino && one.dev === other.dev;
 }

@@ -114,7 +114,6 @@ async function full(size: string, path: string): Promise<Figure[]> {
   ];
 }
 
-/** Updates of a conversation. */
 async function edits(size: string, bytes: Uint8Array): Promise<Figure[]> {
   const middle = proseLine(bytes, bytes.length >> 1);
   const text = new TextDecoder().decode(bytes);

@@ -10,7 +10,6 @@ export interface Measured {
   readonly about: string;
   /** The day in UTC. */
   readonly day: string;
-  /** The program's version. */
   readonly version: string;
   readonly machine: Machine;
   readonly rows: readonly Row[];
@@ -26,7 +25,6 @@ export interface Machine {
   readonly load: number;
 }
 
-/** All results, one per benchmark. */
 export async function readRecord(file: URL = FILE): Promise<readonly Measured[]> {
   return JSON.parse(await Deno.readTextFile(file));
 }

@@ -7,7 +7,6 @@ import { failed, type Outcome, type Problem, success } from "../../base/problem.
 import type { Chat } from "../../parser/types.ts";
 import type { Writer } from "./writer.ts";
 
-/** A call that has ended. */
 export interface EndedCall {
   readonly id: string;
   readonly block: FinalBlock;

@@ -23,7 +23,6 @@ export interface Tools {
   unaskedSource?(name: string): string | null;
 }
 
-/** The sources of a plan's inputs. */
 export interface PlanSources {
   readonly journal: Journal;
   /** The recorded approval of a call, if it is valid. @default that of the journal */

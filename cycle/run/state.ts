@@ -33,7 +33,6 @@ export class CycleState {
     return this.#course.at === "starting";
   }
 
-  /** Starts a step for the user. */
   begin(): void {
     this.move({ kind: "press" });
     this.#yielded = [];

@@ -136,9 +136,7 @@ export async function bundleProgram(target: string): Promise<number> {
   return size;
 }
 
-/** A program to bundle. */
 export interface Program {
-  /** Its folder. */
   readonly root: string;
   /** Its first module, which loads only the roots of the first piece late. */
   readonly entry: string;
@@ -273,7 +271,6 @@ const WITHOUT_SYSTEM = 'const Deno=globalThis.Deno??new Proxy({},{get(){throw ne
 
 const LANGUAGE = "es2022";
 
-/** Options for every bundle. */
 function optionsOf(packages: string, plugins: esbuild.Plugin[], external: readonly string[] = []) {
   return {
     write: false,

@@ -45,7 +45,6 @@ export async function slowTests(root: string = ROOT): Promise<string[]> {
   return found.sort();
 }
 
-/** Options of a test run. */
 export interface TestOptions {
   /** The command that starts the program as a process. @default its sources */
   readonly program?: readonly string[];

@@ -1,6 +1,5 @@
 // The mutants of a source file: single changes of a line that make it refuse less, or something else.
 
-/** One changed line. */
 export interface Mutant {
   /** Path relative to the root of the project. */
   readonly file: string;

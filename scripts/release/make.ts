@@ -22,7 +22,6 @@ export interface Origin {
   readonly maintainer: string;
 }
 
-/** A file of the release. */
 export interface Made {
   readonly name: string;
   readonly size: number;

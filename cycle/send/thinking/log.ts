@@ -119,7 +119,7 @@ export class ThinkingLog {
     ];
   }
 
-  /** Keys of thinking that the provider's request builder left out: it stays out permanently as well. */
+  /** Keys of further thinking that is not in the request, such as after a fallback: it stays out permanently as well. */
   #droppedKeys(): readonly string[] {
     const { digests, evaluation } = this.#preserved;
     const sent = new Set(this.#sent.values());

@@ -41,7 +41,6 @@ const FILES = { "script.js": SCRIPT, "typed.ts": TYPED };
 const COMPILER_FLAGS =
   "--strict --noEmit --module nodenext --target es2022 --lib es2022,esnext.disposable,dom";
 
-/** The parameters of a trial. */
 export interface Trial {
   /** The version to install, then the one to upgrade to. */
   readonly publications: readonly [Publication, ...Publication[]];
