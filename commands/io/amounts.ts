@@ -1,16 +1,19 @@
-// Tokens and money for people: `12,345 tokens`, `$0.0312`.
+// Formats token counts, money and usage for people: `12,345 tokens`, `$0.0312`.
 
 import { cacheShare, totalOf, type UsageTotal } from "../../cycle/usage/record.ts";
 import type { Fill } from "../../cycle/usage/fill.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { promptTokens } from "../../providers/usage.ts";
 
-/** A count with commas between thousands. */
+/** Rounded, with commas between thousands. */
 export function counted(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** Dollars: two decimals from one dollar on, three from a cent on, else four; whole amounts without. */
+/**
+ * Formats dollars: two decimals from $1, three from $0.01, else four. Trailing zeros after the second decimal
+ * go, and whole amounts have none.
+ */
 export function money(dollars: number): string {
   if (dollars === 0) return "$0";
   if (dollars < 0.00005) return "under $0.0001";
@@ -20,7 +23,7 @@ export function money(dollars: number): string {
   return `$${counted(Number(whole))}${/^0*$/.test(shown) ? "" : `.${shown}`}`;
 }
 
-/** A part as whole percent, never more than it is. */
+/** Whole percent, rounded down so that it never exceeds the real share. */
 export function percent(share: number): string {
   return share > 0 && share < 0.01 ? "under 1 %" : `${Math.floor(share * 100)} %`;
 }
@@ -37,7 +40,7 @@ export function usageWords(total: UsageTotal, { prices = true } = {}): string {
   ].join(", ");
 }
 
-/** How full the window of the model was by the end of a request; empty where its size is not known. */
+/** How full the context window was at the end of a request; empty if the window's size is unknown. */
 export function windowWords({ context, usage }: UsageRecord): string {
   if (typeof context !== "number") return "";
   return `${percent((promptTokens(usage) + usage.output) / context)} of the window`;
@@ -50,7 +53,8 @@ export function fillWords({ tokens, share, estimated }: Fill): string {
 }
 
 /**
- * What a run used, in a line; `before` is what its document had used until then. Null when nothing was told.
+ * One line about what a run used; null if no usage was reported. `before` is what the document had used
+ * before the run.
  */
 export function runWords(
   records: readonly UsageRecord[],
@@ -75,7 +79,7 @@ function plus(a: UsageTotal, b: UsageTotal): UsageTotal {
   ) as unknown as UsageTotal;
 }
 
-/** What requests cost as far as that is known. */
+/** The known cost of the requests, and how many have no known price. */
 export function costWords({ cost, unpriced, requests }: UsageTotal): string {
   if (unpriced === 0) return money(cost);
   if (unpriced === requests) return "price unknown";

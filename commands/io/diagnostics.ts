@@ -1,11 +1,11 @@
-// Findings about a document as lines a program or a person can read.
+// Formats diagnostics of a document for people and for JSON reports.
 
 import type { Diagnostic } from "../../parser/types.ts";
 
-/** A finding; one about the whole first block may know the very line. */
+/** A diagnostic. One about the whole frontmatter may also know its exact `line`. */
 type Finding = Diagnostic & { readonly line?: number };
 
-/** `FILE:LINE:COL: severity code message`; a finding without a place is about the first line. */
+/** `FILE:LINE:COL: severity code message`; a diagnostic without a position points at line 1. */
 export function diagnosticLine(label: string, diagnostic: Finding): string {
   const { startCol = 1, severity, code, message } = diagnostic;
   return `${label}:${lineOf(diagnostic)}:${startCol}: ${severity} ${code} ${
@@ -13,12 +13,11 @@ export function diagnosticLine(label: string, diagnostic: Finding): string {
   }`;
 }
 
-/** The line to go to, 1-based. */
 function lineOf({ line, start }: Finding): number {
   return line ?? start ?? 1;
 }
 
-/** The members as the JSON of reports spells them; what is not known is absent in it. */
+/** A diagnostic with the member names of JSON reports; unknown members are undefined. */
 export function diagnosticJson(diagnostic: Finding) {
   const { code, type, severity, message, start, end, line, startCol, endCol, id } = diagnostic;
   return { code, type, severity, message, start, end, line, start_col: startCol, end_col: endCol, id };

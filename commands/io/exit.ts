@@ -1,4 +1,4 @@
-// Exit codes, and which problem or end of a run gives which.
+// Exit codes, and which problem or stop reason gives which.
 
 import type { Problem } from "../../base/problem.ts";
 import type { Stop } from "../../cycle/types.ts";
@@ -7,14 +7,13 @@ export const Exit = {
   ok: 0,
   failure: 1,
   usage: 2,
-  /** A person is needed. */
+  /** A person has to decide or write something. */
   person: 3,
-  /** Diagnostics of severity error block the request. */
   diagnostics: 4,
-  /** The document is locked, or somebody else changed it. */
+  /** The document is locked, or another program changed it. */
   conflict: 5,
   interrupted: 130,
-  /** The reader of a report went away: what a shell says of programs that the signal for it ended. */
+  /** The reader of a report closed the pipe: 128 + SIGPIPE, as shells report it. */
   readerGone: 141,
 } as const;
 
@@ -42,14 +41,14 @@ export function exitOf(problem: Problem): number {
   return CODES[problem.code] ?? Exit.failure;
 }
 
-/** The exit code of a command whose run ended so; `interrupted` where the person pressed Ctrl-C. */
+/** The exit code for a run's stop; `interrupted` if the person pressed Ctrl-C. */
 export function exitOfStop(
   { reason, problem }: Stop,
   { command, interrupted }: { readonly command: string; readonly interrupted: boolean },
 ): number {
   switch (reason) {
     case "answered":
-      // Where nothing is to be done all is well; a request that was asked for and not made is another matter.
+      // Having nothing to do is success, except for `send`: its request was not made.
       return command === "send" ? Exit.person : Exit.ok;
     case "done":
     case "cut":
@@ -78,7 +77,7 @@ export function exitOfStop(
   }
 }
 
-/** Which of several codes counts for all: an interrupt before a mistake of usage, a failure, and so on down. */
+/** Exit codes from worst to best: for several documents the worst one counts. */
 const WORST: readonly number[] = [
   Exit.interrupted,
   Exit.usage,
@@ -89,7 +88,7 @@ const WORST: readonly number[] = [
   Exit.ok,
 ];
 
-/** The exit code of several documents together; that of none is 0. */
+/** The exit code for several documents together; 0 for none. */
 export function worstExit(codes: readonly number[]): number {
   return WORST.find((code) => codes.includes(code)) ?? (codes.length === 0 ? Exit.ok : Exit.failure);
 }

@@ -1,18 +1,17 @@
-// Standard output of a filter: the document comes out once, and where an editor gave a file for it, the file never
-// stands empty.
+// Writes a filter's document to standard output once, and never leaves an editor's output file empty.
 
 import { descriptorPath, descriptorState, writeOutput, writeTo } from "./streams.ts";
 
 /**
- * Where the document of a filter goes. An empty regular file gets the input at once, so that an editor that reads it
- * after a kill finds the old text there; the end replaces it in place.
+ * Writes a filter's document. If the output is an empty regular file, `begin` writes the input into it, so
+ * that an editor that reads the file after a kill finds the old text. `finish` then replaces it in place.
  */
 export class FilterOutput {
-  /** The same file under a position of its own; standard output's stays at the beginning. */
+  /** The output file opened again, with its own position; standard output's stays at the beginning. */
   #early: Deno.FsFile | null = null;
   #earlyLength = 0;
 
-  /** Writes `input` where that can be taken back. Everywhere else this does nothing. */
+  /** Writes `input` if it can be overwritten later; otherwise does nothing. */
   begin(input: Uint8Array): void {
     const file = openEmptyFile();
     if (file === null) return;
@@ -21,13 +20,13 @@ export class FilterOutput {
       this.#early = file;
       this.#earlyLength = input.length;
     } catch {
-      // A full disk: the end will meet it again and tell it. Half a document must not be taken for one.
+      // The disk is full: `finish` will fail and report it. Half a document must not be mistaken for a whole one.
       truncateQuietly(file);
       file.close();
     }
   }
 
-  /** Writes the document as it is at the end. Throws `OutputError`. */
+  /** Writes the final document. Throws `OutputError`. */
   finish(bytes: Uint8Array): void {
     const file = this.#early;
     this.#early = null;
@@ -40,9 +39,9 @@ export class FilterOutput {
   }
 }
 
-/** Standard output when it is an empty regular file that is written from its beginning; null otherwise. */
+/** Standard output if it is an empty regular file written from its beginning; null otherwise. */
 function openEmptyFile(): Deno.FsFile | null {
-  // Elsewhere opening a descriptor's path gives the same position, and nothing could be taken back.
+  // On other systems the opened path shares the position, so the early text could not be overwritten.
   if (Deno.build.os !== "linux") return null;
   try {
     const path = descriptorPath(1);
@@ -52,12 +51,12 @@ function openEmptyFile(): Deno.FsFile | null {
     if (position !== 0 || (flags & APPEND) !== 0) return null;
     return Deno.openSync(path, { write: true });
   } catch {
-    // Closed, a deleted file of another user, no /proc: then the document comes out at the end only, as in a pipe.
+    // Closed, another user's deleted file, or no /proc: as with a pipe, the document is only written at the end.
     return null;
   }
 }
 
-/** O_APPEND in the flags that Linux shows. */
+/** O_APPEND, as Linux shows it in fdinfo. */
 const APPEND = 0o2000;
 
 function truncateQuietly(file: Deno.FsFile): void {

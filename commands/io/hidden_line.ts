@@ -1,4 +1,4 @@
-// A line that a person types at the terminal and nobody sees.
+// Reads a line from the terminal without showing it.
 
 import { suspend } from "../../base/system/suspend.ts";
 import { writeError } from "./streams.ts";
@@ -10,9 +10,9 @@ const CTRL_Z = 26;
 const BACKSPACES: readonly number[] = [8, 127];
 const LINE_ENDS: readonly number[] = [10, 13];
 
-/** What was typed; null when the person pressed Ctrl-C, or Ctrl-D on an empty line. Throws when it cannot be read. */
+/** The typed line; null after Ctrl-C, or Ctrl-D on an empty line. Throws if the terminal cannot be read. */
 export async function readHidden(prompt: string): Promise<string | null> {
-  // The other way round, who types at once would be shown.
+  // Before the prompt: otherwise the first keys of a fast typist would show.
   Deno.stdin.setRaw(true);
   try {
     writeError(prompt);

@@ -1,10 +1,10 @@
-// Ctrl-C and every signal that ends a process: once asks the run to end in order, twice ends it at once.
+// Handles Ctrl-C and other ending signals: the first ends the run in order, a second exits immediately.
 
 import { thrownText } from "../../base/problem.ts";
 import { after } from "../../base/system/timer.ts";
 import { Exit } from "./exit.ts";
 
-/** Every signal whose default is to end a process and that a program may take. */
+/** Every signal that ends a process by default and can be caught. */
 const ENDING: readonly Deno.Signal[] = [
   "SIGINT",
   "SIGTERM",
@@ -16,21 +16,21 @@ const ENDING: readonly Deno.Signal[] = [
 ];
 
 /**
- * Who signals a process and also its group, as timeout(1) and Vim do, means one thing by both; no person presses a key again
- * this fast.
+ * Programs such as timeout(1) and Vim signal a process and its group and mean one signal. No person presses a
+ * key twice this fast.
  */
 const TOGETHER_MILLISECONDS = 100;
 const TWICE_MILLISECONDS = 2000;
-/** Whoever ends a program from outside will not wait for ever; what can be saved is saved well before. */
+/** A program that terminates this one does not wait forever, so the run exits on its own well before that. */
 const TERMINATE_GRACE_MILLISECONDS = 4000;
 
 /**
- * Runs synchronously before the program is ended at once; told when a fault is the reason, and with which exit code it
- * would end. Answers the code it ends with.
+ * Runs synchronously right before the process exits, with the fault that caused it (or null) and the planned
+ * exit code. Returns the exit code to use.
  */
 export type LastWords = (fault: string | null, exit: number) => number;
 
-/** What a signal means that comes so many milliseconds after the last one that counted. */
+/** What a signal means that comes `since` milliseconds after the last one that counted. */
 export function meaningOf(since: number): "first" | "same" | "second" {
   if (since < TOGETHER_MILLISECONDS) return "same";
   return since < TWICE_MILLISECONDS ? "second" : "first";
@@ -51,7 +51,7 @@ export class Interrupts {
     globalThis.addEventListener("error", this.#broken);
   }
 
-  /** Aborted by the first interrupt. */
+  /** Aborted by the first signal. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -71,7 +71,7 @@ export class Interrupts {
     const now = performance.now();
     const meaning = meaningOf(now - this.#last);
     if (meaning === "second") this.#end(Exit.interrupted);
-    // A person who pressed Ctrl-C watches and can press it again; nobody does that with the others.
+    // A person can press Ctrl-C again; senders of other signals do not, so a timer ends the run.
     if (name !== "SIGINT") {
       this.#endGrace ??= after(TERMINATE_GRACE_MILLISECONDS, () => this.#end(Exit.interrupted));
     }
@@ -80,7 +80,7 @@ export class Interrupts {
     this.#controller.abort();
   }
 
-  /** A fault nobody awaits would end the process without a word and without the document. */
+  /** An unhandled fault would end the process without a message and without writing the document. */
   readonly #broken = (event: Event): void => {
     event.preventDefault();
     const thrown = event instanceof PromiseRejectionEvent

@@ -1,4 +1,4 @@
-// Words for a person: to standard error, or to the journal where they could land in the document.
+// Sends messages for people to standard error, a file, or the journal if they could end up in the document.
 
 import type { Environment } from "../../base/environment.ts";
 import { absolutePath } from "../../base/paths.ts";
@@ -9,14 +9,14 @@ import { mayReachDocument } from "./parent_editor.ts";
 import { writeError } from "./streams.ts";
 
 /**
- * Where lines go. `live`: to standard error as they come. `failure`: kept, and printed at the end of a run that
- * failed. `journal`: kept and never printed. Anything else is a file they are added to.
+ * Where message lines go. `live`: to standard error immediately. `failure`: saved, and printed at the end if
+ * the run failed. `journal`: saved and never printed. Otherwise: appended to a file.
  */
 export type Place = "live" | "failure" | "journal" | { readonly file: string };
 
 export type Level = "note" | "error";
 
-/** The place for messages of a run; `chosen` and `events` are what the options of these names say. */
+/** The place for a run's messages; `chosen` and `events` are the values of `--messages` and `--events`. */
 export function placeOf(
   environment: Environment,
   { filter, chosen, events }: {
@@ -28,7 +28,7 @@ export function placeOf(
   if (chosen === "stderr") return "live";
   if (chosen === "journal") return "journal";
   if (chosen !== undefined) return { file: absolutePath(environment, chosen) };
-  // There the messages are events, and nothing else may stand between the lines of JSON.
+  // Messages are events there, and only lines of JSON may be written.
   if (events === "stderr") return "journal";
   if (!filter) return "live";
   if (mayReachDocument(environment)) return "journal";
@@ -41,11 +41,11 @@ export class Messages {
   readonly #place: Place;
   readonly #filter: boolean;
   readonly #lines: string[] = [];
-  /** The document the kept lines are about; null until it is known. */
+  /** The document that saved lines belong to; null until it is known. */
   #key: string | null = null;
-  /** Told before each line, so that a spinner can step aside. */
+  /** Called before each line is written, so that a spinner can clear itself. */
   beforeLine: () => void = () => {};
-  /** Told every line, for those who listen to events. */
+  /** Called with every line, for listeners of events. */
   onLine: (level: Level, text: string) => void = () => {};
 
   constructor(
@@ -58,33 +58,33 @@ export class Messages {
     this.#place = options.place;
   }
 
-  /** Whether lines are shown as they come. */
+  /** Whether lines are printed immediately. */
   get live(): boolean {
     return this.#place === "live";
   }
 
-  /** Whether standard error may be used at all. */
+  /** Whether anything may be printed to standard error. */
   get mayPrint(): boolean {
     if (this.#filter && typeof this.#place === "object") return !mayReachDocument(this.#environment);
     return this.#place !== "journal";
   }
 
-  /** Says which document the messages are about: the key under which they can be asked for. */
+  /** Sets the key of the document that messages are about; they are saved under it. */
   about(key: string): void {
     this.#key = key;
   }
 
-  /** Something good to know; silent with --quiet. Several lines may be given. */
+  /** Reports information; silent with --quiet. The text may have several lines. */
   note(text: string): void {
     if (!this.#quiet) this.#line("note", text);
   }
 
-  /** A failure, or what a person must do: always said. */
+  /** Reports a failure, or what a person must do, even with --quiet. */
   say(text: string): void {
     this.#line("error", text);
   }
 
-  /** A problem, what is known about it, and its next step. */
+  /** Reports a problem with its details and next step. */
   problem(problem: Problem): void {
     this.say(problemLines(problem));
   }
@@ -93,7 +93,7 @@ export class Messages {
     this.note(problemLines(problem));
   }
 
-  /** Prints or keeps what was said, now that it is known how the run ended. Call once. Answers what went wrong. */
+  /** Prints or saves the messages once the exit code is known. Call once. Returns why saving failed, or null. */
   close(exit: number): string | null {
     const lines = this.#lines;
     if (this.#place === "failure" && exit !== 0) { for (const line of lines) writeError(`${line}\n`); }

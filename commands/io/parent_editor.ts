@@ -1,9 +1,9 @@
-// Whether an editor started this process, and whether standard error could get into its buffer.
+// Detects whether an editor started this process and whether standard error could get into its buffer.
 
 import type { Environment } from "../../base/environment.ts";
 import { errorIsOutput } from "./streams.ts";
 
-/** Variables that editors set for the programs they start, one or more an editor. */
+/** Variables that editors set for programs they start. */
 const VARIABLES = [
   "VIMRUNTIME",
   "VIM",
@@ -19,31 +19,31 @@ const VARIABLES = [
   "vis_filename",
 ] as const;
 
-/** True when one of them is set. */
+/** Whether an editor started this process, judged by its environment variables. */
 export function editorAround({ variables }: Environment): boolean {
   return VARIABLES.some((name) => variables[name] !== undefined);
 }
 
-/** Whether what a filter writes to standard error could land in the document. */
+/** Whether a filter's standard error could end up in the document. */
 export function mayReachDocument(environment: Environment): boolean {
   if (errorIsOutput()) return true;
-  // Some editors read both streams although they are two.
+  // Some editors read both streams even when they are separate.
   return !Deno.stderr.isTerminal() && (editorAround(environment) || takesErrors());
 }
 
-/** Process names of editors that replace the selection by the standard error of a filter; packages may wrap them. */
+/** Process names of editors that replace the selection with a filter's standard error; packages may wrap them. */
 const TAKES_ERRORS = /^\.?(hx|helix)(-wrapped)?$/;
 
-/** Ancestors that are looked at: an editor starts a shell, and that the program, perhaps by scripts. */
+/** Ancestors to inspect: an editor starts a shell, which may start scripts before this program. */
 const MOST_ANCESTORS = 32;
 
-/** Whether an ancestor of this process is an editor that puts standard error into the buffer. Known on Linux only. */
+/** Whether an ancestor is an editor that puts standard error into the buffer. Always false outside Linux. */
 export function takesErrors(): boolean {
   if (Deno.build.os !== "linux") return false;
   try {
     let pid = Deno.ppid;
     for (let count = 0; count < MOST_ANCESTORS && pid > 1; count++) {
-      // The name stands in parentheses and may hold some itself; the parent's number is the second word behind it.
+      // The name is in parentheses and may contain some; the parent's pid is the second word after it.
       const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
       const end = stat.lastIndexOf(")");
       if (TAKES_ERRORS.test(stat.slice(stat.indexOf("(") + 1, end))) return true;

@@ -1,4 +1,4 @@
-// Whether a document was piped to a command that names a FILE as well.
+// Detects a document piped to a command that also names a FILE.
 
 import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
@@ -6,14 +6,14 @@ import { editorAround } from "./parent_editor.ts";
 import { type Input, inputKind, peekInputFile, type StandardInput } from "./streams.ts";
 
 /**
- * Milliseconds for the first bytes of a buffer. They are there before this process is, unless the machine is very busy;
- * only a pipe that its owner keeps open and empty is waited for in vain.
+ * Milliseconds to wait for the first bytes of a buffer. They usually arrive before this process starts, so
+ * only a pipe that stays open and empty takes the whole time.
  */
 const WAIT = 1000;
 
 /**
- * The document that came on standard input beside a FILE, read to its end; null when none did. A file that is no
- * document (the list that a `while read` loop works through) stays unread.
+ * The document on standard input of a command that names a FILE, read completely; null if there is none. A
+ * file that is not a document, such as the list of a `while read` loop, is left unread.
  */
 export async function pipedBeside(environment: Environment, input: StandardInput): Promise<Input | null> {
   switch (inputKind()) {
@@ -27,14 +27,14 @@ export async function pipedBeside(environment: Environment, input: StandardInput
   }
 }
 
-/** What a pipe or socket brings. Reading is the only way to know, so whatever came is given back. */
+/** Input from a pipe or socket. Only reading shows whether there is any, so all bytes read are returned. */
 async function streamBeside(environment: Environment, input: StandardInput): Promise<Input | null> {
-  // A filter's output never goes to a terminal: then a person works on the FILE, and the pipe is somebody else's.
+  // A filter never writes to a terminal. Here a person works on the FILE, and the pipe belongs to another program.
   if (!editorAround(environment) && Deno.stdout.isTerminal()) return null;
   return await input.comes(WAIT) ? input.read() : null;
 }
 
-/** Whether a text is a document or a piece of one. */
+/** Whether bytes contain a turn, a tool result label or a flemma block. */
 export function isDocument(bytes: Uint8Array): boolean {
   if (parse(bytes).turns.length > 0) return true;
   return /^(\*\*Tool Result:\*\*|`{3,}flemma:)/m.test(new TextDecoder().decode(bytes));

@@ -1,6 +1,6 @@
-// JSON for a terminal as well as for programs: the same value, with nothing in it that a terminal would act on.
+// JSON that is safe to print at a terminal: characters a terminal could act on are escaped.
 
-/** Compact JSON in which control, formatting and invisible characters are escapes. */
+/** Compact JSON, or indented by `indent`, with control, format and invisible characters escaped. */
 export function safeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,

@@ -1,4 +1,4 @@
-// Messages of filter runs, kept for each document: `flemma status --last` shows them.
+// Saves the messages of filter runs per document; `flemma status --last` shows them.
 
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -6,17 +6,17 @@ import { sha256 } from "../../base/hash.ts";
 import type { Chat } from "../../parser/types.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
 
-/** Documents whose messages are kept; those of the longest silent one go first. */
+/** Documents whose messages are saved; the least recently written are removed. */
 const MAX_SAVED = 50;
 
-/** Runs before a document was read, and documents without a message. */
+/** The key for runs that end before a document is read, and for documents without a turn. */
 const NO_DOCUMENT = "none";
 
 function messagesFolder(environment: Environment): string {
   return `${stateFolder(environment)}/messages`;
 }
 
-/** Under which name the messages of a piped document are kept: its path, else its first turn. */
+/** The key for saved messages: derived from the document's path, else from its first turn. */
 export async function messagesKey(chat: Chat, path: string | null): Promise<string> {
   if (path !== null) return await documentKey(path);
   const first = chat.turns[0];
@@ -24,7 +24,7 @@ export async function messagesKey(chat: Chat, path: string | null): Promise<stri
   return (await sha256(chat.slice(first.place.from, first.place.to).slice())).slice(0, 32);
 }
 
-/** Replaces the messages of the last run of a document. Throws what the system throws. */
+/** Replaces the saved messages of a document's last run. Throws file system errors. */
 export function keepMessages(
   environment: Environment,
   key: string | null,
@@ -37,7 +37,7 @@ export function keepMessages(
   for (const { path } of newestFirst(folder).slice(MAX_SAVED)) removeQuietly(path);
 }
 
-/** The kept messages of a document, or of the last run at all (null); null when there are none. */
+/** The saved messages of a document, or of the latest run if `key` is null; null if there are none. */
 export async function lastMessages(environment: Environment, key: string | null): Promise<string | null> {
   const folder = messagesFolder(environment);
   try {
@@ -56,7 +56,7 @@ function newestFirst(folder: string): { readonly path: string; readonly time: nu
     .sort((a, b) => b.time - a.time);
 }
 
-/** When a file was written; the beginning of time for one that another run has just removed. */
+/** When a file was written; 0 for a file that another run has just removed. */
 function timeOf(path: string): number {
   try {
     return Deno.statSync(path).mtime?.getTime() ?? 0;

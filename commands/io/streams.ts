@@ -1,41 +1,40 @@
-// The three standard streams: reading all of the input, writing all of the output, and what the three are.
+// Reads standard input, writes standard output and error, and tells what they are connected to.
 
 import { concat, MOST_TEXT_BYTES } from "../../base/bytes.ts";
 import { thrownText } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import { Exit } from "./exit.ts";
 
-/** Milliseconds between two tries on a stream that somebody set to non-blocking. */
+/** Milliseconds between two attempts on a stream that another process set to non-blocking. */
 const RETRY_MILLISECONDS = 2;
 
 /** Standard input as far as it was read. */
 export interface Input {
   readonly bytes: Uint8Array;
-  /** False when it holds more than a document may. */
+  /** False if the input exceeds the size limit of a document. */
   readonly complete: boolean;
 }
 
 /**
- * Standard input, read once. One object for a run: the program is shipped in pieces that share no variables, and whoever
- * reads input has to give it back.
+ * Standard input, read once. There is one object per run: the shipped bundles share no module state, and a
+ * filter has to return whatever was read.
  */
 export class StandardInput {
   #first: Uint8Array = new Uint8Array(0);
   #whole: Input | null = null;
   #taken = false;
 
-  /** Whether anything was read. */
   get taken(): boolean {
     return this.#taken;
   }
 
-  /** All of it. Throws on failure. */
+  /** Reads everything. Throws on failure. */
   read(): Input {
     this.#taken = true;
     return this.#whole ??= readInput(this.#first);
   }
 
-  /** Whether bytes come within `wait` milliseconds; they are kept for `read`. Throws on failure. */
+  /** Whether bytes arrive within `wait` milliseconds; `read` returns them too. Throws on failure. */
   async comes(wait: number): Promise<boolean> {
     const first = await firstInput(wait);
     if (first === null || first.length === 0) return false;
@@ -45,7 +44,7 @@ export class StandardInput {
   }
 }
 
-/** Reads standard input to its end; `first` was read from it before. */
+/** Reads standard input to its end, or past the size limit; `first` was already read from it. */
 function readInput(first: Uint8Array): Input {
   const pieces: Uint8Array[] = [first];
   let length = first.length;
@@ -59,7 +58,7 @@ function readInput(first: Uint8Array): Input {
   return { bytes: concat(pieces), complete: false };
 }
 
-/** The first bytes of standard input, none at its end, or null when none came within `wait` milliseconds. */
+/** The first bytes of standard input, empty at its end, or null if none arrive within `wait` milliseconds. */
 async function firstInput(wait: number): Promise<Uint8Array | null> {
   const begun = performance.now();
   const piece = new Uint8Array(64 * 1024);
@@ -81,7 +80,7 @@ async function firstInput(wait: number): Promise<Uint8Array | null> {
   }
 }
 
-/** Copies what is left of standard input to standard output. */
+/** Copies the rest of standard input to standard output. */
 export function passRestThrough(): void {
   const piece = new Uint8Array(64 * 1024);
   for (let got = readPiece(piece); got !== null; got = readPiece(piece)) {
@@ -101,12 +100,12 @@ function readPiece(piece: Uint8Array): number | null {
 }
 
 /**
- * Standard output could not be written: its reader is gone, or the disk behind it is full. Known by its name
- * (`asOutputError`), since the pieces in which the program is shipped have classes of their own.
+ * Standard output cannot be written: its reader is gone, or the disk is full. Use `asOutputError` to
+ * recognize it, since each shipped bundle has its own copy of this class.
  */
 export class OutputError extends Error {
   override readonly name = "OutputError";
-  /** Nobody reads any more. A report ends then without a word, as other programs of a pipe do. */
+  /** Whether the reader closed the pipe. Reports then end silently, as other programs in a pipe do. */
   readonly readerGone: boolean;
 
   constructor(cause: unknown) {
@@ -121,7 +120,7 @@ export class OutputError extends Error {
   }
 }
 
-/** What was thrown as an `OutputError`; null when it is something else. */
+/** The thrown value if it is an `OutputError` of any bundle, else null. */
 export function asOutputError(thrown: unknown): OutputError | null {
   return thrown instanceof Error && thrown.name === "OutputError" ? thrown as OutputError : null;
 }
@@ -135,21 +134,24 @@ export function writeOutput(data: Uint8Array | string): void {
   }
 }
 
-/** Writes lines that a person reads: whatever a model or a stranger put into them, nothing acts on the terminal. */
+/** Writes lines for people; control characters from models and untrusted documents are made visible. */
 export function writeLines(text: string): void {
   writeOutput(visible(text, { lines: true }));
 }
 
 /**
- * Writes what a file or another program takes as it is, byte for byte. At a terminal, where it only is looked at, nothing
- * in it acts on that.
+ * Writes data byte for byte for files and other programs. At a terminal it is only for reading, so control
+ * characters are made visible.
  */
 export function writeData(data: Uint8Array | string): void {
   if (!Deno.stdout.isTerminal()) writeOutput(data);
   else writeLines(typeof data === "string" ? data : new TextDecoder().decode(data));
 }
 
-/** Writes to standard error. When that fails nobody is left to be told, and a run must not end for lack of listeners. */
+/**
+ * Writes to standard error and ignores failures: nobody is left to be informed, and a run must not end for
+ * lack of a reader.
+ */
 export function writeError(text: string): void {
   try {
     writeStandard(Deno.stderr, 2, text);
@@ -158,7 +160,7 @@ export function writeError(text: string): void {
   }
 }
 
-/** Prints a text that stands for itself, a version or a page of help; answers with the exit code. */
+/** Prints a whole page, such as the version or help; returns the exit code. */
 export function printPage(page: string): number {
   try {
     writeOutput(page);
@@ -176,7 +178,6 @@ function writeStandard(stream: Writer, descriptor: number, data: Uint8Array | st
   else writeTo(stream, bytes);
 }
 
-/** Something bytes can be written to at once. */
 interface Writer {
   writeSync(bytes: Uint8Array): number;
 }
@@ -187,13 +188,14 @@ export function writeTo(stream: Writer, data: Uint8Array | string): void {
   for (let written = 0; written < bytes.length;) written += stream.writeSync(bytes.subarray(written));
 }
 
-/** Bytes that the runtime takes into its buffer of a standard stream before it writes. */
+/** Size of the runtime's write buffer for standard streams. */
 const BUFFER_BYTES = 1024;
 
 /**
- * Writes to a standard stream that whoever shares it set to non-blocking. When such a stream is full, the runtime does
- * not say how much it took: of a piece without a line end that fits into its buffer all, of a line end alone nothing.
- * So exactly these two are written, and what is in the buffer is pushed on before the next.
+ * Writes to a standard stream that another process set to non-blocking. When such a stream is full, the
+ * runtime does not say how much it took: it has taken all of a piece that fits its buffer and has no line
+ * end, and nothing of a lone line end. So only these two are written, and the buffer is flushed before the
+ * next piece.
  */
 function writePatiently(stream: Writer, bytes: Uint8Array): void {
   const push = (piece: Uint8Array, taken: boolean) => {
@@ -217,7 +219,7 @@ function writePatiently(stream: Writer, bytes: Uint8Array): void {
   }
 }
 
-/** O_NONBLOCK in the flags that Linux shows. */
+/** O_NONBLOCK, as Linux shows it in fdinfo. */
 const NON_BLOCKING = 0o4000;
 
 function isNonBlocking(descriptor: number): boolean {
@@ -225,26 +227,26 @@ function isNonBlocking(descriptor: number): boolean {
   try {
     return (descriptorState(descriptor).flags & NON_BLOCKING) !== 0;
   } catch {
-    // Closed, or no /proc in this place: a plain stream is what nearly all are.
+    // Closed, or no /proc: assume a blocking stream, as nearly all are.
     return false;
   }
 }
 
-/** How one of this process's descriptors was opened and where it stands, as Linux shows it. Throws elsewhere. */
+/** The open flags and position of one of this process's descriptors, from /proc. Throws outside Linux. */
 export function descriptorState(descriptor: number): { readonly flags: number; readonly position: number } {
   const text = Deno.readTextFileSync(`/proc/self/fdinfo/${descriptor}`);
   const field = (name: string) => new RegExp(`^${name}:\\s*(\\d+)$`, "m").exec(text)?.[1] ?? "";
   return { flags: parseInt(field("flags"), 8), position: parseInt(field("pos"), 10) };
 }
 
-/** Waits a moment, as a blocking stream would. */
+/** Blocks for a moment, as a blocking stream would. */
 function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MILLISECONDS);
 }
 
 /**
- * Whether standard error is the same file or pipe as standard output: then a message would land in the document.
- * A terminal is no such place; there both are shown to a person anyway.
+ * Whether standard error is the same file or pipe as standard output, so that messages would end up in the
+ * document. False at a terminal, where a person sees both anyway.
  */
 export function errorIsOutput(): boolean {
   if (Deno.stdout.isTerminal()) return false;
@@ -253,7 +255,7 @@ export function errorIsOutput(): boolean {
   return output !== null && error !== null && output.dev === error.dev && output.ino === error.ino;
 }
 
-/** What standard input is: `nothing` is closed, or a device such as `/dev/null`. */
+/** What standard input is; `nothing` means closed, a directory, or a device such as `/dev/null`. */
 export function inputKind(): "terminal" | "nothing" | "file" | "stream" {
   if (Deno.stdin.isTerminal()) return "terminal";
   const info = statDescriptor(0);
@@ -261,7 +263,7 @@ export function inputKind(): "terminal" | "nothing" | "file" | "stream" {
   return info.isFile ? "file" : "stream";
 }
 
-/** What a regular file on standard input holds, read beside it: nothing is taken from standard input. */
+/** Reads a regular file on standard input through its path, without consuming standard input. */
 export function peekInputFile(): Uint8Array {
   return Deno.readFileSync(descriptorPath(0));
 }
@@ -270,12 +272,12 @@ function statDescriptor(descriptor: number): Deno.FileInfo | null {
   try {
     return Deno.statSync(descriptorPath(descriptor));
   } catch {
-    // Closed, or a system without such a folder: there is nothing to compare.
+    // Closed, or a system without such a directory: there is nothing to compare.
     return null;
   }
 }
 
-/** The path under which this process can open one of its own descriptors anew. */
+/** The path under which this process can open one of its descriptors again. */
 export function descriptorPath(descriptor: number): string {
   return Deno.build.os === "linux" ? `/proc/self/fd/${descriptor}` : `/dev/fd/${descriptor}`;
 }

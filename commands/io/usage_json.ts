@@ -1,9 +1,9 @@
-// What was used, as reports in JSON have it.
+// Summarizes usage for JSON reports.
 
 import { cacheShare, totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 
-/** The sum of records with the share from the cache and the last of them; null when there are none. */
+/** The total of the records with the cached share and the last record; null if there are none. */
 export function usageJson(records: readonly UsageRecord[]) {
   const last = records.at(-1);
   if (last === undefined) return null;

@@ -1,26 +1,28 @@
-// What shows a run while it goes on: which kind of display fits where the messages go, and the words all kinds use.
+// The interface of run displays, the choice between them, and the wording they share.
 
 import type { Environment } from "../../../base/environment.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
 import { writeError } from "../streams.ts";
 
-/** Shows what happens, on standard error. */
+/** Shows the events of a run on standard error. */
 export interface Display {
   show(event: CycleEvent): void;
-  /** Ends what is unfinished. May be called more than once. */
+  /** Finishes unfinished output. May be called more than once. */
   close(): void;
-  /** Draws nothing by itself while somebody types at the same terminal; what is given back ends that. @default nothing is drawn */
+  /**
+   * Stops redrawing while a person types at the same terminal; the returned function resumes it. @default
+   * nothing is redrawn
+   */
   hold?(): () => void;
 }
 
-/** What a display uses of the world: the stream, the time in milliseconds, and calls at an interval until stopped. */
+/** What a display needs from outside: the stream, a clock in milliseconds, and a repeating timer. */
 export interface Surroundings {
   write(text: string): void;
   now(): number;
   every(milliseconds: number, act: () => void): () => void;
 }
 
-/** The real ones: standard error, and the clock of this process. */
 export const REAL: Surroundings = {
   write: writeError,
   now: () => performance.now(),
@@ -30,16 +32,16 @@ export const REAL: Surroundings = {
   },
 };
 
-/** How a run is shown: drawn for a terminal that can move its cursor, in plain lines anywhere else. */
+/** How a run is shown: redrawn on a terminal that can move its cursor, plain lines elsewhere. */
 export type DisplayKind = "drawn" | "lines";
 
-/** Only a terminal is drawn on, and none whose owner declines colours or that knows no control characters. */
+/** Redraws only on a terminal, and not if NO_COLOR is set or the terminal is "dumb". */
 export function displayKind({ variables }: Environment): DisplayKind {
   const plain = variables.NO_COLOR || variables.TERM === "dumb";
   return Deno.stderr.isTerminal() && !plain ? "drawn" : "lines";
 }
 
-/** What a reply does while no text of it comes. */
+/** What a reply is doing while no text arrives. */
 export function progressText(event: Extract<CycleEvent, { event: "reply:progress" }>): string {
   const { block, name, characters } = event;
   const what = block === "thinking"
@@ -51,13 +53,12 @@ export function progressText(event: Extract<CycleEvent, { event: "reply:progress
   return `${what}, ${characters.toLocaleString("en")} ${characters === 1 ? "character" : "characters"}`;
 }
 
-/** A time in milliseconds as people read it. */
 export function elapsed(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   return seconds < 60 ? `${seconds.toFixed(1)}s` : minutes(seconds);
 }
 
-/** A time to come, in whole seconds that count down to 0. */
+/** Time left, in whole seconds that count down to 0; `milliseconds` may be negative. */
 export function remaining(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
   return `in ${seconds < 60 ? `${seconds}s` : minutes(seconds)}`;

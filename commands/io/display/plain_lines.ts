@@ -1,20 +1,19 @@
-// A run in plain lines, one for each call, result, request and reply: for logs, pipes and terminals without colours.
+// Shows a run in plain lines, one per call, result, request and reply: for logs, pipes and plain terminals.
 
 import { visible } from "../../../base/visible.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
 import { type Display, elapsed, REAL, type Surroundings } from "./display.ts";
 import type { Messages } from "../messages.ts";
 
-/** Writes to standard error, never a control character. Every text from outside is made visible first. */
+/** Writes to standard error. Text from outside is made visible first, so no control character is written. */
 export class PlainLines implements Display {
-  /** Whether the reply itself is shown too: a person reads it, a log has the document. */
+  /** Whether the reply's text is shown: people read it, while a log already has the document. */
   readonly #showsText: boolean;
   readonly #world: Surroundings;
-  /** When each running tool began, by id, and the request under the empty name. */
+  /** When each running tool started, by id; the request has the empty id. */
   readonly #since = new Map<string, number>();
-  /** Labels of running tools by id. */
   readonly #labels = new Map<string, string>();
-  /** The last thing written was streamed text without a line end. */
+  /** Whether the last output was streamed text without a line end. */
   #inText = false;
 
   constructor(
@@ -55,7 +54,7 @@ export class PlainLines implements Display {
         this.#text(`thinks   ${event.text}\n`);
         break;
       case "reply:progress":
-        // Not in a log: it comes many times a second. A text before it is over.
+        // Not logged: it comes many times a second. Text before it is complete.
         this.#endText();
         break;
       case "request:finished":

@@ -1,4 +1,4 @@
-// What a person at a terminal sees while a run goes on: a spinner with the time, the reply as it comes, previews.
+// Shows a run at a terminal: a spinner with the elapsed time, the streamed reply, and tool output.
 
 import { cutToWidth } from "../../../base/width.ts";
 import { visible } from "../../../base/visible.ts";
@@ -10,21 +10,21 @@ const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const FRAME_MILLISECONDS = 100;
 const CLEAR_LINE = "\r\x1b[K";
 
-/** Milliseconds without a word after which the spinner shows below a text that may still go on. */
+/** Milliseconds without an event before the spinner shows below text that may still continue. */
 const QUIET_MILLISECONDS = 1000;
 
-/** Makes a line below the cursor and comes back: down with scrolling, up again; the column stays. */
+/** Opens a line below the cursor (scrolling if needed) and moves back up; the column stays. */
 const ROOM_BELOW = "\x1bD\x1b[A";
 const GO_BELOW = `\x1b7\x1b[B${CLEAR_LINE}`;
 const COME_BACK = "\x1b8";
 
-/** Running tools that have rows of their own; the others are counted. */
+/** Running tools that get their own rows; the rest are only counted. */
 const MOST_SHOWN = 4;
 
-/** Characters of a tool's output that are kept to show its last line. */
+/** Characters of a tool's output kept, to show its last line. */
 const OUTPUT_KEPT = 4096;
 
-/** What programs put out for a terminal beside text (colours, titles, moves of the cursor), also cut off at the end. */
+/** Terminal sequences in program output (colors, titles, cursor moves), also when cut off at the end. */
 const TERMINAL_SEQUENCE =
   // deno-lint-ignore no-control-regex
   /\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|$)|\][^\x07\x1b]*(?:\x07|\x1b\\|\x1b?$)|[ -/]*(?:[0-Z\\^-~]|$))/g;
@@ -32,30 +32,30 @@ const TERMINAL_SEQUENCE =
 interface Activity {
   readonly label: string;
   readonly since: number;
-  /** When something happens that is waited for; the seconds to it are shown. */
+  /** When a retry starts, if one is scheduled; the row counts down to it. */
   readonly until?: number;
-  /** The end of what a tool put out so far. */
+  /** The tail of a tool's output so far. */
   readonly output?: string;
 }
 
-/** Draws on standard error. Every text from outside is made visible before it is shown. */
+/** Draws on standard error. Text from outside is made visible before it is shown. */
 export class Terminal implements Display {
-  /** Running tools by id, and the request under the empty name. */
+  /** Running tools by id; the request has the empty id. */
   readonly #activities = new Map<string, Activity>();
   readonly #world: Surroundings;
   #stopTicking: (() => void) | null = null;
   #frame = 0;
-  /** How many questions somebody is answering at this terminal. */
+  /** How many prompts hold the display at the moment. */
   #buffered = 0;
-  /** Where the spinner stands now: on the line of the cursor, or on the one below streamed text. */
+  /** Where the spinner is now: on the cursor's line, or on the line below streamed text. */
   #drawn: "here" | "below" | null = null;
-  /** The rows of it; the cursor stands in the last one. */
+  /** Rows drawn last; the cursor is in the last one. */
   #rows = 0;
-  /** The cursor stands behind streamed text that has no line end yet. */
+  /** Whether the cursor is behind streamed text without a line end. */
   #inText = false;
-  /** What the request is, without what it does at the moment. */
+  /** The request's label without its current activity. */
   #request = "";
-  /** When streamed text was shown last; before all times once something else was shown. */
+  /** When streamed text was last shown; -Infinity once something else was shown. */
   #lastText = -Infinity;
   /** The model that was named last. */
   #named = "";
@@ -92,7 +92,7 @@ export class Terminal implements Display {
         this.#line(`\x1b[2m${visible(event.text, { lines: true })}\x1b[0m`);
         break;
       case "reply:progress":
-        // A text before it is over.
+        // Text before it is complete.
         this.#stepAside();
         this.#relabel(`${this.#request}  ${progressText(event)}`);
         break;
@@ -128,7 +128,7 @@ export class Terminal implements Display {
     this.#stepAside();
   }
 
-  /** Who is asked, on a line of its own, once and when it changes: it is what is paid for. */
+  /** Names the model on its own line, once and on each change, because the model determines the cost. */
   #nameModel(model: string): void {
     if (model === this.#named) return;
     this.#named = model;
@@ -141,7 +141,6 @@ export class Terminal implements Display {
     this.#activities.set(id, { label: visible(label), since, ...until });
   }
 
-  /** The request goes on and does something else. */
   #relabel(label: string): void {
     const request = this.#activities.get("");
     if (request !== undefined) this.#activities.set("", { ...request, label: visible(label) });
@@ -197,7 +196,7 @@ export class Terminal implements Display {
     } else this.#stopTicking ??= this.#world.every(FRAME_MILLISECONDS, () => this.#draw());
   }
 
-  /** What takes away the rows that were drawn last, the cursor at the beginning of the first. */
+  /** The sequence that erases the rows drawn last and leaves the cursor at the start of the first. */
   #erasing(): string {
     return CLEAR_LINE + `\x1b[A${CLEAR_LINE}`.repeat(Math.max(0, this.#rows - 1));
   }
@@ -231,7 +230,7 @@ export class Terminal implements Display {
   }
 }
 
-/** The last line that a tool put out; none while it was silent. */
+/** The last line of a tool's output; none while there is no output. */
 function outputRow({ output = "" }: Activity): string[] {
   const text = lastLine(output);
   return text === ""
@@ -239,13 +238,13 @@ function outputRow({ output = "" }: Activity): string[] {
     : [`\x1b[2m  ${cutToWidth(visible(text), Math.max(10, size().columns - 3))}\x1b[0m`];
 }
 
-/** The last line that is not blank as a terminal would show it: a carriage return begins the line anew. */
+/** The last line that is not blank, as a terminal shows it: a carriage return restarts the line. */
 function lastLine(output: string): string {
   const lines = output.replace(TERMINAL_SEQUENCE, "").split(/[\n\r]/);
   return lines.findLast((line) => line.trim() !== "")?.trimEnd().replaceAll("\t", " ") ?? "";
 }
 
-/** So many tools that their rows fit on the screen; rows above it could not be taken away again. */
+/** How many tools fit on the screen; rows that scroll off could not be erased. */
 function mostShown(): number {
   return Math.max(1, Math.min(MOST_SHOWN, Math.floor((size().rows - 2) / 2)));
 }
@@ -253,10 +252,10 @@ function mostShown(): number {
 function size(): { readonly columns: number; readonly rows: number } {
   try {
     const { columns, rows } = Deno.consoleSize();
-    // A terminal that was never told its size says 0.
+    // A terminal whose size was never set reports 0.
     return { columns: columns || 80, rows: rows || 24 };
   } catch {
-    // Standard streams without a size, as in some containers.
+    // No size is known, as in some containers.
     return { columns: 80, rows: 24 };
   }
 }
