@@ -1,4 +1,4 @@
-// The command line: arguments in, exit code out.
+// Runs the command line: arguments in, exit code out.
 
 import { start } from "./commands/start/start.ts";
 

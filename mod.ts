@@ -1,5 +1,5 @@
 /**
- * The library: documents, and the whole agent loop on them, for other programs.
+ * The library: documents and the whole agent loop on them, for use in other programs.
  *
  * Reading a document needs nothing else:
  *
@@ -10,9 +10,9 @@
  * console.log(chat.turns[0]?.role); // You
  * ```
  *
- * {@linkcode openChat} opens a file with everything its loop takes, {@linkcode chatInMemory} a text that lives elsewhere,
- * and {@linkcode newChat} makes a document. What goes wrong is a value: functions answer with an {@linkcode Outcome}, a
- * run with a {@linkcode Stop}.
+ * {@linkcode openChat} opens a file with everything the agent loop needs, {@linkcode chatInMemory} opens a text that is
+ * stored elsewhere, and {@linkcode newChat} creates a document. Errors are values: functions return an
+ * {@linkcode Outcome}, a run returns a {@linkcode Stop}.
  *
  * @module
  */
@@ -230,7 +230,8 @@ export {
 } from "./tools/mod.ts";
 
 /**
- * Loads the settings of a document without its first block, from every file that holds for it and what is said on top.
+ * Loads a document's settings without its frontmatter: from every settings file that applies, and the overrides in
+ * `options`.
  *
  * ```ts
  * import { loadSettings, processEnvironment } from "flemma";
@@ -239,9 +240,9 @@ export {
  * if (loaded.ok) console.log(loaded.value.settings.provider); // anthropic
  * ```
  *
- * @param options whose settings
- * @returns the settings. Any mistake in a file or option is a failure: a wrong policy is never half applied. The problem
- * `config-invalid` lists every mistake, one a line, as `FILE:LINE:COL: sentence`.
+ * @param options the environment, the document, and which settings to load
+ * @returns the settings. Any mistake in a file or option is a failure, so a wrong policy is never partly applied. The
+ * problem `config-invalid` lists every mistake, one per line, as `FILE:LINE:COL: sentence`.
  */
 export async function loadSettings(options: SettingsOptions): Promise<Outcome<LoadedSettings>> {
   const system = systemFor("loadSettings");
@@ -249,8 +250,8 @@ export async function loadSettings(options: SettingsOptions): Promise<Outcome<Lo
 }
 
 /**
- * The sandbox of this process under the default settings, with the plugin's names beside ours; a document is its
- * absolute path. Programs with settings of their own make one with `createSandboxApi`.
+ * This process's sandbox under the default settings, with the plugin's names as aliases. A document is identified by
+ * its absolute path. Programs with their own settings create a sandbox with `createSandboxApi`.
  *
  * ```ts
  * import { sandbox } from "./mod.ts";

@@ -1,4 +1,4 @@
-// One call of the program as its command sees it.
+// One invocation of the program, as its command sees it.
 
 import type { Environment } from "../base/environment.ts";
 import type { Arguments } from "./line/options.ts";
@@ -9,6 +9,6 @@ export interface Invocation {
   readonly arguments: Arguments;
   readonly environment: Environment;
   readonly input: StandardInput;
-  /** Where words for a person go. */
+  /** Where messages for people go. */
   readonly messages: Messages;
 }

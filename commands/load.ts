@@ -1,9 +1,9 @@
-// The module of each command, loaded when it is the one that was asked for.
+// Maps each command to its module, loaded only when that command runs.
 
 import type { Invocation } from "./invocation.ts";
 
 export interface CommandModule {
-  /** Runs the command and answers with the exit code. */
+  /** Runs the command and returns the exit code. */
   run(invocation: Invocation): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-// From words to an exit code: finds the command, loads only it, and sees to it that no way out loses a document.
+// Turns arguments into an exit code: finds and loads the command, and returns piped documents on every error.
 
 import { type Environment, HomeUnknown, processEnvironment } from "../base/environment.ts";
 import { mayBeThere } from "../base/files.ts";
@@ -24,13 +24,16 @@ import {
   writeOutput,
 } from "./io/streams.ts";
 
-/** Makes a compiled program the helper of a run; nobody but the program itself says it (tools/files/file_helper.ts). */
+/**
+ * Turns a compiled program into a run's file helper; only the program itself passes it
+ * (tools/files/file_helper.ts).
+ */
 export const HELPER_WORD = "--file-helper";
 
-/** The oldest Deno that all of the program was tried with. */
+/** The oldest Deno version that the whole program was tested with. */
 export const OLDEST_DENO = "2.4.2";
 
-/** Whether a version of Deno, such as `2.10.0`, is another one or a newer one. */
+/** Whether `version`, such as `2.10.0`, is `other` or newer. */
 export function isAtLeast(version: string, other: string): boolean {
   const numbers = (text: string) => text.split(/[.+-]/).slice(0, 3).map(Number);
   const [ours, theirs] = [numbers(version), numbers(other)];
@@ -38,7 +41,7 @@ export function isAtLeast(version: string, other: string): boolean {
   return index < 0 || ours[index]! > theirs[index]!;
 }
 
-/** Runs the program; answers with its exit code and throws nothing. */
+/** Runs the program and returns its exit code; never throws. */
 export async function main(words: readonly string[]): Promise<number> {
   if (words.length === 1 && words[0] === HELPER_WORD) {
     await (await import("../agent/tools.ts")).serveFiles();
@@ -72,7 +75,7 @@ export async function main(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Runs the command, once it is clear where its document comes from. */
+/** Runs the command after checking the runtime, the environment and where the document comes from. */
 async function start(given: Arguments): Promise<number> {
   const { command, positionals } = given;
   if (!isAtLeast(Deno.version.deno, OLDEST_DENO)) {
@@ -93,7 +96,7 @@ async function start(given: Arguments): Promise<number> {
   return await startBeside(given, file, environment);
 }
 
-/** The world of this process, or a sentence about a working folder that cannot be used. */
+/** This process's environment, or a sentence about why the working folder or home cannot be used. */
 function environmentHere(): Environment | string {
   try {
     return processEnvironment();
@@ -108,7 +111,7 @@ function environmentHere(): Environment | string {
   }
 }
 
-/** The variables of this process, none where the runtime does not let them be read. */
+/** This process's environment variables; empty if the runtime denies reading them. */
 function variablesHere(): Record<string, string> {
   try {
     return Deno.env.toObject();
@@ -118,14 +121,14 @@ function variablesHere(): Record<string, string> {
   }
 }
 
-/** Whether a command that changes documents was asked to report about one only. */
+/** Whether a command that changes documents runs with --dry-run. */
 function isReport(given: Arguments): boolean {
   return switchOption(given, "dry-run") === true;
 }
 
 /**
- * Runs a command whose first word is a file, or the id of a call in a piped document when no file has that name. A file
- * beside a piped document is a mistake, for which the document comes back.
+ * Runs a filter whose first word is a file or, if no such file exists, the id of a call in a piped document.
+ * A file together with a piped document is a usage error, after which the document is returned.
  */
 async function startBeside(given: Arguments, file: string, environment: Environment): Promise<number> {
   const { command, positionals } = given;
@@ -175,7 +178,7 @@ async function attempt(
   return closed(messages, code);
 }
 
-/** Says what ended a command, and with which exit code. */
+/** Reports what ended a command; returns the exit code. */
 function tellThrown({ messages, environment }: Invocation, thrown: unknown, filter: boolean): number {
   const output = asOutputError(thrown);
   const refusal = output === null ? runtimeRefusal(thrown) ?? stateRefusal(thrown, environment) : null;
@@ -189,7 +192,7 @@ function tellThrown({ messages, environment }: Invocation, thrown: unknown, filt
     if (thrown instanceof Error && thrown.stack !== undefined) messages.note(thrown.stack);
     return Exit.failure;
   }
-  // Whoever has seen enough of a report closes the pipe; a document that nobody took is another matter.
+  // Readers of a report may close the pipe early. A filter's document that was not read is an error.
   if (output.readerGone && !filter) return Exit.readerGone;
   messages.say(`flemma: ${output.message}`);
   return Exit.failure;
@@ -198,15 +201,15 @@ function tellThrown({ messages, environment }: Invocation, thrown: unknown, filt
 function closed(messages: Messages, code: number): number {
   const fault = messages.close(code);
   if (fault === null) return code;
-  // The journal was the last place; an exit code is all that is left to tell where nothing may be printed.
+  // Saving the messages failed; if nothing may be printed, only the exit code remains.
   if (messages.mayPrint) writeError(`flemma: ${fault}\n`);
   return code;
 }
 
-/** Says what is wrong with the command line. In filter mode the document comes back whole all the same. */
+/** Reports a usage error. A filter still returns its document completely. */
 async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promise<number> {
   const here = environmentHere();
-  // Only for messages.
+  // Used for messages only.
   const environment = typeof here === "string" ? { cwd: "/", home: "/", variables: variablesHere() } : here;
   const isFilter = (mistake.command?.kind ?? "filter") === "filter" && inputKind() !== "terminal";
   if (isFilter && !readsInput("filter", mistake.positionals)) {
@@ -236,23 +239,23 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
   return closed(messages, exit);
 }
 
-/** Whether a document from standard input is all that is missing. */
+/** Whether the command line is complete except for a document on standard input. */
 export function wantsDocument({ command, positionals, options }: Arguments): boolean {
   if (command.options.some(({ name, standalone }) => standalone === true && options.has(name))) return false;
   return readsInput(command.kind, positionals);
 }
 
-/** Whether the document would come from standard input. */
+/** Whether the document comes from standard input. */
 export function readsInput(kind: "filter" | "report" | "none", positionals: readonly string[]): boolean {
   return kind !== "none" && (positionals.length === 0 || positionals[0] === "-");
 }
 
-/** Whether a first word that is no command is meant as a file: it exists, or it looks like a path. */
+/** Whether a first word that is not a command means a file: it exists, or it looks like a path. */
 function looksLikeFile(word: string): boolean {
   return looksLikePath(word) || mayBeThere(word);
 }
 
-/** A dot or a slash makes a path, except in a sentence: words that end in a mark that names hardly end in. */
+/** A dot or slash makes a path, unless the word is a sentence: it has spaces and ends in `?` or `!`. */
 function looksLikePath(word: string): boolean {
   return /[./]/.test(word) && !/\s.*[?!]$/s.test(word);
 }
