@@ -20,6 +20,7 @@ export type Outcome<T, E = Problem> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: E };
 
+/** Wraps a value as a success. */
 export function success<T>(value: T): { readonly ok: true; readonly value: T } {
   return { ok: true, value };
 }
