@@ -1,4 +1,4 @@
-// `flemma advance`: the cycle, until a person is needed or the reply is complete.
+// `flemma advance`: runs the cycle until a person is needed or the reply is complete.
 
 import type { Invocation } from "../invocation.ts";
 import { drive, goesOn } from "./drive.ts";

@@ -1,4 +1,4 @@
-// `flemma cancel`: cancels what another process runs for a document, or tells what runs.
+// `flemma cancel`: cancels what another process runs for a document, or lists what runs.
 
 import { ask, ends, type LiveRun, liveRuns } from "../../agent/cancel/ask.ts";
 import { nothingRuns } from "../../agent/cancel/answer.ts";
@@ -17,7 +17,10 @@ import { writeOutput } from "../io/streams.ts";
 import type { Invocation } from "../invocation.ts";
 import { numberOption, switchOption } from "../line/options.ts";
 
-/** Milliseconds that a run has to end after its last call was cancelled: what is killed gets a moment before. */
+/**
+ * Milliseconds to wait for a run to end after its last call was cancelled: killed programs first get time to
+ * exit.
+ */
 const ENDING = 8000;
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -35,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return await cancel(invocation, found, request);
 }
 
-/** The document that is meant, null where none is named, and what is asked of its runs. */
+/** The document (null if none is named) and what to do with its runs. */
 interface Meant {
   readonly file: string | null;
   readonly request: CancelRequest;
@@ -52,7 +55,7 @@ function meantBy({ arguments: given, environment }: Invocation): Outcome<Meant> 
     );
   }
   const [word] = positionals;
-  // One word alone names a call where it can be no document: then the only document that is run is meant.
+  // A single word that cannot be a document names a call; it then applies to the only document that runs.
   const alone = positionals.length === 1 && word !== undefined &&
     !looksLikeFile(absolutePath(environment, word), word);
   const file = alone ? null : word ?? null;
@@ -77,7 +80,7 @@ function looksLikeFile(path: string, word: string): boolean {
   return /[./]/.test(word) || isThere(path);
 }
 
-/** The runs of a document, whatever name it goes by; all of them where none is named. */
+/** The runs of a document, under any of its names; all runs if no document is named. */
 async function runsOf(
   runs: readonly LiveRun[],
   environment: Invocation["environment"],
@@ -89,14 +92,14 @@ async function runsOf(
   return runs.filter((_run, at) => same[at]);
 }
 
-/** A file may have several names. */
+/** Compares device and inode too, because a file may have several names. */
 async function isSame(one: string, other: string): Promise<boolean> {
   if (one === other) return true;
   try {
     const [a, b] = await Promise.all([Deno.stat(one), Deno.stat(other)]);
     return a.ino !== null && a.ino === b.ino && a.dev === b.dev;
   } catch (thrown) {
-    // A document that a filter works on need not be a file.
+    // The path given to a filter need not be an existing file.
     if (thrown instanceof Deno.errors.NotFound) return false;
     throw thrown;
   }
@@ -122,12 +125,12 @@ function several(runs: readonly LiveRun[]): Problem {
   };
 }
 
-/** What came of asking the runs of one document. */
+/** The result of asking the runs of one document to cancel. */
 interface CancelResult {
   readonly cancelled: CancelAnswer["cancelled"];
-  /** Runs that have something cancelled, and nothing left that goes on. */
+  /** Runs in which something was cancelled and nothing else goes on. */
   readonly ending: readonly LiveRun[];
-  /** What goes on in the runs that were asked. */
+  /** What still goes on in the runs that were asked. */
   readonly left: readonly string[];
 }
 
@@ -151,7 +154,7 @@ async function cancel(
   return Exit.ok;
 }
 
-/** Asks one run after the other; all of them where all is to be cancelled, else until one of them had it. */
+/** Asks one run after another: all of them to cancel everything, else until one of them has the call. */
 async function askAll(runs: readonly LiveRun[], request: CancelRequest): Promise<Outcome<CancelResult>> {
   const cancelled: CancelAnswer["cancelled"][number][] = [];
   const ending: LiveRun[] = [];
@@ -187,7 +190,7 @@ function silent({ pid, host }: LiveRun): Problem {
   };
 }
 
-/** What runs now, each call with its document. */
+/** Lists what runs now, each call with its document. */
 async function list({ arguments: given, messages }: Invocation, runs: readonly LiveRun[]): Promise<number> {
   const rows =
     (await Promise.all(runs.map(async (run) => ({ run, answer: await ask(run, { kind: "list" }) }))))

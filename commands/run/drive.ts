@@ -1,4 +1,4 @@
-// Lets a cycle run for a command, and turns how it ended into an exit code.
+// Runs the cycle for a command and turns the stop reason into an exit code.
 
 import type { Emit, Stop } from "../../cycle/types.ts";
 import type { Invocation } from "../invocation.ts";
@@ -7,10 +7,10 @@ import { switchOption } from "../line/options.ts";
 import { type CommandDocument, type DocumentOptions, withDocument } from "../document/open.ts";
 import { type Driving, Show } from "./output.ts";
 
-/** How an act ended: by itself, or because it was refused, which has been told. */
+/** How an act ended: with a stop, or refused with an exit code after its reason was reported. */
 type Ending = Stop | { readonly exit: number };
 
-/** Opens the document, runs `act`, which may tell of more than its document does, and answers with the exit code. */
+/** Opens the document, runs `act` and returns the exit code. `act` may emit events of its own through `emit`. */
 export async function drive(
   invocation: Invocation,
   act: (document: CommandDocument, emit: Emit) => Promise<Ending>,
@@ -19,7 +19,7 @@ export async function drive(
   const show = new Show(invocation, driving);
   const { among } = driving;
   try {
-    // Several cannot all ask at one terminal.
+    // Several documents cannot share one terminal for questions.
     const shared = among === undefined
       ? asking(invocation, show)
       : { interrupts: among.interrupts, limiter: among.limiter };
@@ -37,14 +37,14 @@ export async function drive(
   }
 }
 
-/** Where somebody sits at the terminal, tools may ask them. */
+/** Tools may ask the person only if standard input and standard error are terminals. */
 function asking({ arguments: given }: Invocation, show: Show): Partial<DocumentOptions> {
   const interactive = switchOption(given, "quiet") !== true && Deno.stdin.isTerminal() &&
     Deno.stderr.isTerminal();
   return interactive ? { interactive, askSecret: (question) => show.askSecret(question) } : {};
 }
 
-/** Whether the person asks the model to go on where it spoke last. */
+/** Whether `--continue` asks the model to go on although its reply was last. */
 export function goesOn(invocation: Invocation): boolean {
   return switchOption(invocation.arguments, "continue") === true;
 }

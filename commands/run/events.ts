@@ -1,4 +1,4 @@
-// What happens, as lines of JSON: on standard output in place, to `--events PATH` anywhere.
+// Writes events as lines of JSON: to standard output in file mode, and to the target of `--events`.
 
 import type { RunEvent } from "../../agent/views/run_event.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -9,25 +9,24 @@ import { switchOption, textOption } from "../line/options.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { descriptorPath, writeOutput, writeTo } from "../io/streams.ts";
 
-/** Takes events. */
 export interface EventSink {
-  /** Never throws: who runs tools and takes replies in must not lose them because nobody listens. */
+  /** Never throws: tools and replies must not be lost because the reader of events is gone. */
   write(event: RunEvent): void;
-  /** Why events were lost, once some were. */
+  /** Why events were lost; null if none were. */
   readonly fault: Problem | null;
   close(): Promise<void>;
 }
 
 /**
- * The sink the options ask for. Standard output is one only in in-place mode, where it carries nothing else. The
- * file of `document` is refused: events would land in the conversation.
+ * The sink for the options. Standard output takes events only in file mode, where it carries nothing else.
+ * The file of `document` is refused, because events would be written into the conversation.
  */
 export function openEvents(
   invocation: Invocation,
   { mode, path: document, among }: {
     readonly mode: "file" | "filter";
     readonly path: string | null;
-    /** What each event says of the document, where there are several. */
+    /** Members added to each event if several documents run. */
     readonly among?: { readonly document: string };
   },
 ): Outcome<EventSink> {
@@ -50,7 +49,7 @@ interface Target {
   close(): Promise<void>;
 }
 
-/** What `--events` names: an open descriptor, or a file. */
+/** Opens what `--events` names: a descriptor or a file. */
 function openTarget(environment: Environment, path: string, document: string | null): Outcome<Target> {
   const descriptor = path === "stderr" ? 2 : /^fd:(\d+)$/.exec(path)?.[1];
   if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
@@ -70,8 +69,8 @@ function openTarget(environment: Environment, path: string, document: string | n
 }
 
 /**
- * A descriptor that is open already. Standard error is written through itself, any other one through its path; a socket
- * cannot be opened by a path, and there a child that inherits it passes the lines on.
+ * A descriptor that is already open. Standard error is written directly, any other descriptor through its
+ * path. A socket cannot be opened by path, so a child that inherits it passes the lines on.
  */
 function descriptorTarget(descriptor: number, path: string): Outcome<Target> {
   if (descriptor < 2) {
@@ -96,7 +95,7 @@ function isSocket(descriptor: number): boolean {
   try {
     return Deno.statSync(descriptorPath(descriptor)).isSocket === true;
   } catch {
-    // Not open at all, which is said where this is asked.
+    // The descriptor is not open; the caller reports that.
     return false;
   }
 }
@@ -170,7 +169,7 @@ class Sink implements EventSink {
   }
 }
 
-/** The same writer, whose failures name the place. */
+/** Adds the target to the errors of `write`. */
 function createReporter(path: string, write: (line: string) => void): (line: string) => void {
   return (line) => {
     try {
@@ -181,12 +180,12 @@ function createReporter(path: string, write: (line: string) => void): (line: str
   };
 }
 
-/** The path after all links, or as it is given when nothing is there yet. */
+/** The path with links resolved, or the given path if the file does not exist yet. */
 function realPath(path: string): string {
   try {
     return Deno.realPathSync(path);
   } catch {
-    // A file that does not exist cannot be the document; why it cannot be opened is said when it is opened.
+    // A missing file cannot be the document; opening it reports any other error.
     return path;
   }
 }

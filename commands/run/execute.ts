@@ -1,4 +1,4 @@
-// `flemma execute`: runs or resolves one call now, whatever its state.
+// `flemma execute`: runs or resolves one call now, whatever its status.
 
 import { listed } from "../../base/names.ts";
 import { resolveAll } from "../../cycle/plan/targets.ts";
@@ -16,7 +16,7 @@ export async function run(invocation: Invocation): Promise<number> {
   });
 }
 
-/** The id of the call that is meant, or the exit code after saying what is wrong. */
+/** The id of the call to execute, or the exit code after reporting the error. */
 function oneCall({ messages, arguments: given }: Invocation, { targets, session }: CommandDocument) {
   if (targets.length === 0 && numberOption(given, "line") === undefined) {
     messages.say("flemma: execute needs a TARGET: the id of a call, or --line N.");

@@ -1,4 +1,4 @@
-// What a person and a program see of a run while it goes on, and at its end.
+// Shows a run to people (display, messages) and to programs (events).
 
 import { decidedBy } from "../../agent/review/decided_by.ts";
 import type { RunEvent } from "../../agent/views/run_event.ts";
@@ -28,50 +28,49 @@ import { labelOf } from "../document/read.ts";
 import { type EventSink, openEvents } from "./events.ts";
 import { lastWords } from "./summary.ts";
 
-/** A run that is over. */
+/** A finished run. */
 export interface Ended {
   readonly document: CommandDocument;
   readonly stop: Stop;
   readonly exit: number;
-  /** What its requests used. */
+  /** Usage of its requests, one record each. */
   readonly records: readonly UsageRecord[];
 }
 
-/** What a document shares that is one of several. */
+/** What a document shares with others that run in the same process. */
 export interface Among extends Pick<DocumentOptions, "limiter"> {
   readonly interrupts: Interrupts;
-  /** Told how the document ended, before that is put into words, and what its requests used. */
+  /** Called when the document's run ends, before the messages about it, with the usage of its requests. */
   ended(stop: Stop, records: readonly UsageRecord[]): void;
 }
 
-/** What a command shows in its own way. */
+/** Parts of the output that a command shows in its own way. */
 export interface Driving {
-  /** Shows the run in place of what the options ask for; null shows nothing. */
+  /** Replaces the display chosen by the options; null shows nothing. */
   readonly display?: Display | null;
-  /** Says the last words of a run; false leaves them to the usual ones. */
+  /** Reports the end of a run; returns false to leave that to the usual messages. */
   readonly ended?: (run: Ended) => boolean;
-  /** Left out where the document is the only one. */
+  /** Absent if this is the only document. */
   readonly among?: Among;
 }
 
-/** What a person and a program see of a run. */
+/** The output of one run, for people and for programs. */
 export class Show {
   readonly #invocation: Invocation;
   readonly #among: Among | undefined;
   readonly #label: string;
   readonly #display: Display | null;
-  /** Null until it is known which document the run is about. */
+  /** Null until the document is open. */
   #events: EventSink | null = null;
-  /** What happened before that. */
+  /** Events from before then. */
   readonly #early: RunEvent[] = [];
   #cursor: number | null = null;
-  /** What the requests of this run used. */
   readonly #records: UsageRecord[] = [];
-  /** The last question that was asked. */
+  /** The last question for a secret; the next one waits for it. */
   #asked: Promise<string | null> = Promise.resolve(null);
-  /** Whether a diagnostic has told already why nothing goes on. */
+  /** Whether a diagnostic already explained why the run stopped. */
   #explained = false;
-  /** Sentences of notices that were shown. */
+  /** Texts of the notices that were shown. */
   readonly #noticed = new Set<string>();
 
   readonly #ended: Driving["ended"];
@@ -90,7 +89,7 @@ export class Show {
     };
   }
 
-  /** What the document tells while it is worked on. */
+  /** Listeners for the events and, with `--edits`, the changes of the document. */
   listeners(): Pick<DocumentOptions, "emit" | "changed"> {
     const emit = (event: CycleEvent) => this.event(event);
     if (switchOption(this.#invocation.arguments, "edits") !== true) return { emit };
@@ -101,7 +100,7 @@ export class Show {
     return { emit, changed };
   }
 
-  /** Opens what takes the events; answers with what is in the way. */
+  /** Opens the event sink and writes the earlier events to it; returns the problem if it cannot. */
   openEvents({ mode, session }: CommandDocument): Problem | null {
     const among = this.#among === undefined ? undefined : { document: this.#label };
     const opened = openEvents(this.#invocation, { mode, path: session.path, among });
@@ -128,7 +127,7 @@ export class Show {
     this.#display?.show(event);
   }
 
-  /** Asks for a secret, one after the other; null when the person gives none. */
+  /** Asks for a secret, one question at a time; null if the person gives none. */
   askSecret(question: string): Promise<string | null> {
     return this.#asked = this.#asked.then(async () => {
       const resume = this.#display?.hold?.();
@@ -141,7 +140,7 @@ export class Show {
     });
   }
 
-  /** Says what the run used, of tokens and of money. */
+  /** Reports the tokens and the cost of the run. */
   async used({ session }: CommandDocument): Promise<void> {
     const { environment, messages } = this.#invocation;
     const { path, settings } = session;
@@ -158,18 +157,18 @@ export class Show {
     else this.#events.write(event);
   }
 
-  /** Says how the run ended; answers with the exit code. */
+  /** Reports how the run ended; returns the exit code. */
   end(document: CommandDocument, stop: Stop): number {
     this.#display?.close();
     this.#among?.ended(stop, this.#records);
     const { command } = this.#invocation.arguments;
     const stopped = exitOfStop(stop, { command: command.name, interrupted: document.interrupts.received });
-    // The model was told that its command did not run; whoever set up this machine has to be told too.
+    // The model learns that its command did not run; the exit code tells whoever set up this machine.
     const exit = stopped === Exit.ok && document.session.sandbox.refused !== null ? Exit.failure : stopped;
     const { reason, ids, line, problem } = stop;
     showCursor(this.#invocation, document, line ?? this.#cursor);
     const reported = this.#ended?.({ document, stop, exit, records: this.#records }) ?? false;
-    // What a notice or a diagnostic has said already is not said again.
+    // Does not repeat what a notice or a diagnostic said.
     const noticed = problem !== undefined && problem.next === undefined && this.#noticed.has(problem.message);
     if (!reported && !noticed && (reason !== "diagnostics" || !this.#explained)) {
       this.#tellEnd(document, stop);
@@ -197,17 +196,17 @@ export class Show {
   }
 }
 
-/** What shows the run on standard error; null where messages do not go there, or nobody wants to see it. */
+/** The display on standard error; null if messages do not go there or `--quiet` is set. */
 function displayOf({ messages, environment, arguments: given }: Invocation): Display | null {
   if (!messages.live || switchOption(given, "quiet") === true) return null;
   if (displayKind(environment) === "drawn") return new Terminal(messages);
   const text = Deno.stderr.isTerminal();
-  // Whoever reads the events as JSON needs no second account of them.
+  // A program that reads JSON events does not need them in plain lines too.
   if (!text && switchOption(given, "json") === true) return null;
   return new PlainLines(messages, { text });
 }
 
-/** What is said of an event as it happens, however the run is shown; null for most. */
+/** The note to show for an event, whatever the display; null for most events. */
 function noteOf(event: CycleEvent): string | null {
   switch (event.event) {
     case "notice":
@@ -230,7 +229,7 @@ function noteOf(event: CycleEvent): string | null {
   }
 }
 
-/** Why the request is made again, when, and for which time. */
+/** The provider's error, when flemma retries, and the number of the attempt. */
 function retrySentence(
   { error, attempt, of, wait }: Extract<CycleEvent, { event: "request:retrying" }>,
 ): string {
@@ -242,19 +241,19 @@ function retrySentence(
 function showCursor(invocation: Invocation, document: CommandDocument, line: number | null): void {
   if (line === null || switchOption(invocation.arguments, "cursor") !== true) return;
   const place = `${document.label}:${line}`;
-  // In filter mode standard output carries the document and nothing else.
+  // In filter mode standard output carries only the document.
   if (document.mode === "file" && switchOption(invocation.arguments, "json") !== true) {
     writeLines(`${place}\n`);
   } else invocation.messages.say(place);
 }
 
-/** The document as the disk has it. */
+/** The document as it is on disk. */
 function onDiskOf({ path, chat }: CommandDocument["session"]): Chat {
   if (path === null) return chat;
   try {
     return parse(Deno.readFileSync(path));
   } catch {
-    // The failure itself has been told, and with it where the text is.
+    // The failure was already reported, along with where the text is.
     return chat;
   }
 }

@@ -1,4 +1,4 @@
-// `flemma send`: only the request. It refuses while calls have no result, since a model must get them all.
+// `flemma send`: sends only the request. Refuses while calls have no result, since a model needs all of them.
 
 import type { Invocation } from "../invocation.ts";
 import { diagnosticLine } from "../io/diagnostics.ts";
@@ -20,7 +20,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return await drive(invocation, ({ session }) => session.send({ goOn: goesOn(invocation) }));
 }
 
-/** Prints the request in place of sending it. A report: the document is only read. */
+/** Prints the request instead of sending it. The document is only read. */
 async function showRequest(invocation: Invocation): Promise<number> {
   const { messages } = invocation;
   const opened = await openForReport(invocation);

@@ -1,4 +1,4 @@
-// The last words about a run: how it ended, and what is to be done next.
+// Messages after a run: how it ended and what to do next.
 
 import { listed } from "../../base/names.ts";
 import type { Problem } from "../../base/problem.ts";
@@ -10,27 +10,27 @@ import type { Chat } from "../../parser/types.ts";
 import { compactAdvice, formatCommand } from "../line/advice.ts";
 import { decisionAdvice, lastWordSentence, wayOn, wayOnAfter } from "../line/next_steps.ts";
 
-/** A sentence for the person: one that is told even with `--quiet`, one that is not, or what went wrong. */
+/** A message for the person: `say` is shown even with `--quiet`, `note` is not, `problem` is an error. */
 export type Words =
   | { readonly say: string }
   | { readonly note: string }
   | { readonly problem: Problem };
 
-/** A run that is over, as far as words about it go. */
+/** What the messages need to know of a finished run. */
 export interface EndedRun {
   readonly stop: Stop;
   readonly chat: Chat;
-  /** The document as the disk has it: what works after a write that failed is what the next run will read. */
+  /** The document on disk: after a failed write, advice must fit what the next run will read. */
   readonly onDisk: () => Chat;
-  /** The file as commands name it; null for a text that was piped in. */
+  /** The file as commands name it; null for piped text. */
   readonly file: string | null;
-  /** How lines about the document begin. */
+  /** Prefix of lines about the document. */
   readonly label: string;
-  /** The command that ran. */
+  /** Name of the command that ran. */
   readonly command: string;
 }
 
-/** What a person is told of a run that is over. Ids they have to look at are said in any case. */
+/** Messages about a finished run. Ids that a person must look at are reported even with `--quiet`. */
 export function lastWords(run: EndedRun): readonly Words[] {
   return BY_REASON[run.stop.reason](run);
 }
@@ -46,7 +46,7 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
   }],
   "answered": (run) => {
     const words = `Nothing to do: write below the last @You:, then: ${advance(run)}`;
-    // Whoever asked for a request has to hear that there was none.
+    // A person who asked to send a request must learn that none was sent.
     return [run.command === "send" ? { say: words } : { note: words }];
   },
   "last-word": ({ file, stop }) => [
@@ -117,7 +117,7 @@ function problemOf({ stop: { problem } }: EndedRun): readonly Words[] {
   return problem === undefined ? [] : [{ problem }];
 }
 
-/** What leads on from a failure, where its own advice is not enough. */
+/** Advice after a failure whose own advice is not enough. */
 function wayOnFrom(problem: Problem, { chat, onDisk, file }: EndedRun): string | null {
   if (problem.code === "write-failed") return wayOn(onDisk(), file);
   return problem.code.startsWith("provider-") ? wayOnAfter(problem, chat, file) : null;
@@ -131,7 +131,7 @@ function counted(ids: readonly string[]): string {
   return ids.length === 1 ? "1 call" : `${ids.length} calls`;
 }
 
-/** What came out of calls that ran, each on a line: the first words of its result. */
+/** The first words of each result, one line per call that ran. */
 function outcomes(chat: Chat, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const result = chat.result(id);
@@ -139,7 +139,7 @@ function outcomes(chat: Chat, ids: readonly string[]): string[] {
     const stated = result.content.split("\n").find((line) => line.trim() !== "") ?? "no output";
     const what = `${chat.call(id)?.name ?? "the call"} (${id})`;
     const end = result.status === "error" ? "failed" : "is done";
-    // A list of what is wrong follows in the document.
+    // A colon at the end would announce a list that only the document shows.
     return [
       `${what} ${end}: ${cutToWidth(stated.trim().replace(/:$/, "."), 100)}   line ${result.header.start}`,
     ];

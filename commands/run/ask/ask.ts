@@ -1,4 +1,4 @@
-// `flemma ask`: one question from a shell, with what is piped in; only the answer goes to standard output.
+// `flemma ask`: asks one question from a shell, with piped input; only the answer goes to standard output.
 
 import { newChat } from "../../../agent/conversation/new_chat.ts";
 import {
@@ -47,7 +47,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return await answer(invocation, made.value, ({ session }) => session.advance());
 }
 
-/** What is asked: the words of the command line, and what was piped in. */
+/** The question: the words of the command line and the piped text. */
 interface Question {
   readonly words: string;
   readonly piped: string;
@@ -82,7 +82,7 @@ function nothingAsked(): Outcome<Question> {
   );
 }
 
-/** The conversation that goes on; null where a new one begins. */
+/** The conversation to continue; null to begin a new one. */
 async function existing({ arguments: given, environment }: Invocation): Promise<Outcome<string | null>> {
   const file = textOption(given, "file");
   const last = switchOption(given, "last") === true;
@@ -109,7 +109,7 @@ async function existing({ arguments: given, environment }: Invocation): Promise<
   return found;
 }
 
-/** Makes the document of a new conversation; answers with how commands name it. */
+/** Creates the document of a new conversation and returns its path as commands name it. */
 async function begin(invocation: Invocation, { words, piped }: Question): Promise<Outcome<string>> {
   const { environment, arguments: given } = invocation;
   const loaded = await settingsFor(invocation, { path: null, ...blocksOf(null) });
@@ -129,15 +129,15 @@ async function begin(invocation: Invocation, { words, piped }: Question): Promis
   return made.ok ? success(place.value) : made;
 }
 
-/** The names of `--tools`; null where nothing was said. */
+/** The names of `--tools`; null without the option, empty for "none". */
 function toolsOption(given: string | undefined): readonly string[] | null {
   if (given === undefined) return null;
   return given === "none" ? [] : given.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }
 
 /**
- * The settings that the document begins with: `folder` is where its tools work, as the document lies elsewhere; null leaves
- * that to its own folder.
+ * Settings for the frontmatter of a new document. `folder` is where its tools work, because the document is
+ * stored elsewhere; null leaves them in the document's own folder.
  */
 function blockOf(
   { templating }: Settings,
@@ -147,7 +147,7 @@ function blockOf(
     BUILTIN_TOOLS.filter(({ hasFolder }) => hasFolder).map(({ name }) => [name, { cwd: folder }]),
   );
   const block = {
-    // What keeps piped text a text is written as tags.
+    // Piped text is kept literal by template tags, so templating must be enabled.
     ...(templating.enabled ? {} : { templating: { enabled: true } }),
     ...(tools === null && folder === null
       ? {}
@@ -156,7 +156,7 @@ function blockOf(
   return Object.keys(block).length === 0 ? undefined : block;
 }
 
-/** What the model is told of the place, which is not the document's. */
+/** Tells the model the shell's folder, which is not the document's folder. */
 function whereFrom(folder: string): string {
   return literalTags(
     `The person asks from a shell in the folder ${folder}. Commands start there. Name files by absolute paths: ` +
@@ -164,7 +164,7 @@ function whereFrom(folder: string): string {
   );
 }
 
-/** Asks the question in a conversation that is there. */
+/** Asks the question in an existing conversation. */
 async function goOn(
   { session, file: name }: CommandDocument,
   file: string,
@@ -196,7 +196,6 @@ async function goOn(
   return problem === null ? await session.advance() : { exit: refuse(invocation, problem) };
 }
 
-/** Runs the conversation; only the reply goes to standard output. */
 async function answer(
   invocation: Invocation,
   file: string,

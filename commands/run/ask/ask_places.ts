@@ -1,4 +1,4 @@
-// Where documents of single questions lie, and which was the last one.
+// Folder of `flemma ask` documents, and the record of the last one.
 
 import type { Environment } from "../../../base/environment.ts";
 import { readOrNull, replaceSmallFile } from "../../../base/files.ts";
@@ -7,11 +7,14 @@ import { expandHome } from "../../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../../base/problem.ts";
 import { option } from "../../../base/shell_word.ts";
 
-/** The folder of documents where nobody names another, and the file in it that says which one was asked in last. */
+/** The default folder, and the file in it that names the last document. */
 const folderOf = (environment: Environment): string => `${stateFolder(environment)}/asks`;
 const lastIn = (environment: Environment): string => `${folderOf(environment)}/last`;
 
-/** A path for a new document in the folder that settings name, which is made; by default one in the state folder. */
+/**
+ * A path for a new document in the folder of the setting `ask.dir`, by default in the state folder. Creates
+ * the folder.
+ */
 export async function nextPlace(environment: Environment, dir: string | null): Promise<Outcome<string>> {
   const given = dir === null ? folderOf(environment) : expandHome(dir, environment.home);
   const folder = given.startsWith("/") ? given : `${configFolder(environment)}/${given}`;
@@ -29,7 +32,7 @@ export async function nextPlace(environment: Environment, dir: string | null): P
   return success(`${folder}/${name}`);
 }
 
-/** Notes the real path of the document in which something is asked now; answers with what is in the way. */
+/** Records the real path of the document that is asked in now; returns the problem if it cannot. */
 export async function keepLast(environment: Environment, path: string): Promise<Problem | null> {
   try {
     await Deno.mkdir(folderOf(environment), { recursive: true, mode: 0o700 });
@@ -44,7 +47,7 @@ export async function keepLast(environment: Environment, path: string): Promise<
   }
 }
 
-/** The path of the document in which something was asked last. */
+/** The path of the document that was asked in last. */
 export async function lastAsked(environment: Environment): Promise<Outcome<string>> {
   const bytes = await readOrNull(lastIn(environment));
   const path = bytes === null ? "" : new TextDecoder().decode(bytes).trimEnd();

@@ -1,4 +1,4 @@
-// The reply on standard output while it comes, for a person who reads it there; everything else on standard error.
+// Streams the reply to standard output for a person at a terminal; everything else goes to standard error.
 
 import { visible } from "../../../base/visible.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
@@ -7,11 +7,11 @@ import type { Messages } from "../../io/messages.ts";
 import { PlainLines } from "../../io/display/plain_lines.ts";
 import { writeOutput } from "../../io/streams.ts";
 
-/** Streams texts to a terminal; calls, results and requests are lines of their own. */
+/** Shows text as it arrives; calls, results and requests get lines of their own. */
 export class StreamedAnswer implements Display {
-  /** Null where nothing but the answer is wanted. */
+  /** Null if only the answer is wanted. */
   readonly #lines: PlainLines | null;
-  /** The last thing written was text without a line end. */
+  /** Whether the last output was text without a line end. */
   #inText = false;
 
   constructor(messages: Messages, options: { readonly quiet: boolean }) {

@@ -1,4 +1,4 @@
-// `flemma advance`: one document as it ever was, several so many at a time in one process.
+// `flemma advance`: one document as usual, or several documents, `--jobs` in parallel, in one process.
 
 import type { Invocation } from "../../invocation.ts";
 import { numberOption } from "../../line/options.ts";
@@ -11,7 +11,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return await (await import("../advance.ts")).run(invocation);
   }
   if (positionals.includes("-")) {
-    // A document that was piped in comes back, whatever is wrong with the command line.
+    // A piped document is printed again even if the command line is wrong.
     if (positionals[0] === "-") writeOutput(invocation.input.read().bytes);
     return refuse(invocation, {
       code: "usage",

@@ -1,4 +1,4 @@
-// Several documents advanced in one process: each under its own lock and settings, limits of providers shared by all.
+// Advances several documents in one process: each has its own lock and settings, all share the provider limits.
 
 import { RequestLimiter } from "../../../providers/http/limiter.ts";
 import { inTurn } from "./in_turn.ts";
@@ -10,7 +10,7 @@ import { Exit, worstExit } from "../../io/exit.ts";
 import { Interrupts } from "../../io/interrupt.ts";
 import { BatchReport } from "./report.ts";
 
-/** Advances every document that the command line names; answers with the worst exit code. */
+/** Advances every document of the command line; returns the worst exit code. */
 export async function advanceMany(invocation: Invocation, jobs: number): Promise<number> {
   const { messages } = invocation;
   const files = await distinct(invocation);
@@ -33,7 +33,7 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
         { among: { ...among, interrupts, limiter } },
       );
     } catch (thrown) {
-      // The others are no part of it.
+      // A fault in one document must not stop the others.
       own.say(`This is a fault of the program: ${thrownText(thrown)}`);
       exit = Exit.failure;
     }
@@ -50,7 +50,7 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
   }
 }
 
-/** The documents, each once, by whichever of its names came first. */
+/** Each document once, under the first of its names. */
 async function distinct({ arguments: { positionals }, environment }: Invocation): Promise<readonly string[]> {
   const byPath = new Map<string, string>();
   for (const file of positionals) {

@@ -1,12 +1,12 @@
-// Works on many things, so many at a time, in their order.
+// Runs work on many items in order, with a limit on how many run in parallel.
 
 /**
- * Calls `work` for each item, at most `jobs` at a time; each next one begins when one ends.
+ * Calls `work` for each item in order, at most `jobs` in parallel.
  *
- * @param items what is worked on
- * @param options `jobs`: how many at a time; `signal`: nothing begins once it is aborted
- * @param work must not throw: what one item comes to is no matter of the others
- * @returns what became of each item, in their order; undefined for those that did not begin
+ * @param items the items to work on
+ * @param options `jobs`: the limit; `signal`: once aborted, no further item starts
+ * @param work must not throw, because an error would end the other items' wait
+ * @returns the result of each item, in the order of the items; undefined for items that did not start
  */
 export async function inTurn<Item, Result>(
   items: readonly Item[],

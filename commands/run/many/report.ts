@@ -1,4 +1,4 @@
-// What a person sees of several documents at work: a line as each one ends, and what they came to together.
+// Reports on several documents: a line as each one ends, and a summary.
 
 import type { Stop, UsageRecord } from "../../../cycle/types.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
@@ -9,14 +9,14 @@ import { Exit } from "../../io/exit.ts";
 import { type Level, Messages } from "../../io/messages.ts";
 import { switchOption } from "../../line/options.ts";
 
-/** One document while it is worked on. */
+/** One document that is running. */
 interface Running {
-  /** What was said of how it ended, or of why it did not begin. */
+  /** Messages about how it ended, or why it did not start. */
   readonly lines: { readonly level: Level; readonly text: string }[];
   stop: Stop | null;
 }
 
-/** How documents ended, in the order in which the summary tells of them. */
+/** How documents end, in the order of the summary. */
 const OUTCOMES = ["complete", "idle", "waiting", "blocked", "busy", "failed", "interrupted"] as const;
 type Outcome = typeof OUTCOMES[number];
 
@@ -26,7 +26,7 @@ export class BatchReport {
   readonly #running = new Map<string, Running>();
   readonly #records: UsageRecord[] = [];
   readonly #outcomes = new Map<Outcome, number>();
-  /** What was told already of another document. */
+  /** Messages already shown for another document. */
   readonly #reported = new Set<string>();
   #done = 0;
   #over = false;
@@ -36,7 +36,7 @@ export class BatchReport {
     this.#total = total;
   }
 
-  /** Takes up a document: what its run says comes here. */
+  /** Starts a document: the messages and the end of its run are reported here. */
   begin(file: string): { readonly messages: Messages; readonly among: Pick<Among, "ended"> } {
     const { environment, arguments: given } = this.#invocation;
     const running: Running = { lines: [], stop: null };
@@ -44,7 +44,7 @@ export class BatchReport {
     const quiet = switchOption(given, "quiet") === true;
     const messages = new Messages(environment, { filter: false, quiet, place: "failure" });
     messages.onLine = (level, text) => {
-      // Words of a run that has not ended are news; the last ones stand beside the document's name.
+      // Notes before the end are shown immediately; the last messages appear with the document's name.
       if (running.stop === null && level === "note") this.#news(file, text);
       else running.lines.push({ level, text });
     };
@@ -55,7 +55,7 @@ export class BatchReport {
     return { messages, among: { ended } };
   }
 
-  /** Says how a document ended. */
+  /** Reports how a document ended. */
   ended(file: string, exit: number): void {
     const { lines = [], stop = null } = this.#running.get(file) ?? {};
     this.#running.delete(file);
@@ -74,7 +74,7 @@ export class BatchReport {
     else messages.say(line);
   }
 
-  /** Says what all of them came to. */
+  /** Reports the summary; a second call does nothing. */
   end({ interrupted }: { readonly interrupted: boolean }): void {
     if (this.#over) return;
     this.#over = true;

@@ -1,25 +1,25 @@
-// Whether a result is the one that a document expects, and how the two differ, line by line. Pure.
+// Compares a result with the expected one and shows the differences line by line. Pure.
 
-/** A whole result that is a pattern: `~/regex/`. */
+/** A pattern for a whole result: `~/regex/`. */
 const WHOLE = /^~\/(.*)\/$/s;
 
-/** Stands for the rest of its line. */
+/** Matches the rest of its line. */
 const ANY = "<any>";
 
-/** Whether an expected result is more than its own text. */
+/** Whether an expected result contains a pattern. */
 export function hasMatcher(expected: string): boolean {
   return expected.includes(ANY) || WHOLE.test(expected);
 }
 
-/** What came out, as far as it is compared. */
+/** The parts of a result that are compared. */
 export interface Outcome {
   readonly content: string;
   readonly isError: boolean;
 }
 
 /**
- * How a result differs from the expected one: lines of a diff, `-` expected, `+` found; none when it is as expected. A
- * pattern that is none is told as such.
+ * How a result differs from the expected one: lines of a diff, `-` expected, `+` found; none if it matches.
+ * An invalid pattern is reported in a line that begins with `!`.
  */
 export function differences(expected: Outcome, found: Outcome): readonly string[] {
   const status = expected.isError === found.isError
@@ -45,13 +45,12 @@ function textDifferences(expected: string, found: string): readonly string[] {
   return lineDiff(expected.split("\n"), found.split("\n"));
 }
 
-/** Whether a line is as expected. */
 function fits(expected: string, found: string): boolean {
   const at = expected.indexOf(ANY);
   return at < 0 ? expected === found : found.startsWith(expected.slice(0, at));
 }
 
-/** Lines that both have are left out but for one on each side of a difference. */
+/** Leaves out common lines except one on each side of a difference. */
 function lineDiff(expected: readonly string[], found: readonly string[]): readonly string[] {
   let head = 0;
   while (head < expected.length && head < found.length && fits(expected[head]!, found[head]!)) head++;

@@ -1,4 +1,4 @@
-// Plays a conversation again in a copy of its folder: the model's words from the document, the tools for real.
+// Replays a conversation in a copy of its folder: replies come from the document, tools really run.
 
 import { openChat } from "../../../agent/open.ts";
 import type { ChatOptions, ChatSession } from "../../../agent/types.ts";
@@ -17,40 +17,46 @@ import { type Replay, startReplay } from "../../../providers/replay/server.ts";
 import { differences } from "./compare.ts";
 import { hadRun, type RecordedResult, type Recording, recordingOf } from "./recording.ts";
 
-/** What became of one result. */
+/** The replay of one result. */
 export interface Played {
   readonly recorded: RecordedResult;
-  /** Lines of a diff; none when it came out as recorded. */
+  /** Lines of a diff; none if the result is as recorded. */
   readonly differs: readonly string[];
-  /** What came out now; null for a call that did not run. */
+  /** The new result; null for a call that did not run. */
   readonly found: Found | null;
 }
 
-/** A result of a replay. */
+/** The result of a call that ran during the replay. */
 export interface Found {
   readonly content: string;
   readonly isError: boolean;
   readonly language: "" | "json";
-  /** Names of the images and files that the tool gave back. */
+  /** Names of the images and files that the tool returned. */
   readonly attachments: readonly string[];
 }
 
 export interface PlayOptions {
   readonly host: ChatOptions & SettingsHost;
-  /** The folder that is copied, in which the tools work; it holds the document. */
+  /** The folder to copy, which holds the document; the tools work in the copy. */
   readonly folder: string;
   /** Real path of the document. */
   readonly path: string;
-  /** Whether images and files that tools give back are kept with the person's own: a document is going to name them. */
+  /**
+   * Whether returned images and files are saved in the person's state folder, because the document will name
+   * them.
+   */
   readonly keepsFiles: boolean;
-  /** Whether the tools may run outside of a sandbox, by the person's word. */
+  /** Whether the person allowed the tools to run without a sandbox. */
   readonly bare: boolean;
-  /** Whether requests pass that the provider itself would refuse. */
+  /** Whether requests pass that the provider would refuse. */
   readonly lenient: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Plays a conversation. The document itself is only read; what the tools do, they do to a copy that goes away. */
+/**
+ * Replays a conversation. The document is only read; tools work on a copy of the folder, which is removed
+ * afterwards.
+ */
 export async function play(chat: Chat, options: PlayOptions): Promise<Outcome<readonly Played[]>> {
   const recording = recordingOf(chat);
   const room = await Deno.makeTempDir({ prefix: "flemma-replay-" });
@@ -78,15 +84,15 @@ async function inCopy(
   replay: Replay,
   state: string,
 ): Promise<Outcome<readonly Played[]>> {
-  // What this run remembers goes away with it: nothing of the person's is written.
+  // The state folder is temporary too, so nothing is written to the person's own.
   const variables = { ...host.environment.variables, XDG_STATE_HOME: state, XDG_RUNTIME_DIR: `${state}/run` };
   await Deno.mkdir(`${state}/run`, { recursive: true, mode: 0o700 });
   const { configPath = host.environment.variables.FLEMMA_CONFIG || undefined, ...named } = host.settings ??
     {};
   const environment = { ...host.environment, cwd: folder, variables };
-  // Each step is taken by itself: what comes next is what the document has next.
+  // Autopilot is off: the recorded steps decide what comes next.
   const overrides = withoutAutopilot(named.overrides ?? {});
-  // A settings file is named from where the person is, and the copy lies elsewhere.
+  // A relative settings path is resolved here, because the copy is in another folder.
   const from = configPath === undefined ? {} : { configPath: absolutePath(host.environment, configPath) };
   const settings = { ...named, ...from, overrides };
   const provider = replayProvider(replay);
@@ -123,7 +129,7 @@ async function inCopy(
   return success(played);
 }
 
-/** Takes what tools gave back out of the state that goes away. Throws as the system does. */
+/** Copies returned files out of the temporary state folder. Throws the system's errors. */
 async function keepFiles(played: readonly Played[], state: string, environment: Environment): Promise<void> {
   const from = attachmentsFolder({ ...environment, variables: { XDG_STATE_HOME: state } });
   const to = attachmentsFolder(environment);
@@ -142,7 +148,7 @@ function withoutAutopilot(overrides: Readonly<Record<string, unknown>>): Readonl
   return { ...overrides, tools: { ...isObject(tools) ? tools : {}, autopilot: { enabled: false } } };
 }
 
-/** Why nothing may run; null when it may. */
+/** Why the replay may not run; null if it may. */
 async function obstacleOf(session: ChatSession, bare: boolean): Promise<Outcome<never> | null> {
   const [blocker] = session.blockers;
   if (blocker !== undefined) return failure("first-block-invalid", blocker.message);
@@ -159,7 +165,7 @@ async function obstacleOf(session: ChatSession, bare: boolean): Promise<Outcome<
   return available.ok ? null : failure("sandbox-unusable", available.problem.message, remedy);
 }
 
-/** Runs one call and compares; a call that did not run then gets the result that it had. */
+/** Runs one call and compares its result. A call that had not run gets its recorded result instead. */
 async function playResult(
   session: ChatSession,
   recorded: RecordedResult,
@@ -193,7 +199,7 @@ async function playResult(
   return success({ recorded, differs: differences(recorded, found), found });
 }
 
-/** The folder with all in it, links as links. */
+/** Copies the folder with everything in it; links stay links. */
 async function copyFolder(from: string, to: string): Promise<Outcome<void>> {
   const child = new Deno.Command("cp", { args: ["-a", "--", from, to], stdout: "null", stderr: "piped" });
   const { success: done, stderr } = await child.output();

@@ -1,4 +1,4 @@
-// `flemma replay record`: a conversation as a replay script, with what each request must hold.
+// `flemma replay record`: turns a conversation into a replay script with expectations for each request.
 
 import { thrownText } from "../../../base/problem.ts";
 import { visible, withoutHidden } from "../../../base/visible.ts";
@@ -45,15 +45,15 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /**
- * A value as YAML. What hides, reorders or acts on a terminal is an escape in it: the script is read and reviewed by
- * people, and other readers of YAML refuse control characters that stand for themselves. Throws what `yaml` throws.
+ * Formats a value as YAML. Characters that hide or reorder text or act on a terminal are escaped: people
+ * review the script, and other YAML readers refuse raw control characters. Throws the errors of `yaml`.
  */
 async function yamlOf(value: unknown): Promise<string> {
   const { Document, visit } = await import("npm:yaml@2.9.1");
   const document = new Document(value);
   visit(document, {
     Scalar(_, node) {
-      // Only between double quotes is an escape one.
+      // YAML reads escapes only in double quotes.
       if (typeof node.value === "string" && hidesSomething(node.value)) node.type = "QUOTE_DOUBLE";
     },
   });
@@ -68,7 +68,7 @@ function escaped(character: string): string {
   return `\\U${character.codePointAt(0)!.toString(16).padStart(8, "0")}`;
 }
 
-/** Each reply with what its request must hold: the person's last words and the results of the calls before it. */
+/** Each reply with what its request must contain: the last user text and the results of the calls before it. */
 function scriptOf(steps: readonly Step[]): readonly ScriptedReply[] {
   const replies: ScriptedReply[] = [];
   let results: Record<string, ResultExpectation> = {};
@@ -92,7 +92,7 @@ function scriptOf(steps: readonly Step[]): readonly ScriptedReply[] {
   return replies;
 }
 
-/** Whether words go out as they stand: a tag or a file that they name becomes something else. */
+/** Whether a text is sent unchanged: template tags and file references are replaced by other text. */
 function isLiteral(text: string): boolean {
   return !/\{[{%]/.test(text) && !/(?:^|\s)@[.~/]/.test(text);
 }

@@ -1,4 +1,4 @@
-// A conversation as steps to replay: the model's words, the person's words, and the results to compare. Pure.
+// Splits a conversation into steps to replay: replies, user texts, and results to compare. Pure.
 
 import type { RegisteredTool } from "../../../agent/types.ts";
 import { DENIED, INTERRUPTED, REJECTED } from "../../../cycle/plan/sentences.ts";
@@ -6,31 +6,33 @@ import { unescapeTurn } from "../../../parser/edits/escape.ts";
 import type { Call, Chat, Result, Turn } from "../../../parser/types.ts";
 import type { ReplyBlock } from "../../../providers/replay/script.ts";
 
-/** A result as the document has it. */
+/** A result as recorded in the document. */
 export interface RecordedResult {
   readonly id: string;
-  /** The tool. */
+  /** Name of the tool. */
   readonly name: string;
-  /** Line of its header, 1-based. */
   readonly line: number;
   readonly content: string;
   readonly isError: boolean;
 }
 
-/** What happens next in a conversation. */
+/** The next step of a recorded conversation. */
 export type Step =
   | { readonly do: "reply"; readonly blocks: readonly ReplyBlock[]; readonly line: number }
   | { readonly do: "result"; readonly result: RecordedResult }
   | { readonly do: "say"; readonly text: string };
 
-/** A conversation that can be played again. */
+/** A conversation prepared for replay. */
 export interface Recording {
   /** The document up to the first reply. */
   readonly beginning: Uint8Array;
   readonly steps: readonly Step[];
 }
 
-/** Takes a conversation apart. What stands behind the last reply and its results is played by nobody. */
+/**
+ * Splits a conversation into steps; leaves out user text after the last reply and its results, which nothing
+ * answers.
+ */
 export function recordingOf(chat: Chat): Recording {
   const first = chat.turns.findIndex(({ role, segments }) => role === "Assistant" && segments.length > 0);
   if (first < 0) return { beginning: chat.bytes, steps: [] };
@@ -53,7 +55,7 @@ export function recordingOf(chat: Chat): Recording {
   return { beginning, steps: steps.slice(0, last + 1) };
 }
 
-/** The words and calls of a reply; thinking is the provider's own and is not played. */
+/** Text and calls of a reply; thinking is left out, because only the provider can create it. */
 function blocksOf(chat: Chat, turn: Turn): readonly ReplyBlock[] {
   return unescapeTurn(chat, turn).flatMap((segment): ReplyBlock[] => {
     if (segment.kind === "text") return segment.value.trim() === "" ? [] : [{ text: segment.value.trim() }];
@@ -63,7 +65,7 @@ function blocksOf(chat: Chat, turn: Turn): readonly ReplyBlock[] {
   });
 }
 
-/** What a person wrote in a message beside results, as it stands there. */
+/** The text of a turn without its results, unchanged. */
 function wordsOf(chat: Chat, turn: Turn): string {
   const decoder = new TextDecoder();
   const lineEnd = chat.bytes.indexOf(0x0a, turn.place.from);
@@ -88,15 +90,15 @@ function recorded(call: Call, { id, content, status, header }: Result): Recorded
 }
 
 /**
- * Whether the call of a result had run: a replay does not run what was refused. A person may have refused a call in any
- * words, so an error counts as one of a run only where the program's own tool gave it.
+ * Whether the call of a result had run; a replay does not run refused calls. A person may refuse a call in
+ * any words, so an error counts as a real run only for built-in tools.
  *
- * @param tool the tool that would be called now
+ * @param tool the tool that would run now; undefined if there is none
  */
 export function hadRun({ content, isError }: RecordedResult, tool: RegisteredTool | undefined): boolean {
   if (!isError) return true;
   if ([DENIED, REJECTED, INTERRUPTED].includes(content.trim()) || tool?.origin !== "built-in") return false;
   if (tool.command_input !== undefined) return /^The command ended with exit code \d+/m.test(content);
-  // What works on files of the copy, or on nothing, harms nobody when it is tried again.
+  // Tools that change only files of the copy, or nothing, are safe to run again.
   return tool.on_disk === true || tool.effects === "none";
 }

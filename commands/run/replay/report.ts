@@ -1,18 +1,18 @@
-// What a replay came to, for people, as TAP and as JUnit. Pure.
+// Formats replay results for people, as TAP and as JUnit. Pure.
 
 import { visible } from "../../../base/visible.ts";
 import type { Problem } from "../../../base/problem.ts";
 import type { Played } from "./play.ts";
 
-/** One document after its replay. */
+/** The replay of one document. */
 export interface Replayed {
   readonly file: string;
   readonly played: readonly Played[];
-  /** What kept it from being played to its end; null when it was. */
+  /** Why the replay stopped early; null if it finished. */
   readonly problem: Problem | null;
 }
 
-/** Whether everything came out as it stands in the document. */
+/** Whether the replay finished and every result is as recorded. */
 export function holds({ played, problem }: Replayed): boolean {
   return problem === null && played.every(({ differs }) => differs.length === 0);
 }
@@ -23,7 +23,7 @@ function nameOf({ recorded: { name, id, line } }: Played): string {
 
 const NOT_RUN = "did not run then, and does not run now";
 
-/** Lines for a person: each difference, and a count. */
+/** Lines for people: each difference and the counts. */
 export function plainLines({ file, played, problem }: Replayed): readonly string[] {
   const differing = played.filter(({ differs }) => differs.length > 0);
   const same = played.filter(({ differs, found }) => differs.length === 0 && found !== null).length;
@@ -43,7 +43,7 @@ export function plainLines({ file, played, problem }: Replayed): readonly string
   ].map((line) => visible(line));
 }
 
-/** All of it as TAP, version 14. */
+/** TAP version 14, one test point per result. */
 export function tap(replayed: readonly Replayed[]): string {
   const points = replayed.flatMap(({ file, played, problem }) => [
     ...played.map((each) => ({ title: `${file}: ${nameOf(each)}`, each, why: null })),
@@ -60,7 +60,7 @@ export function tap(replayed: readonly Replayed[]): string {
   return ["TAP version 14", `1..${points.length}`, ...lines, ""].join("\n");
 }
 
-/** All of it as JUnit's XML, a suite for each document. */
+/** JUnit XML, one suite per document. */
 export function junit(replayed: readonly Replayed[]): string {
   const suites = replayed.flatMap(({ file, played, problem }) => {
     const failures = played.filter(({ differs }) => differs.length > 0).length;
@@ -99,7 +99,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&apos;",
 };
 
-/** A text as it may stand in XML, which has no room for most control characters. */
+/** Escapes text for XML, which cannot hold most control characters. */
 function xml(text: string): string {
   return visible(text, { lines: true }).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

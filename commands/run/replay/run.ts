@@ -1,4 +1,4 @@
-// `flemma replay run`: conversations as regression tests of the project they talk about.
+// `flemma replay run`: replays conversations as regression tests of their project.
 
 import { openChat } from "../../../agent/open.ts";
 import { absolutePath, isInside, parentOf } from "../../../base/paths.ts";
@@ -58,7 +58,7 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
   const host = hostOptions(invocation);
   if (!host.ok) return none(host.problem);
   const read = await readDocument(file, invocation.environment);
-  // An empty document in its place would have nothing to replay.
+  // The usual advice does not fit: a new, empty document would have nothing to replay.
   if (!read.ok) return none({ ...read.problem, next: undefined });
   const { realPath: path, bytes } = read.value;
   const folder = folderOf(invocation, path);
@@ -85,21 +85,21 @@ async function replay(invocation: Invocation, file: string, signal: AbortSignal)
 }
 
 /**
- * Why the wall around the tools is not the person's own: the document widens it, and they have not agreed. The copy is played by
- * hand, so to speak, and there nobody would ask.
+ * Refuses a document that weakens the sandbox without the person's agreement. A replay executes each call
+ * without asking, so no later question would catch it.
  */
 async function checkTrust(file: string, host: Parameters<typeof openChat>[1]): Promise<Problem | null> {
   const opened = await openChat(file, { ...host, readOnly: true });
   if (!opened.ok) return opened.problem;
   await using session = opened.value;
-  // One that has none at all is refused anyway.
+  // A disabled sandbox is refused elsewhere.
   const [doubt] = session.sandbox.enabled ? session.doubts : [];
   return doubt === undefined
     ? null
     : { code: "document-not-trusted", message: `Nothing was played. ${doubt}` };
 }
 
-/** What is copied: the folder of the document, or one around it that the person names. */
+/** The folder to copy: the document's own, or the `--folder` around it. */
 function folderOf({ arguments: given, environment }: Invocation, path: string): Outcome<string> {
   const named = textOption(given, "folder");
   if (named === undefined) return success(parentOf(path));
@@ -112,7 +112,7 @@ function folderOf({ arguments: given, environment }: Invocation, path: string): 
   }
 }
 
-/** Puts what came out now in place of results that differ. */
+/** Writes the new results over those that differ. */
 async function update(
   file: string,
   played: readonly Played[],
