@@ -1,4 +1,4 @@
-// `flemma approval explain`: why the calls of a document are decided as they are.
+// `flemma approval explain`: explains the approval decision of each call.
 
 import { openForReport } from "../document/open.ts";
 import type { Invocation } from "../invocation.ts";

@@ -1,4 +1,4 @@
-// `flemma review`: decides about the calls of documents one by one, at a terminal, with all of each call in view.
+// `flemma review`: decides about the calls of documents one by one at a terminal, each call shown in full.
 
 import { settingsRule } from "../../agent/rules/settings_rule.ts";
 import { failure, inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
@@ -61,7 +61,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-/** The documents to be reviewed, each once. */
+/** The documents to review, each once. */
 function filesOf({ arguments: { positionals } }: Invocation): Outcome<readonly string[]> {
   if (positionals.includes("-")) {
     return failure("usage", "review is a dialogue about files; a piped document cannot be one of them.");
@@ -75,7 +75,7 @@ function filesOf({ arguments: { positionals } }: Invocation): Outcome<readonly s
   );
 }
 
-/** Says what came of it, and what leads on. */
+/** Reports the result and what to do next. */
 function ended({ messages }: Invocation, ending: Ending, files: readonly string[]): number {
   const { how, approved, rejected, waiting, unasked, problems } = ending;
   const [file = ""] = files;

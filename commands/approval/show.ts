@@ -1,4 +1,4 @@
-// `flemma approval show`: calls in full, with the change that one would make to a file, to read before deciding.
+// `flemma approval show`: shows calls in full, with the change that one would make to a file.
 
 import type { ChatSession, ShownCall, ShownPart } from "../../agent/types.ts";
 import { type Outcome, success } from "../../base/problem.ts";
@@ -29,7 +29,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** The calls that are named, one after the other; without any, those that are open. */
+/** The named calls in order; without names, the open ones. */
 async function shownCalls(session: ChatSession, given: Arguments): Promise<Outcome<readonly ShownCall[]>> {
   const words = given.positionals.slice(1);
   if (words.length === 0 && numberOption(given, "line") === undefined) return await session.showOpen();
@@ -42,7 +42,10 @@ async function shownCalls(session: ChatSession, given: Arguments): Promise<Outco
   return success(calls);
 }
 
-/** A call as lines: what it is, what to know before deciding, all of its input. Everything in it is safe to show. */
+/**
+ * A call as lines: its tool, the facts to know before deciding, its whole input. The parts are already safe
+ * to show.
+ */
 function textOf({ id, number, tool, line, parts, warnings, folder, wall }: ShownCall): string[] {
   return [
     `${tool} (${id})   call ${number}, line ${line}`,
@@ -54,7 +57,7 @@ function textOf({ id, number, tool, line, parts, warnings, folder, wall }: Shown
 
 function partLines({ kind, name, text }: ShownPart): string[] {
   const lines = text.replace(/\n$/, "").split("\n");
-  // A diff stands at the margin, where editors and people know it.
+  // A diff is not indented, so that editors recognize it.
   if (kind === "diff") return ["", ...lines, ""];
   return lines.length === 1 ? [`${name}: ${text}`] : [`${name}:`, ...lines.map((each) => `    ${each}`)];
 }

@@ -1,4 +1,4 @@
-// `flemma approval test`: what policy says of commands that nobody has called yet, under the settings and rules to try.
+// `flemma approval test`: shows what the policy decides about commands, with current settings and trial rules.
 
 import type { ExplainedCall } from "../../agent/types.ts";
 import { createCommandEvaluator } from "../../agent/views/evaluate_commands.ts";
@@ -15,7 +15,7 @@ import { explanationJson } from "../../agent/views/explanation.ts";
 
 type Decision = ExplainedCall["decision"];
 
-/** The strictest of several decides about the exit code. */
+/** The strictest decision sets the exit code. */
 const EXITS: readonly (readonly [Decision, number])[] = [
   ["deny", Exit.failure],
   ["require_approval", Exit.person],
@@ -60,7 +60,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return EXITS.find(([decision]) => found.some((each) => each.decision === decision))?.[1] ?? Exit.ok;
 }
 
-/** One command a line of standard input. */
+/** One command per line of standard input. */
 function linesOf({ input }: Invocation): string[] {
   return new TextDecoder().decode(input.read().bytes).split("\n").filter((line) => line.trim() !== "");
 }
@@ -82,7 +82,7 @@ function isFolder(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
   } catch {
-    // Whatever keeps it from being looked at keeps commands from starting there.
+    // Any error here would also keep commands from starting in the folder.
     return false;
   }
 }

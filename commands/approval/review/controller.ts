@@ -1,5 +1,6 @@
-// One document under review: what waits in it, and decisions that hold only for what was shown. The document is opened
-// for each look and under its lock for each decision, so that an editor and other runs go on beside the dialogue.
+// Reviews one document: what waits in it, and decisions that apply only to the call as it was shown. Opens
+// the document for each view, and under its lock for each decision, so editors and other runs can continue
+// during the dialogue.
 
 import { openChat } from "../../../agent/open.ts";
 import type { ChatSession, OpenCall, OpenOptions, ShownCall, WrittenRule } from "../../../agent/types.ts";
@@ -8,35 +9,33 @@ import { failed, failure, type Outcome, type Problem, success } from "../../../b
 import { replaceInput, replaceInputText } from "../../../parser/edits/call_input.ts";
 import type { Edit } from "../../../parser/edits/edit.ts";
 
-/** Seconds to wait for another run that has the document. */
+/** Seconds to wait for another run that holds the document. */
 const WAIT = 2;
 
-/** Something that was done, and how it is taken back. */
+/** A change that was made, and how to undo it. */
 export interface Step {
-  /** What it was, for a person: "the approval of #2". */
+  /** For a person: "the approval of #2". */
   readonly what: string;
-  /** The call it was about. */
+  /** The id of the call. */
   readonly id: string;
   undo(): Promise<Problem | null>;
 }
 
-/** How a decision came out: done, or not, because what was shown is not so any more. */
+/** The result of a decision; `changed`: nothing was done, because the call is no longer what was shown. */
 export type Decided =
   | { readonly kind: "done"; readonly step: Step }
   | { readonly kind: "changed" };
 
-/** What waits in a document. */
+/** What a document needs from the person. */
 export interface Waiting {
   readonly calls: readonly OpenCall[];
-  /** Calls that nobody was asked about yet. */
+  /** Calls without an approval decision yet. */
   readonly unasked: number;
-  /** What of the document counts only once the person confirms it. */
+  /** Parts of the document that take effect only after the person confirms them. */
   readonly doubts: readonly string[];
 }
 
-/** One document under review. */
 export class ReviewController {
-  /** The document as the person named it. */
   readonly label: string;
   readonly #options: OpenOptions;
 
@@ -46,7 +45,7 @@ export class ReviewController {
     this.#options = options;
   }
 
-  /** The calls that a person has to decide about, in document order. */
+  /** The calls that need a person's decision, in document order. */
   async waiting(): Promise<Outcome<Waiting>> {
     return await this.#withSession(async (session) => {
       const [blocker] = session.blockers;
@@ -60,7 +59,7 @@ export class ReviewController {
     });
   }
 
-  /** A call as it is now. */
+  /** The call as it is now, read again from the document. */
   async show(id: string): Promise<Outcome<ShownCall>> {
     return await this.#withSession((session) => session.show(id));
   }
@@ -73,7 +72,7 @@ export class ReviewController {
     return this.#decide(shown, "rejection", (session) => session.reject(shown.id, message));
   }
 
-  /** Writes another input into the call. */
+  /** Replaces the input of the call. */
   async edit(shown: ShownCall, input: Readonly<Record<string, unknown>>): Promise<Outcome<Decided>> {
     return await this.#bound(shown, async (session) => {
       const call = session.chat.call(shown.id)!;
@@ -93,12 +92,12 @@ export class ReviewController {
     });
   }
 
-  /** The rule that approves the call again; the person's own wording when it is given. */
+  /** Proposes a rule that would approve the call again; checks the person's own wording if given. */
   async propose(shown: ShownCall, written?: WrittenRule) {
     return await this.#withSession((session) => session.proposeRule(shown.id, written));
   }
 
-  /** Lets a rule hold for the document until logout. */
+  /** Adds a rule for the document, valid for this session. */
   async addRule(rule: WrittenRule): Promise<Problem | null> {
     return problemOf(await this.#change((session) => session.addRule(rule)));
   }
@@ -128,7 +127,7 @@ export class ReviewController {
     });
   }
 
-  /** Does something about a call under the lock of its document, if it is still what was shown. */
+  /** Runs `act` under the lock of the document, if the call is still the one that was shown. */
   async #bound(
     shown: ShownCall,
     act: (session: ChatSession) => Promise<Outcome<Decided>>,
@@ -174,7 +173,7 @@ export class ReviewController {
   }
 }
 
-/** Whether a person is asked about a call: it waits, or its approval is not taken for the person's word. */
+/** Whether a person must decide: the call is pending, or its approval is not accepted as the person's own. */
 function isAsked({ status, decided: { decision, source } }: OpenCall): boolean {
   return status === "pending" ||
     (status === "approved" && decision === "require_approval" &&
@@ -186,7 +185,7 @@ function blockOf(session: ChatSession, id: string): Uint8Array {
   return place === undefined ? new Uint8Array(0) : session.chat.slice(place.from, place.to);
 }
 
-/** Puts a block back as it was, unless it is not as it was left. */
+/** Restores a block, unless it was changed since. */
 function blockBack(session: ChatSession, id: string, before: Uint8Array, after: Uint8Array): Edit | null {
   const place = session.chat.result(id)?.place;
   if (place === undefined || !sameBytes(blockOf(session, id), after)) return null;

@@ -1,4 +1,4 @@
-// The dialogue of a review: one call at a time, all of it shown before it can be approved, each step with its way back.
+// The review dialogue: one call at a time, shown in full before it can be approved, with undo for each step.
 
 import type { ProposedRule, ShownCall } from "../../../agent/types.ts";
 import type { SettingsRule } from "../../../agent/rules/settings_rule.ts";
@@ -12,31 +12,31 @@ import { callLines, reasonLines } from "./screen.ts";
 import type { Tty } from "./tty.ts";
 import { ReviewView } from "./view.ts";
 
-/** What a dialogue needs beside the terminal and the documents. */
+/** What a dialogue needs besides the terminal and the documents. */
 export interface Helpers {
-  /** Lets the person edit a text in their editor; null when they leave it as it is. */
+  /** Opens a text in the person's editor; null if they leave it unchanged. */
   edit(text: string): Promise<Outcome<string | null>>;
-  /** Where a rule would stand in the person's settings. */
+  /** Where a rule would be written in the person's settings. */
   settingsRule(rule: WrittenRule): Promise<Outcome<SettingsRule>>;
 }
 
-/** How a dialogue ended, and what came of it. */
+/** How a dialogue ended, with the counts. */
 export interface Ending {
   readonly how: "done" | "quit" | "interrupted";
   readonly approved: number;
   readonly rejected: number;
   /** Calls that still wait. */
   readonly waiting: number;
-  /** Calls that nobody was asked about yet. */
+  /** Calls without an approval decision yet. */
   readonly unasked: number;
-  /** What kept documents from being looked at. */
+  /** Why documents could not be opened. */
   readonly problems: readonly Problem[];
 }
 
-/** What a key did: the call is settled, it is to be shown again, or the person left. */
+/** What follows a key: the next call, the same question (`stay`), the call again, or the end. */
 type Turn = "next" | "stay" | "again" | "quit" | "interrupted";
 
-/** Something that can be taken back, and the document it was in. */
+/** A step that can be undone, and the index of its document. */
 interface Done {
   readonly step: Step;
   readonly controller: number;
@@ -53,7 +53,7 @@ export class Dialogue {
   readonly #controllers: readonly ReviewController[];
   readonly #helpers: Helpers;
   readonly #done: Done[] = [];
-  /** Calls that were skipped, by document. */
+  /** Ids of skipped calls, per document. */
   readonly #skipped: readonly Set<string>[];
   readonly #waiting: number[];
   readonly #unasked: number[];
@@ -72,7 +72,7 @@ export class Dialogue {
     this.#problems = controllers.map(() => null);
   }
 
-  /** Holds the dialogue until nothing waits or the person leaves. */
+  /** Runs the dialogue until nothing waits or the person leaves. */
   async run(): Promise<Ending> {
     for (;;) {
       const turn = this.#at < this.#controllers.length ? await this.#document() : await this.#farewell();
@@ -81,7 +81,7 @@ export class Dialogue {
     }
   }
 
-  /** One call of the document that is at hand; `next` when none is left in it. */
+  /** Handles one call of the current document; `next` if none is left. */
   async #document(): Promise<Turn> {
     const at = this.#at;
     const controller = this.#controllers[at]!;
@@ -101,7 +101,7 @@ export class Dialogue {
     return turn === "next" ? "again" : turn;
   }
 
-  /** Shows a call, page by page, and does what the person says. */
+  /** Shows a call page by page and acts on the keys. */
   async #call(controller: ReviewController, id: string, waiting: number): Promise<Turn> {
     const found = await controller.show(id);
     if (!found.ok) return this.#view.tell(found.problem), this.#skip(id, `#${id}`), "next";
@@ -128,7 +128,7 @@ export class Dialogue {
     }
   }
 
-  /** What the person wants before the call was shown whole: it can be refused by then, not approved. */
+  /** Handles keys before the whole call was shown: the call can be rejected, but not approved. */
   async #more(controller: ReviewController, shown: ShownCall, left: number): Promise<Turn | "more" | "all"> {
     for (;;) {
       const question = `${left} more line${left === 1 ? "" : "s"} of #${shown.number}: `;
@@ -156,7 +156,7 @@ export class Dialogue {
     }
   }
 
-  /** What a key does once all of the call was shown. */
+  /** Handles a key after the whole call was shown. */
   async #whole(key: Key | null, controller: ReviewController, shown: ShownCall): Promise<Turn> {
     switch (key) {
       case "y":
@@ -215,7 +215,7 @@ export class Dialogue {
     }
   }
 
-  /** Approves the call and lets a rule hold for calls like it, which is shown first. */
+  /** Shows a rule for calls like this one; if the person agrees, approves the call and adds the rule. */
   async #always(controller: ReviewController, shown: ShownCall, where: "login" | "settings"): Promise<Turn> {
     const proposed = await controller.propose(shown);
     if (!proposed.ok) return this.#view.tell(proposed.problem), "stay";
@@ -241,7 +241,7 @@ export class Dialogue {
     }
   }
 
-  /** The rule as the person edited it; null, with the reason told, when it is none that approves the call. */
+  /** Lets the person edit the rule; null, with the reason shown, if the result does not approve the call. */
   async #edited(
     controller: ReviewController,
     shown: ShownCall,
@@ -281,7 +281,7 @@ export class Dialogue {
     return "next";
   }
 
-  /** Notes what was done. What was shown and is not so any more is shown anew. */
+  /** Records what was done. A call that changed since it was shown is shown again. */
   #decided(decided: Outcome<Decided>, counted: Done["counted"], { number }: ShownCall): Turn {
     if (!decided.ok) return this.#view.tell(decided.problem), "stay";
     if (decided.value.kind === "changed") {
@@ -312,7 +312,7 @@ export class Dialogue {
     });
   }
 
-  /** Takes the last step back; false when there is none, or it cannot be. */
+  /** Undoes the last step; false if there is none or the undo fails. */
   async #undo(): Promise<boolean> {
     const last = this.#done.pop();
     if (last === undefined) {
@@ -330,7 +330,7 @@ export class Dialogue {
     return true;
   }
 
-  /** Nothing is left to be asked: the last chance to take a step back. */
+  /** Offers a last undo when no call is left. */
   async #farewell(): Promise<Turn> {
     if (this.#done.length === 0) return "quit";
     const key = await this.#view.ask(
@@ -367,7 +367,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
   } catch {
-    // The person is told, and may edit it again.
+    // The person is told and may edit the text again.
     return null;
   }
 }

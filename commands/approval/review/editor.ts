@@ -1,8 +1,8 @@
-// A text in the person's own editor, in a private file that is gone afterwards.
+// Opens a text in the person's own editor, in a private file that is removed afterwards.
 
 import { failure, type Outcome, success, thrownText } from "../../../base/problem.ts";
 
-/** Lets the person edit a text; null when they leave it as it is. */
+/** Lets the person edit a text; null if they leave it unchanged. */
 export async function editText(
   text: string,
   variables: Readonly<Record<string, string | undefined>>,
@@ -12,7 +12,7 @@ export async function editText(
   const file = `${folder}/input.json`;
   try {
     await Deno.writeTextFile(file, text, { mode: 0o600 });
-    // An editor's setting is a command line, as for every program that asks for one.
+    // The variable holds a command line, as other programs treat it too, so a shell runs it.
     const { code } = await new Deno.Command("/bin/sh", {
       args: ["-c", `${editor} "$1"`, "sh", file],
       stdin: "inherit",

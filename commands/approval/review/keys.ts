@@ -1,15 +1,15 @@
-// Keys as a dialogue understands them: one read of the terminal is one key, so that nothing that is pasted, and nothing
-// that was typed ahead, decides about a call that nobody has seen.
+// Translates terminal input to keys. One read is one key, so pasted text and text typed ahead cannot decide
+// about a call that nobody has seen.
 
 import { own } from "../../../base/is_object.ts";
 
-/** A key: a letter as it is, or the name of another key. */
+/** A key: a character, or the name of another key. */
 export type Key = string;
 
-/** Keys that say that the person has gone. */
+/** Keys that end the dialogue. */
 export const INTERRUPT: Key = "ctrl-c";
 export const END: Key = "ctrl-d";
-/** What is no single key. */
+/** Input that is not a single key. */
 const NONE: Key = "none";
 
 const NAMED: Readonly<Record<string, Key>> = {
@@ -21,7 +21,7 @@ const NAMED: Readonly<Record<string, Key>> = {
   "\x1b": "escape",
 };
 
-/** The key that a read of the terminal stands for. */
+/** The key for the bytes of one read. */
 export function keyOf(bytes: Uint8Array): Key {
   const text = new TextDecoder().decode(bytes);
   const named = own(NAMED, text);
@@ -31,17 +31,17 @@ export function keyOf(bytes: Uint8Array): Key {
   return characters.length === 1 && !/[\x00-\x1f\x7f]/.test(text) ? text : NONE;
 }
 
-/** A line in the making. */
+/** A line while it is typed. */
 export interface TypedLine {
   readonly text: string;
-  /** `typing` until the person ends or leaves it. */
+  /** `typing` until Enter (`done`), Escape or Ctrl-D (`left`), or Ctrl-C (`gone`). */
   readonly state: "typing" | "done" | "left" | "gone";
 }
 
-/** The line after a read of the terminal. What follows its end in the same read is dropped. */
+/** The line after one read. Input after the end of the line in the same read is dropped. */
 export function typed({ text }: TypedLine, bytes: Uint8Array): TypedLine {
   const read = new TextDecoder().decode(bytes);
-  // Arrows and their like are no text.
+  // Arrow keys and other escape sequences are not text.
   if (read.startsWith("\x1b") && read.length > 1) return { text, state: "typing" };
   let now = text;
   for (const character of read) {

@@ -1,10 +1,10 @@
-// A rule as a line that a person can edit: the short form, and back to what settings have.
+// Converts a rule to one line that a person can edit, and back to the form of settings.
 
 import type { ProposedRule } from "../../../agent/types.ts";
 import { failed, type Outcome, success } from "../../../base/problem.ts";
 import { isCommandTool, shortRuleTable, type WrittenRule } from "../../../config/rules/read_rule.ts";
 
-/** The rule in its short form, without what narrows it beside its patterns. */
+/** The short form of the rule: its tool and patterns, without other restrictions. */
 export function lineOf({ written }: ProposedRule): string {
   const { approve, command, path } = written;
   const patterns = command ?? path;
@@ -14,8 +14,8 @@ export function lineOf({ written }: ProposedRule): string {
 }
 
 /**
- * The rule that a line stands for; the proposed one where the line says nothing else. A line of the person's own names
- * patterns for the same tool, and holds in the sandbox only where the proposed one does.
+ * The rule for an edited line; the proposed rule if the line is unchanged. An edited line names patterns for
+ * the same tool, and stays limited to the sandbox if the proposed rule is.
  */
 export function ruleFrom(line: string, proposed: ProposedRule): Outcome<WrittenRule, string> {
   const text = line.trim();

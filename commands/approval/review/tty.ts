@@ -1,4 +1,4 @@
-// The terminal that a dialogue is held on: its size, its keys, one line typed at it, and a program that takes it over.
+// The terminal of a dialogue: its size, keys, a typed line, and programs that take it over.
 
 import { writeOutput } from "../../io/streams.ts";
 import { INTERRUPT, type Key, keyOf, typed, type TypedLine } from "./keys.ts";
@@ -7,29 +7,29 @@ import { suspend } from "../../../base/system/suspend.ts";
 import { visible } from "../../../base/visible.ts";
 import { displayWidth } from "../../../base/width.ts";
 
-/** What a dialogue needs of a terminal. */
+/** What a dialogue needs from a terminal. */
 export interface Tty {
   readonly colors: boolean;
   size(): { readonly columns: number; readonly rows: number };
   write(text: string): void;
-  /** Shows a question and waits for a key; nothing that was typed before counts. Null when the terminal is gone. */
+  /** Shows a question and waits for a key; drops input typed before. Null if the terminal is gone. */
   key(question: string): Promise<Key | null>;
-  /** Lets the person type a line that begins with `text`; null when they leave it. */
+  /** Lets the person edit a line that starts as `text`; null if they cancel. */
   line(question: string, text: string): Promise<string | null>;
   /** Gives the terminal to a program while it runs. */
   lend(run: () => Promise<void>): Promise<void>;
 }
 
-/** The terminal of standard input and standard output, each key for itself until `close`. */
+/** The terminal of standard input and standard output, in raw mode until `close`. */
 export class ProcessTty implements Tty {
   readonly colors: boolean;
   readonly #plain: boolean;
   readonly #signal: AbortSignal;
 
   /**
-   * Takes the terminal over.
+   * Switches the terminal to raw mode.
    *
-   * @param signal aborting it is as if the person pressed Ctrl-C
+   * @param signal aborting it counts as Ctrl-C
    */
   constructor(variables: Readonly<Record<string, string | undefined>>, signal: AbortSignal) {
     this.#plain = variables.TERM === "dumb";
@@ -49,7 +49,7 @@ export class ProcessTty implements Tty {
   size(): { readonly columns: number; readonly rows: number } {
     try {
       const { columns, rows } = Deno.consoleSize();
-      // One that was never told its size says 0.
+      // A terminal whose size was never set reports 0.
       return { columns: columns || 80, rows: rows || 24 };
     } catch {
       return { columns: 80, rows: 24 };
@@ -106,7 +106,7 @@ export class ProcessTty implements Tty {
     return text;
   }
 
-  /** The end of the line, which is where the person types. */
+  /** Redraws the line; if it is too long, shows its end, where the person types. */
   #redraw(question: string, text: string): void {
     if (this.#plain) return;
     const room = Math.max(this.size().columns - displayWidth(question) - 1, 8);
@@ -115,7 +115,7 @@ export class ProcessTty implements Tty {
     this.write(`\r\x1b[K${question}${shown}`);
   }
 
-  /** What comes next; null when the terminal is gone. */
+  /** The next input; null if the terminal is gone. */
   async #read(): Promise<Uint8Array | "interrupted" | null> {
     if (this.#signal.aborted) return "interrupted";
     const buffer = new Uint8Array(1024);
@@ -126,7 +126,7 @@ export class ProcessTty implements Tty {
       const count = await Promise.race([Deno.stdin.read(buffer), promise]);
       return typeof count === "number" ? buffer.subarray(0, count) : count;
     } catch {
-      // The other end of a terminal that was closed.
+      // The terminal was closed.
       return null;
     } finally {
       this.#signal.removeEventListener("abort", stop);
@@ -134,23 +134,23 @@ export class ProcessTty implements Tty {
   }
 }
 
-/** Whether the person wants their shell; what they type there must decide nothing here. */
+/** Whether the person pressed Ctrl-Z; input typed in their shell must not decide anything here. */
 function isSuspend(read: Uint8Array | "interrupted" | null): boolean {
   return read instanceof Uint8Array && read.length === 1 && read[0] === CTRL_Z;
 }
 
 const CTRL_Z = 26;
 
-/** Throws away what was typed and not read yet. */
+/** Discards typed input that was not read yet. */
 async function drain(): Promise<void> {
-  // An older Deno opens no file that does not wait, and would read until somebody types.
+  // An older Deno cannot open a file in non-blocking mode and would wait for input here.
   if (forgetTyped()) return;
   const { closeSync, constants, openSync, readSync } = await import("node:fs");
   let file: number;
   try {
     file = openSync("/dev/tty", constants.O_RDONLY | constants.O_NONBLOCK);
   } catch {
-    // No terminal of this process: what is typed at another comes one by one all the same.
+    // This process has no controlling terminal; input from another terminal still arrives key by key.
     return;
   }
   try {

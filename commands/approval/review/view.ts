@@ -1,4 +1,4 @@
-// What a review says and asks on the person's terminal, within its width.
+// Writes texts and questions of a review to the terminal, within its width.
 
 import type { Problem } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
@@ -17,7 +17,7 @@ export class ReviewView {
     return { width: this.#tty.size().columns, colors: this.#tty.colors };
   }
 
-  /** Shows which keys there are and waits for one. */
+  /** Shows the available keys and waits for one. */
   async ask(keys: string, question: string): Promise<Key | null> {
     const offered = wrappedKeys(keys, this.format.width).map((line) =>
       `${colorize(line, "dim", this.format)}\n`
@@ -27,25 +27,25 @@ export class ReviewView {
     return key;
   }
 
-  /** Says a text in lines of the width that there is; what a terminal would obey in it becomes visible. */
+  /** Writes a text wrapped to the terminal's width, with control characters made visible. */
   say(text: string, color: "dim" | "yellow" | null = null): void {
     for (const line of sentence(visible(text), this.format.width)) {
       this.#tty.write(`${color === null ? line : colorize(line, color, this.format)}\n`);
     }
   }
 
-  /** Says what is wrong, and what to do next. */
+  /** Reports a problem and what to do next. */
   tell({ message, next }: Problem): void {
     this.say(message, "yellow");
     if (next !== undefined) this.say(next);
   }
 
-  /** Writes lines as they are: they were made for this terminal. */
+  /** Writes lines unchanged; they are already formatted for this terminal. */
   show(lines: readonly string[]): void {
     this.#tty.write(lines.map((line) => `${line}\n`).join(""));
   }
 
-  /** How many of so many lines fit above a question with these keys. */
+  /** How many of `lines` fit above the question and its keys; at least 3. */
   room(lines: number, keys: string): number {
     const { rows, columns } = this.#tty.size();
     const asked = wrappedKeys(keys, columns).length + 1;
@@ -53,7 +53,7 @@ export class ReviewView {
   }
 }
 
-/** The names of keys in lines, none of them broken. */
+/** Wraps the list of keys without breaking an entry. */
 function wrappedKeys(keys: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of keys.split("  ")) {
