@@ -1,18 +1,18 @@
-// Turns the words of a command line into a command, its options and its positional arguments; strict, no guessing.
+// Parses a command line into a command, options and positional arguments; strict, without guessing.
 
 import type { Arguments, OptionValue } from "./options.ts";
 import { COMMANDS } from "./table.ts";
 import type { Command, Option } from "./spec.ts";
 import { asksForVersion } from "./version.ts";
 
-/** What is wrong with a command line. */
+/** An error in a command line. */
 export interface UsageMistake {
   readonly message: string;
-  /** The word that was not understood, and the words it might have been. */
+  /** The unknown word, and the words it may have meant. */
   readonly unknown?: { readonly word: string; readonly known: readonly string[] };
-  /** The command it was meant for, as far as it was recognised. */
+  /** The command, if it was recognized. */
   readonly command: Command | null;
-  /** Positional arguments read so far; tells whether the document would have come from standard input. */
+  /** Positional arguments read so far; they show whether the document would come from standard input. */
   readonly positionals: readonly string[];
 }
 
@@ -26,7 +26,10 @@ export type ReadArguments =
 
 const FIRST_WORDS = [...new Set(COMMANDS.map(({ name }) => name.split(" ")[0]!))];
 
-/** Reads the words after the program's name. `isFile` tells whether a first word that is no command names a file. */
+/**
+ * Parses the words after the program's name. `isFile` says whether a first word that is not a command names a
+ * file.
+ */
 export function readArguments(words: readonly string[], isFile: (word: string) => boolean): ReadArguments {
   const [first, second] = words;
   if (asksForVersion(words)) return { kind: "version" };
@@ -87,7 +90,7 @@ function readRest(
       break;
     }
     if (word === "-" || !word.startsWith("-")) {
-      // After a mistake a word may as well be the value of an option that does not exist.
+      // After a mistake the word may be the value of an unknown option.
       if (wrong === null || word === "-" || isFile(word)) positionals.push(word);
       continue;
     }
@@ -134,7 +137,7 @@ const NUMBERS = {
   amount: "a number of 0 or more, such as 0.50",
 } as const;
 
-/** Says how a command line is given along; with what was meant where the `--` was forgotten. */
+/** How to pass a command line, including the likely intent if `--` was forgotten. */
 function commandMissing(
   { name, example }: Command,
   positionals: readonly string[],

@@ -1,9 +1,9 @@
-// What may stand next on a command line, read off the table of commands.
+// Completion candidates for a command line, from the table of commands.
 
 import { COMMANDS } from "./table.ts";
 import type { Command, Option } from "./spec.ts";
 
-/** A word with what it means. */
+/** A word and its description. */
 export interface Candidate {
   readonly word: string;
   readonly text: string;
@@ -11,16 +11,16 @@ export interface Candidate {
 
 export interface Candidates {
   readonly words: readonly Candidate[];
-  /** Whether the name of a file may stand there. */
+  /** Whether a file name is possible. */
   readonly files: boolean;
-  /** The document whose calls may be named there; null where none may. */
+  /** The document whose calls may be named; null if none may. */
   readonly targetsOf: string | null;
 }
 
 const SHELLS = ["bash", "zsh", "fish"];
 const NOTHING: Candidates = { words: [], files: false, targetsOf: null };
 
-/** What may stand in the place of the last of these words, which may be empty. */
+/** Candidates for the last of these words, which may be empty. */
 export function candidates(words: readonly string[]): Candidates {
   const before = words.slice(0, -1);
   const typed = words.at(-1) ?? "";
@@ -45,7 +45,10 @@ export function candidates(words: readonly string[]): Candidates {
   };
 }
 
-/** What may stand behind so many positional words, as the usage calls it: one thing, or more from where one may be repeated. */
+/**
+ * The possible arguments after `before` positional words, as the usage names them: one, or several from a
+ * repeatable one on.
+ */
 function slotsAt({ usage }: Command, before: number): string[] {
   const slots = usage.replace(/(?:^| )-- .*$/, "").split(" ");
   const repeated = slots.findIndex((slot) => slot.includes("…"));
@@ -53,20 +56,20 @@ function slotsAt({ usage }: Command, before: number): string[] {
   return slots.slice(repeated);
 }
 
-/** The command that words begin with; null while it is not whole. */
+/** The command at the start of the words; null while its name is incomplete. */
 function commandOf(words: readonly string[]): Command | null {
   const two = COMMANDS.find(({ name }) => name === words.slice(0, 2).join(" "));
   return two ?? COMMANDS.find(({ name }) => name === words[0]) ?? null;
 }
 
-/** Words of commands that go on from these. */
+/** The next word of each command that starts with these words. */
 function beginnings(before: readonly string[]): Candidate[] {
   const start = before.map((word) => `${word} `).join("");
   const found = new Map<string, string>();
   for (const { name, summary } of COMMANDS) {
     if (!name.startsWith(start)) continue;
     const [word = "", ...more] = name.slice(start.length).split(" ");
-    // A group is told by the names in it.
+    // A group is described by the names in it.
     found.set(
       word,
       more.length === 0 ? summary : `${found.has(word) ? `${found.get(word)}, ` : ""}${more.join(" ")}`,

@@ -1,16 +1,15 @@
-// Help pages, written from the table of commands, no line wider than a terminal of 80 columns.
+// Formats help pages from the table of commands, at most 80 columns wide.
 
 import { EXIT_CODES, VARIABLES } from "./manual.ts";
 import { COMMANDS, GROUPS } from "./table.ts";
 import type { Command, Option } from "./spec.ts";
 
-/** Columns of the narrowest terminal that people use. */
+/** Columns of the narrowest common terminal. */
 const WIDTH = 80;
 
-/** The widest left column that still has its text beside it. */
+/** A wider left column gets its text on the line below. */
 const WIDEST_LEFT = 26;
 
-/** A left and a right column. */
 type Row = readonly [left: string, text: string];
 
 /** The page of `flemma --help`. */
@@ -43,14 +42,14 @@ export function overview(): string {
   ].join("\n");
 }
 
-/** The page of one command, or of a group such as `sandbox`; null when there is none of that name. */
+/** The page of a command, or of a group such as `sandbox`; null if the topic is unknown. */
 export function helpFor(topic: string): string | null {
   if (topic === "") return overview();
   const found = COMMANDS.filter(({ name }) => name === topic || name.startsWith(`${topic} `));
   return found.length === 0 ? null : found.map(commandHelp).join("\n");
 }
 
-/** The command and what it takes, as on a command line. */
+/** The command with its arguments, as on a command line. */
 export function synopsis(command: Command): string {
   return `flemma ${command.name} ${command.usage}`.trimEnd();
 }
@@ -62,7 +61,7 @@ export function optionForm(option: Option): string {
   return short + long + (option.value === undefined ? "" : ` ${option.value}`);
 }
 
-/** What an option does, whether it may be repeated, and what holds without it. */
+/** The description of an option, with its default and whether it may be repeated. */
 export function optionText({ help, many, default: standard }: Option): string {
   return [
     help,
@@ -86,7 +85,7 @@ function commandHelp(command: Command): string {
   ].join("\n");
 }
 
-/** Rows in two columns; where the left one is too wide, the text stands below it. */
+/** Rows in two columns; below a left cell that is too wide, the text starts on its own line. */
 function columns(rows: readonly Row[], width?: number): string[] {
   const fitting = rows.map(([left]) => left.length).filter((length) => length <= WIDEST_LEFT);
   const column = width ?? Math.max(0, ...fitting);
@@ -99,13 +98,13 @@ function columns(rows: readonly Row[], width?: number): string[] {
   });
 }
 
-/** A text in lines of at most `WIDTH` columns; every line but the first begins with `indent` blanks. */
+/** Wraps a text at `WIDTH` columns; every line but the first starts with `indent` blanks. */
 function wrapped(text: string, indent: number): string[] {
   const lines: string[] = [];
   let line = text;
   while (line.length > WIDTH) {
     const blank = line.lastIndexOf(" ", WIDTH);
-    // A word that fits on no line stands on one of its own.
+    // A word longer than a line gets its own line.
     const end = line.slice(indent, blank).trim() === "" ? line.indexOf(" ", WIDTH) : blank;
     if (end < 0) break;
     lines.push(line.slice(0, end).trimEnd());

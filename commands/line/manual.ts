@@ -1,6 +1,5 @@
-// What help tells besides commands: what each exit code means, and which variables of the environment are read.
+// Exit codes and environment variables for the help pages.
 
-/** Code and meaning, in order. */
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
   [0, "the command did what it says; as a filter also when it stopped because you are needed"],
   [1, "failure: the provider, a tool that cannot be run, reading or writing"],
@@ -14,7 +13,7 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [130, "interrupted"],
 ];
 
-/** Variables of the environment that the program reads, and what for. */
+/** Environment variables that the program reads, with their purpose. */
 export const VARIABLES: readonly (readonly [name: string, meaning: string])[] = [
   ["ANTHROPIC_API_KEY", "the key of a provider; flemma doctor lists the names it looks for"],
   ["FLEMMA_CONFIG", "a settings file in place of the usual one; empty for none"],

@@ -1,4 +1,4 @@
-// What works now: the words a person can follow after a run, however it ended.
+// Suggests the next command for a document, whatever happened before.
 
 import { listed } from "../../base/names.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
@@ -6,23 +6,23 @@ import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
 import { formatCommand } from "./advice.ts";
 
-/** What the person does when the model spoke last. `file` as in `formatCommand`. */
+/** Advice if the model's turn is last. `file` as in `formatCommand`. */
 export function lastWordSentence(file: string | null): string {
   return `the last word is the model's: write below a line @You:, or ${
     formatCommand("advance", file)
   } --continue`;
 }
 
-/** The commands that decide about pending calls, named as a hand can type them. `file` as in `formatCommand`. */
+/** The commands that decide about pending calls, with names that are short to type. `file` as in `formatCommand`. */
 export function decisionAdvice(names: readonly string[], file: string | null): string {
   const one = formatCommand("approve", file, ...names.slice(0, 1));
   if (names.length < 2) return one;
-  // The dialogue is about files.
+  // `flemma review` works only on files.
   const first = file === null ? one : formatCommand("review", file);
   return `${first}, or all of them: ${formatCommand("approve", file)} --all`;
 }
 
-/** One sentence that says what leads on from here, whatever was done before. */
+/** One sentence about what to do next, from the document alone. */
 export function wayOn(chat: Chat, file: string | null): string {
   const need = nextNeed(chat);
   const advance = formatCommand("advance", file);
@@ -43,13 +43,13 @@ export function wayOn(chat: Chat, file: string | null): string {
 }
 
 /**
- * What leads on after a request that failed, in place of the way on where the same request would fail again: nothing
- * beside the advice of the problem itself, or a look at the request where that has none. Null: nothing to add.
+ * What to do after a request failed; null if the problem's own advice is enough. Suggests looking at the
+ * request if it would likely fail again and has no advice.
  */
 export function wayOnAfter(problem: Problem, chat: Chat, file: string | null): string | null {
-  // What was refused for its content would be refused again as it stands: only what the sentence says itself leads on.
+  // The same content would be refused again, so only the problem's own advice applies.
   if (problem.code === "provider-blocked") return null;
-  // Where the person has something to do first, it is the same whatever failed.
+  // If the person has to do something first, the failure does not change that.
   if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return wayOn(chat, file);
   if (problem.next !== undefined) return null;
   return `The same request is likely to fail again. Look at it with: ${
@@ -57,7 +57,7 @@ export function wayOnAfter(problem: Problem, chat: Chat, file: string | null): s
   } --dry-run`;
 }
 
-/** Whether the same request may succeed later, nothing changed but the world. */
+/** Whether the unchanged request may succeed later. */
 function mayPass(problem: Problem): boolean {
   return "retry" in problem || problem.code === "provider-network" || problem.code === "provider-timeout";
 }

@@ -1,4 +1,4 @@
-// The words of a command line after they were read, and how a command asks for them.
+// The parsed command line, and typed access to its options.
 
 import type { Command } from "./spec.ts";
 
@@ -12,25 +12,25 @@ export interface Arguments {
   readonly options: ReadonlyMap<string, OptionValue>;
 }
 
-/** The text of an option, or undefined when it was not given. */
+/** Undefined if the option was not given. */
 export function textOption(given: Arguments, name: string): string | undefined {
   const value = given.options.get(name);
   return typeof value === "string" ? value : undefined;
 }
 
-/** The number of an option, or undefined. */
+/** Undefined if the option was not given. */
 export function numberOption(given: Arguments, name: string): number | undefined {
   const value = given.options.get(name);
   return typeof value === "number" ? value : undefined;
 }
 
-/** Whether a switch was given; undefined when it was not mentioned at all. */
+/** Whether a switch is on; undefined if it was not given. */
 export function switchOption(given: Arguments, name: string): boolean | undefined {
   const value = given.options.get(name);
   return typeof value === "boolean" ? value : undefined;
 }
 
-/** All values of an option that may be given several times. */
+/** All values of an option that may be repeated; empty if it was not given. */
 export function listOption(given: Arguments, name: string): readonly string[] {
   const value = given.options.get(name);
   return Array.isArray(value) ? value : [];

@@ -1,4 +1,4 @@
-// The command line's own layer of settings.
+// The settings layer of the command line.
 
 import type { Environment } from "../../base/environment.ts";
 import { loadSettings } from "../../config/load.ts";
@@ -9,7 +9,7 @@ import { type Arguments, listOption, numberOption, switchOption, textOption } fr
 
 type Tree = Record<string, unknown>;
 
-/** What the options say on top of the settings files. Fails with `usage`. */
+/** The settings from options, on top of the settings files. Fails with `usage`. */
 export function overridesOf(given: Arguments): Outcome<SettingsOverrides> {
   const overrides: Tree = {};
   const set = (path: string, value: unknown) => {
@@ -36,10 +36,7 @@ export function overridesOf(given: Arguments): Outcome<SettingsOverrides> {
   });
 }
 
-/**
- * Loads the settings of a document (null: unsaved) with what the options say on top. A mistake anywhere fails with
- * exit code 2.
- */
+/** Loads the settings of a document (null: unsaved) with the options on top. Any error leads to exit code 2. */
 export async function settingsOf(
   given: Arguments,
   environment: Environment,
@@ -49,7 +46,7 @@ export async function settingsOf(
   return overrides.ok ? await loadSettings({ ...overrides.value, environment, document }) : overrides;
 }
 
-/** The shell takes `$name` for a variable, so the sign may be left out. */
+/** The `$` is optional, because a shell would expand `$name` as a variable. */
 function presetName(given: string | undefined): string | undefined {
   return given === undefined || given.startsWith("$") ? given : `$${given}`;
 }
@@ -58,7 +55,7 @@ function setPath(tree: Tree, path: readonly string[], value: unknown): void {
   const [name = "", ...rest] = path;
   const inner = Object.hasOwn(tree, name) ? tree[name] : undefined;
   const below: Tree = typeof inner === "object" && inner !== null ? inner as Tree : {};
-  // Defined rather than assigned, for names that mean something to every object.
+  // Defined instead of assigned, because names such as `__proto__` have setters.
   Object.defineProperty(tree, name, {
     value: rest.length === 0 ? value : below,
     enumerable: true,

@@ -1,10 +1,10 @@
-// What somebody probably meant who wrote a command or an option that there is not. Loaded once that has happened.
+// Suggests what an unknown command or option probably meant. Loaded only after such a mistake.
 
 import { nearest } from "../../base/names.ts";
 import { shellWord } from "../../base/shell_word.ts";
 import type { UsageMistake } from "./arguments.ts";
 
-/** Commands under the names that programs of this kind have for them. */
+/** Names of commands in similar programs, mapped to the commands of flemma. */
 export const OTHER_NAMES: Readonly<Record<string, string>> = {
   chat: "new",
   continue: "advance",
@@ -27,7 +27,7 @@ export const OTHER_NAMES: Readonly<Record<string, string>> = {
   validate: "check",
 };
 
-/** The sentence to say beside the mistake, with a blank before it; empty when nothing comes near. */
+/** The sentence to append to the error, with a leading blank; empty if nothing is similar. */
 export function suggestion({ unknown, command }: UsageMistake): string {
   if (unknown === undefined) return "";
   if (command === null && /\s/.test(unknown.word)) {
@@ -41,7 +41,7 @@ export function suggestion({ unknown, command }: UsageMistake): string {
 }
 
 function near({ word, known }: NonNullable<UsageMistake["unknown"]>): string | undefined {
-  // Dashes are no part of the name: with them every short option looks like every other.
+  // Dashes are removed first: with them every short option would resemble every other.
   const bare = (word: string) => word.replace(/^-+/, "");
   const meant = bare(word);
   const found = nearest(meant, known.map(bare), Math.min(3, Math.floor(meant.length / 2)));

@@ -1,4 +1,4 @@
-// Every command, in its group: parsing, --help, suggestions and the reference page all read this table.
+// The table of all commands: parsing, help, suggestions and the reference page read it.
 
 import { BEGIN_COMMANDS } from "./rows/begin.ts";
 import { COMPACT, FORK } from "./rows/conversation.ts";
@@ -13,7 +13,7 @@ import { SKILL_COMMANDS } from "./rows/skills.ts";
 import { CANCEL, UNDO, WORK_COMMANDS } from "./rows/work.ts";
 import type { Command, CommandGroup } from "./spec.ts";
 
-/** Every command, in the groups and the order in which people read about them. */
+/** In reading order. */
 export const GROUPS: readonly CommandGroup[] = [
   { title: "Work on a document", commands: [...WORK_COMMANDS, CANCEL, COMPACT, FORK, UNDO, WATCH] },
   { title: "Look at a document", commands: READ_COMMANDS },

@@ -1,10 +1,10 @@
-// The calls a command line points at.
+// The calls that a command line names.
 
 import type { TargetSpec } from "../../cycle/plan/targets.ts";
 import type { CallTarget } from "../../agent/types.ts";
 import { type Arguments, numberOption, switchOption, textOption } from "./options.ts";
 
-/** The calls that words and options name; the only pending call when they name nothing. */
+/** The calls that words and options name; without any, the only pending call. */
 export function targetsOf(words: readonly string[], given: Arguments): readonly CallTarget[] {
   const line = numberOption(given, "line");
   const tool = textOption(given, "tool");
@@ -17,7 +17,7 @@ export function targetsOf(words: readonly string[], given: Arguments): readonly 
   return targets.length > 0 ? targets : [{ kind: "only" }];
 }
 
-/** The same target as the cycle finds calls by. */
+/** The target in the form that the cycle uses. */
 export function specOf(target: CallTarget): TargetSpec {
   return typeof target === "string" ? { kind: "id", text: target } : target;
 }

@@ -1,10 +1,10 @@
-// The version of this program, and how it is asked for.
+// The program's version, and the options that ask for it.
 
 import manifest from "../../deno.json" with { type: "json" };
 
 export const VERSION: string = manifest.version;
 
-/** Whether a command line asks for the version, whatever else stands in it. */
+/** Whether the first word asks for the version. */
 export function asksForVersion([first]: readonly string[]): boolean {
   return first === "--version" || first === "-V";
 }

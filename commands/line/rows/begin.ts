@@ -1,4 +1,4 @@
-// The commands to begin with, which need no document.
+// The commands to start with, which need no document.
 
 import type { Command } from "../spec.ts";
 import { ASK, NEW } from "./conversation.ts";

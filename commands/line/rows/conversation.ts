@@ -1,4 +1,4 @@
-// The commands that begin conversations and carry them on.
+// The commands that start and continue conversations.
 
 import type { Command, Option } from "../spec.ts";
 import {

@@ -1,4 +1,4 @@
-// The commands that teach git what a conversation is.
+// The commands that set up git for conversations.
 
 import type { Command } from "../spec.ts";
 import { HELP, JSON_REPORT, QUIET_RUN } from "./options.ts";

@@ -1,8 +1,8 @@
-// Options that several commands take, each said once.
+// Options that several commands share.
 
 import type { Option } from "../spec.ts";
 
-/* What nearly every command takes. */
+/* Options of nearly every command. */
 
 export const HELP: Option = { name: "help", short: "h", help: "Show this help." };
 
@@ -13,7 +13,7 @@ export const CONFIG: readonly Option[] = [
 
 export const QUIET: Option = { name: "quiet", short: "q", help: "Print nothing but failures." };
 
-/** The same for what runs a document. */
+/** `QUIET` for commands that run a document. */
 export const QUIET_RUN: Option = {
   name: "quiet",
   short: "q",
@@ -22,10 +22,10 @@ export const QUIET_RUN: Option = {
 
 export const JSON_REPORT: Option = { name: "json", help: "Print one JSON value." };
 
-/** What holds without an option that goes over a setting. */
+/** The default of an option that overrides a setting. */
 const BY_SETTINGS = "what the settings say";
 
-/* The command line's own layer of settings: for the commands that run by it, and those that show it. */
+/* The settings layer of the command line: for commands that use it, and commands that show it. */
 
 export const AUTOPILOT: readonly Option[] = [
   {
@@ -81,7 +81,7 @@ export const APPROVE: Option = {
   help: "Approve a tool, a $preset or a rule such as 'bash(git log **)', for this run only.",
 };
 
-/* How a run goes, and what it tells. */
+/* How a run proceeds and what it reports. */
 
 export const WAIT: Option = {
   name: "wait",
@@ -112,9 +112,8 @@ export const MESSAGES: Option = {
   help: "Where messages go: stderr, journal (flemma status --last shows it), or a file.",
 };
 
-/* Which call or document is meant. */
+/* Which call or document to use. */
 
-/** One call by its place. */
 export const LINE: Option = {
   name: "line",
   value: "N",
@@ -122,14 +121,14 @@ export const LINE: Option = {
   help: "The call at or nearest to this line.",
 };
 
-/** Of a command that may be a filter. */
+/** For commands that may be filters. */
 export const NAME: Option = {
   name: "name",
   value: "PATH",
   help: "As a filter: the path the document is known by. That file is not touched.",
 };
 
-/** Of a command that takes - for standard input. */
+/** For commands that accept - for standard input. */
 export const NAME_OF_INPUT: Option = {
   name: "name",
   value: "PATH",

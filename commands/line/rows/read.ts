@@ -1,4 +1,4 @@
-// The commands that tell about a document and change nothing.
+// The commands that report on a document and change nothing.
 
 import type { Command } from "../spec.ts";
 import { SHOW_COMMAND } from "./show.ts";

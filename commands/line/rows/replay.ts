@@ -1,4 +1,4 @@
-// The commands that make tests of conversations.
+// The commands that turn conversations into tests.
 
 import type { Command } from "../spec.ts";
 import { CONFIG, HELP, JSON_REPORT, NAME, QUIET_RUN, SANDBOX } from "./options.ts";

@@ -1,9 +1,9 @@
-// The commands about the walls around commands.
+// The commands about the sandbox.
 
 import type { Command } from "../spec.ts";
 import { CONFIG, HELP, JSON_REPORT, QUIET, SANDBOX } from "./options.ts";
 
-/** The sandbox until logout. */
+/** Switches the sandbox for this session. */
 const SANDBOX_SWITCHES: readonly Command[] = (["enable", "disable", "reset"] as const).map((
   word,
 ): Command => ({

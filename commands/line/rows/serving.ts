@@ -1,4 +1,4 @@
-// The commands that serve other programs: editors, shells, and whatever saves a document.
+// The commands that serve other programs: editors, shells, and anything that saves a document.
 
 import type { Command } from "../spec.ts";
 import {
@@ -14,7 +14,7 @@ import {
   STREAM,
 } from "./options.ts";
 
-/** Runs documents when they are saved, from any editor. */
+/** Runs documents when any editor saves them. */
 export const WATCH: Command = {
   name: "watch",
   usage: "FILE…",
@@ -40,7 +40,7 @@ export const WATCH: Command = {
   example: "flemma watch notes.chat plan.chat",
 };
 
-/** They speak with a program, not with a person. */
+/** Their input and output are for programs, not people. */
 export const SERVING_COMMANDS: readonly Command[] = [
   {
     name: "lsp",
@@ -71,7 +71,7 @@ export const SERVING_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** They make a shell at home with the program. */
+/** The commands for shell completion. */
 export const SHELL_COMMANDS: readonly Command[] = [
   {
     name: "completions",

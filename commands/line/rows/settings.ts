@@ -1,4 +1,4 @@
-// The commands about settings, trust and session.
+// The commands about settings, trust and the session.
 
 import type { Command, Option } from "../spec.ts";
 import {
@@ -14,14 +14,14 @@ import {
   SANDBOX,
 } from "./options.ts";
 
-/** Of a command that only reports. */
+/** For commands that only report. */
 const NAME_OF_PIPED: Option = {
   name: "name",
   value: "PATH",
   help: "The path a piped document is known by. That file is not touched.",
 };
 
-/** What a run with these options would go by. */
+/** Options that set what a run would use. */
 const LAYER: readonly Option[] = [...AUTOPILOT, SANDBOX, ...MODEL, APPROVE];
 
 export const SETTINGS_COMMANDS: readonly Command[] = [

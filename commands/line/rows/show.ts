@@ -3,7 +3,6 @@
 import type { Command } from "../spec.ts";
 import { HELP } from "./options.ts";
 
-/** It reads a document and prints it for people. */
 export const SHOW_COMMAND: Command = {
   name: "show",
   usage: "[FILE]",

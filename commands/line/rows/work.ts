@@ -1,4 +1,4 @@
-// The commands that change a document, or what was done for it.
+// The commands that change a document, or undo or cancel what was done for it.
 
 import type { Command, Option } from "../spec.ts";
 import {
@@ -19,7 +19,6 @@ import {
   WAIT,
 } from "./options.ts";
 
-/** How a call is named on a command line. */
 const TARGET =
   "A TARGET is a call's id, its number (flemma status prints it), or four or more characters that its " +
   "id begins or ends with. ";
@@ -62,10 +61,9 @@ const JOBS: Option = {
   help: "Advance so many of the FILEs at a time.",
 };
 
-/** What every command takes that works on a document. */
+/** Options of every command that works on a document. */
 const DOCUMENT: readonly Option[] = [NAME, WAIT, ...CONFIG, MESSAGES, QUIET_RUN, HELP];
 
-/** They change a document. */
 export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "advance",
@@ -208,7 +206,6 @@ export const WORK_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** It is about files that tools changed. */
 export const UNDO: Command = {
   name: "undo",
   usage: "FILE [TARGET…]",
@@ -231,7 +228,6 @@ export const UNDO: Command = {
   example: "flemma undo notes.chat --dry-run",
 };
 
-/** It is about what another process runs. */
 export const CANCEL: Command = {
   name: "cancel",
   usage: "[FILE] [TARGET]",
