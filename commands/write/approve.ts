@@ -1,4 +1,4 @@
-// `flemma approve`: marks calls as approved by a person, with --always calls like them too until logout. Nothing runs.
+// `flemma approve`: marks calls as approved by a person; `--always` also adds rules for this session. Runs nothing.
 
 import { listed } from "../../base/names.ts";
 import type { CallTarget, ChatSession, ProposedRule } from "../../agent/types.ts";
@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   });
 }
 
-/** The rule for each of the calls, before anything is done. */
+/** Proposes a rule for each call, before anything is changed. */
 async function rulesFor(
   session: ChatSession,
   targets: readonly CallTarget[],
@@ -50,7 +50,7 @@ function notKept(problem: Problem, ids: readonly string[]): Problem {
   return { ...problem, message: `${listed(ids)} is approved this time only. ${problem.message}` };
 }
 
-/** What holds from now on, and how it is taken back. */
+/** The rules that apply now, and how to undo them. */
 function describeRules(rules: readonly ProposedRule[], file: string | null): string[] {
   const of = file === null ? "" : ` ${operands(file)}`;
   return [

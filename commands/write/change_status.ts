@@ -1,4 +1,4 @@
-// What approve and reject share: finding the calls, changing their status, saying what comes next.
+// The shared part of approve and reject: finds the calls, changes their status, suggests the next step.
 
 import { listed } from "../../base/names.ts";
 import type { CallTarget, ChatSession, OpenCall } from "../../agent/types.ts";
@@ -13,9 +13,9 @@ import { withDocument } from "../document/open.ts";
 import { targetsOf } from "../line/targets.ts";
 
 export interface Marking {
-  /** The word for what was done, e.g. `approved`. */
+  /** The word for what was done, e.g. `Approved`. */
   readonly done: string;
-  /** `file` is the document in commands that messages suggest, or null when it was piped in. */
+  /** `file` is the document in suggested commands; null for piped text. */
   mark(
     session: ChatSession,
     targets: readonly CallTarget[],
@@ -23,7 +23,7 @@ export interface Marking {
   ): Promise<Outcome<readonly string[]>>;
 }
 
-/** What keeps approved calls from running although nobody has to be asked any more. */
+/** Reports approved calls that still do not run, because their block contains text. */
 function filled(chat: Chat, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const result = chat.result(id);
@@ -32,16 +32,16 @@ function filled(chat: Chat, ids: readonly string[]): string[] {
   });
 }
 
-/** What is wrong when it is not clear which call is meant: the calls with their names help. */
+/** Problems about an unclear target; listing the calls helps. */
 const UNCLEAR: ReadonlySet<string> = new Set(["target-needed", "target-ambiguous", "unknown-call"]);
 
-/** Calls by the names a hand can type, each with what it would do. */
+/** One line per call: its number, what it would do, its id. */
 function callLines(calls: readonly OpenCall[]): string[] {
   const width = Math.max(...calls.map(({ number }) => String(number).length));
   return calls.map(({ number, preview, id }) => `  ${String(number).padStart(width)}  ${preview}   ${id}`);
 }
 
-/** Marks the calls that the command line names. Nothing runs. */
+/** Marks the calls that the command line names. Runs nothing. */
 export async function markCalls(invocation: Invocation, marking: Marking): Promise<number> {
   const { messages, arguments: given } = invocation;
   const options = {

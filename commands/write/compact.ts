@@ -1,4 +1,4 @@
-// `flemma compact`: a long conversation goes on in a smaller document, with a summary or with shorter results.
+// `flemma compact`: continues a long conversation in a smaller document, with a summary or with shorter results.
 
 import { makeDocument, movedText, nextCompacted } from "../../agent/conversation/derived_document.ts";
 import {
@@ -33,7 +33,7 @@ import { numberOption, switchOption, textOption } from "../line/options.ts";
 import { wayOn } from "../line/next_steps.ts";
 import { agreeAsBefore, notAFile } from "./derived_trust.ts";
 
-/** Messages of the person that are kept where nobody says how many. */
+/** How many of the person's messages are kept by default. */
 const KEPT = 2;
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -43,13 +43,13 @@ export async function run(invocation: Invocation): Promise<number> {
     const message = "--results-only asks no model, so nobody reads --instructions.";
     return refuse(invocation, { code: "usage", message, next: "Leave one of them out." });
   }
-  // One JSON value is printed, and no events.
+  // The command prints one JSON value, no events.
   const options = new Map([...given.options].filter(([name]) => name !== "json"));
   const run = { ...invocation, arguments: { ...given, options } };
   return await drive(run, async (document, emit) => ({ exit: await compact(invocation, document, emit) }));
 }
 
-/** A document and how it is parted. */
+/** A document and where it is split. */
 interface Split {
   readonly chat: Chat;
   readonly cut: Cut;
@@ -87,7 +87,7 @@ async function compact(invocation: Invocation, document: CommandDocument, emit: 
   return Exit.ok;
 }
 
-/** The new document with a summary that the model makes. */
+/** Creates the new document with a summary by the model. */
 async function summedUp(
   invocation: Invocation,
   document: CommandDocument,
@@ -98,7 +98,7 @@ async function summedUp(
   const summary = await summaryOf(invocation, document, { chat, cut }, emit);
   if (!summary.ok) return summary;
   if (interrupts.received) return failure("cancelled", "Interrupted; no document was made.");
-  // Somebody may have written below meanwhile; what they changed above is not what was summed up.
+  // The person may have added text below meanwhile. Changed text above would no longer match the summary.
   const now = await readDocument(session.path!, invocation.environment);
   if (!now.ok) return now;
   const { bytes } = now.value;
@@ -109,7 +109,7 @@ async function summedUp(
 
 const SILENT = { on_pending: null, on_done: null, on_error: null };
 
-/** The cut of a document that was changed since, where what is summed up is still the same. */
+/** Moves the cut to the current document, if the summarized part is unchanged. */
 function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
   const kept = current.turns.filter(({ place }) => place.from >= cut.kept);
   const same = current.byteLength >= cut.kept && !callsWait(current) &&
@@ -122,7 +122,7 @@ function sameCut(current: Chat, before: Chat, cut: Cut): Outcome<Cut> {
   );
 }
 
-/** What the model says of the conversation up to the cut. */
+/** Asks the model to summarize the conversation up to the cut. */
 async function summaryOf(
   invocation: Invocation,
   { session, interrupts }: CommandDocument,
@@ -134,7 +134,7 @@ async function summaryOf(
   const { compact_model: model } = session.settings.context;
   const { settings = {} } = host.value;
   const own = model === null || textOption(invocation.arguments, "model") !== undefined ? {} : { model };
-  // The document itself does not go on, so there is no end of a run to be told of.
+  // This run does not continue the document, so no hook may report its end.
   const chosen = { ...settings, overrides: { ...settings.overrides, ...own, hooks: SILENT } };
   const bytes = askingForSummary(chat, cut, textOption(invocation.arguments, "instructions") ?? "");
   const opened = await chatInMemory(bytes, {
@@ -163,7 +163,7 @@ function noSummary(isCut: boolean, isEmpty: boolean): Problem {
   };
 }
 
-/** The new document with shorter results; all of them are kept in files. */
+/** Creates the new document with shorter results; the full results are saved to files. */
 async function shortened(
   { environment }: Invocation,
   document: CommandDocument,
@@ -185,7 +185,7 @@ async function shortened(
     : kept;
 }
 
-/** Why no result is shortened, and what would shorten one. */
+/** Why no result is shortened, and which options would shorten one. */
 function nothingLong(
   { session: { chat, settings } }: CommandDocument,
   keep: number,
@@ -208,7 +208,7 @@ function nothingLong(
   };
 }
 
-/** Tells what would be done; nobody is asked. */
+/** Prints what would be done, without asking a model. */
 function foretell(invocation: Invocation, { chat, cut }: Split, name: string): number {
   const tokens = Math.ceil((cut.kept - cut.head) / 4);
   const { summed, turns } = cut;

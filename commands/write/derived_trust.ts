@@ -1,4 +1,4 @@
-// What documents that go on from another one have in common: whose word counts in them, and what has none.
+// Shared by commands that continue a document in a new one: their need for a file, and the trust they pass on.
 
 import { openChat } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
@@ -6,7 +6,7 @@ import type { Problem } from "../../base/problem.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
 
-/** A command that makes a document beside another one was given one that has no place. */
+/** The problem of a piped document: the new document needs a folder to be created in. */
 export function notAFile(command: string): Problem {
   return {
     code: "usage",
@@ -16,8 +16,8 @@ export function notAFile(command: string): Problem {
 }
 
 /**
- * The person who agreed to a document agrees to the same settings in the one that goes on from it; a stranger's stays a
- * stranger's. Answers with what kept the agreement from being noted.
+ * Trusts the new document's settings if the person trusted the same settings in the old one; an untrusted
+ * document stays untrusted. Returns the problem if the agreement cannot be saved.
  */
 export async function agreeAsBefore(
   invocation: Invocation,

@@ -1,4 +1,4 @@
-// `flemma fork`: a conversation up to one of its turns, in a document of its own.
+// `flemma fork`: copies a conversation up to one of its turns to a new document.
 
 import { makeDocument, movedText, nextForked } from "../../agent/conversation/derived_document.ts";
 import { type Fork, forked } from "../../agent/conversation/forked.ts";
@@ -27,7 +27,7 @@ export async function run(invocation: Invocation): Promise<number> {
       next: "Leave one out.",
     });
   }
-  // A turn is what a bare number would be for every other command.
+  // In other commands a bare number names something; here it would name a file, while a turn is probably meant.
   if (named !== undefined && /^\d+$/.test(named)) {
     return refuse(invocation, {
       code: "usage",
@@ -59,7 +59,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Where the options say that it forks; null where they contradict each other. */
+/** Where to fork; null if the options contradict each other. */
 function forkOf({ arguments: given }: Invocation): Fork | null {
   const line = numberOption(given, "line");
   const turn = numberOption(given, "turn");

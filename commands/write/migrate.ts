@@ -1,4 +1,4 @@
-// `flemma migrate`: brings the older forms of a document to today's, or shows what that would change.
+// `flemma migrate`: converts older forms of a document to the current format, or shows the changes.
 
 import { migrate, type Migration, type OlderForm } from "../../parser/migrate.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -71,7 +71,7 @@ function counted(number: number, noun: string): string {
   return number === 0 ? "" : `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** What was text before and is a call that is approved now: nobody may be surprised by its running. */
+/** Lists approved calls that were plain text before the conversion, so that their running is no surprise. */
 function revived(before: Chat, after: Chat): string[] {
   return after.results.flatMap(({ id, status, place }) =>
     status === "approved" && before.result(id)?.status !== "approved" && after.call(id) !== undefined

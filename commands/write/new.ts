@@ -1,4 +1,4 @@
-// `flemma new`: a document to begin with, sent at once where that is wanted.
+// `flemma new`: creates a document and, with --go, sends it.
 
 import { newChat } from "../../agent/conversation/new_chat.ts";
 import { blocksOf } from "../../agent/settings.ts";
@@ -14,7 +14,7 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { switchOption, textOption } from "../line/options.ts";
 
-/** What a new document tells the model where nobody says otherwise. */
+/** The default system message. */
 const INSTRUCTIONS = '{{ include("urn:flemma:personality:coding-assistant") }}';
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -37,7 +37,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Options that do not go together; null when all do. */
+/** Options that contradict each other; null if none do. */
 function mistakeIn(
   { arguments: given }: Invocation,
   question: string | undefined,
@@ -77,7 +77,7 @@ async function systemOf(invocation: Invocation): Promise<Outcome<string | null>>
   );
 }
 
-/** Whether the setting is a path rather than the text itself. */
+/** Whether the setting is a path instead of the text itself. */
 function isPath(system: string): boolean {
   return /^(?:\.{1,2}|~)?\/[^\n]*$/.test(system);
 }

@@ -1,4 +1,4 @@
-// `flemma reject`: marks calls as rejected, with a message for the model. Nothing runs.
+// `flemma reject`: marks calls as rejected, with a message for the model. Runs nothing.
 
 import type { Invocation } from "../invocation.ts";
 import { textOption } from "../line/options.ts";

@@ -1,4 +1,4 @@
-// `flemma undo`: has back what tools did to files, and lists what is kept.
+// `flemma undo`: restores files that tools changed, and lists the saved changes.
 
 import {
   listSavedFiles,
@@ -76,13 +76,13 @@ async function commandTools(session: ChatSession): Promise<ReadonlySet<string>> 
 
 type Meant = (change: SavedFile) => boolean;
 
-/** A document, and which of its calls run commands: what those do to files is not kept. */
+/** A document and which of its calls run commands, whose changes to files are not saved. */
 interface Calls {
   readonly chat: Chat;
   runsCommands(call: Pick<Call, "name">): boolean;
 }
 
-/** Which changes the targets name: calls by their id or the beginning of it, files by their path. */
+/** Which changes the targets name: calls by id or its beginning, files by path. */
 function meantBy(targets: readonly string[], kept: readonly SavedFile[], calls: Calls): Outcome<Meant> {
   const named: Meant[] = [];
   for (const target of targets) {
@@ -121,7 +121,7 @@ function meantByOne(
   );
 }
 
-/** Tells each change that was meant, the newest first. */
+/** Reports each change, newest first. */
 function report(invocation: Invocation, outcomes: readonly Undone[], dryRun: boolean): void {
   const { messages, arguments: given } = invocation;
   if (switchOption(given, "json") === true) {
@@ -137,14 +137,13 @@ function report(invocation: Invocation, outcomes: readonly Undone[], dryRun: boo
   if (outcomes.length === 0) messages.note("No change of a file is kept that could be put back.");
 }
 
-/** Changes that were put back. */
 interface PutBack {
   readonly now: readonly SavedFile[];
-  /** By an undo that was killed before the document said so, or right after. */
+  /** Restored by an undo that was killed before, or right after, it noted that in the document. */
   readonly before: readonly SavedFile[];
 }
 
-/** The line that the document gets: the model must not believe that its changes still stand. */
+/** Notes the restored files in the document: the model must not believe that its changes still apply. */
 async function note(session: ChatSession, { now, before }: PutBack): Promise<Problem | null> {
   const { chat } = session;
   const last = chat.turns.at(-1)?.place;
@@ -160,7 +159,7 @@ async function note(session: ChatSession, { now, before }: PutBack): Promise<Pro
   return problem;
 }
 
-/** Ids come from a model, and the line is read as text of the person. */
+/** Includes the id only if it is a plain word: it comes from a model, and the line is read as text by the person. */
 function named({ call, tool }: SavedFile): string {
   return /^[\w.:-]+$/.test(call) ? `${call} (${tool})` : tool;
 }
@@ -174,7 +173,7 @@ interface Listing {
   readonly commands: readonly string[];
 }
 
-/** Everything that changed files, the newest first, and what becomes of it. */
+/** Lists all saved changes, newest first, and whether each can be undone. */
 function list({ arguments: given, messages }: Invocation, { outcomes, undone, commands }: Listing): void {
   const rows = [
     ...outcomes.map((each) => ({ ...asJson(each), at: each.change.at })),

@@ -1,4 +1,4 @@
-// `flemma git merge-driver`: called by git for each conversation that both sides of a merge changed.
+// `flemma git merge-driver`: git calls it for each conversation that both sides of a merge changed.
 
 import { rewriteFile } from "../../../base/files.ts";
 import { absolutePath } from "../../../base/paths.ts";
@@ -8,7 +8,7 @@ import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";
 import { mergeTurns } from "./merge_turns.ts";
 
-/** Characters of a mark that git asks for, where it says so. */
+/** Length of a conflict marker unless git says otherwise. */
 const USUAL_SIZE = 7;
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -25,7 +25,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
   const merged = mergeTurns(before.value, mine.value, other.value, Number(size) || USUAL_SIZE);
   try {
-    // Git gives its file another name each time.
+    // Git passes a temporary file with a new name each time.
     await rewriteFile(absolutePath(environment, ours), merged.text, ".flemma-merge.");
   } catch (thrown) {
     return refuse(invocation, {
@@ -48,8 +48,9 @@ interface Versions {
 }
 
 /**
- * What is no conversation git merges line by line, as it does without a driver. One that only fails would leave one side in the
- * file and no mark of the other. Answers the exit code that git expects.
+ * Merges line by line, as git does without a driver, if a version is not readable text. A driver that only
+ * failed would leave one side in the file, without markers for the other. Returns the exit code that git
+ * expects.
  */
 async function mergeLines({ base, ours, theirs, size }: Versions): Promise<number> {
   const { code } = await new Deno.Command("git", {

@@ -1,32 +1,32 @@
-// Two versions of one conversation brought together, message by message, or both left there between marks. Pure.
+// Merges two versions of a conversation message by message, or keeps both between conflict markers. Pure.
 
 import { difference, type Hunk } from "../../../cycle/storage/lines.ts";
 import { parse } from "../../../parser/mod.ts";
 import { openFenceAtEnd } from "../../../parser/edits/escape.ts";
 import type { Chat, Result } from "../../../parser/types.ts";
 
-/** What came of a merge. */
+/** The result of a merge. */
 export interface Merged {
   readonly text: string;
-  /** Whether a person has to decide about something in it. */
+  /** Whether the text contains a conflict. */
   readonly conflict: boolean;
 }
 
-/** A version in pieces: what stands before the first message, then each message. */
+/** A version split into pieces: the text before the first message, then each message. */
 interface Version {
   readonly chat: Chat;
   readonly pieces: readonly string[];
 }
 
-/** One stretch of the outcome. */
+/** A part of the result. */
 type Stretch =
   | { readonly kind: "clean"; readonly pieces: readonly string[] }
   | { readonly kind: "conflict"; readonly ours: readonly string[]; readonly theirs: readonly string[] };
 
 /**
- * Merges two versions that both began with `base`. What only one changed is taken; two branches that only went on come one
- * after the other, where that makes a conversation. Everything else is left between marks of `size` characters: nothing of
- * either is lost, and nothing is approved that nobody approved as it stands.
+ * Merges two versions that share `base`. A change on one side only is taken. Two branches that only added
+ * messages are joined, if the result is a conversation. Everything else is kept between markers of `size`
+ * characters. Nothing of either side is lost, and nothing is approved that no one approved in this form.
  */
 export function mergeTurns(base: string, ours: string, theirs: string, size = 7): Merged {
   const versions = [base, ours, theirs].map(versionOf) as [Version, Version, Version];
@@ -73,7 +73,7 @@ function isEmptyYou(piece: string | undefined): boolean {
   return piece !== undefined && /^@You:\s*$/.test(piece);
 }
 
-/** The stretches of the outcome; null where the versions are too different to be compared. */
+/** The parts of the result; null if the versions differ too much to compare. */
 function stretchesOf(pieces: Pieces, versions: Versions): readonly Stretch[] | null {
   const mine = difference(pieces.base, pieces.ours);
   const other = difference(pieces.base, pieces.theirs);
@@ -85,7 +85,7 @@ function stretchesOf(pieces: Pieces, versions: Versions): readonly Stretch[] | n
     const from = Math.min(mine[i]?.from ?? Infinity, other[j]?.from ?? Infinity);
     let to = from;
     const [firstMine, firstOther] = [i, j];
-    // Changes of neighbours belong together: a call and its result are such.
+    // Adjacent changes belong together, such as a call and its result.
     for (let grown = true; grown;) {
       grown = false;
       while (mine[i] !== undefined && mine[i]!.from <= to) {
@@ -129,7 +129,7 @@ function replaced(
   return [...out, ...base.slice(at, to)];
 }
 
-/** What becomes of a stretch that at least one side changed. */
+/** Decides about a part that at least one side changed. */
 function settled(
   { base, ours, theirs }: Pieces,
   range: { readonly from: number; readonly to: number; readonly end: number },
@@ -156,13 +156,16 @@ function same(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((piece, at) => piece.trimEnd() === b[at]!.trimEnd());
 }
 
-/** Whether a side lets something run that was not to run before: under a first block of the other, nobody said so. */
+/**
+ * Whether a version approves more than the base. Such approvals were not given under the other side's
+ * frontmatter.
+ */
 function approvesMore(before: Version, after: Version): boolean {
   const approved = (result: Result | undefined) => result?.status === "approved";
   return after.chat.results.some((result) => approved(result) && !approved(before.chat.result(result.id)));
 }
 
-/** Whether further messages end with an answer in which nothing is open. */
+/** Whether added messages end with an answer that leaves no call open. */
 function endsAnswered(pieces: readonly string[]): boolean {
   const { turns, calls, result } = chatOf(pieces);
   const final = calls.every(({ id }) => {
@@ -173,7 +176,7 @@ function endsAnswered(pieces: readonly string[]): boolean {
   return final && last?.role === "Assistant" && last.calls.length === 0;
 }
 
-/** Whether further messages begin with a person's own words. */
+/** Whether added messages begin with text by the person, not with results. */
 function beginsAsking(pieces: readonly string[]): boolean {
   const [first] = chatOf(pieces).turns;
   return first?.role === "You" && first.results.length === 0;
@@ -189,7 +192,7 @@ function chatOf(pieces: readonly string[]) {
   return { turns: chat.turns, calls: chat.calls, result: (id: string) => chat.result(id) };
 }
 
-/** Everything from the first difference on as both have it. */
+/** Everything after the first difference as one conflict. */
 function apart(ours: readonly string[], theirs: readonly string[]): readonly Stretch[] {
   let head = 0;
   while (head < ours.length && head < theirs.length && same([ours[head]!], [theirs[head]!])) head++;
@@ -199,14 +202,14 @@ function apart(ours: readonly string[], theirs: readonly string[]): readonly Str
   ];
 }
 
-/** The outcome as text, the message to be written at its end where a version had one. */
+/** The result as text, with the final empty `@You:` if a version had one. */
 function written(stretches: readonly Stretch[], size: number, empty: boolean): Merged {
   const mark = (character: string, name = "") =>
     `${character.repeat(size)}${name === "" ? "" : ` ${name}`}\n`;
   const out: string[] = [];
   const add = (piece: string) => {
     if (piece === "") return;
-    // An empty line stands between messages.
+    // Messages are separated by an empty line.
     if (piece.startsWith("@") && out.length > 0 && !/^$|\n\r?\n$|^[<=>]{7,}[^\n]*\n$/.test(out.at(-1)!)) {
       out.push("\n");
     }
@@ -225,13 +228,13 @@ function written(stretches: readonly Stretch[], size: number, empty: boolean): M
     stretch.theirs.forEach(add);
     out.push(mark(">", "theirs"));
   }
-  // Where a question waits for its answer, the next message is not the person's.
+  // If the last message is a question, the next one is the model's.
   const waits = /^@You:/.test(out.findLast((piece) => piece.startsWith("@")) ?? "");
   if (empty && !conflict && !waits) add("@You:\n");
   return { text: out.join(""), conflict };
 }
 
-/** A piece with its last line ended, and a fence closed that would swallow what follows. */
+/** Ends the last line, and closes an open fence that would swallow the following messages. */
 function ended(piece: string): string {
   const whole = piece === "" || piece.endsWith("\n") ? piece : `${piece}\n`;
   if (!whole.includes("```")) return whole;
@@ -241,7 +244,7 @@ function ended(piece: string): string {
   return ticks === 0 ? whole : `${whole}${"`".repeat(ticks)}\n`;
 }
 
-/** Whether an outcome without marks is the conversation that its pieces make: no id twice, no message swallowed. */
+/** Whether a result without conflicts is sound: no call id occurs more often than in a version. */
 function isSound({ text, conflict }: Merged, versions: readonly Version[]): boolean {
   if (conflict) return true;
   const { chat } = versionOf(text);

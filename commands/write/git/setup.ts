@@ -1,4 +1,4 @@
-// `flemma git setup`: what git has to be told so that it shows and merges conversations message by message.
+// `flemma git setup`: configures git to show and merge conversations message by message.
 
 import type { Environment } from "../../../base/environment.ts";
 import { isMissing, readOrNull, rewriteFile } from "../../../base/files.ts";
@@ -11,21 +11,21 @@ import { safeJson } from "../../io/safe_json.ts";
 import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
 
-/** The line of the attributes. */
+/** The line for the attributes file. */
 const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
 
 /**
- * A conversation as text. Git gives up a whole diff or log where this fails: what cannot be read, and where there is no flemma
- * any more, is shown as it stands, as git itself would. Git names files below its top by their names alone, which may begin like
- * an option.
+ * Converts a conversation to text. If this fails, git aborts the whole diff or log, so unreadable files, or
+ * any file once flemma is gone, are printed unchanged. Git passes top-level files by name alone, which may
+ * look like an option.
  */
 const TEXTCONV = 'f() { flemma show --plain -- "$1" 2>/dev/null || cat -- "$1"; }; f';
 
-/** Where there is no flemma any more, git merges the lines: a driver that fails leaves one side alone, without marks. */
+/** Without flemma, git merges line by line: a driver that fails would leave only one side, without markers. */
 const DRIVER = 'f() { if command -v flemma >/dev/null; then flemma git merge-driver -- "$@"; ' +
   'else git merge-file --marker-size="$4" -- "$2" "$1" "$3"; fi; }; f %O %A %B %L %P';
 
-/** Keys of git's configuration with their values. */
+/** Git configuration keys and values. */
 const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   ["diff.flemma.textconv", TEXTCONV],
   ["diff.flemma.xfuncname", "^((System|You|Assistant):|Call of .*)$"],
@@ -33,7 +33,7 @@ const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   ["merge.flemma.driver", DRIVER],
 ];
 
-/** Sections that hold nothing but these keys. */
+/** Sections that contain only these keys. */
 const SECTIONS = ["diff.flemma", "merge.flemma"];
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -91,7 +91,7 @@ async function writeDown(git: Git, path: string): Promise<Outcome<void>> {
 
 async function takeBack(git: Git, path: string): Promise<Outcome<void>> {
   for (const section of SECTIONS) {
-    // One that is not there is what is wanted.
+    // A missing section needs no removal.
     const there = await git.run("config", git.scope, "--get-regexp", `^${section.replace(".", "\\.")}\\.`);
     if (!there.ok) continue;
     const removed = await git.run("config", git.scope, "--remove-section", section);
@@ -100,13 +100,13 @@ async function takeBack(git: Git, path: string): Promise<Outcome<void>> {
   return await changeLines(path, (lines) => lines.filter((line) => line !== ATTRIBUTES));
 }
 
-/** Changes whole lines of a file, whatever bytes its others hold; one that would be left empty goes. */
+/** Changes whole lines of a file and keeps all other bytes. Removes a file that would become empty. */
 async function changeLines(
   path: string,
   change: (lines: readonly string[]) => readonly string[],
 ): Promise<Outcome<void>> {
   try {
-    // A character for each byte: names of files have any encoding.
+    // One character per byte, because file names may have any encoding.
     const text = Array.from(await readOrNull(path) ?? [], (byte) => String.fromCharCode(byte)).join("");
     const eol = text.includes("\r\n") ? "\r\n" : "\n";
     const lines = text === "" ? [] : (text.endsWith(eol) ? text.slice(0, -eol.length) : text).split(eol);
@@ -124,7 +124,7 @@ async function changeLines(
   }
 }
 
-/** The program git, for one repository or for the person. */
+/** Runs git for one repository or, with `--global`, for the person. */
 class Git {
   readonly #environment: Environment;
   readonly #global: boolean;
@@ -138,7 +138,7 @@ class Git {
     return this.#global ? "--global" : "--local";
   }
 
-  /** The file of attributes that is meant. */
+  /** The attributes file to change. */
   async attributesFile(): Promise<Outcome<string>> {
     const { home, variables } = this.#environment;
     if (!this.#global) {
@@ -155,7 +155,7 @@ class Git {
     return success(`${variables.XDG_CONFIG_HOME || `${home}/.config`}/git/attributes`);
   }
 
-  /** What git prints, without its last line end. */
+  /** The output of git without its last line end. */
   async run(...args: readonly string[]): Promise<Outcome<string>> {
     try {
       const { success: done, stdout, stderr } = await new Deno.Command("git", {
@@ -178,7 +178,7 @@ class Git {
   }
 }
 
-/** The path, unless what lies there is nothing that git would read. */
+/** Refuses a symbolic link, because git does not read attributes through one. */
 function readByGit(path: string): Outcome<string> {
   if (!isLink(path)) return success(path);
   return failure(
@@ -197,7 +197,7 @@ function isLink(path: string): boolean {
   }
 }
 
-/** What helps where git itself said what is in its way. */
+/** How to fix the error that git reported, if known. */
 function nextAfter(errorLine: string): string | undefined {
   const [, file] = /^error: could not lock config file (.+): File exists$/.exec(errorLine) ?? [];
   if (file === undefined) return undefined;

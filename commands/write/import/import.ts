@@ -1,4 +1,4 @@
-// `flemma import`: the JSON body of a Messages API request as a document.
+// `flemma import`: converts the JSON body of a Messages API request to a document.
 
 import { isObject } from "../../../base/is_object.ts";
 import { absolutePath } from "../../../base/paths.ts";
@@ -45,7 +45,7 @@ async function textOf({ arguments: given, environment, input }: Invocation): Pro
   }
 }
 
-/** The body of a request in a text. */
+/** Parses the body of a request. */
 export function requestIn(text: string): Outcome<Readonly<Record<string, unknown>>> {
   let request: unknown;
   try {

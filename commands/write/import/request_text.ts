@@ -1,17 +1,17 @@
-// A request of the Messages API as document text. Pure: what a person had in a program stands in a file afterwards, word for word.
+// Converts a Messages API request to document text, word for word. Pure.
 
 import { isObject } from "../../../base/is_object.ts";
 import { ReplyWriter } from "../../../cycle/send/reply.ts";
 import { fenceFor } from "../../../parser/edits/result_block.ts";
 import { fenceAfter } from "../../../parser/edits/escape.ts";
 
-/** The document, and what of the request is not in it, in sentences. */
+/** The document, and sentences about what was left out of it. */
 export interface Converted {
   readonly text: string;
   readonly leftOut: readonly string[];
 }
 
-/** The document that sends this request. */
+/** The document that would send this request. */
 export function documentOf(request: Readonly<Record<string, unknown>>): Converted {
   const leftOut: string[] = [];
   const note = (sentence: string) => void (leftOut.includes(sentence) || leftOut.push(sentence));
@@ -33,7 +33,7 @@ export function documentOf(request: Readonly<Record<string, unknown>>): Converte
 
 type Note = (sentence: string) => void;
 
-/** Parameters that are settings of the same name. */
+/** Parameters that are settings under the same name. */
 const SETTINGS = ["max_tokens", "temperature", "thinking"];
 
 function firstBlock(request: Readonly<Record<string, unknown>>, note: Note): string {
@@ -71,7 +71,7 @@ function result({ tool_use_id, content, is_error }: Readonly<Record<string, unkn
   return `\n**Tool Result:** \`${String(tool_use_id)}\`${status}\n\n${fence}\n${text}\n${fence}\n`;
 }
 
-/** A reply is written as one that streams in, so that no word of it becomes structure. */
+/** Writes a reply as if it streamed in, so that no text of it is read as structure. */
 function reply(content: unknown, note: Note): string {
   const writer = new ReplyWriter("@Assistant:\n");
   for (const block of blocksOf(content)) {
@@ -87,7 +87,7 @@ function reply(content: unknown, note: Note): string {
       : (note(`Blocks of the type ${JSON.stringify(block.type)} were left out.`), null);
     if (problem !== null) note(problem.message);
   }
-  // The person's next message follows already.
+  // The next `@You:` message follows anyway.
   return writer.finish({ kind: "completed" }, true).join("").replace(/\n*$/, "\n");
 }
 
@@ -96,7 +96,7 @@ function blocksOf(content: unknown): readonly Readonly<Record<string, unknown>>[
   return Array.isArray(content) ? content.filter(isObject) : [];
 }
 
-/** All text of a content, its parts on lines of their own. */
+/** All text of a message content, one part per line. */
 function textOf(content: unknown, note: Note): string {
   return blocksOf(content).flatMap((block) => {
     if (block.type === "text") return [String(block.text ?? "")];
@@ -105,7 +105,7 @@ function textOf(content: unknown, note: Note): string {
   }).join("\n").trim();
 }
 
-/** A text that is sent as it stands: tags and references of it mean nothing, and none of its lines begins a message. */
+/** Escapes a text so that it is sent unchanged: tags and references have no effect, and no line begins a message. */
 function literal(text: string, note: Note): string {
   let fence = 0;
   const lines = text.split("\n").map((line) => {
@@ -118,15 +118,15 @@ function literal(text: string, note: Note): string {
   if (fence > 0) lines.push("`".repeat(fence));
   const safe = lines.join("\n");
   if (!MEANS_MORE.test(safe)) return safe;
-  // The word that ends raw text cannot stand in it.
+  // Raw text cannot contain its own end tag.
   const raw = safe.replace(END_OF_RAW, (end) => `{% endraw %}{{ ${JSON.stringify(end)} }}{% raw %}`);
   return `{% raw %}${raw}{% endraw %}`;
 }
 
-/** What a document would read as the beginning of a message or of a tool block. */
+/** Lines that a document reads as the beginning of a message or of a tool block. */
 const STRUCTURE = /^(?:@[A-Za-z]+:\s*$|\*\*Tool (?:Use|Result):\*\*)/;
 
 const END_OF_RAW = /\{%-?\s*endraw\s*-?%\}/g;
 
-/** Tags of templates, and references to files. */
+/** Template tags and references to files. */
 const MEANS_MORE = /\{\{|\{%|@(?:\.{0,2}|~)\//;
