@@ -1,4 +1,4 @@
-// `flemma complete`: what may stand next on a command line, for the shells' completions.
+// `flemma complete`: prints completion candidates for the shells.
 
 import { openChat } from "../../agent/open.ts";
 import { visible } from "../../base/visible.ts";
@@ -9,7 +9,7 @@ import { Exit } from "../io/exit.ts";
 import { writeOutput } from "../io/streams.ts";
 import { type Candidate, candidates } from "../line/candidates.ts";
 
-/** Tells the shell that names of files may stand there too. */
+/** Tells the shell to offer file names too. */
 const FILES = ":files";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -24,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** The calls of a document that wait for something, with a line that shows each; none where it cannot be read. */
+/** The open calls of a document, each with a description; none if it cannot be read. */
 async function waiting(path: string, { environment }: Invocation): Promise<Candidate[]> {
   const opened = await openChat(path, { environment, readOnly: true });
   if (!opened.ok) return [];
@@ -38,8 +38,8 @@ async function waiting(path: string, { environment }: Invocation): Promise<Candi
 }
 
 /**
- * Whether an id means nothing but itself on a command line. It comes from a model or a stranger, and shells put it there as
- * it is: what stands behind a `;` in it would be run, and one like `--all` is an option.
+ * Whether an id is a plain word on a command line. It comes from a model or an untrusted document, and shells
+ * insert it unchanged: text after a `;` in it would run, and `--all` would be an option.
  */
 function isPlainWord(id: string): boolean {
   return /^\w[\w.:+-]*$/.test(id);

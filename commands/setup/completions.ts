@@ -1,4 +1,4 @@
-// `flemma completions`: scripts by which a shell completes command lines. They know nothing themselves: the program is asked.
+// `flemma completions`: prints shell scripts for completion. They contain no words of their own and ask the program.
 
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";

@@ -1,4 +1,4 @@
-// `flemma demo`: the whole cycle on a tiny project, by the commands a person would type; only the model is scripted.
+// `flemma demo`: shows the whole cycle on a tiny project, with the real commands; only the model is scripted.
 
 import { thrownText } from "../../base/problem.ts";
 import { parse } from "../../parser/mod.ts";
@@ -10,7 +10,7 @@ import type { Invocation } from "../invocation.ts";
 import { writeOutput } from "../io/streams.ts";
 import { refuse } from "../io/refuse.ts";
 
-/** Approvals the script leads to, and some; a demo that needs more has gone astray. */
+/** A few more approvals than the script needs; a demo that asks for more has gone wrong. */
 const MOST_APPROVALS = 5;
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -53,7 +53,7 @@ class Demo {
     };
   }
 
-  /** True when the test of the project passes in the end. */
+  /** True if the project's test passes at the end. */
   async play(): Promise<boolean> {
     const project = `${this.#folder}/project`;
     say(`A tiny project with a failing test was copied to ${project}.`);
@@ -91,7 +91,7 @@ class Demo {
     }
   }
 
-  /** Prints the call that waits, as it stands in the document; its id, or null when none does. */
+  /** Prints the pending call as it is in the document. Returns its id, or null if none is pending. */
   #showPending(): string | null {
     const chat = parse(Deno.readFileSync(`${this.#folder}/project/demo.chat`));
     const block = chat.results.find(({ status }) => status === "pending");
@@ -106,7 +106,7 @@ class Demo {
     return block.id;
   }
 
-  /** Runs this program, its command line printed first. */
+  /** Prints a flemma command line and runs it. */
   #flemma(...words: string[]): Promise<number> {
     say(`\n$ flemma ${words.join(" ")}`);
     return this.#attend(this.#program(), [...this.#programArguments(), ...words]);
@@ -131,7 +131,7 @@ class Demo {
     return Deno.execPath();
   }
 
-  /** A compiled program is itself; otherwise the runtime has to be told which one it is. */
+  /** A compiled program runs itself; otherwise the runtime needs the main module. */
   #programArguments(): string[] {
     return Deno.build.standalone ? [] : ["run", "-A", "--quiet", Deno.mainModule];
   }

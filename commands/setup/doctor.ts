@@ -1,4 +1,4 @@
-// `flemma doctor`: one page about this machine and these settings, to read before asking somebody for help.
+// `flemma doctor`: reports on this machine and its settings, to read before asking for help.
 
 import { VERSION } from "../line/version.ts";
 import { stateFolder } from "../../base/folders.ts";
@@ -28,17 +28,17 @@ import { writeLines, writeOutput } from "../io/streams.ts";
 interface Report {
   readonly versions: Readonly<Record<string, string>>;
   readonly settings: { readonly files: readonly string[]; readonly problems: readonly string[] };
-  /** The provider that is asked. */
+  /** The current provider. */
   readonly provider: string | null;
-  /** The model that is asked; null where nobody knows one. */
+  /** The current model; null if none is set. */
   readonly model: string | null;
-  /** How much of its window the document takes; null without a document. */
+  /** How full the context window is; null without a document. */
   readonly context: Fill | null;
-  /** Provider → the variable its key comes from, or why there is none. Never a key. */
+  /** Provider → the variable of its key, or why there is no key. Never contains a key. */
   readonly credentials: Readonly<Record<string, KeyReport>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
   readonly tools: readonly { readonly name: string; readonly source: string; readonly approval: string }[];
-  /** Runtime files for editors that are installed. */
+  /** Editors with installed runtime files. */
   readonly editors: readonly { readonly name: string; readonly folder: string; readonly state: string }[];
   readonly sandbox: Confinement | null;
 }
@@ -56,7 +56,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return unhealthy ? Exit.failure : report.sandbox === null ? Exit.ok : statusExitCode(report.sandbox.status);
 }
 
-/** Whether the provider that is asked has no key: no request can be sent. */
+/** Whether the current provider has no key, so that no request can be sent. */
 function lacksKey({ provider, credentials }: Report): boolean {
   return provider !== null && credentials[provider]?.found === false;
 }
@@ -125,7 +125,7 @@ function approvalWords(decision: ToolRow["decided"]["decision"], source: string)
   }
 }
 
-/** The folder itself, or the one it would be made in: a report makes none. */
+/** The folder, or its nearest existing parent: a report creates no folders. */
 async function nearestFolder(folder: string): Promise<string> {
   try {
     await Deno.lstat(folder);
@@ -136,7 +136,7 @@ async function nearestFolder(folder: string): Promise<string> {
   }
 }
 
-/** Why nothing can be kept in the state folder; null when it can. */
+/** Why the state folder is not writable; null if it is. */
 async function stateProblem(folder: string): Promise<string | null> {
   try {
     const dir = await nearestFolder(folder);

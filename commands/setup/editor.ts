@@ -1,4 +1,4 @@
-// `flemma editor`: the runtime files of an editor, put where it looks, or printed.
+// `flemma editor`: installs the runtime files of an editor, or prints them.
 
 import { own } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
@@ -63,7 +63,7 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-/** A passage in a file of the person: put there, or told of. */
+/** Installs a passage in a settings file of the person, or reports on it. */
 async function settle(
   { invocation, name, place, folder, files }: Omit<Putting, "found">,
   { file, conflict }: NonNullable<EditorPlace["passage"]>,
@@ -124,7 +124,7 @@ async function put({ invocation, name, place, folder, files, found }: Putting): 
   ].join("\n"));
 }
 
-/** One line for each editor: what is installed of it. */
+/** One line per editor: what is installed. */
 async function list({ arguments: given, environment }: Invocation): Promise<number> {
   const rows = await editorStates(environment);
   if (switchOption(given, "json") === true) return tell(safeJson(rows));
@@ -157,7 +157,7 @@ export async function editorStates(
   );
 }
 
-/** How it stands with the files of an editor; `taken` and `lines` are of editors that have only settings of the person. */
+/** State of an editor's files. `taken` and `lines` apply to editors that only have settings of the person. */
 type State = Installed["state"] | FoundPassage["state"] | "lines";
 
 function words(state: State, folder: string | null): string {

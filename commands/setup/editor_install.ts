@@ -1,4 +1,4 @@
-// Puts files into a folder of their own, again and again: what a person changed there is never overwritten unasked.
+// Installs and updates files in a folder, and never overwrites a person's changes without asking.
 
 import { isThere, readOrNull, replaceSmallFile } from "../../base/files.ts";
 import { sha256 } from "../../base/hash.ts";
@@ -6,24 +6,24 @@ import { isObject } from "../../base/is_object.ts";
 import { parentOf } from "../../base/paths.ts";
 import { VERSION } from "../line/version.ts";
 
-/** Says which files were put there, by which version, and what they were like. */
+/** Records the installed files, their version and their hashes. */
 const NOTE = ".flemma.json";
-/** What a person made of a file of ours, put aside. */
+/** Suffix of a file with a person's changes that was moved aside. */
 const ASIDE = ".yours";
 
-/** What stands in a folder, compared with what belongs there. */
+/** The state of a folder compared with the files that belong there. */
 export interface Installed {
-  /** `current` is all as it belongs; `older` was put there by another version; `changed` holds work of a person. */
+  /** `current`: all as it belongs; `older`: installed by another version; `changed`: contains changes by a person. */
   readonly state: "absent" | "current" | "older" | "changed";
-  /** Who put it there; null when nobody did. */
+  /** The version that installed it; null if none did. */
   readonly version: string | null;
-  /** Files that a person changed, or that stood there before. */
+  /** Files that a person changed, or that were there before. */
   readonly changed: readonly string[];
-  /** Files that differ from what belongs there, or are missing, or belong there no more; those of a person among them. */
+  /** Files that differ, are missing or no longer belong there, including those that a person changed. */
   readonly stale: readonly string[];
 }
 
-/** Looks at a folder. Nothing is changed. */
+/** Compares a folder with the files; changes nothing. */
 export async function inspectFolder(
   folder: string,
   files: Readonly<Record<string, string>>,
@@ -50,9 +50,10 @@ export async function inspectFolder(
 }
 
 /**
- * Makes the folder hold the files. What a person changed is put aside beside its new text, so the caller asks first.
+ * Writes the files into the folder. Moves files that a person changed aside first, so the caller must ask
+ * before.
  *
- * @returns the paths where work of the person was put
+ * @returns the new paths of the person's files
  */
 export async function installInto(
   folder: string,
@@ -85,7 +86,7 @@ export async function installInto(
   return aside;
 }
 
-/** Keeps a text of a person beside its file; answers where. */
+/** Saves a copy of a person's text next to its file; returns its path. */
 export async function keepCopy(path: string, text: string): Promise<string> {
   const kept = freeName(`${path}${ASIDE}`);
   await Deno.writeTextFile(kept, text, { createNew: true });
@@ -100,11 +101,14 @@ function freeName(path: string): string {
 
 interface Note {
   readonly version: string;
-  /** Path → hash of the text that was put there. */
+  /** Path → hash of the installed text. */
   readonly files: Readonly<Record<string, unknown>>;
 }
 
-/** What was noted at the last time; null without one. A note that is none makes every file count as the person's. */
+/**
+ * The record of the last installation; null without one. An invalid record makes every file count as the
+ * person's.
+ */
 async function noteOf(folder: string): Promise<Note | null> {
   const bytes = await readOrNull(`${folder}/${NOTE}`);
   if (bytes === null) return null;

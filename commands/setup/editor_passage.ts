@@ -1,26 +1,29 @@
-// A passage of ours in a settings file of a person, for editors that look nowhere else: put in, brought up to date, never over theirs.
+// Maintains a passage in a person's settings file, for editors that read no other file, and keeps the rest.
 
 import { readOrNull, rewriteFile } from "../../base/files.ts";
 import { sha256 } from "../../base/hash.ts";
 import { parentOf } from "../../base/paths.ts";
 import { VERSION } from "../line/version.ts";
 
-/** What a file of a person holds of a passage. */
+/** The state of the passage in a person's file. */
 export interface FoundPassage {
   /**
-   * `current` as it belongs; `older` put there by another version; `changed` by the person since; `taken` is not ours, but
-   * says something of the same things, so that both would not go together.
+   * `current`: as it belongs; `older`: written by another version; `changed`: by the person since; `taken`:
+   * the person's own lines configure the same things, so both would conflict.
    */
   readonly state: "absent" | "current" | "older" | "changed" | "taken";
-  /** Who put it there; null when nobody did. */
+  /** The version that wrote it; null if there is none. */
   readonly version: string | null;
 }
 
-/** The lines around a passage. The first tells what it was like, so that a change of the person is known. */
+/** The lines around a passage. The first holds its hash, so that later changes by the person are recognized. */
 const BEGIN = /^# flemma begin, version (\S+), ([0-9a-f]{16})\n/m;
 const END = "# flemma end\n";
 
-/** Where the passage is in a text, its lines around it included; null without one, also where its end is missing. */
+/**
+ * Finds the passage with its surrounding lines; null if it or its end is missing. `from` and `to` are offsets
+ * in the text.
+ */
 function placeOf(
   text: string,
 ): { from: number; to: number; version: string; hash: string; body: string } | null {
@@ -43,10 +46,10 @@ async function hashOf(passage: string): Promise<string> {
 }
 
 /**
- * Looks at a text for a passage.
+ * Determines the state of the passage.
  *
- * @param text all of the file; null where there is none
- * @param conflict what must not stand elsewhere in the file
+ * @param text the whole file; null if there is none
+ * @param conflict must not match elsewhere in the file
  */
 export async function findPassage(
   text: string | null,
@@ -62,7 +65,7 @@ export async function findPassage(
   return { state: place.hash === await hashOf(place.body) ? "older" : "changed", version };
 }
 
-/** The text with the passage in it: where it was, or at the end. All else stays byte for byte. */
+/** The text with the passage where it was, or at the end. Everything else stays byte for byte. */
 export async function withPassage(text: string | null, passage: string): Promise<string> {
   const ours = `# flemma begin, version ${VERSION}, ${await hashOf(passage)}\n${passage}${END}`;
   const place = placeOf(text ?? "");
@@ -71,13 +74,13 @@ export async function withPassage(text: string | null, passage: string): Promise
   return `${text}${text.endsWith("\n") ? "" : "\n"}\n${ours}`;
 }
 
-/** The text of a person's file; null where there is none. Throws when it is no text. */
+/** The text of a person's file; null if there is none. Throws if it is not valid UTF-8. */
 export async function readSettings(path: string): Promise<string | null> {
   const bytes = await readOrNull(path);
   return bytes === null ? null : new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
-/** Writes a person's file anew, and the folder of one that is not there yet. */
+/** Rewrites a person's file; creates its folder if needed. */
 export async function writeSettings(path: string, text: string): Promise<void> {
   await Deno.mkdir(parentOf(path), { recursive: true });
   await rewriteFile(path, text);

@@ -1,24 +1,23 @@
-// Which editors there are files for, where each of them looks, and what a person has to do beside.
+// The supported editors, where their files go, and what a person must do besides.
 
 import { isThere } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 
-/** An editor that the program has files for. */
 export interface EditorPlace {
-  /** The folder of `editors/` with its files. */
+  /** The folder of `editors/` that holds the files. */
   readonly files: string;
-  /** Where they go: a folder of their own; null where they are lines for a file of the person. */
+  /** The folder to install to; null if the files are lines for a person's own file. */
   folder(environment: Environment): string | null;
   /**
-   * The only file that is put there, as a passage in what the person has; the others are only printed. `conflict` is
-   * what must not stand in that file beside it. @default all files go into a folder of their own
+   * The only file to install, as a passage in the person's file; the other files are only printed. `conflict`
+   * must not match elsewhere in that file. @default all files go into a folder of their own
    */
   readonly passage?: { readonly file: string; readonly conflict: RegExp };
-  /** What else has to be done, for files in `folder`; null when nothing. */
+  /** What else the person must do, for files in `folder`; null if nothing. */
   next(folder: string): string | null;
 }
 
-/** The editors by the name a person says. */
+/** By the name that a person types. */
 export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
   vim: {
     files: "vim",
@@ -41,7 +40,7 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
   },
   kakoune: {
     files: "kakoune",
-    // A folder `autoload` there would take the place of the one that Kakoune brings along.
+    // A folder `autoload` there would replace the one that comes with Kakoune.
     folder: ({ home, variables }) => `${absolute(variables.XDG_CONFIG_HOME) ?? `${home}/.config`}/kak/flemma`,
     next: (folder) => `Write into your kakrc: source ${kakouneText(`${folder}/flemma.kak`)}`,
   },
@@ -61,28 +60,28 @@ export const EDITOR_PLACES: Readonly<Record<string, EditorPlace>> = {
       `In VS Code run the command "Developer: Install Extension from Location…" and choose ${folder}`,
   },
   ...Object.fromEntries(
-    // Keys over the filter; they stand among a person's own.
+    // Key bindings for the filter, to be added to a person's own settings.
     ["micro", "nano", "vis"].map((name) => [name, { files: name, folder: () => null, next: () => null }]),
   ),
 };
 
-/** Where Emacs looks first: `.emacs.d` where it is there, else the folder of settings. */
+/** The folder that Emacs reads: `.emacs.d` if it exists, else the settings folder. */
 function emacsFolder(home: string, settings: string | undefined): string {
   const modern = `${absolute(settings) ?? `${home}/.config`}/emacs`;
   return !isThere(`${home}/.emacs.d`) && isThere(modern) ? modern : `${home}/.emacs.d`;
 }
 
-/** A string of Emacs Lisp. */
+/** Quotes a string for Emacs Lisp. */
 function lispText(text: string): string {
   return `"${text.replaceAll(/["\\]/g, "\\$&")}"`;
 }
 
-/** A string of Kakoune in which nothing is expanded. */
+/** Quotes a string for Kakoune without expansion. */
 function kakouneText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The name of a file in a command of Vim, as `fnameescape()` writes it. */
+/** Escapes a file name for a Vim command, like `fnameescape()`. */
 function vimName(path: string): string {
   return path.replaceAll(/[\s*?[{`$\\%#'"|!<]/g, "\\$&");
 }
@@ -95,7 +94,7 @@ export const EDITOR_ALIASES: Readonly<Record<string, string>> = {
   code: "vscode",
 };
 
-/** A variable's path where it is one; relative ones count for nothing, as the standard for such folders says. */
+/** An absolute path from a variable, else null: the XDG specification says to ignore relative paths. */
 function absolute(path: string | undefined): string | null {
   return path?.startsWith("/") ? path : null;
 }
