@@ -1,4 +1,4 @@
-// `flemma check`: diagnostics, one a line.
+// `flemma check`: prints diagnostics, one per line.
 
 import { blocksOf } from "../../agent/settings.ts";
 import { diagnose } from "../../agent/views/diagnose.ts";
@@ -12,7 +12,7 @@ import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 
-/** What is found in one document. */
+/** The diagnostics of one document. */
 interface Report {
   readonly document: string;
   readonly diagnostics: readonly ReturnType<typeof diagnosticJson>[];

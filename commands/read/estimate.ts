@@ -1,4 +1,4 @@
-// `flemma estimate`: how many tokens a document would send, and what that costs.
+// `flemma estimate`: estimates how many tokens a document would send, and their cost.
 
 import type { Estimate } from "../../cycle/send/estimate.ts";
 import { visible } from "../../base/visible.ts";

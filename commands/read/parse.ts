@@ -1,4 +1,4 @@
-// `flemma parse`: the document as JSON, nothing evaluated.
+// `flemma parse`: prints the document as JSON and evaluates nothing.
 
 import { toJson } from "../../parser/json.ts";
 import { readForReport } from "../document/read.ts";

@@ -1,4 +1,4 @@
-// `flemma recover`: the text that a filter had in hand when its output got lost.
+// `flemma recover`: prints the text that a filter saved when its output was lost.
 
 import { listSavedTexts, type SavedEntry } from "../../cycle/storage/saved_text.ts";
 import { Exit } from "../io/exit.ts";

@@ -1,4 +1,4 @@
-// `flemma usage`: tokens and money, of one document by model, or of all.
+// `flemma usage`: shows tokens and cost, of one document by model, or of all documents.
 
 import { absolutePath } from "../../base/paths.ts";
 import { knownPath } from "../../cycle/storage/read.ts";
@@ -14,7 +14,7 @@ import { writeLines, writeOutput } from "../io/streams.ts";
 import { usageJson } from "../io/usage_json.ts";
 import { switchOption, textOption } from "../line/options.ts";
 
-/** Records of one kind, under the name of their row. */
+/** The records of one row of the table. */
 interface Row {
   readonly name: string;
   readonly records: readonly UsageRecord[];
@@ -63,7 +63,7 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isFile;
   } catch {
-    // Whatever stands in the way, there is no document to tell of.
+    // If the file cannot be read, there is no document to report on.
     return false;
   }
 }
@@ -91,7 +91,7 @@ function allJson(rows: readonly Row[]) {
 
 const COLUMNS = ["requests", "in", "cached", "out", "cost"];
 
-/** One line a row and their sum, numbers to the right. */
+/** One line per row and a total, numbers aligned right. */
 function table(what: string, rows: readonly Row[]): string {
   const all: Row = { name: "all", records: rows.flatMap(({ records }) => records) };
   const cells = [...rows, ...(rows.length > 1 ? [all] : [])].map(({ name, records }) => {

@@ -1,4 +1,4 @@
-// The page of `flemma show --html`: secrets out, files in where that is asked for, and a file that nothing else is lost for.
+// Writes the page of `flemma show --html`: masks secrets, includes files on request, and replaces no other file.
 
 import { replaceSmallFile } from "../../../base/files.ts";
 import { absolutePath, parentOf } from "../../../base/paths.ts";
@@ -18,7 +18,7 @@ import { refuse } from "../../io/refuse.ts";
 import { writeOutput } from "../../io/streams.ts";
 import { switchOption, textOption } from "../../line/options.ts";
 
-/** Writes the page to the file of `--output`, or to standard output; answers the exit code. */
+/** Writes the page to the file of `--output` or to standard output; returns the exit code. */
 export async function writePage(
   invocation: Invocation,
   read: ReadText,
@@ -48,13 +48,13 @@ export async function writePage(
   return Exit.ok;
 }
 
-/** A secret, and where it stood. */
+/** A masked secret and its place. */
 interface MaskedIn {
   readonly name: string;
   readonly place: string;
 }
 
-/** The files that stand in the page, and what is to be told of files: all that are in it, and those that are not. */
+/** The files in the page, and messages about included and missing files. */
 interface FilesFor {
   readonly files: readonly PageFile[];
   readonly reported: readonly string[];
@@ -79,7 +79,7 @@ async function filesFor(invocation: Invocation): Promise<FilesFor | { readonly e
   return { files, reported };
 }
 
-/** The values of variables that hold keys: whoever pasted one into a conversation did not mean to give it away. */
+/** Values of variables that hold keys; a key pasted into a conversation was probably not meant to be shared. */
 function ownSecrets(variables: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const values = Object.entries(variables).filter((entry): entry is [string, string] =>
     entry[1] !== undefined &&
@@ -88,7 +88,7 @@ function ownSecrets(variables: Readonly<Record<string, string | undefined>>): Re
   return Object.fromEntries(values);
 }
 
-/** Secrets listed by line at most. */
+/** At most this many masked secrets are listed; the rest are only counted. */
 const MOST_REPORTED = 20;
 
 function maskedLines(masked: readonly MaskedIn[]): string[] {
@@ -114,7 +114,7 @@ async function writeFile(
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for await (const piece of pieces) parts.push(encoder.encode(piece));
     await replaceSmallFile(path, new Uint8Array(await new Blob(parts).arrayBuffer()), { durable: false });
-    // A page is for others: it gets the mode of every new file of this person.
+    // The page is meant to be shared, so it gets the mode of the person's other new files.
     if (Deno.build.os !== "windows") await Deno.chmod(path, 0o666 & ~Deno.umask());
     return null;
   } catch (thrown) {
@@ -126,7 +126,7 @@ async function writeFile(
   }
 }
 
-/** Why a page does not take the place of what is there: only an earlier page does. */
+/** Why the page cannot be written; null if it can. Only an earlier page, or an empty file that is not the document, is replaced. */
 async function obstacle(path: string, named: string, document: string | null): Promise<Problem | null> {
   const problem = (code: string, message: string): Problem => ({ code, message, next: "Name another file." });
   const info = await statOf(path);
@@ -157,7 +157,7 @@ async function startOf(path: string): Promise<string> {
   return new TextDecoder().decode(bytes.subarray(0, count));
 }
 
-/** Whether it is the document, whatever it is called. */
+/** Whether the path leads to the document, by resolved path. */
 async function isSame(path: string, document: string | null): Promise<boolean> {
   return document !== null && await Deno.realPath(path) === document;
 }

@@ -1,20 +1,23 @@
-// The pager of a person who reads at a terminal: the one they chose, or less, which ends by itself when all fits on the screen.
+// The pager for reading at a terminal: the person's choice, or less, which exits if the text fits on the screen.
 
 import { type Problem, thrownText } from "../../../base/problem.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The pager as a line of shell; null for none. */
+/** The shell command of the pager; null for none. */
 export function pagerCommand(variables: Variables): string | null {
   if (variables.TERM === "dumb") return null;
   const chosen = variables.FLEMMA_PAGER ?? variables.PAGER ?? "less";
   return chosen.trim() === "" || chosen.trim() === "cat" ? null : chosen;
 }
 
-/** What less and lv are told where the person has told them nothing: colours, and no pager for what fits on a screen. */
+/**
+ * Options for less and lv unless the person set their own: show colors, and (less) exit if the text fits on
+ * one screen.
+ */
 const MANNERS: Readonly<Record<string, string>> = { LESS: "FRX", LV: "-c" };
 
-/** A pager that runs. */
+/** A running pager. */
 export class Pager {
   readonly #child: Deno.ChildProcess;
 
@@ -23,9 +26,9 @@ export class Pager {
   }
 
   /**
-   * Starts the pager. Its line goes to a shell, as with git and man: it is the person's own and may hold options.
+   * Starts the pager in a shell, as git and man do: the command is the person's own and may contain options.
    *
-   * @returns null where there is none of that name: the text is then shown without one
+   * @returns null if the program does not exist; the text is then shown without a pager
    */
   static async start(command: string, variables: Variables): Promise<Pager | null> {
     const [program = ""] = command.trim().split(/\s+/);
@@ -47,9 +50,9 @@ export class Pager {
     );
   }
 
-  /** Shows pieces of text, and waits until the person has read. A person who leaves before the end has read enough. */
+  /** Writes the text and waits until the pager exits. Leaving it early is not an error. */
   async show(pieces: Iterable<string>): Promise<Problem | null> {
-    // Ctrl-C is for the pager, which knows what to do with it; it must not lose its terminal to a shell.
+    // Ctrl-C belongs to the pager. If this process ended, the pager would lose its terminal to the shell.
     const ignore = () => {};
     Deno.addSignalListener("SIGINT", ignore);
     try {
@@ -69,7 +72,7 @@ export class Pager {
       await input.close();
       return null;
     } catch (thrown) {
-      // A pager that is left with text unread resets what the system makes of the pipe.
+      // A pager that exits with unread text breaks or resets the pipe.
       const isLeft = thrown instanceof Deno.errors.BrokenPipe ||
         thrown instanceof Deno.errors.ConnectionReset;
       if (isLeft) return null;

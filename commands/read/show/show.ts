@@ -1,4 +1,4 @@
-// `flemma show`: a conversation to be read, on a terminal, as plain text, or as a page to share.
+// `flemma show`: prints a conversation for a terminal, as plain text or as HTML.
 
 import { conversationOf } from "../../../render/conversation.ts";
 import { loadMarkdown } from "../../../render/markdown.ts";
@@ -46,7 +46,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Options that say opposite things, or something that there is not. */
+/** Options that contradict each other or do not exist; null if all are valid. */
 function contradictionOf({ arguments: given }: Invocation): Problem | null {
   const usage = (message: string, next: string): Problem => ({ code: "usage", message, next });
   const html = switchOption(given, "html") === true;
@@ -69,14 +69,14 @@ function contradictionOf({ arguments: given }: Invocation): Problem | null {
     : null;
 }
 
-/** What the conversation is called: the name of its file. */
+/** The title of the page: the file's name. */
 function titleOf(label: string): string {
   return label === "-" ? "conversation" : label.slice(label.lastIndexOf("/") + 1);
 }
 
-/** Below this nothing can be read. */
+/** Narrower text is unreadable. */
 const LEAST_WIDTH = 20;
-/** Lines of text are hard to read above this, however wide a terminal is. */
+/** Longer lines are hard to read, however wide the terminal is. */
 const MOST_WIDTH = 100;
 const USUAL_WIDTH = 80;
 
@@ -98,17 +98,17 @@ async function drawn(
 
 function terminalWidth(): number {
   try {
-    // A terminal that was never told its size says 0.
+    // A terminal whose size was never set reports 0.
     return Math.max(LEAST_WIDTH, Math.min(MOST_WIDTH, Deno.consoleSize().columns || USUAL_WIDTH));
   } catch {
     return USUAL_WIDTH;
   }
 }
 
-/** Lines written at a time. */
+/** Lines per write. */
 const PIECE = 200;
 
-/** Lines in pieces, for streams that are written to piece by piece. */
+/** Joins lines to larger pieces for streams. */
 function* pieced(lines: Iterable<string>): Generator<string> {
   let piece: string[] = [];
   for (const line of lines) {

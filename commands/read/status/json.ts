@@ -1,4 +1,4 @@
-// What `flemma status --json` prints about one document: what a person is told, and how its sandbox stands.
+// Formats `flemma status --json` for one document, including the state of its sandbox.
 
 import type { OpenCall } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
@@ -12,7 +12,6 @@ import { nextSentence, type Report } from "./report.ts";
 
 export { sandboxOf } from "../../../agent/sandbox.ts";
 
-/** The sandbox of a document, as JSON has it. */
 interface SandboxSummary {
   readonly enabled: boolean;
   readonly backend: string | null;
@@ -21,17 +20,17 @@ interface SandboxSummary {
   readonly error: string | null;
 }
 
-/** A call with the reasons of what becomes of it, where they are known. */
+/** A call with the reasons for its decision, if known. */
 export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> | undefined) {
   const { id, number, name, status, line, preview, decided: { decision, source } } = call;
   return { id, number, name, status, line, preview, decision, source, ...reason };
 }
 
-/** All that is told of a document, for a program. */
+/** The whole report of a document as JSON. */
 export function reportJson(
   report: Report,
   { document, calls, sandbox }: {
-    /** Its real path, or what it is called. */
+    /** Its real path, or its label. */
     readonly document: string;
     readonly calls: readonly ReturnType<typeof callJson>[];
     readonly sandbox: SandboxSummary;
@@ -61,7 +60,7 @@ export function reportJson(
   });
 }
 
-/** Looks at the sandbox, which takes longer than all the rest. */
+/** Checks the sandbox, which takes longer than the rest of the report. */
 export async function sandboxSummary(
   sandbox: RunSandbox,
   { sandbox: { policy: { network } } }: Settings,

@@ -1,4 +1,4 @@
-// `flemma status`: of one document as it ever was, of several one after the other, and what waits in any of them.
+// `flemma status`: reports on one document, on several in order, or on the pending calls of all.
 
 import type { OpenCall } from "../../../agent/types.ts";
 import { readForReport } from "../../document/read.ts";
@@ -23,12 +23,12 @@ export async function run(invocation: Invocation): Promise<number> {
   return worstExit(codes);
 }
 
-/** A call that waits for a person, as JSON has it. */
+/** The JSON of a call that waits for a person. */
 type Waiting =
   & { readonly document: string; readonly source: string }
   & Pick<OpenCall, "id" | "number" | "name" | "line" | "preview">;
 
-/** One line for each call that waits for a person, over all documents. */
+/** Prints one line per call that waits for a person, over all documents. */
 async function showPending(invocation: Invocation): Promise<number> {
   const { arguments: given, messages } = invocation;
   const asJson = switchOption(given, "json") === true;
@@ -52,7 +52,7 @@ async function showPending(invocation: Invocation): Promise<number> {
   return codes.length === 0 ? Exit.ok : worstExit(codes);
 }
 
-/** The calls of a document that wait for a person. Most have none, and are only read. */
+/** The calls that wait for a person. Documents without pending results are only read, without a session. */
 async function pendingIn(
   invocation: Invocation,
   file: string,
@@ -66,7 +66,7 @@ async function pendingIn(
   const opened = await openAsRead(invocation, read);
   if ("exit" in opened) return opened;
   await using session = opened;
-  // Text in its block becomes the result: that call waits for nobody.
+  // Text in the block of a call becomes its result, so that call waits for nobody.
   return (await session.calls()).filter(({ status, hasText }) => status === "pending" && !hasText);
 }
 

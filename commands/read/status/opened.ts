@@ -1,4 +1,4 @@
-// What a session knows of a document for `flemma status`: open calls, what was decided about them and by whom.
+// Collects the status of a document from a session: open calls and the decisions about them.
 
 import type { SubjectSettings } from "../../../agent/settings.ts";
 import { reasonJson } from "../../../agent/views/explanation.ts";
@@ -7,7 +7,7 @@ import type { ReadText } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import type { StatusView } from "./report.ts";
 
-/** Opens a session on a document that was read, with its settings if they were loaded, and tells what it knows. */
+/** Opens a session on a document that was read, with its settings if loaded, and passes its view to `tell`. */
 export async function bySession(
   invocation: Invocation,
   { read, subject }: { readonly read: ReadText; readonly subject?: SubjectSettings },

@@ -1,4 +1,4 @@
-// What `flemma status` prints about one document for a person.
+// Formats the output of `flemma status` about one document for a person.
 
 import { listed } from "../../../base/names.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
@@ -22,32 +22,32 @@ import { decisionAdvice, lastWordSentence } from "../../line/next_steps.ts";
 
 export type Next = "categorise" | "execute" | "wait" | "send" | "idle";
 
-/** What is known of a document, whether a session was asked or not. */
+/** What is known of a document, with or without a session. */
 export interface StatusFacts {
   readonly settings: Settings;
   readonly calls: readonly OpenCall[];
   readonly steps: readonly Step[];
   readonly blockers: readonly Diagnostic[];
   readonly holder: Holder | null;
-  /** Sentences. */
+  /** One sentence per process of a killed run. */
   readonly leftRunning: readonly string[];
   readonly fileChanges: readonly FileChange[];
   readonly doubts: readonly string[];
 }
 
-/** The same, with what is asked for only once it is needed. */
+/** Adds what is computed only on demand. */
 export interface StatusView extends StatusFacts {
-  /** What a person is told first. */
+  /** Problems to show first. */
   readonly notices: readonly Problem[];
   readonly rules: Outcome<readonly ProposedRule[]>;
   sandbox(): Promise<RunSandbox>;
-  /** Why each call is decided about as it is, by id. */
+  /** Reasons for the decision about each call, by id. */
   reasons(): Promise<ReadonlyMap<string, ReturnType<typeof reasonJson>>>;
 }
 
-/** All that is told of a document. */
+/** Everything that is reported about a document. */
 export interface Report extends StatusFacts {
-  /** The document in commands that are suggested, or null when it was piped in. */
+  /** The document in suggested commands; null for piped text. */
   readonly file: string | null;
   readonly chat: Chat;
   readonly next: Next;
@@ -56,7 +56,10 @@ export interface Report extends StatusFacts {
   readonly fill: Fill;
 }
 
-/** The lines for a person. `sandbox` says in words what becomes of commands, and `changes` what they changed. */
+/**
+ * The lines for a person. `sandbox` describes the sandbox in words, and `changes` the files that commands
+ * changed.
+ */
 export function reportLines(
   report: Report,
   { sandbox, changes }: { readonly sandbox: string; readonly changes: readonly string[] },
@@ -64,7 +67,7 @@ export function reportLines(
   const { file, chat, settings, calls, steps, next, blockers, holder, rules, used, fill } = report;
   const lines = calls.map((call) => {
     const { status, preview, line, number, id } = call;
-    // While the first block is wrong, nobody decides anything.
+    // With invalid frontmatter no approval decisions are made.
     const fateOf = blockers.length === 0 ? fate(call, steps) : "";
     const reported = fateOf === "" ? "" : `   ${fateOf}`;
     return `${status.padEnd(8)}  ${preview}   line ${line}   #${number} ${id}${reported}`;
@@ -82,7 +85,7 @@ export function reportLines(
   return lines;
 }
 
-/** What a person lets through without asking until logout, and how it is taken back. */
+/** The approval rules of this session, and how to remove them. */
 function ruleLines(rules: readonly ProposedRule[], file: string | null): readonly string[] {
   const back = `   take back: flemma session reset ${file === null ? "FILE" : operands(file)}`;
   return rules.map(({ text }, at) => `until logout: ${text}${at === rules.length - 1 ? back : ""}`);
@@ -98,7 +101,7 @@ function usageLines(records: readonly UsageRecord[], prices: boolean): readonly 
   return [`used: ${requests}, ${usageWords(total, { prices })}${window === "" ? "" : `; last ${window}`}`];
 }
 
-/** What there is to know of it beside the last request: an estimate where there was none, and what helps where it is full. */
+/** How full the context window is: an estimate before the first request, and advice once it is nearly full. */
 function fillLines(
   fill: Fill,
   { context }: Settings,
@@ -114,7 +117,7 @@ function fillLines(
 
 const CANNOT_RUN: ReadonlySet<string> = new Set(["unknown-tool", "not-executable", "invalid-input"]);
 
-/** What becomes of a call, and who says so; empty where its status says it all. */
+/** What the next advance does with a call, and who decided; empty if the status already says it. */
 function fate(
   { id, status, hasText, decided: { decision, source, rule } }: OpenCall,
   steps: readonly Step[],
@@ -130,7 +133,7 @@ function fate(
   return who === "default" ? "will wait for you" : `will wait for you (${who})`;
 }
 
-/** No steps at all: there is nothing to advance. */
+/** The kind of the next step; "idle" if there is nothing to advance. */
 export function nextStep(chat: Chat, steps: readonly Step[]): Next {
   if (steps.length === 0) return "idle";
   if (steps.some((step) => step.do === "place" || (step.do === "resolve" && isNew(chat, step)))) {
@@ -141,7 +144,7 @@ export function nextStep(chat: Chat, steps: readonly Step[]): Next {
   return steps.at(-1)?.do === "send" ? "send" : "wait";
 }
 
-/** Whether steps end in a rest of that kind. */
+/** Whether the plan ends with `at`. */
 function ends(steps: readonly Step[], at: PlanEnd): boolean {
   const end = steps.at(-1);
   return end?.do === "rest" && end.at === at;
@@ -193,7 +196,7 @@ export function nextSentence(
   }
 }
 
-/** What an advance does with the calls that a decision stands for already. */
+/** What an advance does with calls that are already decided. */
 function carriedOut(calls: readonly OpenCall[], steps: readonly Step[]): string {
   const back = new Set(steps.flatMap((step) => step.do === "demote" ? [step.id] : []));
   const forward = calls.filter(({ id, status }) => status !== "pending" && !back.has(id)).length;
@@ -203,7 +206,7 @@ function carriedOut(calls: readonly OpenCall[], steps: readonly Step[]): string 
   ].join(" and ");
 }
 
-/** `1 call`, `2 calls`: all, or those of a status. */
+/** `1 call`, `2 calls`: all, or those of one status. */
 function count(calls: readonly OpenCall[], status?: string): string {
   const found = calls.filter((call) => status === undefined || call.status === status).length;
   return found === 1 ? "1 call" : `${found} calls`;

@@ -1,5 +1,5 @@
-// What `flemma status` tells without a session of a document in which no call is open and that says nothing about settings:
-// most of those that an editor asks about all day.
+// Reports on documents that have no open call and set no settings, without opening a session. Editors mostly
+// ask about such documents, all day.
 
 import type { SettingsHost, SubjectSettings } from "../../../agent/settings.ts";
 import { fileChangesOf } from "../../../agent/trust/file_changes.ts";
@@ -14,7 +14,7 @@ import { leftRunning } from "../../../sandbox/process/leftovers.ts";
 import type { ReadText } from "../../document/read.ts";
 import type { StatusView } from "./report.ts";
 
-/** What there is to tell of such a document; null where its session has to be asked, with its settings if they were loaded. */
+/** The view of such a document; null if a session is needed. `subject` holds the settings if they were loaded. */
 export async function withoutSession(
   host: SettingsHost,
   read: ReadText,
@@ -40,7 +40,7 @@ export async function withoutSession(
   return { view, subject };
 }
 
-/** The rules of this login. Most people have none, and then nothing that reads them is loaded. */
+/** The rules of this session. Most people have none; then the code that reads them is not loaded. */
 async function rulesOf(
   environment: Environment,
   document: string | null,

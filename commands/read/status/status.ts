@@ -1,4 +1,4 @@
-// `flemma status`: what stands open in a document, and what the next advance would do and why.
+// `flemma status`: shows the open calls of a document, and what the next advance would do and why.
 
 import { contextFill } from "../../../agent/conversation/context_fill.ts";
 import { lastMessages, messagesKey } from "../../io/saved_messages.ts";
@@ -30,7 +30,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return await bySession(invocation, { read, subject }, (view) => show(invocation, read, view));
 }
 
-/** Shows what is known of a document, to a person or to a program. */
+/** Prints the view of a document, for a person or as JSON. */
 async function show(invocation: Invocation, read: ReadText, view: StatusView): Promise<number> {
   const { arguments: given, environment, messages } = invocation;
   const { path, file, chat, label } = read;
@@ -65,7 +65,7 @@ async function show(invocation: Invocation, read: ReadText, view: StatusView): P
   return Exit.ok;
 }
 
-/** The sandbox is tried only where a call waits for it: that takes longer than all the rest. */
+/** Tests the sandbox only if there is an open call, because the test takes longer than the rest. */
 async function sandboxWords({ settings, calls, sandbox }: StatusView): Promise<string> {
   if (!settings.sandbox.enabled) return "off";
   if (calls.length === 0) return "on";
@@ -73,7 +73,7 @@ async function sandboxWords({ settings, calls, sandbox }: StatusView): Promise<s
   return available.ok ? `on (${available.value})` : `not usable: ${available.problem.message}`;
 }
 
-/** The messages of the last filter run of a document; of the last one at all when none is named or piped in. */
+/** The messages of the last filter run of a document; of the last run of any document if none is given. */
 async function showLast({ arguments: given, environment, messages, input }: Invocation): Promise<number> {
   const [file = textOption(given, "name")] = given.positionals;
   const piped = file === undefined ? await pipedBeside(environment, input) : null;
