@@ -1,4 +1,4 @@
-// `flemma acp`: an agent for editors that speak the Agent Client Protocol, on standard input and output.
+// `flemma acp`: an agent for editors that use the Agent Client Protocol, on standard input and output.
 
 import { serveAgent } from "../../editors/acp/agent.ts";
 import type { Invocation } from "../invocation.ts";

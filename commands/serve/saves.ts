@@ -1,21 +1,22 @@
-// Saves of files as they happen: told by the system for the folders that the files are in, when an editor has done its writing.
+// Watches a file for saves, through the system's events for its folders, and reports each save once the
+// editor is done.
 
 import { parentOf } from "../../base/paths.ts";
 
-/** Milliseconds without a change after which a save is over: an editor empties a file and writes it in pieces. */
+/** Milliseconds without a change until a save counts as complete: editors empty a file and write it in pieces. */
 export const SETTLED = 100;
-/** Milliseconds until a folder that is not there is looked for again. */
+/** Milliseconds between checks for a missing or replaced folder. */
 const FOLDER_GONE = 1000;
 
 export interface SavesOptions {
   /** Absolute path of the file, as the person named it. */
   readonly path: string;
-  /** Told that something may have been saved. */
+  /** Called when something may have been saved. */
   readonly onSave: () => void;
   readonly signal: AbortSignal;
 }
 
-/** Tells of saves until the signal aborts. Settles then. */
+/** Reports saves until the signal aborts, then settles. */
 export async function watchSaves({ path, onSave, signal }: SavesOptions): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const soon = () => {
@@ -25,7 +26,7 @@ export async function watchSaves({ path, onSave, signal }: SavesOptions): Promis
   try {
     while (!signal.aborted) {
       const ended = await follow(path, soon, signal);
-      // Its folder is gone, or a link leads elsewhere now.
+      // The folder is missing, or a link leads elsewhere now.
       if (ended === "gone") await pause(FOLDER_GONE, signal);
     }
   } finally {
@@ -33,7 +34,7 @@ export async function watchSaves({ path, onSave, signal }: SavesOptions): Promis
   }
 }
 
-/** Follows the folders of a file and of what it links to; says why that ended. */
+/** Watches the folders of a file and of its link target; returns why that ended. */
 async function follow(path: string, changed: () => void, signal: AbortSignal): Promise<"gone" | "moved"> {
   const real = realPath(path);
   const files = new Set([path, ...(real === null ? [] : [real])]);
@@ -46,22 +47,22 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
     if (thrown instanceof Deno.errors.NotFound) return "gone";
     throw thrown;
   }
-  // The system tells of the folders that were there, whatever stands under their names by now.
+  // Events come from the watched folders, even after other folders took their paths.
   const isOther = () => identityOf(folders) !== there || (realPath(path) ?? real) !== real;
   const stop = () => watcher.close();
   signal.addEventListener("abort", stop, { once: true });
-  // Of a folder further up that gives way to another nobody tells.
+  // A replaced parent folder causes no event, so the identity is also checked at intervals.
   const checks = setInterval(() => isOther() && stop(), FOLDER_GONE);
   try {
     if (signal.aborted) return "moved";
-    // What was saved before somebody listened is found by looking.
+    // A save before the watcher started causes no event, so look once.
     changed();
     for await (const { kind, paths } of watcher) {
       if (kind === "access") continue;
       if (paths.some((each) => files.has(each))) changed();
       if (paths.some((each) => folders.includes(each)) || isOther()) break;
     }
-    // With its folder the file may be gone too.
+    // The file may have gone with its folder.
     if (!signal.aborted) changed();
     return "moved";
   } finally {
@@ -75,7 +76,7 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
   }
 }
 
-/** Which folders stand at these paths. */
+/** A text that changes when other folders take these paths. */
 function identityOf(folders: readonly string[]): string {
   return folders.map((folder) => {
     try {
@@ -91,7 +92,7 @@ function realPath(path: string): string | null {
   try {
     return Deno.realPathSync(path);
   } catch {
-    // It is not there, for now.
+    // It does not exist at the moment.
     return null;
   }
 }

@@ -1,9 +1,9 @@
-// What servers on standard input and output share: whole writes, and an end in order when the system asks for one.
+// Shared by servers on standard input and output: complete writes, and an orderly end on signals.
 
-/** Signals that end a server in order: what runs is cancelled, and what it has is kept. */
+/** Signals that end a server in order: it cancels what runs and saves its results. */
 const SIGNALS: readonly Deno.Signal[] = ["SIGTERM", "SIGINT", "SIGHUP"];
 
-/** Writes every byte, however many the other side takes at a time. */
+/** Repeats `write` until every byte is written, because it may accept only some at a time. */
 export function writeOn(
   target: { write(bytes: Uint8Array): Promise<number> },
 ): (bytes: Uint8Array) => Promise<void> {
@@ -12,7 +12,7 @@ export function writeOn(
   };
 }
 
-/** A signal that aborts when the system asks this process to end. */
+/** An AbortSignal that aborts when the system asks this process to end. */
 export function ending(): { readonly signal: AbortSignal; dispose(): void } {
   const controller = new AbortController();
   const end = () => controller.abort();

@@ -1,4 +1,4 @@
-// `flemma watch`: documents are advanced whenever they are saved, each by itself, until Ctrl-C.
+// `flemma watch`: advances documents whenever they are saved, each separately, until Ctrl-C.
 
 import { nextNeed } from "../../agent/views/next_need.ts";
 import type { ChatOptions } from "../../agent/types.ts";
@@ -19,7 +19,7 @@ import { switchOption } from "../line/options.ts";
 import { SETTLED, watchSaves } from "./saves.ts";
 import { isSaved, type Known, knownAfter, readFileState } from "./watched.ts";
 
-/** Another run may have the document for hours; the save waits for its end. */
+/** Seconds. Another run may hold the document for hours; the saved text waits for its end. */
 const LONGEST_WAIT = 7 * 24 * 60 * 60;
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -63,7 +63,7 @@ const NO_PIPE: Problem = {
   next: "Name the files.",
 };
 
-/** Why a file cannot be watched; null when it can. */
+/** Why a file cannot be watched; null if it can. */
 function inTheWay(path: string, label: string): Problem | null {
   try {
     if (Deno.statSync(path).isFile) return null;
@@ -78,21 +78,21 @@ function inTheWay(path: string, label: string): Problem | null {
 interface WatchedOptions {
   readonly invocation: Invocation;
   readonly path: string;
-  /** How the person named it. */
+  /** As the person named it. */
   readonly label: string;
   readonly host: ChatOptions;
   readonly signal: AbortSignal;
 }
 
-/** One document that is watched. */
+/** One watched document. */
 class Watched {
   readonly #options: WatchedOptions;
   readonly #teller: Teller;
   #known: Known = { fileState: null, failed: false };
   #work: Promise<void> | null = null;
-  /** Something was saved while it ran. */
+  /** Whether the file was saved during a run. */
   #again = false;
-  /** A run was cut short by the end. */
+  /** Whether Ctrl-C interrupted a run. */
   #cut = false;
 
   constructor(options: WatchedOptions) {
@@ -100,12 +100,12 @@ class Watched {
     this.#teller = new Teller(options);
   }
 
-  /** Notes what is there already: only what is saved from now on is advanced. */
+  /** Records the current state of the file: only later saves are advanced. */
   async begin(): Promise<void> {
     this.#known = { fileState: await readFileState(this.#options.path), failed: false };
   }
 
-  /** Settles when the watching has ended; answers whether that cut a run short. */
+  /** Settles when watching ends; returns whether that interrupted a run. */
   async untilEnd(): Promise<boolean> {
     const { path, signal } = this.#options;
     await watchSaves({ path, signal, onSave: () => this.#saved() });
@@ -113,7 +113,7 @@ class Watched {
     return this.#cut;
   }
 
-  /** Looks what was saved, one look at a time; what comes meanwhile is looked at afterwards. */
+  /** Checks the saved file, one check at a time; a save during a check is checked afterwards. */
   #saved(): void {
     if (this.#work !== null) {
       this.#again = true;
@@ -137,7 +137,7 @@ class Watched {
     else if (now?.text.length !== 0) this.#known = { ...this.#known, fileState: now };
   }
 
-  /** Runs until nothing is left to send: a question that was typed below while a reply came is the next one. */
+  /** Runs until nothing is left to send: a question typed during a reply is sent next. */
   async #advance(): Promise<void> {
     const { path, signal } = this.#options;
     for (let goesOn = true; goesOn && !signal.aborted;) {
@@ -152,12 +152,12 @@ class Watched {
       this.#known = knownAfter({ ours, now, reason: stop.reason });
       this.#teller.stopped(stop);
       goesOn = stop.reason === "done" && hasQuestion && this.#known.fileState === now;
-      // What was saved meanwhile may not be whole yet.
+      // Text that was saved meanwhile may still be incomplete.
       if (this.#known.fileState !== now) setTimeout(() => this.#saved(), SETTLED);
     }
   }
 
-  /** One run: how it ended, and what it left; a problem when it could not begin. */
+  /** Runs once; returns the stop and the resulting text, or the problem if it could not start. */
   async #once(): Promise<Ran | Problem> {
     const { label, host, signal } = this.#options;
     const { openChat } = await import("../../agent/open.ts");
@@ -180,11 +180,11 @@ class Watched {
 interface Ran {
   readonly stop: Stop;
   readonly ours: Uint8Array;
-  /** Whether the text has a message of the person's that was not sent. */
+  /** Whether the text contains a message by the person that was not sent. */
   readonly hasQuestion: boolean;
 }
 
-/** Says what happens to one document: a line for a person, or a line of JSON. */
+/** Reports the events of one document: lines for a person, or lines of JSON. */
 class Teller {
   readonly #invocation: Invocation;
   readonly #label: string;
@@ -194,7 +194,7 @@ class Teller {
     this.#label = label;
   }
 
-  /** A line of JSON, where they are asked for. */
+  /** Prints a line of JSON, with `--json`. */
   event(event: Readonly<Record<string, unknown>>): void {
     if (switchOption(this.#invocation.arguments, "json") !== true) return;
     writeOutput(`${safeJson({ document: this.#label, ...event })}\n`);
@@ -226,7 +226,7 @@ class Teller {
   }
 }
 
-/** What a person reads of an event; null where that is nothing. */
+/** The line that a person sees for an event; null if none. */
 function wordsOf(event: CycleEvent): string | null {
   switch (event.event) {
     case "tool:executing":

@@ -1,43 +1,43 @@
-// When a watched document is to be advanced: decided from what its file was at the last look and what it is now, so that
-// nothing this program writes can start it anew.
+// Decides when to advance a watched document, from the last known state of its file and the current one. This
+// program's own writes must not start it again.
 
 import type { Stop } from "../../cycle/types.ts";
 
 /** A file at one moment. */
 export interface FileState {
-  /** What changes with every write: who the file is, how large, and when it was written. */
+  /** Changes with every write: device, inode, size and times. */
   readonly stamp: string;
   readonly text: Uint8Array;
 }
 
-/** What is known of a document when nothing runs. */
+/** The state of a document while nothing runs. */
 export interface Known {
-  /** Its file when it was last looked at; null when it was not there. */
+  /** The file at the last check; null if it did not exist. */
   readonly fileState: FileState | null;
-  /** The last run failed: the same text may succeed another time. */
+  /** Whether the last run failed: saving the same text then retries it. */
   readonly failed: boolean;
 }
 
-/** Whether what is there now was saved by somebody, and is to be advanced. */
+/** Whether the file was saved by someone else and should be advanced. */
 export function isSaved({ fileState, failed }: Known, now: FileState | null): boolean {
-  // A file that is gone may come again; one that is empty is about to be written.
+  // A missing file may return; an empty one is about to be written.
   if (now === null || now.text.length === 0) return false;
-  // A save in the middle of a look, or in the same tick of the clock, leaves the stamp as it was.
+  // Compares texts, because a save during the check or in the same clock tick leaves the stamp unchanged.
   if (fileState === null || !isSame(fileState.text, now.text)) return true;
   return failed && fileState.stamp !== now.stamp;
 }
 
-/** A run that has ended. */
+/** A finished run. */
 export interface Ended {
-  /** What it left, and the file now. */
+  /** `ours` is the text that the run left, `now` the current file. */
   readonly ours: Uint8Array;
   readonly now: FileState | null;
   readonly reason: Stop["reason"];
 }
 
 /**
- * What is known when a run has ended. A text that is not the run's was saved by somebody meanwhile, and is to be found as
- * such by the next look; only a run that failed may have left something else itself, and is never repeated by itself.
+ * The known state after a run. If the text is not the run's own, someone saved meanwhile, and the next check
+ * must find that. After a failed run the difference may be its own, so it is not repeated automatically.
  */
 export function knownAfter({ ours, now, reason }: Ended): Known {
   const failed = reason === "failed" || reason === "cancelled";
@@ -45,7 +45,7 @@ export function knownAfter({ ours, now, reason }: Ended): Known {
   return { fileState: { stamp: "", text: ours }, failed };
 }
 
-/** Reads a file; null when it is not there or cannot be read. */
+/** Reads a file; null if it does not exist or cannot be read. */
 export async function readFileState(path: string): Promise<FileState | null> {
   try {
     using file = await Deno.open(path, { read: true });
@@ -54,7 +54,7 @@ export async function readFileState(path: string): Promise<FileState | null> {
     const text = await Deno.readFile(path);
     return { stamp: [dev, ino, size, mtime?.getTime(), ctime?.getTime()].join(" "), text };
   } catch {
-    // Whatever is in the way, the next save is looked at again; a run tells what is wrong.
+    // The next save is checked again, and a run reports what is wrong.
     return null;
   }
 }
