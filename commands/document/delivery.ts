@@ -1,4 +1,4 @@
-// How a piped document is given back: exactly once, however its command ends, with what may get lost on the way kept.
+// Outputs a piped document exactly once, however its command ends, and saves the text in case the output is lost.
 
 import { SavedText } from "../../cycle/storage/saved_text.ts";
 import type { Invocation } from "../invocation.ts";
@@ -11,7 +11,7 @@ export class Delivery {
   readonly #savedText: SavedText;
   readonly #output = new FilterOutput();
   #delivered: boolean | null = null;
-  /** The whole text that is given back: at first as it came. */
+  /** The whole text to output; initially the input. */
   current: () => Uint8Array;
 
   constructor({ environment, messages }: Invocation, input: Input) {
@@ -22,7 +22,7 @@ export class Delivery {
     if (input.complete) this.#output.begin(input.bytes);
   }
 
-  /** Keeps each text of the document in hand, and passes on what changed. */
+  /** Returns a function that saves each new text of the document and reports the change. */
   taking(
     changed?: (before: Uint8Array, after: Uint8Array) => void,
   ): (text: Uint8Array, asCut: () => Uint8Array) => void {
@@ -34,7 +34,7 @@ export class Delivery {
     };
   }
 
-  /** `wanted` is whether the reader takes what comes. */
+  /** `wanted` is whether the reader accepts the output. */
   finish(wanted: boolean): void {
     if (this.#delivered !== null) return;
     this.#delivered = false;

@@ -1,23 +1,23 @@
-// A piece of a document, as an editor pipes a selection: result blocks without the message around them, or a single
-// status fence without its header.
+// Wraps a part of a document, as an editor pipes a selection: result blocks without a message around them, or
+// a single status fence without its header.
 
 import { concat, sameBytes } from "../../base/bytes.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import { parse } from "../../parser/mod.ts";
 
 export interface Fragment {
-  /** The fragment inside a message of its own, so that its blocks can be read. */
+  /** The fragment inside a message, so that its blocks can be parsed. */
   readonly bytes: Uint8Array;
-  /** Takes that message away again; null when the change went into what is not part of the fragment. */
+  /** Removes that message again; null if the change is outside the fragment. */
   unwrap(bytes: Uint8Array): Uint8Array | null;
 }
 
 const MARKER = "@You:\n";
 
-/** Stands for the header of a status fence; no id a provider gives begins like it. */
+/** Stands in for the header of a status fence; no provider uses ids like this one. */
 const HEADER = `${MARKER}**Tool Result:** \`flemma:selection\`\n\n`;
 
-/** The text as a fragment, or null when it has messages of its own or holds neither a result block nor a status. */
+/** Wraps the text; null if it has messages of its own, or neither a result block nor a status. */
 export function asFragment(text: Uint8Array): Fragment | null {
   if (parse(text).turnCount > 0) return null;
   const blocks = wrapped(MARKER, text);
@@ -25,7 +25,7 @@ export function asFragment(text: Uint8Array): Fragment | null {
   return isStatusFence(text) ? wrapped(HEADER, text) : null;
 }
 
-/** Whether the whole text is one fence that says a status. */
+/** Whether the whole text is one fence with a status. */
 function isStatusFence(text: Uint8Array): boolean {
   if (text[0] !== BACKTICK) return false;
   const read = parse(wrapped(HEADER, text).bytes);

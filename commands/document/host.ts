@@ -1,4 +1,4 @@
-// The command line as the agent's host: its environment, its options as a layer of settings, its words for a person.
+// Builds the agent's host options from the command line: environment, settings layer, output for a person.
 
 import type { SettingsHost } from "../../agent/settings.ts";
 import type { ChatOptions } from "../../agent/types.ts";
@@ -7,7 +7,7 @@ import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
 import { overridesOf } from "../line/overrides.ts";
 
-/** What the command line gives along to whatever it opens. Fails with a mistake in its options. */
+/** Options for everything that the command line opens. Fails if its options are invalid. */
 export function hostOptions(
   { arguments: given, environment, messages }: Invocation,
 ): Outcome<ChatOptions & SettingsHost> {

@@ -1,4 +1,4 @@
-// The document of a command: a file that is changed in place, or standard input that comes back on standard output.
+// Opens the document of a command: a file changed in place, or standard input that is printed changed.
 
 import type { SubjectSettings } from "../../agent/settings.ts";
 import type { ChatOptions, ChatSession } from "../../agent/types.ts";
@@ -18,12 +18,11 @@ import { Delivery } from "./delivery.ts";
 import { asFragment } from "./fragment.ts";
 import { inputOf, labelOf, namedPath, nameOf, type ReadText, refusalOf, reportInput } from "./read.ts";
 
-/** The document that a command works on. */
 export interface CommandDocument {
   readonly mode: "file" | "filter";
-  /** How messages call it: as the person named it. */
+  /** Name in messages, as the person wrote it. */
   readonly label: string;
-  /** The document in commands that messages suggest: its file, or null when it was piped in. */
+  /** The document in suggested commands: its file, or null for piped text. */
   readonly file: string | null;
   /** Positional arguments after the document. */
   readonly targets: readonly string[];
@@ -32,20 +31,20 @@ export interface CommandDocument {
 }
 
 export interface DocumentOptions extends Pick<ChatOptions, "emit" | "interactive" | "askSecret" | "limiter"> {
-  /** Signals that several documents share. @default the document's own */
+  /** Shared by several documents. @default the document's own */
   readonly interrupts?: Interrupts;
-  /** Whether a piece of a document, as an editor pipes it, is taken for one too. @default false */
+  /** Whether to accept a part of a document, as editors pipe a selection. @default false */
   readonly fragments?: boolean;
-  /** Told each change of a piped document, with the whole text before and after it. */
+  /** Called for each change of a piped document, with the whole text before and after. */
   readonly changed?: (before: Uint8Array, after: Uint8Array) => void;
 }
 
-/** Everything that a session takes, for the commands that open one: those that only read go without. */
+/** Loaded on demand: commands that only read a document do not need the session code. */
 const loadAgent = () => import("../../agent/open.ts");
 
 /**
- * Opens the document a command line names and runs `body` with it. In filter mode the whole document is written to
- * standard output exactly once, however `body` ends: as it is then, at least as it came.
+ * Opens the document of the command line and calls `body` with it. In filter mode the whole document is
+ * written to standard output exactly once, however `body` ends: in its current form, or at least unchanged.
  */
 export async function withDocument(
   invocation: Invocation,
@@ -125,7 +124,7 @@ async function filter(
     const exit = await body({ mode: "filter", label, file: null, targets, interrupts, session });
     const lost = fragment !== null && fragment.unwrap(session.chat.bytes) === null;
     const code = lost ? refuse(invocation, HEADER_OUTSIDE) : exitFor(exit);
-    // Editors throw away what a failing or an interrupted filter gives them.
+    // Editors discard the output of a filter that fails or is interrupted.
     delivery.finish(code === Exit.ok && !interrupts.received);
     return code;
   } finally {
@@ -141,8 +140,9 @@ const HEADER_OUTSIDE: Problem = {
 };
 
 /**
- * What came into the text is worth keeping, and editors obey the exit code. A person who is waited for finds
- * that in the text, where calls stand; elsewhere only a message can tell why nothing happened.
+ * Success if the text changed, because editors discard the output otherwise. A person who must decide finds
+ * that in the text, so it is also a success; only if the model's turn is last must the exit code and message
+ * explain why nothing happened.
  */
 function filterExit(exit: number, now: Uint8Array, before: Uint8Array): number {
   if (!sameBytes(now, before)) return Exit.ok;
@@ -160,7 +160,7 @@ async function inMemory(
   return await chatInMemory(store.chat.bytes, { ...host.value, ...options, store });
 }
 
-/** Opens a document as it was read; `subject` are its settings where they were loaded too. */
+/** Opens a document that was already read; `subject` holds its settings if loaded. */
 export async function openAsRead(
   invocation: Invocation,
   read: ReadText,
@@ -173,7 +173,7 @@ export async function openAsRead(
   return opened.ok ? opened.value : { exit: refuse(invocation, opened.problem) };
 }
 
-/** Opens a document only to look at it: no lock, nothing written, standard input when no file is named. */
+/** Opens a document for reading only: no lock, no writes; standard input if no file is named. */
 export async function openForReport(
   invocation: Invocation,
 ): Promise<Pick<CommandDocument, "label" | "file" | "session"> | { readonly exit: number }> {

@@ -1,4 +1,4 @@
-// Reads the document that a report is about, and the settings that hold for it; nothing is opened.
+// Reads the document of a report and its settings, without opening a session.
 
 import type { DocumentPaths } from "../../agent/sandbox.ts";
 import {
@@ -20,25 +20,25 @@ import { refuse } from "../io/refuse.ts";
 import type { Input } from "../io/streams.ts";
 import { textOption } from "../line/options.ts";
 
-/** What the command line calls its document. */
+/** Name of the document in messages. */
 export function labelOf({ arguments: given }: Invocation): string {
   const [file] = given.positionals;
   return file === undefined || file === "-" ? textOption(given, "name") ?? "-" : file;
 }
 
-/** A document as a report reads it, nothing evaluated. */
+/** A document that was parsed, without evaluating anything. */
 export interface ReadText {
   readonly label: string;
-  /** The real path; null when the text has none. */
+  /** The real path; null if the text has none. */
   readonly path: string | null;
-  /** The absolute path it was named by, links kept. */
+  /** The absolute path as named, with links unresolved. */
   readonly named: string | null;
-  /** The document in commands that messages suggest: its file, or null when it was piped in. */
+  /** The document in suggested commands: its file, or null for piped text. */
   readonly file: string | null;
   readonly chat: Chat;
 }
 
-/** Reads a document, from standard input when no file is named. */
+/** Reads a document, from standard input if no file is named. */
 export async function readForReport(
   invocation: Invocation,
   file: string | undefined,
@@ -56,7 +56,7 @@ export async function readForReport(
   return { label: labelOf(invocation), file: null, path, named: nameOf(invocation), chat: parse(bytes) };
 }
 
-/** The bytes of standard input for a report, or the exit code after saying what is wrong with them. */
+/** The bytes of standard input for a report, or the exit code after reporting an error. */
 export function reportInput(invocation: Invocation): Uint8Array | { readonly exit: number } {
   const input = inputOf(invocation);
   if (input === null) return { exit: Exit.failure };
@@ -64,7 +64,7 @@ export function reportInput(invocation: Invocation): Uint8Array | { readonly exi
   return refused === null ? input.bytes : { exit: refuse(invocation, refused) };
 }
 
-/** All of standard input, or null after saying why it cannot be read. */
+/** All of standard input; null after reporting that it cannot be read. */
 export function inputOf({ messages, input }: Invocation): Input | null {
   try {
     return input.read();
@@ -74,7 +74,7 @@ export function inputOf({ messages, input }: Invocation): Input | null {
   }
 }
 
-/** Why standard input is no document; null when it is one. */
+/** Why standard input is not a valid document; null if it is. */
 export function refusalOf({ bytes, complete }: Input): Problem | null {
   if (complete) return checkText(bytes, null);
   return {
@@ -83,19 +83,19 @@ export function refusalOf({ bytes, complete }: Input): Problem | null {
   };
 }
 
-/** The path a document from standard input is named by; null when it has none. */
+/** The absolute path of `--name` for piped text; null without the option. */
 export function nameOf({ arguments: given, environment }: Invocation): string | null {
   const name = textOption(given, "name");
   return name === undefined ? null : absolutePath(environment, name);
 }
 
-/** The same with links followed: the path it is known by. */
+/** Like `nameOf`, with links followed: the path that identifies the document. */
 export async function namedPath({ arguments: given, environment }: Invocation): Promise<string | null> {
   const name = textOption(given, "name");
   return name === undefined ? null : await knownPath(environment, name);
 }
 
-/** The settings of a document under this command line. */
+/** The settings of a document, with the command line's options. */
 export async function settingsFor(
   invocation: Invocation,
   subject: SettingsSubject,
@@ -104,7 +104,7 @@ export async function settingsFor(
   return host.ok ? await subjectSettings(host.value, subject) : host;
 }
 
-/** The document whose policy is asked for, for its settings; no file names none. */
+/** Reads the document that a settings command names; without a file, an empty subject. */
 export async function readSubject(
   invocation: Invocation,
   file: string | undefined,
@@ -114,7 +114,7 @@ export async function readSubject(
   return "exit" in read ? read : { path: read.path, named: read.named, ...blocksOf(read.chat) };
 }
 
-/** The real path of the document whose policy is asked for; null when none is named. It must exist. */
+/** The real path of the document that a settings command names; null if none is named. It must exist. */
 export function documentPath(environment: Environment, file: string | undefined): Outcome<string | null> {
   if (file === undefined || file === "-") return success(null);
   try {
