@@ -1,4 +1,4 @@
-// `flemma auth`: keys in the keyring of the system. A key goes in and never comes out again here.
+// `flemma auth`: keeps keys in the system's keyring. It stores a key, but never prints one.
 
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -55,7 +55,7 @@ async function remove(invocation: Invocation, provider: KnownProvider, keyring: 
   return removed.value ? Exit.ok : Exit.failure;
 }
 
-/** Tells where keys come from, by names only. */
+/** Reports where each key comes from, by variable or keyring name only. */
 async function show(invocation: Invocation, settings: Settings, name: string | undefined): Promise<number> {
   const names = name === undefined ? providerNames(settings) : [name];
   const found: Record<string, KeyReport> = {};
@@ -102,7 +102,7 @@ const KEY_IN_ARGUMENTS = failure(
   "Leave it out and type it when you are asked, or pipe it in.",
 ).problem;
 
-/** The key, from a pipe or typed without being shown; null when the person stopped. */
+/** Reads the key from a pipe, or typed without echo; null if the person canceled. */
 async function keyFrom({ input }: Invocation, provider: KnownProvider): Promise<Outcome<string> | null> {
   let text: string | null;
   try {

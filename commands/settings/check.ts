@@ -1,4 +1,4 @@
-// `flemma config check`: every mistake of the settings with its place, and what of them has no effect.
+// `flemma config check`: reports every mistake in the settings with its place, and what has no effect.
 
 import { inOneLine } from "../../base/problem.ts";
 import { blocksOf } from "../../agent/settings.ts";
@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return exit;
 }
 
-/** What is wrong with settings that can be in force, one line each. */
+/** Mistakes and warnings in valid settings, one line each. */
 export function fileLines(
   loaded: Loaded,
   context: Parameters<typeof settingsFindings>[1],
@@ -50,7 +50,7 @@ export function fileLines(
   let exit: number = Exit.ok;
   for (const { key, item, message, severity } of settingsFindings(loaded.settings, context)) {
     const place = loaded.placeOf(key, item);
-    // What no file says is not this command's business.
+    // Only settings from files are reported.
     if (place === null) continue;
     lines.push(`${place}: "${key}": ${message}${severity === "warning" ? " (warning)" : ""}`);
     if (severity === "error") exit = Exit.usage;

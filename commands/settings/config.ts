@@ -1,4 +1,4 @@
-// `flemma config show | check | path | get`: settings, where they come from, and what is wrong with them.
+// `flemma config show | check | path | get`: shows settings, their sources and their mistakes.
 
 import { blocksOf } from "../../agent/settings.ts";
 import type { DocumentSettings } from "../../config/document/first_block.ts";
@@ -33,7 +33,7 @@ interface View {
   readonly label: string | null;
 }
 
-/** The settings with the document's layer, or the exit code after what is wrong was told. */
+/** The settings with the document's layer, or the exit code after reporting an error. */
 async function view(
   invocation: Invocation,
   file: string | undefined,
@@ -80,7 +80,7 @@ async function get(invocation: Invocation): Promise<number> {
     writeOutput(`${safeJson("key" in found.value ? rowJson(found.value) : rows.map(rowJson))}\n`);
   } else if ("key" in found.value) {
     const { key: name, value: written } = found.value;
-    // A name is told even where nobody set one: it is what is asked, and what is paid for.
+    // Prints the default model too, because it is the one that is used and paid for.
     const value = name === "model" ? currentModel(seen.document.settings) : written;
     writeOutput(
       value === null ? "" : `${typeof value === "string" ? visible(value) : visible(valueText(value))}\n`,
@@ -98,7 +98,7 @@ async function path(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** Tells what is wrong with the first block of a document. */
+/** Reports what is wrong with the frontmatter of a document. */
 export function tellDiagnostics(
   invocation: Invocation,
   label: string | null,
@@ -121,7 +121,7 @@ function rowJson({ key, value, layers, excluded, hidden }: Row) {
   };
 }
 
-/** A finding as a full sentence. */
+/** Formats a message as a full sentence. */
 function sentenceOf(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }

@@ -1,4 +1,4 @@
-// The files that settings come from, by layer.
+// Lists the settings files by layer.
 
 import { configFolder } from "../../base/folders.ts";
 import { mayBeThere } from "../../base/files.ts";
@@ -8,7 +8,10 @@ import { sessionPath } from "../../config/sources/session_overrides.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption, textOption } from "../line/options.ts";
 
-/** One line a file that is there, led by the letter of its layer; the global one also when it is missing. */
+/**
+ * One line per existing file, with the letter of its layer first; the global file is listed even if it is
+ * missing.
+ */
 export async function layerFiles(
   { environment, arguments: given }: Invocation,
   document: string | null,

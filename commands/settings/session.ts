@@ -1,4 +1,4 @@
-// `flemma session set | switch | show | reset`: settings that hold until logout, for all documents or for one.
+// `flemma session set | switch | show | reset`: settings for this session, for all documents or for one.
 
 import { draftLayer } from "../../config/layers/draft.ts";
 import type { Loaded } from "../../config/sources/find.ts";
@@ -46,7 +46,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return await add(invocation, document.value, operations.value);
 }
 
-/** Adds operations for all documents, or for one; says what holds now. Used by `flemma sandbox enable` too. */
+/** Adds operations for all documents or for one, and reports the new values. Also used by `flemma sandbox enable`. */
 export async function add(
   invocation: Invocation,
   document: string | null,
@@ -65,7 +65,7 @@ export async function add(
   return Exit.ok;
 }
 
-/** Says what the model costs that was chosen just now, where that is much. */
+/** Warns if the model that was just chosen is expensive. */
 async function warnOfCost(
   invocation: Invocation,
   document: string | null,
@@ -77,7 +77,7 @@ async function warnOfCost(
   if (dear !== null) invocation.messages.note(`flemma: ${sentenceOf(dear)}`);
 }
 
-/** Takes keys out of the session; null for all. */
+/** Removes keys from the session; null removes all. */
 export async function reset(
   invocation: Invocation,
   document: string | null,
@@ -105,7 +105,7 @@ async function show(invocation: Invocation, document: string | null): Promise<nu
   return Exit.ok;
 }
 
-/** `KEY=VALUE`, and for lists `KEY+=ITEM` (append), `KEY-=ITEM` (remove), `KEY^=ITEM` (prepend). */
+/** Parses `KEY=VALUE`, and for lists `KEY+=ITEM` (append), `KEY-=ITEM` (remove), `KEY^=ITEM` (prepend). */
 async function assignments(
   words: readonly string[],
   loaded: Loaded,
@@ -121,7 +121,7 @@ async function assignments(
     const value = read.value;
     const kind = draft.kind([key]);
     const isList = kind.ok && (kind.value === "list" || kind.value === "tools");
-    // A single word for a list is a list of one.
+    // A single word for a list becomes a list with one item.
     const wanted = op === "set" && isList && typeof value === "string" ? [value] : value;
     const fault = draft.apply(op, [key], wanted)[0] ?? draft.warnings[0];
     if (fault !== undefined) return failure("usage", sentenceOf(fault.message));
@@ -130,7 +130,7 @@ async function assignments(
   return late === undefined ? success(draft.operations) : failure("usage", sentenceOf(late.message));
 }
 
-/** A value as `key=value` has it; one in brackets as a settings file has it. */
+/** Parses a value as in `KEY=VALUE`; a value in brackets is parsed as in a settings file. */
 async function valueOf(text: string): Promise<Outcome<unknown, string>> {
   if (!/^\s*[[{]/.test(text)) return success(typedValue(text));
   const { parseSource } = await import("../../config/sources/yaml.ts");
@@ -140,7 +140,7 @@ async function valueOf(text: string): Promise<Outcome<unknown, string>> {
   return failed(`the value cannot be read (${place}): ${message.replace(/\.$/, "")}.`);
 }
 
-/** What a preset says becomes the session's: its model by reference, its approvals as the list. */
+/** Copies a preset to the session: its model by reference, its approvals as a list. */
 function switches(name: string, loaded: Loaded): Outcome<readonly Operation[]> {
   const draft = sessionDraft(loaded);
   const done = switchTo(draft, name, loaded.logs);
@@ -165,7 +165,7 @@ function scope(document: string | null): string {
   return document === null ? "for all documents" : `for ${document}`;
 }
 
-/** A finding as a full sentence. */
+/** Formats a message as a full sentence. */
 function sentenceOf(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }

@@ -1,4 +1,4 @@
-// `flemma trust PATH | - | --list | --revoke PATH`: agreeing to what a document, or what comes with a project, would do.
+// `flemma trust PATH | - | --list | --revoke PATH`: trusts a document, or a project's settings, tools and skills.
 
 import { type Outcome, success } from "../../base/problem.ts";
 import { revokeTrust, trustedEntries } from "../../config/sources/trust.ts";
@@ -38,12 +38,12 @@ export async function run(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
-/** What it would do, below its path. */
+/** The path, followed by what it would do. */
 function inWords({ path, lines, nothing }: Trustable): string[] {
   return lines.length === 0 ? [`${path} ${nothing}.`] : [path, ...lines.map((line) => `  ${line}`)];
 }
 
-/** Says whether it is agreed to, and changes nothing. */
+/** Reports whether it is trusted; changes nothing. */
 async function show(invocation: Invocation, { path, isAgreed }: Trustable): Promise<number> {
   const agreed = await isAgreed();
   if (!agreed.ok) return refuse(invocation, agreed.problem);
@@ -62,7 +62,7 @@ async function agree(invocation: Invocation, { agree, agreed }: Trustable): Prom
   return Exit.ok;
 }
 
-/** What comes with a project, for its folder or one of these files; every other path is a document. */
+/** What to trust: a project's files for its folder or one of these files; any other path is a document. */
 async function trustable(
   invocation: Invocation,
   named: string,
@@ -97,7 +97,7 @@ async function revoke(invocation: Invocation, named: string): Promise<number> {
   const path = await realOrGiven(absolutePath(environment, named).replace(/\/+$/, ""));
   const entries = trustedEntries(environment);
   if (!entries.ok) return refuse(invocation, entries.problem);
-  // A folder stands for everything that came with it.
+  // A folder includes everything below it.
   const meant = entries.value.map((entry) => entry.path).filter((trusted) => isInside(trusted, path));
   for (const trusted of meant) {
     const outcome = await revokeTrust(environment, trusted);
@@ -112,7 +112,7 @@ async function realOrGiven(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
   } catch (thrown) {
-    // Trust in a file that is gone can still be taken back.
+    // Trust in a missing file can still be revoked.
     if (thrown instanceof Deno.errors.NotFound) return path;
     throw thrown;
   }

@@ -1,10 +1,10 @@
-// Agreeing to a document: what its first block comes to.
+// Trusts a document: the effects of its frontmatter.
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Trustable } from "../../agent/extensions/trustable.ts";
 
-/** A document as something to agree to. A first block with mistakes is refused: nobody knows what it means. */
+/** A document to trust. Invalid frontmatter is refused, because its effect is unknown. */
 export async function trustableDocument(session: ChatSession, label: string): Promise<Outcome<Trustable>> {
   const { path, chat } = session;
   if (path === null) {

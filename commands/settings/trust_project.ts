@@ -1,4 +1,4 @@
-// Agreeing to a project's settings file: what it would do, in words, and the code that it names.
+// Trusts a project's settings file: its effects in words, and the code files it names.
 
 import { draftLayer } from "../../config/layers/draft.ts";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
@@ -14,7 +14,7 @@ import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 import type { Trustable } from "../../agent/extensions/trustable.ts";
 
-/** The settings file of a project at its real path, as something to agree to. One with mistakes is refused. */
+/** The settings file at its real path. A file with mistakes is refused. */
 export async function trustableProject(
   environment: Environment,
   path: string,
@@ -46,7 +46,7 @@ export async function trustableProject(
 interface Project {
   readonly lines: readonly string[];
   readonly ignored: readonly string[];
-  /** Files of code that it names. */
+  /** Code files that it names. */
   readonly names: readonly string[];
 }
 
@@ -59,7 +59,7 @@ async function projectIn(environment: Environment, path: string, text: string): 
   const folder = parentOf(path);
   const root = parentOf(folder);
   const module = (name: string) => modulePath(name, folder, environment.home);
-  // Whose tools it names is settled where the settings are in force.
+  // Unknown tool names are accepted here; they are checked when the settings are used.
   const catalog = { ...BUILTIN_CATALOG, open: true };
   const draft = draftLayer({ layer: "P", others: [], catalog, module });
   const faults = writeTree(draft, parsed.value.value ?? {}, { catalog });

@@ -1,4 +1,4 @@
-// Agreeing to the servers of tools that come with a project: the programs that would be started, and what they are given.
+// Trusts the MCP servers of a project: the programs to start, and the variables they get.
 
 import type { Trustable } from "../../agent/extensions/trustable.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -8,10 +8,9 @@ import { serversIn } from "../../config/sources/mcp_file.ts";
 import { readText } from "../../config/sources/json_file.ts";
 import { isTrusted, recordTrust } from "../../config/sources/trust.ts";
 
-/** Name of the file. */
 export const MCP_FILE = ".mcp.json";
 
-/** The file at its real path, as something to agree to. One that cannot be read is refused. */
+/** The file at its real path. A file that cannot be read is refused. */
 export function trustableServers(environment: Environment, path: string): Outcome<Trustable> {
   const found = readText(path);
   if (!found.ok) return found;
@@ -40,7 +39,7 @@ function inWords({ command, args, url }: Record<string, unknown>): string {
   return `runs: ${[command, ...[args ?? []].flat()].map((word) => shellWord(String(word))).join(" ")}`;
 }
 
-/** The variables that stand in it as `${VAR}`. */
+/** Names of the variables used as `${VAR}`. */
 function variablesIn(server: Record<string, unknown>): string[] {
   return [...new Set([...JSON.stringify(server).matchAll(/\$\{([A-Za-z_]\w*)/g)].map(([, name]) => name!))]
     .sort();
