@@ -1,4 +1,4 @@
-// `flemma sandbox run`: a command of the person's, confined as a tool of this document would be.
+// `flemma sandbox run`: runs a person's command, confined as a tool of the document would be.
 
 import type { Settings } from "../../config/settings.generated.ts";
 import { type ExitStatus, fileChangeSentence, type RunSandbox, toolEnvironment } from "../../sandbox/mod.ts";
@@ -27,7 +27,7 @@ export async function run(invocation: Invocation): Promise<number> {
     return Exit.diagnostics;
   }
   const sandbox = sandboxOf(environment, subject, evaluated.value);
-  // The person asks for a wall, and a stranger's document may not be what makes it lower.
+  // The person asks for confinement, so an untrusted document must not weaken it.
   const untrustedDocument = await assessTrust({
     environment,
     path: subject.path,
@@ -46,7 +46,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const prepared = await sandbox.prepare(rest);
   const reported = sandbox.notices();
   for (const notice of reported) {
-    // What keeps the command from running is told once, below.
+    // The reason that prevents the command is reported once, below.
     if (prepared.ok || notice.message !== prepared.problem.message) messages.notice(notice);
   }
   if (!prepared.ok) return refuse(invocation, prepared.problem);
@@ -59,13 +59,13 @@ export async function run(invocation: Invocation): Promise<number> {
     await prepared.value.dispose();
     for (const change of sandbox.fileChanges()) messages.say(`flemma: ${fileChangeSentence(change)}`);
     for (const notice of sandbox.notices().slice(reported.length)) {
-      // What stands above is said already.
+      // Already reported above.
       if (notice.code !== "sandbox-setup-failed") messages.notice(notice);
     }
   }
 }
 
-/** Runs the command that was prepared, and answers with its exit code. */
+/** Runs the prepared command and returns its exit code. */
 async function confined(
   invocation: Invocation,
   { sandbox, settings, prepared }: {
@@ -80,7 +80,7 @@ async function confined(
     kept: sandbox.socketVariables(),
     added: sandbox.addedVariables(),
   });
-  // Inside nothing is there that is not there outside, and the backend's own words would be about itself.
+  // A program missing outside is missing inside too, where the backend's error would name the backend.
   const hindered = unstartable(program, environment.cwd, env.PATH);
   if (hindered !== null) {
     messages.problem(hindered.problem);
@@ -89,7 +89,7 @@ async function confined(
   const handedOut = prepared.handOut();
   if (!handedOut.ok) return refuse(invocation, handedOut.problem);
   const { code, signal } = await attend(prepared.argv, { env, cwd: environment.cwd });
-  // The person's own stream got what the backend had to say, so it cannot be read again here.
+  // The backend's output went to the person's terminal, so it is not available here.
   const failed = await prepared.setupFailure("", signal);
   if (failed === null) return code;
   messages.problem({
@@ -100,7 +100,7 @@ async function confined(
   return code || Exit.failure;
 }
 
-/** Runs a command with the person's own streams; interrupts are the command's business, not ours. */
+/** Runs a command with the person's own streams. Interrupts go to the command; this process ignores them. */
 async function attend(
   [program = "", ...args]: readonly string[],
   options: { readonly env: Record<string, string>; readonly cwd: string },
@@ -118,7 +118,7 @@ async function attend(
   Deno.addSignalListener("SIGINT", ignore);
   Deno.addSignalListener("SIGTERM", terminate);
   try {
-    // A command that a signal ended has 128 and the signal's number as its code already.
+    // After a signal, the code is already 128 plus its number.
     return await child.status;
   } finally {
     Deno.removeSignalListener("SIGINT", ignore);

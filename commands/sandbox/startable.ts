@@ -1,25 +1,25 @@
-// Whether a program of the person's can be started, and the exit code by which a shell tells that it cannot.
+// Checks whether a program can be started, and gives the exit code that a shell would use otherwise.
 
 import { isThere } from "../../base/files.ts";
 import type { Problem } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
 
-/** Exit codes of shells, `env`, `nice` and the like (POSIX, "Exit status for commands"). */
+/** Exit codes of shells, `env`, `nice` and similar programs (POSIX, "Exit status for commands"). */
 const NOT_FOUND = 127;
 const NOT_EXECUTABLE = 126;
 
-/** Where the system looks without the variable. */
+/** The system's default without `PATH`. */
 const USUAL_PATH = "/bin:/usr/bin";
 
-/** Why a program does not start, and the exit code that says so. */
+/** Why a program does not start, and its exit code. */
 export interface Unstartable {
   readonly exit: number;
   readonly problem: Problem;
 }
 
 /**
- * Looks a program up as the system does: by a path, or in the folders of `path`, of which an empty one is the working
- * directory. Null when it can be started, as far as can be seen from outside.
+ * Looks up a program as the system does: by path, or in the folders of `path`, where an empty entry is the
+ * working directory. Null if it can be started, as far as visible from outside the sandbox.
  *
  * @param path the variable `PATH` of the command
  */
@@ -51,7 +51,7 @@ export function unstartable(name: string, cwd: string, path: string | undefined)
   return { exit: NOT_FOUND, problem: { code, message, next: "Correct its name, or install it." } };
 }
 
-/** Where a name without a path may stand; an empty name is nowhere. */
+/** Candidates for a name without a slash; none for an empty name. */
 function inFolders(name: string, path: string): readonly string[] {
   return name === "" ? [] : path.split(":").map((folder) => `${folder || "."}/${name}`);
 }
@@ -60,13 +60,13 @@ function notExecutable(message: string, next: string): Unstartable {
   return { exit: NOT_EXECUTABLE, problem: { code: "program-not-executable", message, next } };
 }
 
-/** What a runtime threw when it was to start a program, as an exit code; null for what is no fault of the program. */
+/** The exit code for an error on starting a program; null if the program is not the cause. */
 export function exitOfThrown(thrown: unknown): number | null {
   if (thrown instanceof Deno.errors.NotFound) return NOT_FOUND;
   return thrown instanceof Deno.errors.PermissionDenied ? NOT_EXECUTABLE : null;
 }
 
-/** `orphan`: a script whose interpreter is missing, which the system tells as if the script were. */
+/** `orphan`: a script whose interpreter is missing. The system reports that as if the script were missing. */
 function kindOf(path: string): "executable" | "orphan" | "file" | "folder" | "missing" {
   try {
     const { isDirectory, mode } = Deno.statSync(path);
@@ -75,15 +75,15 @@ function kindOf(path: string): "executable" | "orphan" | "file" | "folder" | "mi
     const interpreter = interpreterOf(path);
     return interpreter?.startsWith("/") && !isThere(interpreter) ? "orphan" : "executable";
   } catch {
-    // Missing, a link to nothing, or out of sight: the system finds no program there either.
+    // Missing, a dangling link or not accessible: the system finds no program there either.
     return "missing";
   }
 }
 
-/** Bytes of a first line that the system reads. */
+/** How many bytes of the first line the system reads. */
 const FIRST_LINE = 256;
 
-/** The program that a script's first line names; null for what is no script, or may only be run and not be read. */
+/** The interpreter in a script's first line; null if the file is not a script or cannot be read. */
 function interpreterOf(path: string): string | null {
   try {
     using file = Deno.openSync(path);

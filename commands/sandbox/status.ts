@@ -1,4 +1,4 @@
-// `flemma sandbox status`: whether and how tools are confined here.
+// `flemma sandbox status`: shows whether and how tools are confined here.
 
 import { statusExitCode } from "../../sandbox/mod.ts";
 import { confinement } from "../../agent/views/confinement.ts";

@@ -1,4 +1,4 @@
-// `flemma sandbox enable | disable | reset`: the switch of a session, stronger than what documents say.
+// `flemma sandbox enable | disable | reset`: switches the sandbox for this session, overriding documents.
 
 import { protectedPaths } from "../../agent/sandbox.ts";
 import { documentPath } from "../document/read.ts";
@@ -20,7 +20,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const loaded = await settingsOf(invocation.arguments, environment, document.value);
     if (!loaded.ok) return refuse(invocation, loaded.problem);
     const { createSandbox } = await import("../../sandbox/mod.ts");
-    // As if it were on already: a switch that only works while it is on would be no check.
+    // The check assumes an enabled sandbox: it must also work while the sandbox is off.
     const sandbox = createSandbox({
       settings: { ...loaded.value.settings.sandbox, enabled: true },
       environment,
