@@ -1,6 +1,6 @@
-// What an older Deno lacks and the program needs: locks of files that do not wait, and the signal that only asks.
+// Adds what an older Deno lacks: file locks without waiting, and signal 0, which only checks for a process.
 
-/** Gives the runtime the calls that it does not have; to be called before anything else is done. */
+/** Adds the missing functions to the runtime; call it before anything else. */
 export function completeRuntime(): void {
   Object.assign(Deno.FsFile.prototype, { tryLock, tryLockSync });
   const { kill } = Deno;
@@ -9,7 +9,10 @@ export function completeRuntime(): void {
   });
 }
 
-/** What the signal 0 does: it asks whether a process, or a group of them below zero, is there. */
+/**
+ * Does what signal 0 does: checks that a process exists, or a process group for a negative number. Throws
+ * `NotFound`.
+ */
 export function ask(process: number): void {
   const { success } = new Deno.Command("/bin/sh", {
     args: ["-c", 'kill -s 0 -- "$1"', "sh", String(process)],
@@ -26,10 +29,11 @@ export function tryLock(this: Deno.FsFile, exclusive?: boolean): Promise<boolean
 }
 
 /**
- * `Deno.FsFile.tryLockSync` of newer versions: takes the lock of an open file if nobody has it. The program `flock` tells;
- * whoever takes it between the two steps is waited for, so two never have it.
+ * `Deno.FsFile.tryLockSync` of newer versions: takes the lock of an open file if it is free. The program
+ * `flock` checks that. If another process takes the lock between the check and the locking, this waits for
+ * it, so two never hold it.
  *
- * @throws `Deno.errors.NotSupported` Where there is no such program, or no way to tell it the file.
+ * @throws `Deno.errors.NotSupported` if `flock` is missing or cannot be given the file
  */
 export function tryLockSync(this: Deno.FsFile, exclusive = false): boolean {
   const success = isFree(placeOf(this), exclusive);
@@ -39,14 +43,14 @@ export function tryLockSync(this: Deno.FsFile, exclusive = false): boolean {
 
 function isFree(place: string, exclusive: boolean): boolean {
   try {
-    // Short options, for those are all that the flock of small systems knows.
+    // The flock of small systems knows only short options.
     const { code } = new Deno.Command("flock", {
       args: ["-n", exclusive ? "-x" : "-s", place, "/bin/sh", "-c", ":"],
       stdin: "null",
       stdout: "null",
       stderr: "null",
     }).outputSync();
-    // 1 says that somebody has it; any other code but that of success, that nothing was tried.
+    // 1 means that the lock is taken; any higher code, that flock did not work.
     if (code > 1) throw cannotLock();
     return code === 0;
   } catch (thrown) {
@@ -61,7 +65,7 @@ function cannotLock(): Error {
   );
 }
 
-/** A path that leads to an open file, whatever has become of its name. */
+/** A path that leads to an open file, even if its name has changed. */
 function placeOf(file: Deno.FsFile): string {
   const { dev, ino } = file.statSync();
   const folder = `/proc/${Deno.pid}/fd`;
@@ -71,7 +75,7 @@ function placeOf(file: Deno.FsFile): string {
       if (other?.dev === dev && other.ino === ino) return `${folder}/${name}`;
     }
   } catch (thrown) {
-    // Systems without this folder are told the same as those without the program.
+    // Systems without this folder get the same error as those without flock.
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
   }
   throw cannotLock();

@@ -1,4 +1,4 @@
-// The first step of every run: it tells the version by itself, and loads the program for anything else.
+// The first step of every run: prints the version itself, and loads the program for everything else.
 
 import { mayBeThere } from "../../base/files.ts";
 import { runtimeRefusal, thrownText } from "../../base/problem.ts";
@@ -7,10 +7,10 @@ import { Exit } from "../io/exit.ts";
 import { errorIsOutput, inputKind, passRestThrough, printPage, writeError } from "../io/streams.ts";
 import { asksForVersion, VERSION } from "../line/version.ts";
 
-/** The commands that a document may be piped through. */
+/** The commands that may be used as filters. */
 export const FILTERS: readonly string[] = ["advance", "approve", "reject", "execute", "send", "migrate"];
 
-/** Runs the program; answers with its exit code and throws nothing. */
+/** Runs the program; returns its exit code and never throws. */
 export async function start(words: readonly string[]): Promise<number> {
   if (asksForVersion(words)) return printPage(`flemma ${VERSION}\n`);
   let program: typeof import("../main.ts");
@@ -23,7 +23,7 @@ export async function start(words: readonly string[]): Promise<number> {
   return await program.main(words);
 }
 
-/** Says why the program is not there. What was piped to a filter comes back whole all the same. */
+/** Reports why the program cannot be loaded. A filter still outputs its input completely. */
 function notLoaded(words: readonly string[], thrown: unknown): number {
   const { message, next } = runtimeRefusal(thrown) ??
     { message: `The program cannot be loaded: ${thrownText(thrown)}`, next: "Install flemma again." };
@@ -41,7 +41,7 @@ function notLoaded(words: readonly string[], thrown: unknown): number {
   return Exit.failure;
 }
 
-/** Whether a document could come from standard input, as far as that can be told without knowing the options. */
+/** Whether a document may come from standard input, as far as visible without knowing the options. */
 function mayBeFilter([first = "advance", ...others]: readonly string[]): boolean {
   if (FILTERS.includes(first)) return !others.some(mayBeThere);
   return first.startsWith("-") && !others.some(mayBeThere);
