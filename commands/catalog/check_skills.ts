@@ -1,4 +1,4 @@
-// `flemma skills check`: mistakes in skills, for people who write them.
+// `flemma skills check`: reports mistakes in skills, for their authors.
 
 import { type CheckedSkill, checkSkillsAt, checkSkillsOf } from "../../agent/extensions/skills.ts";
 import { nameOf, parentOf } from "../../base/paths.ts";
@@ -27,7 +27,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return checked.value.some(hasError) ? Exit.failure : Exit.ok;
 }
 
-/** The skills at a path, as messages shall call them: as the person named them. */
+/** The skills at a path, labeled as the person named them. */
 async function at(named: string): Promise<Outcome<readonly CheckedSkill[]>> {
   const path = named.replace(/(.)\/+$/, "$1");
   const isFile = await Deno.stat(path).then((info) => info.isFile, () => null);

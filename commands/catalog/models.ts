@@ -1,4 +1,4 @@
-// `flemma models list`: the models of a provider, with limits, prices and which one is asked.
+// `flemma models list`: lists the models of a provider, with limits, prices and the current model.
 
 import { modelList, type ModelRow, refreshModels } from "../../agent/views/models.ts";
 import { nearest } from "../../base/names.ts";

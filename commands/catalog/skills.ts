@@ -1,4 +1,4 @@
-// `flemma skills list | show`: the skills there are, where they lie, and what becomes of them.
+// `flemma skills list | show`: lists skills, where they are, and whether the model gets them.
 
 import { skillsOf, unknownNames } from "../../agent/extensions/skills.ts";
 import { blocksOf } from "../../agent/settings.ts";
@@ -24,7 +24,7 @@ export async function run(invocation: Invocation): Promise<number> {
   return showing ? show(invocation, positionals[0]!, found.skills) : list(invocation, found.skills);
 }
 
-/** The skills for a document, or for this folder; the exit code after what is wrong was told. */
+/** The skills for a document or for this folder, or the exit code after reporting an error. */
 async function skillsFor(
   invocation: Invocation,
   file: string | undefined,
@@ -70,7 +70,7 @@ function show(invocation: Invocation, name: string, skills: Skills): number {
   return Exit.ok;
 }
 
-/** The skill that a person names: the one that the model would get, else the first of that name. */
+/** The skill with this name that the model would get, else the first one. */
 function skillNamed(name: string, skills: Skills): Outcome<Skill> {
   const named = skills.filter((skill) => nameOf(skill) === name);
   const found = named.find(({ state }) => state === "offered") ?? named[0];
@@ -92,12 +92,12 @@ const STATES: Readonly<Record<Skill["state"], string>> = {
   unlisted: "left out",
 };
 
-/** What it calls itself, or the folder of one that has no name. */
+/** The skill's name, or its folder if it has none. */
 function nameOf({ reading, folder }: Skill): string {
   return reading.name ?? folder.slice(folder.lastIndexOf("/") + 1);
 }
 
-/** What it is good for, or why the model is not told of it. */
+/** The description, or why the model does not get the skill. */
 function remark(skill: Skill): string {
   const { state, folder, file, by, reading: { skill: text, findings } } = skill;
   switch (state) {

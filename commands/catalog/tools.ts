@@ -1,4 +1,4 @@
-// `flemma tools list` and `flemma tools show`: the tools of a document, and one of them whole.
+// `flemma tools list` and `flemma tools show`: shows the tools of a document, or one of them in full.
 
 import { decidedBy } from "../../agent/review/decided_by.ts";
 import { type ToolView, toolViews } from "../../agent/views/tools.ts";
@@ -69,7 +69,7 @@ async function viewsOf(
   return { ...views, complete };
 }
 
-/** What is told where tools are missing that the settings ask for. */
+/** Codes of notices that mean that configured tools are missing. */
 const INCOMPLETE: ReadonlySet<string> = new Set([
   "mcp-unreachable",
   "mcp-misnamed",
@@ -83,7 +83,7 @@ const DECISIONS: Readonly<Record<ToolView["decision"], string>> = {
   deny: "denied",
 };
 
-/** Whether a call runs, and who says so. */
+/** Whether a call runs, and who decides that. */
 function decisionOf({ decision, decidedBy: source, byInput }: ToolView): string {
   const who = source === "default" ? "nobody decides" : decidedBy(source);
   return `${DECISIONS[decision]} (${who}${byInput ? "; rules look at the input" : ""})`;
