@@ -92,7 +92,6 @@ const STATES: Readonly<Record<Skill["state"], string>> = {
   unlisted: "left out",
 };
 
-/** The skill's name, or its folder if it has none. */
 function nameOf({ reading, folder }: Skill): string {
   return reading.name ?? folder.slice(folder.lastIndexOf("/") + 1);
 }

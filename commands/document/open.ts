@@ -24,7 +24,6 @@ export interface CommandDocument {
   readonly label: string;
   /** The document in suggested commands: its file, or null for piped text. */
   readonly file: string | null;
-  /** Positional arguments after the document. */
   readonly targets: readonly string[];
   readonly interrupts: Interrupts;
   readonly session: ChatSession;

@@ -5,12 +5,10 @@ import { COMMANDS } from "./table.ts";
 import type { Command, Option } from "./spec.ts";
 import { asksForVersion } from "./version.ts";
 
-/** An error in a command line. */
 export interface UsageMistake {
   readonly message: string;
   /** The unknown word, and the words it may have meant. */
   readonly unknown?: { readonly word: string; readonly known: readonly string[] };
-  /** The command, if it was recognized. */
   readonly command: Command | null;
   /** Positional arguments read so far; they show whether the document would come from standard input. */
   readonly positionals: readonly string[];

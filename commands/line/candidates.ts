@@ -3,7 +3,6 @@
 import { COMMANDS } from "./table.ts";
 import type { Command, Option } from "./spec.ts";
 
-/** A word and its description. */
 export interface Candidate {
   readonly word: string;
   readonly text: string;

@@ -54,7 +54,6 @@ export function synopsis(command: Command): string {
   return `flemma ${command.name} ${command.usage}`.trimEnd();
 }
 
-/** The left column of an option, e.g. `-m, --message TEXT`. */
 export function optionForm(option: Option): string {
   const short = option.short === undefined ? "" : `-${option.short}, `;
   const long = option.negatable ? `--${option.name} / --no-${option.name}` : `--${option.name}`;

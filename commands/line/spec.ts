@@ -14,7 +14,6 @@ export interface Option {
   readonly negatable?: boolean;
   /** With this switch the command takes no document. */
   readonly standalone?: boolean;
-  /** May be repeated. */
   readonly many?: boolean;
   /** The default as help shows it. */
   readonly default?: string;

@@ -12,7 +12,6 @@ import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 
-/** The diagnostics of one document. */
 interface Report {
   readonly document: string;
   readonly diagnostics: readonly ReturnType<typeof diagnosticJson>[];

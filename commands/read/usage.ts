@@ -14,7 +14,6 @@ import { writeLines, writeOutput } from "../io/streams.ts";
 import { usageJson } from "../io/usage_json.ts";
 import { switchOption, textOption } from "../line/options.ts";
 
-/** The records of one row of the table. */
 interface Row {
   readonly name: string;
   readonly records: readonly UsageRecord[];

@@ -125,7 +125,6 @@ function several(runs: readonly LiveRun[]): Problem {
   };
 }
 
-/** The result of asking the runs of one document to cancel. */
 interface CancelResult {
   readonly cancelled: CancelAnswer["cancelled"];
   /** Runs in which something was cancelled and nothing else goes on. */

@@ -28,7 +28,6 @@ import { labelOf } from "../document/read.ts";
 import { type EventSink, openEvents } from "./events.ts";
 import { lastWords } from "./summary.ts";
 
-/** A finished run. */
 export interface Ended {
   readonly document: CommandDocument;
   readonly stop: Stop;
@@ -54,7 +53,6 @@ export interface Driving {
   readonly among?: Among;
 }
 
-/** The output of one run, for people and for programs. */
 export class Show {
   readonly #invocation: Invocation;
   readonly #among: Among | undefined;
@@ -140,7 +138,6 @@ export class Show {
     });
   }
 
-  /** Reports the tokens and the cost of the run. */
   async used({ session }: CommandDocument): Promise<void> {
     const { environment, messages } = this.#invocation;
     const { path, settings } = session;
@@ -247,7 +244,6 @@ function showCursor(invocation: Invocation, document: CommandDocument, line: num
   } else invocation.messages.say(place);
 }
 
-/** The document as it is on disk. */
 function onDiskOf({ path, chat }: CommandDocument["session"]): Chat {
   if (path === null) return chat;
   try {

@@ -26,7 +26,6 @@ export interface EndedRun {
   readonly file: string | null;
   /** Prefix of lines about the document. */
   readonly label: string;
-  /** Name of the command that ran. */
   readonly command: string;
 }
 

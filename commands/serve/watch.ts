@@ -84,7 +84,6 @@ interface WatchedOptions {
   readonly signal: AbortSignal;
 }
 
-/** One watched document. */
 class Watched {
   readonly #options: WatchedOptions;
   readonly #teller: Teller;

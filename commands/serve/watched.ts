@@ -27,7 +27,6 @@ export function isSaved({ fileState, failed }: Known, now: FileState | null): bo
   return failed && fileState.stamp !== now.stamp;
 }
 
-/** A finished run. */
 export interface Ended {
   /** `ours` is the text that the run left, `now` the current file. */
   readonly ours: Uint8Array;

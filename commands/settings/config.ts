@@ -121,7 +121,6 @@ function rowJson({ key, value, layers, excluded, hidden }: Row) {
   };
 }
 
-/** Formats a message as a full sentence. */
 function sentenceOf(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }

@@ -165,7 +165,6 @@ function scope(document: string | null): string {
   return document === null ? "for all documents" : `for ${document}`;
 }
 
-/** Formats a message as a full sentence. */
 function sentenceOf(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 }

@@ -124,7 +124,6 @@ async function put({ invocation, name, place, folder, files, found }: Putting): 
   ].join("\n"));
 }
 
-/** One line per editor: what is installed. */
 async function list({ arguments: given, environment }: Invocation): Promise<number> {
   const rows = await editorStates(environment);
   if (switchOption(given, "json") === true) return tell(safeJson(rows));
@@ -134,7 +133,6 @@ async function list({ arguments: given, environment }: Invocation): Promise<numb
   );
 }
 
-/** What is installed for each editor. */
 export async function editorStates(
   environment: Invocation["environment"],
 ): Promise<

@@ -11,7 +11,6 @@ const NOTE = ".flemma.json";
 /** Suffix of a file with a person's changes that was moved aside. */
 const ASIDE = ".yours";
 
-/** The state of a folder compared with the files that belong there. */
 export interface Installed {
   /** `current`: all as it belongs; `older`: installed by another version; `changed`: contains changes by a person. */
   readonly state: "absent" | "current" | "older" | "changed";

@@ -5,7 +5,6 @@ import { sha256 } from "../../base/hash.ts";
 import { parentOf } from "../../base/paths.ts";
 import { VERSION } from "../line/version.ts";
 
-/** The state of the passage in a person's file. */
 export interface FoundPassage {
   /**
    * `current`: as it belongs; `older`: written by another version; `changed`: by the person since; `taken`:

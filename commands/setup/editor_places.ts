@@ -86,7 +86,6 @@ function vimName(path: string): string {
   return path.replaceAll(/[\s*?[{`$\\%#'"|!<]/g, "\\$&");
 }
 
-/** Other names of the same editors. */
 export const EDITOR_ALIASES: Readonly<Record<string, string>> = {
   nvim: "neovim",
   kak: "kakoune",

@@ -23,7 +23,6 @@ export function ask(process: number): void {
   if (!success) throw new Deno.errors.NotFound(`There is no process ${process}.`);
 }
 
-/** `Deno.FsFile.tryLock` of newer versions. */
 export function tryLock(this: Deno.FsFile, exclusive?: boolean): Promise<boolean> {
   return Promise.resolve(tryLockSync.call(this, exclusive));
 }

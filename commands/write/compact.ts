@@ -49,7 +49,6 @@ export async function run(invocation: Invocation): Promise<number> {
   return await drive(run, async (document, emit) => ({ exit: await compact(invocation, document, emit) }));
 }
 
-/** A document and where it is split. */
 interface Split {
   readonly chat: Chat;
   readonly cut: Cut;

@@ -14,7 +14,6 @@ import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { switchOption, textOption } from "../line/options.ts";
 
-/** The default system message. */
 const INSTRUCTIONS = '{{ include("urn:flemma:personality:coding-assistant") }}';
 
 export async function run(invocation: Invocation): Promise<number> {

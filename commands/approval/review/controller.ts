@@ -16,7 +16,6 @@ const WAIT = 2;
 export interface Step {
   /** For a person: "the approval of #2". */
   readonly what: string;
-  /** The id of the call. */
   readonly id: string;
   undo(): Promise<Problem | null>;
 }
@@ -72,7 +71,6 @@ export class ReviewController {
     return this.#decide(shown, "rejection", (session) => session.reject(shown.id, message));
   }
 
-  /** Replaces the input of the call. */
   async edit(shown: ShownCall, input: Readonly<Record<string, unknown>>): Promise<Outcome<Decided>> {
     return await this.#bound(shown, async (session) => {
       const call = session.chat.call(shown.id)!;

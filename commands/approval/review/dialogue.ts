@@ -12,7 +12,6 @@ import { callLines, reasonLines } from "./screen.ts";
 import type { Tty } from "./tty.ts";
 import { ReviewView } from "./view.ts";
 
-/** What a dialogue needs besides the terminal and the documents. */
 export interface Helpers {
   /** Opens a text in the person's editor; null if they leave it unchanged. */
   edit(text: string): Promise<Outcome<string | null>>;
@@ -25,7 +24,6 @@ export interface Ending {
   readonly how: "done" | "quit" | "interrupted";
   readonly approved: number;
   readonly rejected: number;
-  /** Calls that still wait. */
   readonly waiting: number;
   /** Calls without an approval decision yet. */
   readonly unasked: number;
@@ -72,7 +70,6 @@ export class Dialogue {
     this.#problems = controllers.map(() => null);
   }
 
-  /** Runs the dialogue until nothing waits or the person leaves. */
   async run(): Promise<Ending> {
     for (;;) {
       const turn = this.#at < this.#controllers.length ? await this.#document() : await this.#farewell();

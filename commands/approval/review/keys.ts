@@ -31,7 +31,6 @@ export function keyOf(bytes: Uint8Array): Key {
   return characters.length === 1 && !/[\x00-\x1f\x7f]/.test(text) ? text : NONE;
 }
 
-/** A line while it is typed. */
 export interface TypedLine {
   readonly text: string;
   /** `typing` until Enter (`done`), Escape or Ctrl-D (`left`), or Ctrl-C (`gone`). */

@@ -7,7 +7,6 @@ import { suspend } from "../../../base/system/suspend.ts";
 import { visible } from "../../../base/visible.ts";
 import { displayWidth } from "../../../base/width.ts";
 
-/** What a dialogue needs from a terminal. */
 export interface Tty {
   readonly colors: boolean;
   size(): { readonly columns: number; readonly rows: number };

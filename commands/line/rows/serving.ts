@@ -71,7 +71,6 @@ export const SERVING_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** The commands for shell completion. */
 export const SHELL_COMMANDS: readonly Command[] = [
   {
     name: "completions",

@@ -14,7 +14,6 @@ import {
   SANDBOX,
 } from "./options.ts";
 
-/** For commands that only report. */
 const NAME_OF_PIPED: Option = {
   name: "name",
   value: "PATH",

@@ -48,7 +48,6 @@ export async function writePage(
   return Exit.ok;
 }
 
-/** A masked secret and its place. */
 interface MaskedIn {
   readonly name: string;
   readonly place: string;
@@ -126,7 +125,10 @@ async function writeFile(
   }
 }
 
-/** Why the page cannot be written; null if it can. Only an earlier page, or an empty file that is not the document, is replaced. */
+/**
+ * Why the page cannot be written; null if it can. It replaces only an earlier page, or an empty file that is
+ * not the document.
+ */
 async function obstacle(path: string, named: string, document: string | null): Promise<Problem | null> {
   const problem = (code: string, message: string): Problem => ({ code, message, next: "Name another file." });
   const info = await statOf(path);

@@ -17,7 +17,6 @@ export function pagerCommand(variables: Variables): string | null {
  */
 const MANNERS: Readonly<Record<string, string>> = { LESS: "FRX", LV: "-c" };
 
-/** A running pager. */
 export class Pager {
   readonly #child: Deno.ChildProcess;
 

@@ -26,7 +26,6 @@ export function callJson(call: OpenCall, reason: ReturnType<typeof reasonJson> |
   return { id, number, name, status, line, preview, decision, source, ...reason };
 }
 
-/** The whole report of a document as JSON. */
 export function reportJson(
   report: Report,
   { document, calls, sandbox }: {

@@ -23,7 +23,6 @@ export async function run(invocation: Invocation): Promise<number> {
   return worstExit(codes);
 }
 
-/** The JSON of a call that waits for a person. */
 type Waiting =
   & { readonly document: string; readonly source: string }
   & Pick<OpenCall, "id" | "number" | "name" | "line" | "preview">;

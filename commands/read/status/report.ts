@@ -45,7 +45,6 @@ export interface StatusView extends StatusFacts {
   reasons(): Promise<ReadonlyMap<string, ReturnType<typeof reasonJson>>>;
 }
 
-/** Everything that is reported about a document. */
 export interface Report extends StatusFacts {
   /** The document in suggested commands; null for piped text. */
   readonly file: string | null;
@@ -91,7 +90,6 @@ function ruleLines(rules: readonly ProposedRule[], file: string | null): readonl
   return rules.map(({ text }, at) => `until logout: ${text}${at === rules.length - 1 ? back : ""}`);
 }
 
-/** What the document has used so far. */
 function usageLines(records: readonly UsageRecord[], prices: boolean): readonly string[] {
   const last = records.at(-1);
   if (last === undefined) return [];

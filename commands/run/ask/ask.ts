@@ -47,7 +47,6 @@ export async function run(invocation: Invocation): Promise<number> {
   return await answer(invocation, made.value, ({ session }) => session.advance());
 }
 
-/** The question: the words of the command line and the piped text. */
 interface Question {
   readonly words: string;
   readonly piped: string;

@@ -5,7 +5,7 @@
  *
  * @param items the items to work on
  * @param options `jobs`: the limit; `signal`: once aborted, no further item starts
- * @param work must not throw, because an error would end the other items' wait
+ * @param work must not throw: one error would reject the results of all items
  * @returns the result of each item, in the order of the items; undefined for items that did not start
  */
 export async function inTurn<Item, Result>(

@@ -9,7 +9,6 @@ import { Exit } from "../../io/exit.ts";
 import { type Level, Messages } from "../../io/messages.ts";
 import { switchOption } from "../../line/options.ts";
 
-/** One document that is running. */
 interface Running {
   /** Messages about how it ended, or why it did not start. */
   readonly lines: { readonly level: Level; readonly text: string }[];
@@ -55,7 +54,6 @@ export class BatchReport {
     return { messages, among: { ended } };
   }
 
-  /** Reports how a document ended. */
   ended(file: string, exit: number): void {
     const { lines = [], stop = null } = this.#running.get(file) ?? {};
     this.#running.delete(file);

@@ -17,7 +17,6 @@ import { type Replay, startReplay } from "../../../providers/replay/server.ts";
 import { differences } from "./compare.ts";
 import { hadRun, type RecordedResult, type Recording, recordingOf } from "./recording.ts";
 
-/** The replay of one result. */
 export interface Played {
   readonly recorded: RecordedResult;
   /** Lines of a diff; none if the result is as recorded. */
@@ -39,7 +38,6 @@ export interface PlayOptions {
   readonly host: ChatOptions & SettingsHost;
   /** The folder to copy, which holds the document; the tools work in the copy. */
   readonly folder: string;
-  /** Real path of the document. */
   readonly path: string;
   /**
    * Whether returned images and files are saved in the person's state folder, because the document will name

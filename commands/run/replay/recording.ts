@@ -6,23 +6,19 @@ import { unescapeTurn } from "../../../parser/edits/escape.ts";
 import type { Call, Chat, Result, Turn } from "../../../parser/types.ts";
 import type { ReplyBlock } from "../../../providers/replay/script.ts";
 
-/** A result as recorded in the document. */
 export interface RecordedResult {
   readonly id: string;
-  /** Name of the tool. */
   readonly name: string;
   readonly line: number;
   readonly content: string;
   readonly isError: boolean;
 }
 
-/** The next step of a recorded conversation. */
 export type Step =
   | { readonly do: "reply"; readonly blocks: readonly ReplyBlock[]; readonly line: number }
   | { readonly do: "result"; readonly result: RecordedResult }
   | { readonly do: "say"; readonly text: string };
 
-/** A conversation prepared for replay. */
 export interface Recording {
   /** The document up to the first reply. */
   readonly beginning: Uint8Array;

@@ -4,7 +4,6 @@ import { visible } from "../../../base/visible.ts";
 import type { Problem } from "../../../base/problem.ts";
 import type { Played } from "./play.ts";
 
-/** The replay of one document. */
 export interface Replayed {
   readonly file: string;
   readonly played: readonly Played[];

@@ -112,7 +112,6 @@ function folderOf({ arguments: given, environment }: Invocation, path: string): 
   }
 }
 
-/** Writes the new results over those that differ. */
 async function update(
   file: string,
   played: readonly Played[],

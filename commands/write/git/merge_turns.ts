@@ -5,7 +5,6 @@ import { parse } from "../../../parser/mod.ts";
 import { openFenceAtEnd } from "../../../parser/edits/escape.ts";
 import type { Chat, Result } from "../../../parser/types.ts";
 
-/** The result of a merge. */
 export interface Merged {
   readonly text: string;
   /** Whether the text contains a conflict. */
@@ -18,7 +17,6 @@ interface Version {
   readonly pieces: readonly string[];
 }
 
-/** A part of the result. */
 type Stretch =
   | { readonly kind: "clean"; readonly pieces: readonly string[] }
   | { readonly kind: "conflict"; readonly ours: readonly string[]; readonly theirs: readonly string[] };

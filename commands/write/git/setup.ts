@@ -11,7 +11,6 @@ import { safeJson } from "../../io/safe_json.ts";
 import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption } from "../../line/options.ts";
 
-/** The line for the attributes file. */
 const ATTRIBUTES = "*.chat diff=flemma merge=flemma";
 
 /**
@@ -25,7 +24,6 @@ const TEXTCONV = 'f() { flemma show --plain -- "$1" 2>/dev/null || cat -- "$1"; 
 const DRIVER = 'f() { if command -v flemma >/dev/null; then flemma git merge-driver -- "$@"; ' +
   'else git merge-file --marker-size="$4" -- "$2" "$1" "$3"; fi; }; f %O %A %B %L %P';
 
-/** Git configuration keys and values. */
 const CONFIGURATION: readonly (readonly [key: string, value: string])[] = [
   ["diff.flemma.textconv", TEXTCONV],
   ["diff.flemma.xfuncname", "^((System|You|Assistant):|Call of .*)$"],
@@ -138,7 +136,6 @@ class Git {
     return this.#global ? "--global" : "--local";
   }
 
-  /** The attributes file to change. */
   async attributesFile(): Promise<Outcome<string>> {
     const { home, variables } = this.#environment;
     if (!this.#global) {

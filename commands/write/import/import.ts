@@ -45,7 +45,6 @@ async function textOf({ arguments: given, environment, input }: Invocation): Pro
   }
 }
 
-/** Parses the body of a request. */
 export function requestIn(text: string): Outcome<Readonly<Record<string, unknown>>> {
   let request: unknown;
   try {
