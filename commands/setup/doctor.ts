@@ -28,6 +28,7 @@ import { writeLines, writeOutput } from "../io/streams.ts";
 interface Report {
   readonly versions: Readonly<Record<string, string>>;
   readonly settings: { readonly files: readonly string[]; readonly problems: readonly string[] };
+  /** The provider that requests go to; null if the settings are invalid. */
   readonly provider: string | null;
   /** The current model; null if none is set. */
   readonly model: string | null;
@@ -37,6 +38,7 @@ interface Report {
   readonly credentials: Readonly<Record<string, KeyReport>>;
   readonly state: { readonly folder: string; readonly problem: string | null };
   readonly tools: readonly { readonly name: string; readonly source: string; readonly approval: string }[];
+  /** Editors with installed runtime files. */
   readonly editors: readonly { readonly name: string; readonly folder: string; readonly state: string }[];
   readonly sandbox: Confinement | null;
 }
