@@ -50,12 +50,14 @@ export interface TestOptions {
   readonly program?: readonly string[];
   /** Whether slow tests run too, and every command as a process. @default true, with commands inside the tests */
   readonly all?: boolean;
+  /** Whether the tests' types are checked. @default true */
+  readonly check?: boolean;
 }
 
 /** Runs the tests given by arguments of `deno test`; all if there are none. */
 export async function runTests(
   args: readonly string[],
-  { program, all }: TestOptions = {},
+  { program, all, check = true }: TestOptions = {},
 ): Promise<Counts> {
   const missing = await missingBubblewrap();
   if (missing !== null) {
@@ -71,7 +73,7 @@ export async function runTests(
     : { FLEMMA_TEST_PROGRAM: JSON.stringify(program) };
   if (all === true) env.FLEMMA_TEST_PROCESSES = "1";
   const left = all === false ? [`--ignore=tests/**/*${SLOW}`] : [];
-  return await denoTest(["--parallel", ...left, ...args], env);
+  return await denoTest(["--parallel", ...(check ? [] : ["--no-check"]), ...left, ...args], env);
 }
 
 /** Runs the examples in the documentation of modules, and in pages without consoles. */

@@ -28,8 +28,8 @@ Deno.test("every test that the list of faults names is there, and every fault ha
 Deno.test("every campaign has a short form that the gate runs", async () => {
   const tests = await Promise.all(
     [
-      ...["campaign/campaign_test.ts", "campaign/file_races_test.ts", "parser/hostile_test.ts"],
-      "sandbox/attacks_test.ts",
+      ...["campaign/campaign_slow_test.ts", "campaign/file_races_test.ts", "parser/hostile_slow_test.ts"],
+      "sandbox/attacks_slow_test.ts",
     ].map((file) => Deno.readTextFile(`${ROOT}/tests/${file}`)),
   );
   const forms: Readonly<Record<string, string>> = {

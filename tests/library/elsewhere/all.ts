@@ -6,7 +6,7 @@ import "../../parser/cases_test.ts";
 import "../../parser/document_test.ts";
 import "../../parser/escape_test.ts";
 import "../../parser/fences_test.ts";
-import "../../parser/hostile_test.ts";
+import "../../parser/hostile_slow_test.ts";
 import "../../parser/line_change_test.ts";
 import "../../parser/lines_test.ts";
 import "../../parser/migrate_test.ts";
