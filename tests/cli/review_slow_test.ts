@@ -71,17 +71,24 @@ Deno.test("40 columns hold everything, also after the terminal got narrower in t
     }
   }));
 
-/** Presses keys before they are asked for: three at once, as of a key held down, and one more. */
+/** Presses keys before they are asked for: three at once, as of a key held down, and some while an editor is open. */
 async function pressEarly(place: Scene): Promise<void> {
-  write(place, "echo 1", "echo 2", "echo 3");
-  const terminal = new AtTerminal(place, ["review", "a.chat"]);
+  write(place, "echo 1", "echo 2");
+  const editor = `${place.folder}/editor`;
+  writeProgram(editor, "#!/bin/sh\necho waiting\ncat gate\n");
+  const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
+  assert.ok(success);
+  const terminal = new AtTerminal(place, ["review", "a.chat"], { env: { VISUAL: editor } });
   await terminal.press("Approve #1? ", "yyy");
   await terminal.press("Press one of the keys above.", "");
   await terminal.press("Approve #1? ", "y");
-  await terminal.press("Approved #1.", "y");
+  await terminal.press("Approve #2? ", "e");
+  await terminal.press("waiting", "y");
+  await terminal.until("y");
+  await Deno.writeTextFile(place.path("gate"), "");
   await terminal.press("Approve #2? ", "q");
   assert.equal((await terminal.ended()).code, 3);
-  assert.deepEqual(statuses(place), ["approved", "pending", "pending"]);
+  assert.deepEqual(statuses(place), ["approved", "pending"]);
 }
 
 Deno.test("keys that were typed before a call was shown, and a paste, decide nothing", () =>
