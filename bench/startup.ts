@@ -3,7 +3,7 @@
 import { startReplay } from "../providers/replay/server.ts";
 import { bundleProgram } from "../scripts/build/bundle.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
-import { compare, type Costs } from "./pairs.ts";
+import { compare, type Costs, PAIRS } from "./pairs.ts";
 
 const ROUNDS = 15;
 const BRIEF_ROUNDS = 5;
@@ -83,6 +83,11 @@ const bench: Bench = {
     const folder = await Deno.makeTempDir({ prefix: "flemma-bench-" });
     try {
       await documents(folder);
+      // One round goes first, and each takes two replies of each side.
+      await using replay = await startReplay({
+        replies: Array.from({ length: 2 * (PAIRS + 1) }, replies).flat(),
+      });
+      const variables = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
       const theirBuild: { bundleProgram: typeof bundleProgram } = await import(
         `${other}/scripts/build/bundle.ts`
       );
@@ -92,12 +97,23 @@ const bench: Bench = {
         ours: () => timeProgram(folder, [`${folder}/ours.js`, ...args]),
         theirs: () => timeProgram(folder, [`${folder}/theirs.js`, ...args]),
       });
+      /** Of a document that the command changes. */
+      const change = (document: string, ...args: string[]) => {
+        const timed = (program: string) => async () => {
+          await Deno.copyFile(`${folder}/${document}`, `${folder}/changed.chat`);
+          return await timeProgram(folder, [program, ...args], variables);
+        };
+        return { ours: timed(`${folder}/ours.js`), theirs: timed(`${folder}/theirs.js`) };
+      };
       return await compare({
         "--version": pair("--version"),
         "status, 2 KB": pair("status", "small.chat"),
         [PLAIN]: pair("status", "large.chat"),
         "status, 50 KB and Lua frontmatter": pair("status", "lua.chat"),
         "check, 50 KB": pair("check", "large.chat"),
+        "approve, 2 KB": change("waiting.chat", "approve", "changed.chat", "open_1"),
+        "execute, one sandboxed true": change("waiting.chat", "execute", "changed.chat", "open_1"),
+        "advance, two requests and a sandboxed true": change("small.chat", "advance", "changed.chat"),
       });
     } finally {
       await Deno.remove(folder, { recursive: true });
@@ -139,7 +155,11 @@ async function startProgram(
 }
 
 /** Wall-clock and processor time of one start, measured by bash: the runtime cannot report those of a child. */
-async function timeProgram(folder: string, args: readonly string[]): Promise<Costs> {
+async function timeProgram(
+  folder: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Costs> {
   const { success, stderr } = await new Deno.Command("bash", {
     args: [
       "-c",
@@ -151,7 +171,7 @@ async function timeProgram(folder: string, args: readonly string[]): Promise<Cos
       ...args,
     ],
     cwd: folder,
-    env: { HOME: folder, NO_COLOR: "1", LC_ALL: "C" },
+    env: { HOME: folder, NO_COLOR: "1", LC_ALL: "C", ...variables },
     stdin: "null",
     stdout: "null",
     stderr: "piped",
