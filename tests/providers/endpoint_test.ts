@@ -116,6 +116,28 @@ Deno.test("where there is a proxy, it is the proxy that has to take the connecti
   );
 });
 
+Deno.test("a redirect is any status from 300 to 399, and none is followed", async () => {
+  for (const [status, kind] of [[299, "body"], [300, "failed"], [399, "failed"], [400, "body"]] as const) {
+    let asked = 0;
+    const exchange = await post({
+      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+      timeout: 0,
+      pingTimeout: 0,
+      connectTimeout: 0,
+      signal: new AbortController().signal,
+      fetch: () => {
+        asked++;
+        const headers = { "content-type": "application/json", location: "http://127.0.0.1:1/" };
+        return Promise.resolve(new Response("{}", { status, headers }));
+      },
+      onEvent: () => "more",
+      onUnreadable: () => {},
+    });
+    assert.deepEqual([exchange.kind, asked], [kind, 1], `${status}`);
+    if (exchange.kind === "failed") assert.match(exchange.error.message, /redirects to .*are not followed/);
+  }
+});
+
 Deno.test("no more of a reply is read while who takes it is behind, and that is no silence of the server's", () =>
   withClock(async (clock) => {
     const sent = Array.from({ length: 50 }, (_, at) => `data: {"at":${at}}\n\n`);

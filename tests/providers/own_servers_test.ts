@@ -65,6 +65,35 @@ Deno.test("servers of one's own share the parameters of openai_chat, and built-i
   assert.equal(resolveParameters(settings, "unknown").maxTokens, "50%");
 });
 
+Deno.test("a provider's own thinking replaces the general one only by values that a setting may have", async () => {
+  const loaded = await loadSettings({ environment: AT_HOME, noConfig: true });
+  assert.ok(loaded.ok, JSON.stringify(loaded));
+  const { settings } = loaded.value;
+  const resolve = (foreign: "preserve" | "drop", own: unknown) =>
+    resolveParameters({
+      ...settings,
+      parameters: {
+        ...settings.parameters,
+        thinking: { level: "medium", foreign },
+        openai: { ...settings.parameters.openai, thinking: own },
+      } as typeof settings.parameters,
+    }, "openai").thinking;
+  for (const level of ["minimal", "low", "medium", "high", "max", 2048, false] as const) {
+    assert.deepEqual(resolve("drop", level), { level, foreign: "drop" });
+    assert.deepEqual(resolve("drop", { level }), { level, foreign: "drop" });
+  }
+  for (const level of ["none", true, null]) {
+    assert.deepEqual(resolve("drop", level), { level: "medium", foreign: "drop" });
+    assert.deepEqual(resolve("drop", { level }), { level: "medium", foreign: "drop" });
+  }
+  assert.deepEqual(resolve("drop", { foreign: "preserve" }), { level: "medium", foreign: "preserve" });
+  assert.deepEqual(resolve("preserve", { foreign: "drop" }), { level: "medium", foreign: "drop" });
+  for (const foreign of ["keep", null, true]) {
+    assert.deepEqual(resolve("drop", { foreign }), { level: "medium", foreign: "drop" });
+    assert.deepEqual(resolve("preserve", { foreign }), { level: "medium", foreign: "preserve" });
+  }
+});
+
 Deno.test("the key of such a server is kept from tools as soon as settings name the server", async () => {
   const loaded = await loadSettings({
     environment: AT_HOME,

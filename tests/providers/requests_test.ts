@@ -194,6 +194,9 @@ Deno.test("what a model says before a call is commentary, and after all calls it
       .filter(({ role }: Body) => role === "assistant").map(({ phase }: Body) => phase);
   assert.deepEqual(await phases(), ["commentary", "final_answer"]);
   assert.deepEqual(await phases({ phase: false }), [undefined, undefined]);
+  for (const other of ["phase", null, {}, { phase: true }, { phase: null }]) {
+    assert.deepEqual(await phases(other), ["commentary", "final_answer"], JSON.stringify(other));
+  }
 });
 
 Deno.test("Gemini is asked for a level since 3 and for tokens before, and a model that nobody knows for nothing", async () => {

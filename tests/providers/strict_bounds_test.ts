@@ -432,6 +432,27 @@ table("Gemini", REFUSALS.google, door("gemini-3.8-flash"), { contents: [hello] }
     /missing a thought_signature/,
   ],
   [
+    "an unsigned call of the turn before a text with a picture",
+    contents(
+      hello,
+      says("model", { functionCall }),
+      says("user", { functionResponse }),
+      says("user", { text: "x" }, { inlineData: { mimeType: "image/png", data: "iVBORw==" } }),
+    ),
+    null,
+  ],
+  [
+    "an unsigned call before a text of the model",
+    contents(
+      hello,
+      says("model", { functionCall }),
+      says("user", { functionResponse }),
+      says("model", { text: "x" }),
+      says("user", { inlineData: { mimeType: "image/png", data: "iVBORw==" } }),
+    ),
+    /missing a thought_signature/,
+  ],
+  [
     "an unsigned call of an older model",
     contents(hello, says("model", { functionCall }), says("user", { functionResponse })),
     null,
