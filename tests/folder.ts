@@ -1,5 +1,7 @@
 // Folders and programs of their own for tests that run programs, and what of these a machine allows.
 
+import { testsWith } from "./tests_with.ts";
+
 /**
  * A fresh, empty, real folder. It lies outside of `/tmp`, which every sandbox makes writable: there, what is refused and
  * what is allowed would look the same.
@@ -17,6 +19,9 @@ export async function inFolder<T>(body: (folder: string) => T | Promise<T>): Pro
     await removeFolder(folder);
   }
 }
+
+/** Defines a test that runs in `inFolder`. */
+export const testInFolder = testsWith(inFolder<void>);
 
 /** Whether a small file system can be mounted in a namespace of its own here. */
 export async function mayMount(): Promise<boolean> {

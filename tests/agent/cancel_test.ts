@@ -5,7 +5,7 @@ import { ask, ends, liveRuns } from "../../agent/cancel/ask.ts";
 import { forget, listen, runsFolder } from "../../agent/cancel/listen.ts";
 import type { CancelAnswer } from "../../agent/cancel/request.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { asking, inPlace, type Place, waiting } from "./place.ts";
+import { asking, type Place, testInPlace as test, waiting } from "./place.ts";
 
 /** A machine may be busy. */
 const LONG = { patience: 60_000 };
@@ -30,148 +30,132 @@ async function listening({ environment }: Place, answer: () => CancelAnswer = ()
   return { end, asked, deaf, run };
 }
 
-Deno.test("of two who cancel the same call at once one is told so, and the other that it does not run", () =>
-  inPlace(async (place) => {
-    const { tool } = waiting();
-    const events: CycleEvent[] = [];
-    const both = Promise.withResolvers<void>();
-    const session = await place.memory(asking(["call_a", "wait"], ["call_b", "wait"]), {
-      path: "a.chat",
-      tools: [tool],
-      settings: { approve: ["wait"] },
-      emit: (event) => {
-        events.push(event);
-        if (event.event === "tool:executing" && event.id === "call_b") both.resolve();
-      },
+test("of two who cancel the same call at once one is told so, and the other that it does not run", async (place) => {
+  const { tool } = waiting();
+  const events: CycleEvent[] = [];
+  const both = Promise.withResolvers<void>();
+  const session = await place.memory(asking(["call_a", "wait"], ["call_b", "wait"]), {
+    path: "a.chat",
+    tools: [tool],
+    settings: { approve: ["wait"] },
+    emit: (event) => {
+      events.push(event);
+      if (event.event === "tool:executing" && event.id === "call_b") both.resolve();
+    },
+  });
+  const advancing = session.advance();
+  await both.promise;
+  let runs = await liveRuns(place.environment);
+  while (runs.length === 0) runs = await liveRuns(place.environment);
+  const [run] = runs;
+  assert.equal(run?.path, place.path("a.chat"));
+  const [one, other] = await Promise.all([1, 2].map(() => ask(run, { kind: "call", text: "call_a" }, LONG)));
+  const outcomes = [one, other].map((each) =>
+    typeof each === "string" ? each : each?.problem?.code ?? "done"
+  );
+  assert.deepEqual(outcomes.toSorted(), ["done", "not-running"]);
+  const rest = await ask(run, { kind: "all" }, LONG);
+  assert.deepEqual(typeof rest === "string" ? rest : rest.cancelled, [
+    { what: "call", id: "call_b", tool: "wait" },
+  ]);
+  const stop = await advancing;
+  assert.equal(stop.reason, "cancelled");
+  assert.ok(await ends(run, 0));
+  assert.deepEqual(await liveRuns(place.environment), []);
+  const reported = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
+    code.startsWith("cancel")
+  );
+  assert.deepEqual(reported, ["cancelled-elsewhere", "cancelled-elsewhere"]);
+});
+
+test("a text without a path is not listed, and nothing is once a run is over", async (place) => {
+  const { tool, begun, end } = waiting();
+  const session = await place.memory(asking(["a", "wait"]), {
+    tools: [tool],
+    settings: { approve: ["wait"] },
+  });
+  const advancing = session.advance();
+  await begun;
+  assert.deepEqual(await liveRuns(place.environment), []);
+  end();
+  await advancing;
+});
+
+test("a run that ends between the question and the answer is over, and leaves nothing", async (place) => {
+  const { end, run } = await listening(place);
+  await end();
+  assert.equal(await ask(run, { kind: "one" }), "over");
+  // The same, with the question put before the end was known.
+  const second = await listening(place, () => assert.fail("nobody answers"));
+  const asking = ask(second.run, { kind: "one" }, LONG);
+  await forget(second.run.folder);
+  assert.equal(await asking, "over");
+  await second.end();
+  assert.deepEqual(second.deaf, []);
+  assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
+});
+
+test("a run whose state was removed is found again", async (place) => {
+  const { end, deaf, run } = await listening(place);
+  Deno.removeSync(`${place.folder}/state/flemma`, { recursive: true });
+  let runs = await liveRuns(place.environment);
+  while (runs.length === 0) runs = await liveRuns(place.environment);
+  assert.notEqual(runs[0]?.folder, run.folder);
+  assert.deepEqual(await ask(runs[0]!, { kind: "one" }, LONG), NOTHING);
+  await end();
+  assert.deepEqual(deaf, []);
+  assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
+});
+
+test("an answer that ends the run is not lost with it", async (place) => {
+  for (let round = 0; round < 5; round++) {
+    const { end, run } = await listening(place, () => {
+      ended = end();
+      return NOTHING;
     });
-    const advancing = session.advance();
-    await both.promise;
-    let runs = await liveRuns(place.environment);
-    while (runs.length === 0) runs = await liveRuns(place.environment);
-    const [run] = runs;
-    assert.equal(run?.path, place.path("a.chat"));
-    const [one, other] = await Promise.all(
-      [1, 2].map(() => ask(run, { kind: "call", text: "call_a" }, LONG)),
-    );
-    const outcomes = [one, other].map((each) =>
-      typeof each === "string" ? each : each?.problem?.code ?? "done"
-    );
-    assert.deepEqual(outcomes.toSorted(), ["done", "not-running"]);
-    const rest = await ask(run, { kind: "all" }, LONG);
-    assert.deepEqual(typeof rest === "string" ? rest : rest.cancelled, [
-      { what: "call", id: "call_b", tool: "wait" },
-    ]);
-    const stop = await advancing;
-    assert.equal(stop.reason, "cancelled");
-    assert.ok(await ends(run, 0));
-    assert.deepEqual(await liveRuns(place.environment), []);
-    const reported = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
-      code.startsWith("cancel")
-    );
-    assert.deepEqual(reported, ["cancelled-elsewhere", "cancelled-elsewhere"]);
-  }));
+    let ended: Promise<void> | undefined;
+    assert.deepEqual(await ask(run, { kind: "one" }, LONG), NOTHING);
+    await ended;
+  }
+});
 
-Deno.test("a text without a path is not listed, and nothing is once a run is over", () =>
-  inPlace(async (place) => {
-    const { tool, begun, end } = waiting();
-    const session = await place.memory(asking(["a", "wait"]), {
-      tools: [tool],
-      settings: { approve: ["wait"] },
-    });
-    const advancing = session.advance();
-    await begun;
-    assert.deepEqual(await liveRuns(place.environment), []);
-    end();
-    await advancing;
-  }));
+test("a run that does not answer is silent, and what was asked is taken back", async (place) => {
+  const folder = `${runsFolder(place.environment)}/stopped`;
+  Deno.mkdirSync(folder, { recursive: true });
+  using file = Deno.openSync(`${folder}/run`, { create: true, write: true });
+  file.lockSync(true);
+  const info = { path: "/a.chat", pid: 1, host: "vm", since: "2026-01-01T00:00:00Z" };
+  file.writeSync(new TextEncoder().encode(JSON.stringify(info)));
+  const [run] = await liveRuns(place.environment);
+  assert.ok(run !== undefined);
+  assert.equal(await ask(run, { kind: "all" }, { patience: 0 }), "silent");
+  assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["run"]);
+});
 
-Deno.test("a run that ends between the question and the answer is over, and leaves nothing", () =>
-  inPlace(async (place) => {
-    const { end, run } = await listening(place);
-    await end();
-    assert.equal(await ask(run, { kind: "one" }), "over");
-    // The same, with the question put before the end was known.
-    const second = await listening(place, () => assert.fail("nobody answers"));
-    const asking = ask(second.run, { kind: "one" }, LONG);
-    await forget(second.run.folder);
-    assert.equal(await asking, "over");
-    await second.end();
-    assert.deepEqual(second.deaf, []);
-    assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
-  }));
+test("what is no question, or one of a later program, is passed over; the next is answered", async (place) => {
+  const { end, asked, run } = await listening(place);
+  const wrong = ["", "[]", '{"pid":1}', '{"pid":1,"request":{"kind":"other"}}', '{"request":{"kind":"all"}}'];
+  for (const [at, text] of wrong.entries()) Deno.writeTextFileSync(`${run.folder}/0${at}.ask`, text);
+  assert.deepEqual(await ask(run, { kind: "line", line: 3 }, LONG), NOTHING);
+  assert.deepEqual(asked, [{ kind: "line", line: 3 }]);
+  await end();
+});
 
-Deno.test("a run whose state was removed is found again", () =>
-  inPlace(async (place) => {
-    const { end, deaf, run } = await listening(place);
-    Deno.removeSync(`${place.folder}/state/flemma`, { recursive: true });
-    let runs = await liveRuns(place.environment);
-    while (runs.length === 0) runs = await liveRuns(place.environment);
-    assert.notEqual(runs[0]?.folder, run.folder);
-    assert.deepEqual(await ask(runs[0]!, { kind: "one" }, LONG), NOTHING);
-    await end();
-    assert.deepEqual(deaf, []);
-    assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
-  }));
-
-Deno.test("an answer that ends the run is not lost with it", () =>
-  inPlace(async (place) => {
-    for (let round = 0; round < 5; round++) {
-      const { end, run } = await listening(place, () => {
-        ended = end();
-        return NOTHING;
-      });
-      let ended: Promise<void> | undefined;
-      assert.deepEqual(await ask(run, { kind: "one" }, LONG), NOTHING);
-      await ended;
-    }
-  }));
-
-Deno.test("a run that does not answer is silent, and what was asked is taken back", () =>
-  inPlace(async (place) => {
-    const folder = `${runsFolder(place.environment)}/stopped`;
-    Deno.mkdirSync(folder, { recursive: true });
-    using file = Deno.openSync(`${folder}/run`, { create: true, write: true });
-    file.lockSync(true);
-    const info = { path: "/a.chat", pid: 1, host: "vm", since: "2026-01-01T00:00:00Z" };
-    file.writeSync(new TextEncoder().encode(JSON.stringify(info)));
-    const [run] = await liveRuns(place.environment);
-    assert.ok(run !== undefined);
-    assert.equal(await ask(run, { kind: "all" }, { patience: 0 }), "silent");
-    assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["run"]);
-  }));
-
-Deno.test("what is no question, or one of a later program, is passed over; the next is answered", () =>
-  inPlace(async (place) => {
-    const { end, asked, run } = await listening(place);
-    const wrong = [
-      "",
-      "[]",
-      '{"pid":1}',
-      '{"pid":1,"request":{"kind":"other"}}',
-      '{"request":{"kind":"all"}}',
-    ];
-    for (const [at, text] of wrong.entries()) Deno.writeTextFileSync(`${run.folder}/0${at}.ask`, text);
-    assert.deepEqual(await ask(run, { kind: "line", line: 3 }, LONG), NOTHING);
-    assert.deepEqual(asked, [{ kind: "line", line: 3 }]);
-    await end();
-  }));
-
-Deno.test("a run whose state folder takes no more goes on, and says that it cannot be reached", () =>
-  inPlace(async (place) => {
-    Deno.mkdirSync(`${place.folder}/state/flemma`);
-    Deno.writeTextFileSync(`${place.folder}/state/flemma/running`, "a file in the way");
-    const { tool, end } = waiting();
-    const events: CycleEvent[] = [];
-    const session = await place.memory(asking(["a", "wait"]), {
-      path: "a.chat",
-      tools: [tool],
-      settings: { approve: ["wait"], overrides: { tools: { autopilot: { enabled: false } } } },
-      emit: (event) => events.push(event),
-    });
-    end();
-    assert.equal((await session.advance()).reason, "stepped");
-    const reported = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
-      code.startsWith("cancel")
-    );
-    assert.deepEqual(reported, ["cancel-unheard"]);
-  }));
+test("a run whose state folder takes no more goes on, and says that it cannot be reached", async (place) => {
+  Deno.mkdirSync(`${place.folder}/state/flemma`);
+  Deno.writeTextFileSync(`${place.folder}/state/flemma/running`, "a file in the way");
+  const { tool, end } = waiting();
+  const events: CycleEvent[] = [];
+  const session = await place.memory(asking(["a", "wait"]), {
+    path: "a.chat",
+    tools: [tool],
+    settings: { approve: ["wait"], overrides: { tools: { autopilot: { enabled: false } } } },
+    emit: (event) => events.push(event),
+  });
+  end();
+  assert.equal((await session.advance()).reason, "stepped");
+  const reported = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
+    code.startsWith("cancel")
+  );
+  assert.deepEqual(reported, ["cancel-unheard"]);
+});

@@ -11,6 +11,7 @@ import type { CycleEvent } from "../../cycle/types.ts";
 import { type ApprovalDecision, type Decide, withDowngrades } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { removeFolder } from "../folder.ts";
+import { testsWith } from "../tests_with.ts";
 
 type Sandbox = Settings["sandbox"];
 
@@ -49,6 +50,8 @@ async function inFolder(body: (folder: string) => Promise<void>): Promise<void> 
   }
 }
 
+const test = testsWith(inFolder);
+
 function question(folder: string, person: Stated, document: Stated, works = true) {
   return {
     environment: { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } },
@@ -67,68 +70,66 @@ function question(folder: string, person: Stated, document: Stated, works = true
   };
 }
 
-Deno.test("what a document loosens is told with the calls that are concerned", () =>
-  inFolder(async (folder) => {
-    const off = { enabled: false };
-    const wide = { policy: { rw_paths: ["/"] } };
-    const hides = { policy: { deny_read: ["/srv/hidden"] } };
-    const both = { policy: { ...wide.policy, ...hides.policy } };
-    const rows: readonly (readonly [string, Stated, Stated, boolean, string | null])[] = [
-      ["nothing", {}, {}, true, null],
-      ["always believed", { trust: "always" }, { sandbox: off }, true, null],
-      ["every document asked about", { trust: "ask" }, {}, true, "all"],
-      ["out of the sandbox", {}, { sandbox: off }, true, "writes"],
-      ["wider", {}, { sandbox: wide }, true, "writes"],
-      ["wider, where the person hides files", { sandbox: hides }, { sandbox: both }, true, "all"],
-      [
-        "wider than no sandbox, where the person would hide files",
-        { sandbox: { ...hides, ...off } },
-        { sandbox: both },
-        true,
-        "writes",
-      ],
-      ["a list of its own inside the person's sandbox", {}, { list: OWN_LIST }, true, null],
-      ["a list of its own where no sandbox works", {}, { list: OWN_LIST }, false, "own writes"],
-      [
-        "a list of its own without a sandbox",
-        { sandbox: off },
-        { sandbox: off, list: OWN_LIST },
-        true,
-        "own writes",
-      ],
-      ["no list where no sandbox works", {}, {}, false, null],
-      ["no list without a sandbox", { sandbox: off }, { sandbox: off }, true, null],
-      [
-        "a sandbox that the person has off",
-        { sandbox: off },
-        { sandbox: { enabled: true } },
-        true,
-        "own writes",
-      ],
-    ];
-    for (const [what, person, document, works, expected] of rows) {
-      const found = await assessTrust(question(folder, person, document, works));
-      const reported = found === null
-        ? null
-        : `${found.onlyItsOwn ? "own " : ""}${found.all ? "all" : "writes"}`;
-      assert.equal(reported, expected, what);
-    }
-  }));
+test("what a document loosens is told with the calls that are concerned", async (folder) => {
+  const off = { enabled: false };
+  const wide = { policy: { rw_paths: ["/"] } };
+  const hides = { policy: { deny_read: ["/srv/hidden"] } };
+  const both = { policy: { ...wide.policy, ...hides.policy } };
+  const rows: readonly (readonly [string, Stated, Stated, boolean, string | null])[] = [
+    ["nothing", {}, {}, true, null],
+    ["always believed", { trust: "always" }, { sandbox: off }, true, null],
+    ["every document asked about", { trust: "ask" }, {}, true, "all"],
+    ["out of the sandbox", {}, { sandbox: off }, true, "writes"],
+    ["wider", {}, { sandbox: wide }, true, "writes"],
+    ["wider, where the person hides files", { sandbox: hides }, { sandbox: both }, true, "all"],
+    [
+      "wider than no sandbox, where the person would hide files",
+      { sandbox: { ...hides, ...off } },
+      { sandbox: both },
+      true,
+      "writes",
+    ],
+    ["a list of its own inside the person's sandbox", {}, { list: OWN_LIST }, true, null],
+    ["a list of its own where no sandbox works", {}, { list: OWN_LIST }, false, "own writes"],
+    [
+      "a list of its own without a sandbox",
+      { sandbox: off },
+      { sandbox: off, list: OWN_LIST },
+      true,
+      "own writes",
+    ],
+    ["no list where no sandbox works", {}, {}, false, null],
+    ["no list without a sandbox", { sandbox: off }, { sandbox: off }, true, null],
+    [
+      "a sandbox that the person has off",
+      { sandbox: off },
+      { sandbox: { enabled: true } },
+      true,
+      "own writes",
+    ],
+  ];
+  for (const [what, person, document, works, expected] of rows) {
+    const found = await assessTrust(question(folder, person, document, works));
+    const reported = found === null
+      ? null
+      : `${found.onlyItsOwn ? "own " : ""}${found.all ? "all" : "writes"}`;
+    assert.equal(reported, expected, what);
+  }
+});
 
-Deno.test("who agreed to exactly that for this path is not asked", () =>
-  inFolder(async (folder) => {
-    const asked = question(folder, {}, { sandbox: { enabled: false } });
-    const { environment, path, authority } = asked;
-    assert.notEqual(await assessTrust(asked), null);
-    assert.ok((await agree(environment, path, authority)).ok);
-    assert.equal(await assessTrust(asked), null);
-    assert.notEqual(await assessTrust({ ...asked, path: `${folder}/b.chat` }), null);
-    assert.notEqual(await assessTrust({ ...asked, path: null }), null);
-    assert.notEqual(await assessTrust({ ...asked, authority: { text: "more", lines: [] } }), null);
-    await Deno.writeTextFile(`${folder}/state/flemma/trust.json`, "{");
-    const unread = await assessTrust(asked);
-    assert.match(unread?.sentence ?? "", /trust\.json/, "a list that cannot be read holds no agreement");
-  }));
+test("who agreed to exactly that for this path is not asked", async (folder) => {
+  const asked = question(folder, {}, { sandbox: { enabled: false } });
+  const { environment, path, authority } = asked;
+  assert.notEqual(await assessTrust(asked), null);
+  assert.ok((await agree(environment, path, authority)).ok);
+  assert.equal(await assessTrust(asked), null);
+  assert.notEqual(await assessTrust({ ...asked, path: `${folder}/b.chat` }), null);
+  assert.notEqual(await assessTrust({ ...asked, path: null }), null);
+  assert.notEqual(await assessTrust({ ...asked, authority: { text: "more", lines: [] } }), null);
+  await Deno.writeTextFile(`${folder}/state/flemma/trust.json`, "{");
+  const unread = await assessTrust(asked);
+  assert.match(unread?.sentence ?? "", /trust\.json/, "a list that cannot be read holds no agreement");
+});
 
 const FEW: UntrustedDocument = {
   detail: "the document is wide",
@@ -200,30 +201,29 @@ Deno.test("a rule helps a call only where it would not be turned into a question
   assert.equal(downgradesCall({ ...FEW, onlyItsOwn: true, all: true }, bash, TOOLS), false);
 });
 
-Deno.test("of a document that is not believed, only a person's approval counts, and what this run judged", () =>
-  inFolder(async (folder) => {
-    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
-    const earlier = await openJournal({ environment, path: `${folder}/a.chat` });
-    assert.ok(earlier.ok);
-    await earlier.value.recordApprovals(
-      new Map([
-        ["own", { by: "person", hash: "h" }],
-        ["policy", { by: "policy", hash: "h" }],
-      ]),
-    );
-    const opened = await openJournal({ environment, path: `${folder}/a.chat` });
-    assert.ok(opened.ok);
-    const journal = opened.value;
-    const emit = () => {};
-    const downgrade = untrusted(FEW, {
-      person: () => assert.fail("nobody is asked"),
-      tools: TOOLS,
-      journal,
-      emit,
-    });
-    const approvalOf = countingApprovals(journal, [downgrade]);
-    const hash = (id: string) => approvalOf(id)?.hash;
-    assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "to be judged anew", "to be judged anew"]);
-    await journal.recordApprovals(new Map([["policy", { by: "policy", hash: "new" }]]));
-    assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "new", "to be judged anew"]);
-  }));
+test("of a document that is not believed, only a person's approval counts, and what this run judged", async (folder) => {
+  const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
+  const earlier = await openJournal({ environment, path: `${folder}/a.chat` });
+  assert.ok(earlier.ok);
+  await earlier.value.recordApprovals(
+    new Map([
+      ["own", { by: "person", hash: "h" }],
+      ["policy", { by: "policy", hash: "h" }],
+    ]),
+  );
+  const opened = await openJournal({ environment, path: `${folder}/a.chat` });
+  assert.ok(opened.ok);
+  const journal = opened.value;
+  const emit = () => {};
+  const downgrade = untrusted(FEW, {
+    person: () => assert.fail("nobody is asked"),
+    tools: TOOLS,
+    journal,
+    emit,
+  });
+  const approvalOf = countingApprovals(journal, [downgrade]);
+  const hash = (id: string) => approvalOf(id)?.hash;
+  assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "to be judged anew", "to be judged anew"]);
+  await journal.recordApprovals(new Map([["policy", { by: "policy", hash: "new" }]]));
+  assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "new", "to be judged anew"]);
+});

@@ -11,6 +11,7 @@ import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { CycleEvent, Journal } from "../../cycle/types.ts";
 import { callsDocument } from "../cli/harness.ts";
 import { inFolder } from "../folder.ts";
+import { testsWith } from "../tests_with.ts";
 
 const BEFORE = callsDocument([
   { id: "c1", command: "one", status: "approved" },
@@ -74,302 +75,287 @@ async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
   });
 }
 
+const test = testsWith(inPlace);
+
 async function hashIn(text: string, id: string): Promise<string> {
   const call = new MemoryStore(new TextEncoder().encode(text), null).chat.call(id);
   assert.ok(call !== undefined);
   return await callHash(call);
 }
 
-Deno.test("after commands that could not reach the document, nothing is suspected, whatever the person wrote", () =>
-  inPlace(async (place) => {
-    const { guard, journal } = await place.guard();
-    assert.equal(guard.commandsLive, false);
-    assert.equal(await guard.begin(), null);
-    assert.equal(guard.commandsLive, true);
-    place.write(FORGED);
-    await guard.end();
-    assert.equal(guard.commandsLive, false);
-    assert.deepEqual([journal.tampered(), journal.tamperCheck(), place.reported], [null, null, []]);
-  }));
+test("after commands that could not reach the document, nothing is suspected, whatever the person wrote", async (place) => {
+  const { guard, journal } = await place.guard();
+  assert.equal(guard.commandsLive, false);
+  assert.equal(await guard.begin(), null);
+  assert.equal(guard.commandsLive, true);
+  place.write(FORGED);
+  await guard.end();
+  assert.equal(guard.commandsLive, false);
+  assert.deepEqual([journal.tampered(), journal.tamperCheck(), place.reported], [null, null, []]);
+});
 
-Deno.test("what a replaced file says more than before is suspected, and what is written later is not", () =>
-  inPlace(async (place) => {
-    const { guard } = await place.guard();
-    await guard.begin();
-    place.replace(FORGED);
-    await guard.end();
-    assert.deepEqual(guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
-    // Between the end of the commands and the next run.
-    place.write(FORGED.replace("two", "three"));
-    const next = await place.guard();
-    assert.equal(await next.guard.open(), null);
-    assert.deepEqual(next.guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
-    assert.equal(await next.guard.confirm(), null);
-    assert.equal((await place.journal()).tampered(), null);
-  }));
+test("what a replaced file says more than before is suspected, and what is written later is not", async (place) => {
+  const { guard } = await place.guard();
+  await guard.begin();
+  place.replace(FORGED);
+  await guard.end();
+  assert.deepEqual(guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
+  // Between the end of the commands and the next run.
+  place.write(FORGED.replace("two", "three"));
+  const next = await place.guard();
+  assert.equal(await next.guard.open(), null);
+  assert.deepEqual(next.guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
+  assert.equal(await next.guard.confirm(), null);
+  assert.equal((await place.journal()).tampered(), null);
+});
 
-Deno.test("a block with text runs nothing, whatever its status says: the one that a command empties is suspected", () =>
-  inPlace(async (place) => {
-    const filled = FORGED.replace(/(`c2`\n\n```flemma:tool status=approved\n)/, "$1Not yet.\n");
-    assert.notEqual(filled, FORGED);
-    place.replace(filled);
-    const { guard } = await place.guard();
-    await guard.begin();
-    place.replace(FORGED);
-    await guard.end();
-    assert.deepEqual(guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
-    await guard.confirm();
-    await guard.begin();
-    place.replace(filled);
-    await guard.end();
-    assert.equal(guard.tampered, null, "a text in an approved block gives no leave");
-  }));
+test("a block with text runs nothing, whatever its status says: the one that a command empties is suspected", async (place) => {
+  const filled = FORGED.replace(/(`c2`\n\n```flemma:tool status=approved\n)/, "$1Not yet.\n");
+  assert.notEqual(filled, FORGED);
+  place.replace(filled);
+  const { guard } = await place.guard();
+  await guard.begin();
+  place.replace(FORGED);
+  await guard.end();
+  assert.deepEqual(guard.tampered?.calls, { c2: await hashIn(FORGED, "c2") });
+  await guard.confirm();
+  await guard.begin();
+  place.replace(filled);
+  await guard.end();
+  assert.equal(guard.tampered, null, "a text in an approved block gives no leave");
+});
 
-Deno.test("an approval that this program records while commands live is vouched for", () =>
-  inPlace(async (place) => {
-    const { guard, journal } = await place.guard();
-    await guard.begin();
-    await journal.recordApprovals(
-      new Map([["c2", { by: "policy", hash: await hashIn(FORGED, "c2"), source: "x" }]]),
-    );
-    place.replace(FORGED);
-    await guard.end();
-    assert.equal(guard.tampered, null);
-  }));
+test("an approval that this program records while commands live is vouched for", async (place) => {
+  const { guard, journal } = await place.guard();
+  await guard.begin();
+  await journal.recordApprovals(
+    new Map([["c2", { by: "policy", hash: await hashIn(FORGED, "c2"), source: "x" }]]),
+  );
+  place.replace(FORGED);
+  await guard.end();
+  assert.equal(guard.tampered, null);
+});
 
-Deno.test("several commands at once are watched from the first to the last, and the next ones anew", () =>
-  inPlace(async (place) => {
-    const { guard } = await place.guard();
-    const [one, two] = [guard.begin(), guard.begin()];
-    assert.equal(one, two);
-    await one;
-    place.replace(FORGED);
-    await guard.end();
-    await guard.begin();
-    await guard.end();
-    // The second time nothing happened, but what was found before stays.
-    assert.deepEqual(Object.keys(guard.tampered?.calls ?? {}), ["c2"]);
-  }));
+test("several commands at once are watched from the first to the last, and the next ones anew", async (place) => {
+  const { guard } = await place.guard();
+  const [one, two] = [guard.begin(), guard.begin()];
+  assert.equal(one, two);
+  await one;
+  place.replace(FORGED);
+  await guard.end();
+  await guard.begin();
+  await guard.end();
+  // The second time nothing happened, but what was found before stays.
+  assert.deepEqual(Object.keys(guard.tampered?.calls ?? {}), ["c2"]);
+});
 
-Deno.test("a run that was killed leaves it to the next one to look", () =>
-  inPlace(async (place) => {
-    for (const replaced of [false, true]) {
-      place.replace(BEFORE);
-      await (await place.guard()).guard.begin();
-      if (replaced) place.replace(FORGED);
-      else place.write(FORGED);
-      const report = await place.guard({ readOnly: true });
-      assert.equal(await report.guard.open(), null);
-      assert.equal(report.guard.tampered !== null, replaced);
-      assert.notEqual((await place.journal()).tamperCheck(), null, "a report records nothing");
-      const next = await place.guard();
-      await next.guard.open();
-      assert.equal(next.guard.tampered !== null, replaced);
-      assert.equal((await place.journal()).tamperCheck(), null);
-      await next.guard.confirm();
-    }
-  }));
-
-Deno.test("a piece of the document that an editor hands over does not settle what stands in the file", () =>
-  inPlace(async (place) => {
-    await (await place.guard()).guard.begin();
-    place.replace(FORGED);
-    const piece = new MemoryStore(new TextEncoder().encode("@You:\n"), place.path);
-    const next = await place.guard({ store: piece });
-    await next.guard.open();
-    assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
-  }));
-
-Deno.test("what an editor loaded while commands lived is suspected, whatever stands in the file by then", () =>
-  inPlace(async (place) => {
-    await (await place.guard()).guard.begin();
-    place.replace(FORGED);
-    const loaded = new MemoryStore(new TextEncoder().encode(FORGED), place.path);
+test("a run that was killed leaves it to the next one to look", async (place) => {
+  for (const replaced of [false, true]) {
     place.replace(BEFORE);
-    const next = await place.guard({ store: loaded });
+    await (await place.guard()).guard.begin();
+    if (replaced) place.replace(FORGED);
+    else place.write(FORGED);
+    const report = await place.guard({ readOnly: true });
+    assert.equal(await report.guard.open(), null);
+    assert.equal(report.guard.tampered !== null, replaced);
+    assert.notEqual((await place.journal()).tamperCheck(), null, "a report records nothing");
+    const next = await place.guard();
     await next.guard.open();
-    assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
-  }));
+    assert.equal(next.guard.tampered !== null, replaced);
+    assert.equal((await place.journal()).tamperCheck(), null);
+    await next.guard.confirm();
+  }
+});
 
-Deno.test("who confirms a killed run's document by a report is not asked again, and what differs later is found", () =>
-  inPlace(async (place) => {
-    const link = `${place.folder}/link.chat`;
-    for (const named of [place.path, link]) {
-      place.replace(BEFORE);
-      if (named === link) Deno.symlinkSync("a.chat", link);
-      await (await place.guard({ named })).guard.begin();
-      place.replace(FORGED);
-      const report = await place.guard({ readOnly: true, named });
-      await report.guard.open();
-      assert.notEqual(report.guard.tampered, null);
-      assert.equal(await report.guard.confirm(), null);
-      assert.equal(report.guard.tampered, null);
-      // Should that run still live, its commands are watched on.
-      const later = FORGED.replace("two", "three");
-      place.replace(later);
-      const changed = await place.guard({ readOnly: true, named });
-      await changed.guard.open();
-      assert.deepEqual(changed.guard.tampered?.calls, { c2: await hashIn(later, "c2") });
-      await changed.guard.confirm();
-      const next = await place.guard({ named });
-      await next.guard.open();
-      assert.equal(next.guard.tampered, null);
-      assert.equal((await place.journal(named)).tamperCheck(), null);
-    }
-  }));
+test("a piece of the document that an editor hands over does not settle what stands in the file", async (place) => {
+  await (await place.guard()).guard.begin();
+  place.replace(FORGED);
+  const piece = new MemoryStore(new TextEncoder().encode("@You:\n"), place.path);
+  const next = await place.guard({ store: piece });
+  await next.guard.open();
+  assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
+});
 
-Deno.test("what was suspected before stays suspected when more commands live", () =>
-  inPlace(async (place) => {
-    const first = await place.guard();
-    await first.guard.begin();
+test("what an editor loaded while commands lived is suspected, whatever stands in the file by then", async (place) => {
+  await (await place.guard()).guard.begin();
+  place.replace(FORGED);
+  const loaded = new MemoryStore(new TextEncoder().encode(FORGED), place.path);
+  place.replace(BEFORE);
+  const next = await place.guard({ store: loaded });
+  await next.guard.open();
+  assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
+});
+
+test("who confirms a killed run's document by a report is not asked again, and what differs later is found", async (place) => {
+  const link = `${place.folder}/link.chat`;
+  for (const named of [place.path, link]) {
+    place.replace(BEFORE);
+    if (named === link) Deno.symlinkSync("a.chat", link);
+    await (await place.guard({ named })).guard.begin();
     place.replace(FORGED);
-    await first.guard.end();
-    const second = await place.guard();
-    await second.guard.open();
-    await second.guard.begin();
-    place.replace(FORGED);
-    await second.guard.end();
-    assert.deepEqual(Object.keys(second.guard.tampered?.calls ?? {}), ["c2"]);
-  }));
+    const report = await place.guard({ readOnly: true, named });
+    await report.guard.open();
+    assert.notEqual(report.guard.tampered, null);
+    assert.equal(await report.guard.confirm(), null);
+    assert.equal(report.guard.tampered, null);
+    // Should that run still live, its commands are watched on.
+    const later = FORGED.replace("two", "three");
+    place.replace(later);
+    const changed = await place.guard({ readOnly: true, named });
+    await changed.guard.open();
+    assert.deepEqual(changed.guard.tampered?.calls, { c2: await hashIn(later, "c2") });
+    await changed.guard.confirm();
+    const next = await place.guard({ named });
+    await next.guard.open();
+    assert.equal(next.guard.tampered, null);
+    assert.equal((await place.journal(named)).tamperCheck(), null);
+  }
+});
 
-Deno.test("a name that leads elsewhere after commands is found by whoever opens it; one put back is forgotten", () =>
-  inPlace(async (place) => {
-    const link = `${place.folder}/link.chat`;
-    Deno.symlinkSync("a.chat", link);
-    const { guard } = await place.guard({ named: link });
-    await guard.begin();
-    await guard.end();
-    assert.equal((await place.journal(link)).tamperCheck(), null);
-    await guard.begin();
-    Deno.removeSync(link);
-    Deno.writeTextFileSync(link, FORGED);
-    await guard.end();
-    assert.equal(guard.tampered, null, "the document itself is as it was");
-    const forged = await place.guard({ path: link });
-    await forged.guard.open();
-    assert.match(forged.guard.tampered?.why ?? "", /link\.chat was replaced/);
-    assert.deepEqual(Object.keys(forged.guard.tampered?.calls ?? {}), ["c2"]);
-  }));
+test("what was suspected before stays suspected when more commands live", async (place) => {
+  const first = await place.guard();
+  await first.guard.begin();
+  place.replace(FORGED);
+  await first.guard.end();
+  const second = await place.guard();
+  await second.guard.open();
+  await second.guard.begin();
+  place.replace(FORGED);
+  await second.guard.end();
+  assert.deepEqual(Object.keys(second.guard.tampered?.calls ?? {}), ["c2"]);
+});
 
-Deno.test("a document out of every command's reach is not watched, unless it has another name", () =>
-  inPlace(async (place) => {
-    const far = { inReach: () => false };
-    const { guard, journal } = await place.guard(far);
-    await guard.begin();
-    assert.equal(journal.tamperCheck(), null);
-    place.replace(FORGED);
-    await guard.end();
-    assert.equal(guard.tampered, null);
-    place.write(BEFORE);
-    Deno.linkSync(place.path, `${place.folder}/b.chat`);
-    const linked = await place.guard(far);
-    await linked.guard.begin();
-    place.write(FORGED);
-    await linked.guard.end();
-    assert.match(linked.guard.tampered?.why ?? "", /hard link/);
-  }));
+test("a name that leads elsewhere after commands is found by whoever opens it; one put back is forgotten", async (place) => {
+  const link = `${place.folder}/link.chat`;
+  Deno.symlinkSync("a.chat", link);
+  const { guard } = await place.guard({ named: link });
+  await guard.begin();
+  await guard.end();
+  assert.equal((await place.journal(link)).tamperCheck(), null);
+  await guard.begin();
+  Deno.removeSync(link);
+  Deno.writeTextFileSync(link, FORGED);
+  await guard.end();
+  assert.equal(guard.tampered, null, "the document itself is as it was");
+  const forged = await place.guard({ path: link });
+  await forged.guard.open();
+  assert.match(forged.guard.tampered?.why ?? "", /link\.chat was replaced/);
+  assert.deepEqual(Object.keys(forged.guard.tampered?.calls ?? {}), ["c2"]);
+});
 
-Deno.test("no command begins whose document cannot be remembered, and an end that cannot be kept is told", () =>
-  inPlace(async (place) => {
-    const { guard } = await place.guard();
-    Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
-    assert.equal((await guard.begin())?.code, "state-unwritable");
-    assert.equal(guard.commandsLive, false);
-    Deno.removeSync(`${place.folder}/state`);
+test("a document out of every command's reach is not watched, unless it has another name", async (place) => {
+  const far = { inReach: () => false };
+  const { guard, journal } = await place.guard(far);
+  await guard.begin();
+  assert.equal(journal.tamperCheck(), null);
+  place.replace(FORGED);
+  await guard.end();
+  assert.equal(guard.tampered, null);
+  place.write(BEFORE);
+  Deno.linkSync(place.path, `${place.folder}/b.chat`);
+  const linked = await place.guard(far);
+  await linked.guard.begin();
+  place.write(FORGED);
+  await linked.guard.end();
+  assert.match(linked.guard.tampered?.why ?? "", /hard link/);
+});
+
+test("no command begins whose document cannot be remembered, and an end that cannot be kept is told", async (place) => {
+  const { guard } = await place.guard();
+  Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
+  assert.equal((await guard.begin())?.code, "state-unwritable");
+  assert.equal(guard.commandsLive, false);
+  Deno.removeSync(`${place.folder}/state`);
+  assert.equal(await guard.begin(), null);
+  Deno.removeSync(`${place.folder}/state`, { recursive: true });
+  Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
+  await guard.end();
+  assert.deepEqual(place.reported.map((event) => event.event === "notice" && event.code), [
+    "state-unwritable",
+  ]);
+  assert.equal(guard.commandsLive, false);
+});
+
+test("a document that is gone after commands holds nothing to suspect", async (place) => {
+  const { guard } = await place.guard();
+  await guard.begin();
+  Deno.removeSync(place.path);
+  await guard.end();
+  assert.deepEqual([guard.tampered, place.reported], [null, []]);
+});
+
+test("a first block that keeps its code and gets another language is another block", async (place) => {
+  const code = '{"flemma": {"tools": {"auto_approve": ["bash"]}}}';
+  const text = (language: string, body = code) => `\`\`\`${language}\n${body}\n\`\`\`\n${BEFORE}`;
+  const rows: readonly (readonly [before: string, after: string, tampered: boolean])[] = [
+    [text("json"), text("json"), false],
+    // It says the same to whoever reads it.
+    [text("json"), text("yaml"), false],
+    [text("json"), text("lua"), true],
+    [text("json"), text("json", code.replace("bash", "write")), true],
+    [text("json"), BEFORE, true],
+    // What has mistakes says something that no other block does, nor none.
+    [BEFORE, text("lua"), true],
+    [BEFORE, BEFORE, false],
+  ];
+  for (const [before, after, tampered] of rows) {
+    place.write(before);
+    const { environment, path } = place;
+    const store = new MemoryStore(Deno.readFileSync(path), path);
+    const subject = await subjectSettings({ environment }, { path, ...blocksOf(store.chat) });
+    assert.ok(subject.ok);
+    const made = await guardOf(store, { environment, readOnly: false }, subject.value);
+    assert.ok(made.ok);
+    const { guard } = made.value;
     assert.equal(await guard.begin(), null);
-    Deno.removeSync(`${place.folder}/state`, { recursive: true });
-    Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
+    place.replace(after);
     await guard.end();
-    assert.deepEqual(place.reported.map((event) => event.event === "notice" && event.code), [
-      "state-unwritable",
-    ]);
-    assert.equal(guard.commandsLive, false);
-  }));
+    assert.equal(guard.tampered !== null && guard.tampered.block !== null, tampered, after.slice(0, 60));
+    await guard.confirm();
+  }
+});
 
-Deno.test("a document that is gone after commands holds nothing to suspect", () =>
-  inPlace(async (place) => {
-    const { guard } = await place.guard();
+test("a document is watched where the policy lets commands write it, and where nobody knows what it lets them", async (place) => {
+  const { environment, path, folder } = place;
+  const rows: readonly (readonly [readonly string[], boolean])[] = [
+    [[folder], true],
+    [[`${folder}/below`], false],
+    [[], false],
+    [["urn:flemma:nothing"], true],
+  ];
+  for (const [rw_paths, watched] of rows) {
+    const store = new MemoryStore(Deno.readFileSync(path), path);
+    const subject = await subjectSettings({ environment }, { path, ...blocksOf(store.chat) });
+    assert.ok(subject.ok);
+    const { settings } = subject.value;
+    const sandbox = { ...settings.sandbox, policy: { ...settings.sandbox.policy, rw_paths } };
+    const made = await guardOf(store, { environment, readOnly: false }, {
+      ...subject.value,
+      settings: { ...settings, sandbox },
+    });
+    assert.ok(made.ok);
+    const { guard, journal } = made.value;
     await guard.begin();
-    Deno.removeSync(place.path);
+    assert.equal(journal.tamperCheck() !== null, watched, rw_paths.join());
     await guard.end();
-    assert.deepEqual([guard.tampered, place.reported], [null, []]);
-  }));
+  }
+});
 
-Deno.test("a first block that keeps its code and gets another language is another block", () =>
-  inPlace(async (place) => {
-    const code = '{"flemma": {"tools": {"auto_approve": ["bash"]}}}';
-    const text = (language: string, body = code) => `\`\`\`${language}\n${body}\n\`\`\`\n${BEFORE}`;
-    const rows: readonly (readonly [before: string, after: string, tampered: boolean])[] = [
-      [text("json"), text("json"), false],
-      // It says the same to whoever reads it.
-      [text("json"), text("yaml"), false],
-      [text("json"), text("lua"), true],
-      [text("json"), text("json", code.replace("bash", "write")), true],
-      [text("json"), BEFORE, true],
-      // What has mistakes says something that no other block does, nor none.
-      [BEFORE, text("lua"), true],
-      [BEFORE, BEFORE, false],
-    ];
-    for (const [before, after, tampered] of rows) {
-      place.write(before);
-      const { environment, path } = place;
-      const store = new MemoryStore(Deno.readFileSync(path), path);
-      const subject = await subjectSettings({ environment }, { path, ...blocksOf(store.chat) });
-      assert.ok(subject.ok);
-      const made = await guardOf(store, { environment, readOnly: false }, subject.value);
-      assert.ok(made.ok);
-      const { guard } = made.value;
-      assert.equal(await guard.begin(), null);
-      place.replace(after);
-      await guard.end();
-      assert.equal(guard.tampered !== null && guard.tampered.block !== null, tampered, after.slice(0, 60));
-      await guard.confirm();
-    }
-  }));
-
-Deno.test("a document is watched where the policy lets commands write it, and where nobody knows what it lets them", () =>
-  inPlace(async (place) => {
-    const { environment, path, folder } = place;
-    const rows: readonly (readonly [readonly string[], boolean])[] = [
-      [[folder], true],
-      [[`${folder}/below`], false],
-      [[], false],
-      [["urn:flemma:nothing"], true],
-    ];
-    for (const [rw_paths, watched] of rows) {
-      const store = new MemoryStore(Deno.readFileSync(path), path);
-      const subject = await subjectSettings({ environment }, { path, ...blocksOf(store.chat) });
-      assert.ok(subject.ok);
-      const { settings } = subject.value;
-      const sandbox = { ...settings.sandbox, policy: { ...settings.sandbox.policy, rw_paths } };
-      const made = await guardOf(store, { environment, readOnly: false }, {
-        ...subject.value,
-        settings: { ...settings, sandbox },
-      });
-      assert.ok(made.ok);
-      const { guard, journal } = made.value;
-      await guard.begin();
-      assert.equal(journal.tamperCheck() !== null, watched, rw_paths.join());
-      await guard.end();
-    }
-  }));
-
-Deno.test("a text without a path is not watched, and where nothing was left nothing is recorded", () =>
-  inPlace(async (place) => {
-    const recorded = () => Array.from(Deno.readDirSync(place.folder), ({ name }) => name).includes("state");
-    const { guard, journal } = await place.guard();
-    assert.deepEqual([await guard.open(), await guard.confirm()], [null, null]);
-    await guard.end();
-    assert.equal(recorded(), false);
-    const unsaved = new MemoryStore(new TextEncoder().encode(FORGED), null);
-    const opened = await openJournal({ environment: place.environment, path: null });
-    assert.ok(opened.ok);
-    for (const tamperCheck of [null, { name: "/x", leads: "/x", file: null, approved: {}, block: "" }]) {
-      if (tamperCheck !== null) await opened.value.recordTamperCheck(tamperCheck);
-      const next = await place.guard({ store: unsaved, journal: opened.value });
-      assert.deepEqual([await next.guard.open(), await next.guard.begin()], [null, null]);
-      await next.guard.end();
-      assert.deepEqual([await next.guard.confirm(), next.guard.tampered], [null, null]);
-    }
-    assert.deepEqual([recorded(), place.reported, journal.tamperCheck()], [false, [], null]);
-  }));
+test("a text without a path is not watched, and where nothing was left nothing is recorded", async (place) => {
+  const recorded = () => Array.from(Deno.readDirSync(place.folder), ({ name }) => name).includes("state");
+  const { guard, journal } = await place.guard();
+  assert.deepEqual([await guard.open(), await guard.confirm()], [null, null]);
+  await guard.end();
+  assert.equal(recorded(), false);
+  const unsaved = new MemoryStore(new TextEncoder().encode(FORGED), null);
+  const opened = await openJournal({ environment: place.environment, path: null });
+  assert.ok(opened.ok);
+  for (const tamperCheck of [null, { name: "/x", leads: "/x", file: null, approved: {}, block: "" }]) {
+    if (tamperCheck !== null) await opened.value.recordTamperCheck(tamperCheck);
+    const next = await place.guard({ store: unsaved, journal: opened.value });
+    assert.deepEqual([await next.guard.open(), await next.guard.begin()], [null, null]);
+    await next.guard.end();
+    assert.deepEqual([await next.guard.confirm(), next.guard.tampered], [null, null]);
+  }
+  assert.deepEqual([recorded(), place.reported, journal.tamperCheck()], [false, [], null]);
+});

@@ -7,7 +7,7 @@ import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated
 import type { ModelSetting } from "../../config/values.ts";
 import { findModel } from "../../providers/models/find.ts";
 import { readList } from "../../providers/models/listing.ts";
-import { inPlace } from "./place.ts";
+import { testInPlace as test } from "./place.ts";
 
 const NOW = new Date("2026-11-28T12:00:00Z");
 
@@ -50,135 +50,119 @@ const LIST = {
   ],
 };
 
-Deno.test("the list names the model in force, the default and what $best and $cheap stand for", async () => {
-  await inPlace(async ({ environment }) => {
-    const list = await modelList({
-      environment,
-      settings: DEFAULT_SETTINGS,
-      provider: "anthropic",
-      now: NOW,
-    });
-    const marked = list.models.flatMap(({ name, marks }) => marks.map((mark) => `${mark} ${name}`)).sort();
-    assert.deepEqual(marked, [
-      "$best claude-fable-5-2",
-      "$cheap claude-haiku-5-5",
-      "default claude-sonnet-5-5",
-      "in force claude-sonnet-5-5",
-    ]);
-    assert.equal(list.read, null);
-    assert.ok(!list.models.some(({ name }) => name.startsWith("claude-3")), "what is gone is left out");
-    const later = new Date("2026-12-01T00:00:00Z");
-    const then = await modelList({
-      environment,
-      settings: DEFAULT_SETTINGS,
-      provider: "anthropic",
-      now: later,
-    });
-    assert.ok(
-      !then.models.some(({ name }) => name === "claude-sonnet-4-5-20250929"),
-      "and what has ended since",
-    );
-    const other = { ...DEFAULT_SETTINGS, model: "claude-haiku-4-5" };
-    const alias = await modelList({ environment, settings: other, provider: "anthropic", now: NOW });
-    assert.deepEqual(
-      alias.models.find(({ marks }) => marks.includes("in force"))?.name,
-      "claude-haiku-4-5-20251001",
-    );
-    const unknown = { ...DEFAULT_SETTINGS, model: "claude-x" };
-    const last = (await modelList({ environment, settings: unknown, provider: "anthropic", now: NOW })).models
-      .at(-1);
-    assert.deepEqual([last?.name, last?.state, last?.prices], ["claude-x", "unknown", null]);
+test("the list names the model in force, the default and what $best and $cheap stand for", async ({ environment }) => {
+  const list = await modelList({ environment, settings: DEFAULT_SETTINGS, provider: "anthropic", now: NOW });
+  const marked = list.models.flatMap(({ name, marks }) => marks.map((mark) => `${mark} ${name}`)).sort();
+  assert.deepEqual(marked, [
+    "$best claude-fable-5-2",
+    "$cheap claude-haiku-5-5",
+    "default claude-sonnet-5-5",
+    "in force claude-sonnet-5-5",
+  ]);
+  assert.equal(list.read, null);
+  assert.ok(!list.models.some(({ name }) => name.startsWith("claude-3")), "what is gone is left out");
+  const later = new Date("2026-12-01T00:00:00Z");
+  const then = await modelList({
+    environment,
+    settings: DEFAULT_SETTINGS,
+    provider: "anthropic",
+    now: later,
   });
+  assert.ok(
+    !then.models.some(({ name }) => name === "claude-sonnet-4-5-20250929"),
+    "and what has ended since",
+  );
+  const other = { ...DEFAULT_SETTINGS, model: "claude-haiku-4-5" };
+  const alias = await modelList({ environment, settings: other, provider: "anthropic", now: NOW });
+  assert.deepEqual(
+    alias.models.find(({ marks }) => marks.includes("in force"))?.name,
+    "claude-haiku-4-5-20251001",
+  );
+  const unknown = { ...DEFAULT_SETTINGS, model: "claude-x" };
+  const last = (await modelList({ environment, settings: unknown, provider: "anthropic", now: NOW })).models
+    .at(-1);
+  assert.deepEqual([last?.name, last?.state, last?.prices], ["claude-x", "unknown", null]);
 });
 
-Deno.test("a provider's own list is asked for with its key, kept, and goes over the table; the person's words go over both", async () => {
-  await inPlace(async ({ environment }) => {
-    await using server = serving(() => Response.json(LIST));
-    const keyed = {
-      ...environment,
-      variables: {
-        ...environment.variables,
-        ANTHROPIC_API_KEY: "k",
-        FLEMMA_ANTHROPIC_BASE_URL: `${server.url}/`,
-      },
+test("a provider's own list is asked for with its key, kept, and goes over the table; the person's words go over both", async ({ environment }) => {
+  await using server = serving(() => Response.json(LIST));
+  const keyed = {
+    ...environment,
+    variables: {
+      ...environment.variables,
+      ANTHROPIC_API_KEY: "k",
+      FLEMMA_ANTHROPIC_BASE_URL: `${server.url}/`,
+    },
+  };
+  const question = { environment: keyed, settings: DEFAULT_SETTINGS, provider: "anthropic", now: NOW };
+  const refreshed = await refreshModels(question);
+  assert.deepEqual(refreshed, { ok: true, value: 3 });
+  assert.equal(server.asked[0]!.path, "/v1/models");
+  assert.equal(server.asked[0]!.headers.get("x-api-key"), "k");
+  const row = async (name: string, settings = DEFAULT_SETTINGS) =>
+    (await modelList({ ...question, settings })).models.find((model) => model.name === name);
+  assert.deepEqual([(await row("claude-opus-5-5"))?.context, (await row("claude-opus-5-5"))?.listed], [
+    900_000,
+    true,
+  ]);
+  assert.deepEqual([(await row("claude-next-6"))?.context, (await row("claude-next-6"))?.state], [
+    2_000_000,
+    "unknown",
+  ]);
+  assert.deepEqual([(await row("claude-odd"))?.context, (await row("claude-odd"))?.maxOutput], [null, null]);
+  assert.equal((await row("claude-sonnet-5-5"))?.listed, false);
+  const own = settingsWith("anthropic", { "claude-opus-5-5": { context: 5000 } });
+  assert.equal((await row("claude-opus-5-5", own))?.context, 5000);
+  // What is sent goes by the same: the table keeps how its models think, and the list tells of the others.
+  const learned = await withLearned(keyed, DEFAULT_SETTINGS);
+  assert.equal(findModel("anthropic", "claude-opus-5-5", learned)?.thinking.unasked, "always");
+  assert.equal(findModel("anthropic", "claude-next-6", learned)?.maxOutput, 200_000);
+  assert.equal(
+    await withLearned(environment, { ...DEFAULT_SETTINGS, provider: "openai" }).then(({ providers }) =>
+      providers.openai
+    ),
+    undefined,
+  );
+});
+
+test("a list that cannot be read changes nothing and says why", async ({ environment }) => {
+  const cases: readonly (readonly [string, () => Response, string, RegExp])[] = [
+    [
+      "anthropic",
+      () => Response.json({ error: { type: "authentication_error", message: "no" } }, { status: 401 }),
+      "authentication",
+      /no/,
+    ],
+    ["anthropic", () => new Response("<html>"), "models-unreadable", /is no list of models/],
+    ["anthropic", () => Response.json({ data: {} }), "models-unreadable", /is no list of models/],
+    ["vertex", () => Response.json(LIST), "models-unlisted", /no list of models/],
+  ];
+  for (const [provider, answer, code, says] of cases) {
+    await using server = serving(answer);
+    const variables = {
+      ...environment.variables,
+      ANTHROPIC_API_KEY: "k",
+      VERTEX_ACCESS_TOKEN: "t",
+      FLEMMA_ANTHROPIC_BASE_URL: server.url,
+      FLEMMA_VERTEX_BASE_URL: server.url,
     };
-    const question = { environment: keyed, settings: DEFAULT_SETTINGS, provider: "anthropic", now: NOW };
-    const refreshed = await refreshModels(question);
-    assert.deepEqual(refreshed, { ok: true, value: 3 });
-    assert.equal(server.asked[0]!.path, "/v1/models");
-    assert.equal(server.asked[0]!.headers.get("x-api-key"), "k");
-    const row = async (name: string, settings = DEFAULT_SETTINGS) =>
-      (await modelList({ ...question, settings })).models.find((model) => model.name === name);
-    assert.deepEqual([(await row("claude-opus-5-5"))?.context, (await row("claude-opus-5-5"))?.listed], [
-      900_000,
-      true,
-    ]);
-    assert.deepEqual([(await row("claude-next-6"))?.context, (await row("claude-next-6"))?.state], [
-      2_000_000,
-      "unknown",
-    ]);
-    assert.deepEqual([(await row("claude-odd"))?.context, (await row("claude-odd"))?.maxOutput], [
-      null,
-      null,
-    ]);
-    assert.equal((await row("claude-sonnet-5-5"))?.listed, false);
-    const own = settingsWith("anthropic", { "claude-opus-5-5": { context: 5000 } });
-    assert.equal((await row("claude-opus-5-5", own))?.context, 5000);
-    // What is sent goes by the same: the table keeps how its models think, and the list tells of the others.
-    const learned = await withLearned(keyed, DEFAULT_SETTINGS);
-    assert.equal(findModel("anthropic", "claude-opus-5-5", learned)?.thinking.unasked, "always");
-    assert.equal(findModel("anthropic", "claude-next-6", learned)?.maxOutput, 200_000);
-    assert.equal(
-      await withLearned(environment, { ...DEFAULT_SETTINGS, provider: "openai" }).then(({ providers }) =>
-        providers.openai
-      ),
-      undefined,
-    );
-  });
+    const keyed = { ...environment, variables };
+    const settings = { ...DEFAULT_SETTINGS, provider };
+    const outcome = await refreshModels({ environment: keyed, settings, provider, now: NOW });
+    assert.ok(!outcome.ok);
+    assert.ok(outcome.problem.code.includes(code), outcome.problem.code);
+    assert.match(outcome.problem.message, says);
+    assert.equal(await learnedModels(keyed, provider), null);
+  }
 });
 
-Deno.test("a list that cannot be read changes nothing and says why", async () => {
-  await inPlace(async ({ environment }) => {
-    const cases: readonly (readonly [string, () => Response, string, RegExp])[] = [
-      [
-        "anthropic",
-        () => Response.json({ error: { type: "authentication_error", message: "no" } }, { status: 401 }),
-        "authentication",
-        /no/,
-      ],
-      ["anthropic", () => new Response("<html>"), "models-unreadable", /is no list of models/],
-      ["anthropic", () => Response.json({ data: {} }), "models-unreadable", /is no list of models/],
-      ["vertex", () => Response.json(LIST), "models-unlisted", /no list of models/],
-    ];
-    for (const [provider, answer, code, says] of cases) {
-      await using server = serving(answer);
-      const variables = {
-        ...environment.variables,
-        ANTHROPIC_API_KEY: "k",
-        VERTEX_ACCESS_TOKEN: "t",
-        FLEMMA_ANTHROPIC_BASE_URL: server.url,
-        FLEMMA_VERTEX_BASE_URL: server.url,
-      };
-      const keyed = { ...environment, variables };
-      const settings = { ...DEFAULT_SETTINGS, provider };
-      const outcome = await refreshModels({ environment: keyed, settings, provider, now: NOW });
-      assert.ok(!outcome.ok);
-      assert.ok(outcome.problem.code.includes(code), outcome.problem.code);
-      assert.match(outcome.problem.message, says);
-      assert.equal(await learnedModels(keyed, provider), null);
-    }
-  });
-});
-
-Deno.test("a kept list that somebody spoiled counts as none", async () => {
-  await inPlace(async ({ environment, folder }) => {
-    const path = `${folder}/state/flemma/models`;
-    await Deno.mkdir(path, { recursive: true });
-    for (const text of ["", "{", "[]", '{"day":1,"models":{}}', '{"day":"x"}']) {
-      await Deno.writeTextFile(`${path}/anthropic.json`, text);
-      assert.equal(await learnedModels(environment, "anthropic"), null, text);
-    }
-  });
+test("a kept list that somebody spoiled counts as none", async ({ environment, folder }) => {
+  const path = `${folder}/state/flemma/models`;
+  await Deno.mkdir(path, { recursive: true });
+  for (const text of ["", "{", "[]", '{"day":1,"models":{}}', '{"day":"x"}']) {
+    await Deno.writeTextFile(`${path}/anthropic.json`, text);
+    assert.equal(await learnedModels(environment, "anthropic"), null, text);
+  }
 });
 
 Deno.test("lists of all shapes are read, and what cannot be read of a model is passed over", () => {

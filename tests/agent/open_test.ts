@@ -11,9 +11,9 @@ import {
   asking,
   codeOf,
   ECHO,
-  inPlace,
   type Place,
   sessionOf,
+  testInPlace as test,
   waiting,
   withModel,
 } from "./place.ts";
@@ -24,187 +24,165 @@ function open(place: Place, name: string, options: Parameters<typeof openChat>[1
   return openChat(name, { environment: place.environment, ...options });
 }
 
-Deno.test("a file is changed in place, and the next one can have it after the session", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", QUESTION);
-    await withModel([{ reply: [{ text: "Hello." }] }], async (provider) => {
-      {
-        await using session = sessionOf(await open(place, "a.chat", { provider }));
-        assert.equal(session.path, place.path("a.chat"));
-        assert.equal((await session.advance()).reason, "done");
-        assert.equal(await session.holder(), null);
-      }
-      assert.equal(place.read("a.chat"), `${QUESTION}\n@Assistant:\nHello.\n\n@You:\n\n`);
-      await sessionOf(await open(place, "a.chat"))[Symbol.asyncDispose]();
-    });
-  });
-});
-
-Deno.test("of two sessions on one file the second is refused, waits, or gives up waiting when told to", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", QUESTION);
-    const first = sessionOf(await open(place, "a.chat"));
-    assert.equal(codeOf(await open(place, "a.chat")), "document-locked");
-    const abort = new AbortController();
-    const stopped = open(place, "a.chat", { wait: 600, signal: abort.signal });
-    abort.abort();
-    assert.equal(codeOf(await stopped), "cancelled");
-    const second = open(place, "a.chat", { wait: 600 });
-    await first[Symbol.asyncDispose]();
-    await using session = sessionOf(await second);
-    assert.equal(await session.edit([{ from: 0, to: 0, insert: "" }]), null);
-  });
-});
-
-Deno.test("a failure after the file was locked gives the lock back", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", QUESTION);
-    const settings = { overrides: { modle: "x" } };
-    assert.equal(codeOf(await open(place, "a.chat", { settings })), "config-invalid");
+test("a file is changed in place, and the next one can have it after the session", async (place) => {
+  place.write("a.chat", QUESTION);
+  await withModel([{ reply: [{ text: "Hello." }] }], async (provider) => {
+    {
+      await using session = sessionOf(await open(place, "a.chat", { provider }));
+      assert.equal(session.path, place.path("a.chat"));
+      assert.equal((await session.advance()).reason, "done");
+      assert.equal(await session.holder(), null);
+    }
+    assert.equal(place.read("a.chat"), `${QUESTION}\n@Assistant:\nHello.\n\n@You:\n\n`);
     await sessionOf(await open(place, "a.chat"))[Symbol.asyncDispose]();
   });
 });
 
-Deno.test("what is no document that can be written is refused, by its name", async () => {
-  await inPlace(async (place) => {
-    Deno.mkdirSync(place.path("folder"));
-    place.write("nul.chat", "a\0b");
-    for (
-      const [name, code] of [
-        ["none.chat", "document-missing"],
-        ["folder", "document-is-folder"],
-        ["nul.chat", "document-binary"],
-        ["nul.chat/x", "document-missing"],
-      ] as const
-    ) {
-      const refused = await open(place, name);
-      assert.equal(codeOf(refused), code);
-      assert.ok(!refused.ok && refused.problem.message.includes(name));
-    }
-  });
+test("of two sessions on one file the second is refused, waits, or gives up waiting when told to", async (place) => {
+  place.write("a.chat", QUESTION);
+  const first = sessionOf(await open(place, "a.chat"));
+  assert.equal(codeOf(await open(place, "a.chat")), "document-locked");
+  const abort = new AbortController();
+  const stopped = open(place, "a.chat", { wait: 600, signal: abort.signal });
+  abort.abort();
+  assert.equal(codeOf(await stopped), "cancelled");
+  const second = open(place, "a.chat", { wait: 600 });
+  await first[Symbol.asyncDispose]();
+  await using session = sessionOf(await second);
+  assert.equal(await session.edit([{ from: 0, to: 0, insert: "" }]), null);
 });
 
-Deno.test("who only looks takes no lock, writes nothing, and is refused every change", async () => {
-  await inPlace(async (place) => {
-    const text = answered(asking(["a", "echo", '{"text":"x"}']), answer("a", "pending"));
-    place.write("a.chat", text);
-    const before = [await place.files("place"), await place.files("state")];
-    await using session = sessionOf(await open(place, "a.chat", { readOnly: true, tools: [ECHO] }));
-    await using _other = sessionOf(await open(place, "a.chat", { readOnly: true }));
-    assert.equal((await session.calls())[0]?.status, "pending");
-    assert.equal((await session.plan()).at(-1)?.do, "rest");
-    assert.equal((await session.request()).kind, "ready");
-    assert.equal((await session.diagnose()).blocked, false);
-    assert.equal(await session.holder(), null);
-    for (const each of [session.advance(), session.send(), session.execute("a")]) {
-      assert.equal((await each).problem?.code, "read-only");
-    }
-    assert.equal(codeOf(await session.approve("a")), "read-only");
-    assert.equal(codeOf(await session.reject("a")), "read-only");
-    assert.equal((await session.edit([{ from: 0, to: 0, insert: "x" }]))?.code, "read-only");
-    assert.deepEqual([await place.files("place"), await place.files("state")], before);
-  });
+test("a failure after the file was locked gives the lock back", async (place) => {
+  place.write("a.chat", QUESTION);
+  const settings = { overrides: { modle: "x" } };
+  assert.equal(codeOf(await open(place, "a.chat", { settings })), "config-invalid");
+  await sessionOf(await open(place, "a.chat"))[Symbol.asyncDispose]();
 });
 
-Deno.test("who looks sees that another run holds the document, and which calls it runs", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", asking(["a", "wait"]));
-    const { tool, begun, end } = waiting();
-    const settings = { approve: ["wait"], overrides: { tools: { autopilot: { enabled: false } } } };
-    await using running = sessionOf(await open(place, "a.chat", { tools: [tool], settings }));
-    const advancing = running.advance();
-    await begun;
-    await using looking = sessionOf(await open(place, "a.chat", { readOnly: true, tools: [tool] }));
-    assert.equal((await looking.holder())?.pid, Deno.pid);
-    assert.equal((await looking.calls())[0]?.status, "running");
-    end();
-    await advancing;
-  });
+test("what is no document that can be written is refused, by its name", async (place) => {
+  Deno.mkdirSync(place.path("folder"));
+  place.write("nul.chat", "a\0b");
+  for (
+    const [name, code] of [
+      ["none.chat", "document-missing"],
+      ["folder", "document-is-folder"],
+      ["nul.chat", "document-binary"],
+      ["nul.chat/x", "document-missing"],
+    ] as const
+  ) {
+    const refused = await open(place, name);
+    assert.equal(codeOf(refused), code);
+    assert.ok(!refused.ok && refused.problem.message.includes(name));
+  }
 });
 
-Deno.test("what the file has to tell comes as an event, or to whoever asked for it", async () => {
-  await inPlace(async (place) => {
-    for (const asked of [false, true]) {
-      place.write("a.chat", `${QUESTION}\n@Assistant:\nHello.\n\n@You:\n`);
-      const events: CycleEvent[] = [];
-      const reported: string[] = [];
-      await using session = sessionOf(
-        await open(place, "a.chat", {
-          emit: (event) => events.push(event),
-          ...(asked ? { notify: ({ code }) => reported.push(code) } : {}),
-        }),
-      );
-      place.write("a.chat", place.read("a.chat").replace("Hi\n", "Hi there\n"));
-      const end = session.chat.byteLength;
-      assert.equal(await session.edit([{ from: end, to: end, insert: "More.\n" }]), null);
-      assert.match(place.read("a.chat"), /Hi there\n[^]*More\.\n$/);
-      const codes = events.flatMap((event) => event.event === "notice" ? [event.code] : []);
-      assert.deepEqual([codes, reported], asked ? [[], ["document-merged"]] : [["document-merged"], []]);
-    }
-  });
+test("who only looks takes no lock, writes nothing, and is refused every change", async (place) => {
+  const text = answered(asking(["a", "echo", '{"text":"x"}']), answer("a", "pending"));
+  place.write("a.chat", text);
+  const before = [await place.files("place"), await place.files("state")];
+  await using session = sessionOf(await open(place, "a.chat", { readOnly: true, tools: [ECHO] }));
+  await using _other = sessionOf(await open(place, "a.chat", { readOnly: true }));
+  assert.equal((await session.calls())[0]?.status, "pending");
+  assert.equal((await session.plan()).at(-1)?.do, "rest");
+  assert.equal((await session.request()).kind, "ready");
+  assert.equal((await session.diagnose()).blocked, false);
+  assert.equal(await session.holder(), null);
+  for (const each of [session.advance(), session.send(), session.execute("a")]) {
+    assert.equal((await each).problem?.code, "read-only");
+  }
+  assert.equal(codeOf(await session.approve("a")), "read-only");
+  assert.equal(codeOf(await session.reject("a")), "read-only");
+  assert.equal((await session.edit([{ from: 0, to: 0, insert: "x" }]))?.code, "read-only");
+  assert.deepEqual([await place.files("place"), await place.files("state")], before);
 });
 
-Deno.test("while a command of the sandbox runs, the file is written in place and never replaced", async () => {
-  await inPlace(async (place) => {
-    const text = asking(["a", "hold"], ["b", "echo", '{"text":"x"}']);
-    place.write("a.chat", text);
-    const inodes: (number | null)[] = [];
-    const look = () => inodes.push(Deno.statSync(place.path("a.chat")).ino);
-    const hold: OwnTool = {
-      name: "hold",
-      input_schema: { type: "object" },
-      async: true,
-      execute(_input, { sandbox }, callback) {
-        sandbox.prepare(["true"]).then(async (prepared) => {
-          look();
-          await echoed.promise;
-          look();
-          if (prepared.ok) await prepared.value.dispose();
-          callback({ success: true, output: "held" });
-        });
-        return () => {};
-      },
-    };
-    const echoed = Promise.withResolvers<void>();
+test("who looks sees that another run holds the document, and which calls it runs", async (place) => {
+  place.write("a.chat", asking(["a", "wait"]));
+  const { tool, begun, end } = waiting();
+  const settings = { approve: ["wait"], overrides: { tools: { autopilot: { enabled: false } } } };
+  await using running = sessionOf(await open(place, "a.chat", { tools: [tool], settings }));
+  const advancing = running.advance();
+  await begun;
+  await using looking = sessionOf(await open(place, "a.chat", { readOnly: true, tools: [tool] }));
+  assert.equal((await looking.holder())?.pid, Deno.pid);
+  assert.equal((await looking.calls())[0]?.status, "running");
+  end();
+  await advancing;
+});
+
+test("what the file has to tell comes as an event, or to whoever asked for it", async (place) => {
+  for (const asked of [false, true]) {
+    place.write("a.chat", `${QUESTION}\n@Assistant:\nHello.\n\n@You:\n`);
+    const events: CycleEvent[] = [];
+    const reported: string[] = [];
     await using session = sessionOf(
       await open(place, "a.chat", {
-        tools: [hold, ECHO],
-        settings: { approve: ["hold", "echo"], overrides: { tools: { autopilot: { enabled: false } } } },
-        emit: (event) => event.event === "tool:finished" && event.id === "b" && echoed.resolve(),
+        emit: (event) => events.push(event),
+        ...(asked ? { notify: ({ code }) => reported.push(code) } : {}),
       }),
     );
-    await session.advance();
-    assert.match(place.read("a.chat"), /```\nheld\n[^]*```\nx\n/);
-    assert.equal(inodes.length, 2);
-    assert.equal(inodes[0], inodes[1]);
-  });
+    place.write("a.chat", place.read("a.chat").replace("Hi\n", "Hi there\n"));
+    const end = session.chat.byteLength;
+    assert.equal(await session.edit([{ from: end, to: end, insert: "More.\n" }]), null);
+    assert.match(place.read("a.chat"), /Hi there\n[^]*More\.\n$/);
+    const codes = events.flatMap((event) => event.event === "notice" ? [event.code] : []);
+    assert.deepEqual([codes, reported], asked ? [[], ["document-merged"]] : [["document-merged"], []]);
+  }
 });
 
-Deno.test("disposing while tools run leaves a whole document that the next session goes on with", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", asking(["a", "wait"]));
-    const { tool, begun } = waiting();
-    const session = sessionOf(
-      await open(place, "a.chat", { tools: [tool], settings: { approve: ["wait"] } }),
-    );
-    const advancing = session.advance();
-    await begun;
-    await session[Symbol.asyncDispose]();
-    assert.equal((await advancing).reason, "cancelled");
-    const left = place.read("a.chat");
-    await using next = sessionOf(await open(place, "a.chat", { tools: [tool] }));
-    assert.equal(place.read("a.chat"), left);
-    assert.deepEqual((await next.calls()).map(({ status }) => status), []);
-  });
+test("while a command of the sandbox runs, the file is written in place and never replaced", async (place) => {
+  const text = asking(["a", "hold"], ["b", "echo", '{"text":"x"}']);
+  place.write("a.chat", text);
+  const inodes: (number | null)[] = [];
+  const look = () => inodes.push(Deno.statSync(place.path("a.chat")).ino);
+  const hold: OwnTool = {
+    name: "hold",
+    input_schema: { type: "object" },
+    async: true,
+    execute(_input, { sandbox }, callback) {
+      sandbox.prepare(["true"]).then(async (prepared) => {
+        look();
+        await echoed.promise;
+        look();
+        if (prepared.ok) await prepared.value.dispose();
+        callback({ success: true, output: "held" });
+      });
+      return () => {};
+    },
+  };
+  const echoed = Promise.withResolvers<void>();
+  await using session = sessionOf(
+    await open(place, "a.chat", {
+      tools: [hold, ECHO],
+      settings: { approve: ["hold", "echo"], overrides: { tools: { autopilot: { enabled: false } } } },
+      emit: (event) => event.event === "tool:finished" && event.id === "b" && echoed.resolve(),
+    }),
+  );
+  await session.advance();
+  assert.match(place.read("a.chat"), /```\nheld\n[^]*```\nx\n/);
+  assert.equal(inodes.length, 2);
+  assert.equal(inodes[0], inodes[1]);
 });
 
-Deno.test("a call that a run started and did not end is not running when nobody holds the document", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", answered(asking(["a", "echo", '{"text":"x"}']), answer("a", "approved")));
-    const journal = await openJournal({ environment: place.environment, path: place.path("a.chat") });
-    assert.ok(journal.ok);
-    await journal.value.recordStart("a", "echo");
-    await using session = sessionOf(await open(place, "a.chat", { readOnly: true, tools: [ECHO] }));
-    assert.equal((await session.calls())[0]?.status, "approved");
-  });
+test("disposing while tools run leaves a whole document that the next session goes on with", async (place) => {
+  place.write("a.chat", asking(["a", "wait"]));
+  const { tool, begun } = waiting();
+  const session = sessionOf(await open(place, "a.chat", { tools: [tool], settings: { approve: ["wait"] } }));
+  const advancing = session.advance();
+  await begun;
+  await session[Symbol.asyncDispose]();
+  assert.equal((await advancing).reason, "cancelled");
+  const left = place.read("a.chat");
+  await using next = sessionOf(await open(place, "a.chat", { tools: [tool] }));
+  assert.equal(place.read("a.chat"), left);
+  assert.deepEqual((await next.calls()).map(({ status }) => status), []);
+});
+
+test("a call that a run started and did not end is not running when nobody holds the document", async (place) => {
+  place.write("a.chat", answered(asking(["a", "echo", '{"text":"x"}']), answer("a", "approved")));
+  const journal = await openJournal({ environment: place.environment, path: place.path("a.chat") });
+  assert.ok(journal.ok);
+  await journal.value.recordStart("a", "echo");
+  await using session = sessionOf(await open(place, "a.chat", { readOnly: true, tools: [ECHO] }));
+  assert.equal((await session.calls())[0]?.status, "approved");
 });

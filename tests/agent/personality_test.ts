@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
 import type { ChatSession, OpenOptions } from "../../agent/types.ts";
-import { ECHO, inPlace, type Place, sessionOf, withModel } from "./place.ts";
+import { ECHO, inPlace, type Place, sessionOf, testInPlace as test, withModel } from "./place.ts";
 
 const INCLUDE = '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n\n@You:\nHello.\n';
 
@@ -30,72 +30,64 @@ function journalOf(place: Place): string {
   return `${folder}/${entry!.name}`;
 }
 
-Deno.test("the tools listed are those the request offers, with what a host's own tool says of itself", async () => {
-  await inPlace(async (place) => {
-    const tool = {
-      ...ECHO,
-      personalities: { "coding-assistant": { snippet: "echoes", guidelines: "Echo twice." } },
-    };
-    place.write("a.chat", INCLUDE);
-    await using session = await open(place, { tools: [tool] });
-    const system = await systemOf(session);
-    const offered = listedIn(system);
-    for (const name of ["bash", "echo", "edit", "read", "write"]) assert.ok(offered.includes(name), name);
-    assert.match(system, /- echo: echoes\n[^]*## Guidelines\n\n[^]*- Echo twice\.\n/);
-    const prepared = await session.request();
-    assert.ok(prepared.kind === "ready");
-    const sent = JSON.parse(prepared.request.body).tools.map(({ name }: { name: string }) => name);
-    assert.deepEqual(offered, sent);
-  });
+test("the tools listed are those the request offers, with what a host's own tool says of itself", async (place) => {
+  const tool = {
+    ...ECHO,
+    personalities: { "coding-assistant": { snippet: "echoes", guidelines: "Echo twice." } },
+  };
+  place.write("a.chat", INCLUDE);
+  await using session = await open(place, { tools: [tool] });
+  const system = await systemOf(session);
+  const offered = listedIn(system);
+  for (const name of ["bash", "echo", "edit", "read", "write"]) assert.ok(offered.includes(name), name);
+  assert.match(system, /- echo: echoes\n[^]*## Guidelines\n\n[^]*- Echo twice\.\n/);
+  const prepared = await session.request();
+  assert.ok(prepared.kind === "ready");
+  const sent = JSON.parse(prepared.request.body).tools.map(({ name }: { name: string }) => name);
+  assert.deepEqual(offered, sent);
 });
 
-Deno.test("a tool that the first block takes away is gone from the prompt, and so is what it said", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", `\`\`\`json\n{"flemma": {"tools": ["read"]}}\n\`\`\`\n${INCLUDE}`);
-    await using only = await open(place);
-    const system = await systemOf(only);
-    assert.deepEqual(listedIn(system), ["read"]);
-    assert.match(system, /Read before you write/);
-    assert.doesNotMatch(system, /After a change, run/);
-  });
+test("a tool that the first block takes away is gone from the prompt, and so is what it said", async (place) => {
+  place.write("a.chat", `\`\`\`json\n{"flemma": {"tools": ["read"]}}\n\`\`\`\n${INCLUDE}`);
+  await using only = await open(place);
+  const system = await systemOf(only);
+  assert.deepEqual(listedIn(system), ["read"]);
+  assert.match(system, /Read before you write/);
+  assert.doesNotMatch(system, /After a change, run/);
 });
 
-Deno.test("the day is the one of the first request, for good; looking at a request keeps none", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", INCLUDE);
-    await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
-      await using session = await open(place, { provider });
-      await systemOf(session);
-      assert.throws(() => journalOf(place), Deno.errors.NotFound);
-      const { reason, problem } = await session.advance();
-      assert.equal(reason, "done", problem?.message);
-    });
-    const journal = journalOf(place);
-    const text = Deno.readTextFileSync(journal);
-    const day = /"kind":"day","day":"(\d{4}-\d\d-\d\d)"/.exec(text)?.[1];
-    assert.ok(day !== undefined);
-    Deno.writeTextFileSync(journal, text.replace(day, "2026-01-02"));
-    Deno.writeTextFileSync(place.path("a.chat"), `${place.read("a.chat")}Again?\n`);
-    await withModel([{ reply: [{ text: "Yes." }] }], async (provider, replay) => {
-      await using session = await open(place, { provider });
-      const { reason, problem } = await session.advance();
-      assert.equal(reason, "done", problem?.message);
-      assert.match(replay.requests[0]!.body, /- Date: 2026-01-02\\n/);
-    });
-    assert.equal(Deno.readTextFileSync(journal).match(/"kind":"day"/g)?.length, 1);
+test("the day is the one of the first request, for good; looking at a request keeps none", async (place) => {
+  place.write("a.chat", INCLUDE);
+  await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
+    await using session = await open(place, { provider });
+    await systemOf(session);
+    assert.throws(() => journalOf(place), Deno.errors.NotFound);
+    const { reason, problem } = await session.advance();
+    assert.equal(reason, "done", problem?.message);
   });
+  const journal = journalOf(place);
+  const text = Deno.readTextFileSync(journal);
+  const day = /"kind":"day","day":"(\d{4}-\d\d-\d\d)"/.exec(text)?.[1];
+  assert.ok(day !== undefined);
+  Deno.writeTextFileSync(journal, text.replace(day, "2026-01-02"));
+  Deno.writeTextFileSync(place.path("a.chat"), `${place.read("a.chat")}Again?\n`);
+  await withModel([{ reply: [{ text: "Yes." }] }], async (provider, replay) => {
+    await using session = await open(place, { provider });
+    const { reason, problem } = await session.advance();
+    assert.equal(reason, "done", problem?.message);
+    assert.match(replay.requests[0]!.body, /- Date: 2026-01-02\\n/);
+  });
+  assert.equal(Deno.readTextFileSync(journal).match(/"kind":"day"/g)?.length, 1);
 });
 
-Deno.test("a document without such a prompt has no day", async () => {
-  await inPlace(async (place) => {
-    place.write("a.chat", "@You:\n{{ 1 }}\n");
-    await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
-      await using session = await open(place, { provider });
-      assert.equal((await session.advance()).reason, "done");
-    });
-    const kept = await place.files("state");
-    assert.ok(!Object.values(kept).some((text) => text.includes('"kind":"day"')));
+test("a document without such a prompt has no day", async (place) => {
+  place.write("a.chat", "@You:\n{{ 1 }}\n");
+  await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
+    await using session = await open(place, { provider });
+    assert.equal((await session.advance()).reason, "done");
   });
+  const kept = await place.files("state");
+  assert.ok(!Object.values(kept).some((text) => text.includes('"kind":"day"')));
 });
 
 Deno.test("twenty turns with the prompt go on from the bytes of the one before, from wherever the program is started", async (t) => {

@@ -8,6 +8,7 @@ import type { Outcome } from "../../base/problem.ts";
 import { replayProvider } from "../../providers/replay_provider.ts";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
 import { inFolder } from "../folder.ts";
+import { testsWith } from "../tests_with.ts";
 
 export class Place {
   /** Real path. */
@@ -76,6 +77,9 @@ export async function inPlace(body: (place: Place) => Promise<void>): Promise<vo
     await body(new Place(folder));
   });
 }
+
+/** Defines a test that runs in `inPlace`. */
+export const testInPlace = testsWith(inPlace);
 
 /** Runs `body` while a script plays the model. */
 export async function withModel(

@@ -6,7 +6,7 @@ import { newChat } from "../../agent/conversation/new_chat.ts";
 import { openChat } from "../../agent/open.ts";
 import { applyEdits } from "../../parser/edits/edit.ts";
 import { parse } from "../../parser/mod.ts";
-import { codeOf, inPlace, type Place, sessionOf } from "./place.ts";
+import { codeOf, type Place, sessionOf, testInPlace as test } from "./place.ts";
 
 /** The text of the last message as the model of a document gets it. */
 async function sent({ environment }: Place, path: string): Promise<string> {
@@ -40,31 +40,27 @@ const HOSTILE = [
   "{% raw %}",
 ];
 
-Deno.test("whatever is piped in reaches the model byte for byte, as text of one message", async () => {
-  await inPlace(async (place) => {
-    place.write("secret.txt", "the secret");
-    for (const [index, piped] of HOSTILE.entries()) {
-      const name = `piped-${index}.chat`;
-      const question = questionOf("Look at this.", piped);
-      assert.equal(codeOf(await newChat(name, { question }, place)), "ok", piped);
-      const chat = parse(new TextEncoder().encode(place.read(name)));
-      assert.deepEqual([chat.turns.length, chat.calls.length, chat.results.length], [1, 0, 0], piped);
-      const text = await sent(place, name);
-      assert.ok(text.includes(`stdin\n${piped}`), `${piped}\n---\n${text}`);
-      assert.ok(!text.includes("the secret") && !text.includes("root:"), piped);
-    }
-  });
+test("whatever is piped in reaches the model byte for byte, as text of one message", async (place) => {
+  place.write("secret.txt", "the secret");
+  for (const [index, piped] of HOSTILE.entries()) {
+    const name = `piped-${index}.chat`;
+    const question = questionOf("Look at this.", piped);
+    assert.equal(codeOf(await newChat(name, { question }, place)), "ok", piped);
+    const chat = parse(new TextEncoder().encode(place.read(name)));
+    assert.deepEqual([chat.turns.length, chat.calls.length, chat.results.length], [1, 0, 0], piped);
+    const text = await sent(place, name);
+    assert.ok(text.includes(`stdin\n${piped}`), `${piped}\n---\n${text}`);
+    assert.ok(!text.includes("the secret") && !text.includes("root:"), piped);
+  }
 });
 
-Deno.test("tags in the words of a question are text, files that they name are attached", async () => {
-  await inPlace(async (place) => {
-    place.write("notes.txt", "the notes");
-    const question = questionOf("Is {{ 1 + 1 }} two, {% if %}, {{{ or {%% in @./notes.txt?", "");
-    assert.equal(codeOf(await newChat("a.chat", { question }, place)), "ok");
-    const text = await sent(place, "a.chat");
-    assert.match(text, /^Is \{\{ 1 \+ 1 \}\} two, \{% if %\}, \{\{\{ or \{%% in /);
-    assert.match(text, /the notes/);
-  });
+test("tags in the words of a question are text, files that they name are attached", async (place) => {
+  place.write("notes.txt", "the notes");
+  const question = questionOf("Is {{ 1 + 1 }} two, {% if %}, {{{ or {%% in @./notes.txt?", "");
+  assert.equal(codeOf(await newChat("a.chat", { question }, place)), "ok");
+  const text = await sent(place, "a.chat");
+  assert.match(text, /^Is \{\{ 1 \+ 1 \}\} two, \{% if %\}, \{\{\{ or \{%% in /);
+  assert.match(text, /the notes/);
 });
 
 Deno.test("references of a question begin in the folder it is asked from", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
 import { OverwriteGuard } from "../../cycle/storage/disk/rescue.ts";
-import { inPlace, sessionOf } from "./place.ts";
+import { sessionOf, testInPlace as test } from "./place.ts";
 
 const QUESTION = "@You:\nGo.\n";
 
@@ -30,62 +30,58 @@ async function readsDuring(body: () => Promise<void>): Promise<ReadonlyMap<strin
   return counts;
 }
 
-Deno.test("an open reads the document and each settings file once", () =>
-  inPlace(async (place) => {
-    place.settings("model: claude-sonnet-5-5\nlock: { place: beside }\n");
-    place.write("a.chat", QUESTION);
-    for (const readOnly of [true, false]) {
-      const reads = await readsDuring(async () => {
-        await using session = sessionOf(
-          await openChat(place.path("a.chat"), { environment: place.environment, readOnly }),
-        );
-        assert.equal(session.settings.model, "claude-sonnet-5-5");
-      });
-      const settings = `${place.folder}/config/flemma/config.yaml`;
-      assert.deepEqual([reads.get(place.path("a.chat")), reads.get(settings)], [1, 1], String(readOnly));
-    }
-  }));
-
-Deno.test("where a run is waited for, and behind a link, settings are read when the lock is held", () =>
-  inPlace(async (place) => {
-    place.settings("model: claude-sonnet-5-5\n");
-    place.write("a.chat", QUESTION);
-    Deno.symlinkSync(place.path("a.chat"), place.path("b.chat"));
+test("an open reads the document and each settings file once", async (place) => {
+  place.settings("model: claude-sonnet-5-5\nlock: { place: beside }\n");
+  place.write("a.chat", QUESTION);
+  for (const readOnly of [true, false]) {
+    const reads = await readsDuring(async () => {
+      await using session = sessionOf(
+        await openChat(place.path("a.chat"), { environment: place.environment, readOnly }),
+      );
+      assert.equal(session.settings.model, "claude-sonnet-5-5");
+    });
     const settings = `${place.folder}/config/flemma/config.yaml`;
-    for (const [name, wait] of [["a.chat", 1], ["b.chat", 0]] as const) {
-      const reads = await readsDuring(async () => {
-        await using _ = sessionOf(
-          await openChat(place.path(name), { environment: place.environment, wait }),
-        );
-      });
-      assert.equal(reads.get(settings), 2, name);
-    }
-  }));
+    assert.deepEqual([reads.get(place.path("a.chat")), reads.get(settings)], [1, 1], String(readOnly));
+  }
+});
 
-Deno.test("a write that was cut off inside a character is completed by the next open", () =>
-  inPlace(async (place) => {
-    const bytes = (text: string) => new TextEncoder().encode(text);
-    const [old, text] = [bytes(QUESTION), bytes("@You:\nGrün.\n")];
-    const torn = new Uint8Array(old.length);
-    torn.set(old);
-    // The last byte written is the first half of the umlaut.
-    torn.set(text.subarray(0, 9));
-    const path = place.path("a.chat");
-    const guard = await OverwriteGuard.for(path, place.environment);
-    await guard.before(old, text);
-    Deno.writeFileSync(path, torn);
-    await using session = sessionOf(await openChat(path, { environment: place.environment }));
-    assert.deepEqual(session.chat.bytes, text);
-  }));
+test("where a run is waited for, and behind a link, settings are read when the lock is held", async (place) => {
+  place.settings("model: claude-sonnet-5-5\n");
+  place.write("a.chat", QUESTION);
+  Deno.symlinkSync(place.path("a.chat"), place.path("b.chat"));
+  const settings = `${place.folder}/config/flemma/config.yaml`;
+  for (const [name, wait] of [["a.chat", 1], ["b.chat", 0]] as const) {
+    const reads = await readsDuring(async () => {
+      await using _ = sessionOf(
+        await openChat(place.path(name), { environment: place.environment, wait }),
+      );
+    });
+    assert.equal(reads.get(settings), 2, name);
+  }
+});
 
-Deno.test("a document that is no text is refused under the name that the person gave it, and is not locked then", () =>
-  inPlace(async (place) => {
-    Deno.writeFileSync(place.path("a.chat"), Uint8Array.of(0x40, 0xff, 0x0a));
-    const environment = { ...place.environment, cwd: place.path("") };
-    for (const readOnly of [true, false, false]) {
-      const opened = await openChat("./a.chat", { environment, readOnly });
-      assert.equal(opened.ok, false);
-      assert.match(opened.ok ? "" : opened.problem.message, /^\.\/a\.chat: /);
-      assert.equal(opened.ok ? "" : opened.problem.code, "document-not-utf8");
-    }
-  }));
+test("a write that was cut off inside a character is completed by the next open", async (place) => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const [old, text] = [bytes(QUESTION), bytes("@You:\nGrün.\n")];
+  const torn = new Uint8Array(old.length);
+  torn.set(old);
+  // The last byte written is the first half of the umlaut.
+  torn.set(text.subarray(0, 9));
+  const path = place.path("a.chat");
+  const guard = await OverwriteGuard.for(path, place.environment);
+  await guard.before(old, text);
+  Deno.writeFileSync(path, torn);
+  await using session = sessionOf(await openChat(path, { environment: place.environment }));
+  assert.deepEqual(session.chat.bytes, text);
+});
+
+test("a document that is no text is refused under the name that the person gave it, and is not locked then", async (place) => {
+  Deno.writeFileSync(place.path("a.chat"), Uint8Array.of(0x40, 0xff, 0x0a));
+  const environment = { ...place.environment, cwd: place.path("") };
+  for (const readOnly of [true, false, false]) {
+    const opened = await openChat("./a.chat", { environment, readOnly });
+    assert.equal(opened.ok, false);
+    assert.match(opened.ok ? "" : opened.problem.message, /^\.\/a\.chat: /);
+    assert.equal(opened.ok ? "" : opened.problem.code, "document-not-utf8");
+  }
+});

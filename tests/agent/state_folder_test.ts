@@ -6,7 +6,7 @@ import { contentOf, listSavedFiles } from "../../agent/undo/saved_files.ts";
 import { sessionPath } from "../../config/sources/session_overrides.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
-import { inPlace, sessionOf } from "./place.ts";
+import { sessionOf, testInPlace as test } from "./place.ts";
 
 const DOCUMENT = `\`\`\`yaml
 flemma:
@@ -70,83 +70,81 @@ const journalOf = (path: string) =>
 {"kind":"sent","from":1,"pieces":["c"]}
 {"kind":"start","id":"call_6","to`;
 
-Deno.test("every line of such a journal is read, and a torn last one is passed over", () =>
-  inPlace(async (place) => {
-    const { environment, folder } = place;
-    const document = place.path("b.chat");
-    const written = `${folder}/state/flemma/journal/${await documentKey(document)}.jsonl`;
-    await Deno.mkdir(`${folder}/state/flemma/journal`, { recursive: true });
-    await Deno.writeTextFile(written, journalOf(document));
-    const opened = await openJournal({ environment, path: document });
-    assert.ok(opened.ok);
-    const journal = opened.value;
-    assert.deepEqual(["call_1", "call_2", "call_3", "call_4", "call_5"].map((id) => journal.approval(id)), [
-      { by: "person", hash: ONE },
-      { by: "person", hash: TWO },
-      { by: "policy", source: "urn:flemma:approval:sandbox", hash: ONE },
-      { by: "person", asked: true, hash: TWO },
-      null,
-    ]);
-    assert.equal(journal.isFromThisRun("call_1"), false);
-    assert.deepEqual([...journal.started()].map(([id, { tool }]) => [id, tool]), [["call_1", "bash"]]);
-    assert.deepEqual([...journal.savedResults()], [["call_1", "/state/bodies/b.txt"]]);
-    assert.deepEqual([...journal.unfinished()], ["call_4"]);
-    assert.deepEqual([journal.tamperCheck()?.leads, journal.tamperCheck()?.approved], [document, {
-      call_1: ONE,
-    }]);
-    assert.deepEqual(journal.tampered()?.calls, { call_5: ONE });
-    assert.deepEqual([journal.fileHash("/w/notes.md"), journal.promptDay()], [ONE, "2026-11-28"]);
-    const { records, stale, unread, notes, sent } = journal.thinking;
-    assert.deepEqual([...records.keys(), ...stale, ...unread, notes.get("00ab"), ...sent], [
-      ...["k1", "k0", "k9", "commentary", "a", "c"],
-    ]);
-  }));
+test("every line of such a journal is read, and a torn last one is passed over", async (place) => {
+  const { environment, folder } = place;
+  const document = place.path("b.chat");
+  const written = `${folder}/state/flemma/journal/${await documentKey(document)}.jsonl`;
+  await Deno.mkdir(`${folder}/state/flemma/journal`, { recursive: true });
+  await Deno.writeTextFile(written, journalOf(document));
+  const opened = await openJournal({ environment, path: document });
+  assert.ok(opened.ok);
+  const journal = opened.value;
+  assert.deepEqual(["call_1", "call_2", "call_3", "call_4", "call_5"].map((id) => journal.approval(id)), [
+    { by: "person", hash: ONE },
+    { by: "person", hash: TWO },
+    { by: "policy", source: "urn:flemma:approval:sandbox", hash: ONE },
+    { by: "person", asked: true, hash: TWO },
+    null,
+  ]);
+  assert.equal(journal.isFromThisRun("call_1"), false);
+  assert.deepEqual([...journal.started()].map(([id, { tool }]) => [id, tool]), [["call_1", "bash"]]);
+  assert.deepEqual([...journal.savedResults()], [["call_1", "/state/bodies/b.txt"]]);
+  assert.deepEqual([...journal.unfinished()], ["call_4"]);
+  assert.deepEqual([journal.tamperCheck()?.leads, journal.tamperCheck()?.approved], [document, {
+    call_1: ONE,
+  }]);
+  assert.deepEqual(journal.tampered()?.calls, { call_5: ONE });
+  assert.deepEqual([journal.fileHash("/w/notes.md"), journal.promptDay()], [ONE, "2026-11-28"]);
+  const { records, stale, unread, notes, sent } = journal.thinking;
+  assert.deepEqual([...records.keys(), ...stale, ...unread, notes.get("00ab"), ...sent], [
+    ...["k1", "k0", "k9", "commentary", "a", "c"],
+  ]);
+});
 
-Deno.test("a session on the document finds its approvals, its trust, its rules and its changes of files", () =>
-  inPlace(async (place) => {
-    const { environment, folder } = place;
-    const document = place.path("b.chat");
-    const key = await documentKey(document);
-    const state = `${folder}/state/flemma`;
-    for (const name of ["journal", `undo/${key}`]) await Deno.mkdir(`${state}/${name}`, { recursive: true });
-    place.write("b.chat", DOCUMENT);
-    const lines = journalOf(document).split("\n").filter((line) =>
-      /^.*"(approval|start)","id":"call_[12]"/.test(line)
-    );
-    await Deno.writeTextFile(`${state}/journal/${key}.jsonl`, `${lines.join("\n")}\n`);
-    const agreed = "ef15a54278ae167d6d02628399ba0119094b5c59228f6068a17acfd3c4971310";
-    const at = "2026-11-29T13:09:13.192Z";
-    await Deno.writeTextFile(
-      `${state}/trust.json`,
-      JSON.stringify({ version: 1, entries: [{ path: document, hash: agreed, files: [], at }] }),
-    );
-    const session = await sessionPath(environment, document);
-    await Deno.mkdir(session.replace(/\/[^/]*$/, ""), { recursive: true });
-    const rule = { approve: "bash", command: ["echo two"], sandboxed: true };
-    const ops = [{ op: "append", path: ["tools", "rules"], value: rule }];
-    await Deno.writeTextFile(
-      session,
-      JSON.stringify({ version: 1, created: at, expires: null, document, ops }),
-    );
-    const hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
-    const head =
-      `{"call":"call_0","tool":"write","path":"${folder}/new.txt","shownAs":"new.txt","at":"${at}",` +
-      `"before":null,"after":{"hash":"${hash}","size":5},"made":[]}`;
-    await Deno.writeTextFile(`${state}/undo/${key}/20261129T130835828Z-4626db91.change`, `${head}\nhello`);
+test("a session on the document finds its approvals, its trust, its rules and its changes of files", async (place) => {
+  const { environment, folder } = place;
+  const document = place.path("b.chat");
+  const key = await documentKey(document);
+  const state = `${folder}/state/flemma`;
+  for (const name of ["journal", `undo/${key}`]) await Deno.mkdir(`${state}/${name}`, { recursive: true });
+  place.write("b.chat", DOCUMENT);
+  const lines = journalOf(document).split("\n").filter((line) =>
+    /^.*"(approval|start)","id":"call_[12]"/.test(line)
+  );
+  await Deno.writeTextFile(`${state}/journal/${key}.jsonl`, `${lines.join("\n")}\n`);
+  const agreed = "ef15a54278ae167d6d02628399ba0119094b5c59228f6068a17acfd3c4971310";
+  const at = "2026-11-29T13:09:13.192Z";
+  await Deno.writeTextFile(
+    `${state}/trust.json`,
+    JSON.stringify({ version: 1, entries: [{ path: document, hash: agreed, files: [], at }] }),
+  );
+  const session = await sessionPath(environment, document);
+  await Deno.mkdir(session.replace(/\/[^/]*$/, ""), { recursive: true });
+  const rule = { approve: "bash", command: ["echo two"], sandboxed: true };
+  const ops = [{ op: "append", path: ["tools", "rules"], value: rule }];
+  await Deno.writeTextFile(
+    session,
+    JSON.stringify({ version: 1, created: at, expires: null, document, ops }),
+  );
+  const hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+  const head =
+    `{"call":"call_0","tool":"write","path":"${folder}/new.txt","shownAs":"new.txt","at":"${at}",` +
+    `"before":null,"after":{"hash":"${hash}","size":5},"made":[]}`;
+  await Deno.writeTextFile(`${state}/undo/${key}/20261129T130835828Z-4626db91.change`, `${head}\nhello`);
 
-    await using chat = sessionOf(await openChat(document, { environment, readOnly: true }));
-    const agreement = await chat.agreement();
-    assert.ok(agreement.ok && agreement.value.agreed, "the agreement is found");
-    const rules = await chat.rules();
-    assert.ok(rules.ok);
-    assert.deepEqual(rules.value.map(({ written }) => written), [rule]);
-    const [one, two] = await chat.calls();
-    assert.deepEqual([one?.id, two?.id], ["call_1", "call_2"]);
-    const steps = (await chat.plan()).map((step) => `${step.do} ${"id" in step ? step.id : ""}`.trim());
-    assert.ok(steps.includes("run call_2"), steps.join());
-    assert.ok(!steps.includes("run call_1"), "a call that a killed run had begun asks the person");
-    const [change] = await listSavedFiles(environment, document);
-    assert.deepEqual([change?.call, change?.shownAs, change?.undone], ["call_0", "new.txt", false]);
-    const { before, after } = await contentOf(change!);
-    assert.deepEqual([before, new TextDecoder().decode(after!)], [null, "hello"]);
-  }));
+  await using chat = sessionOf(await openChat(document, { environment, readOnly: true }));
+  const agreement = await chat.agreement();
+  assert.ok(agreement.ok && agreement.value.agreed, "the agreement is found");
+  const rules = await chat.rules();
+  assert.ok(rules.ok);
+  assert.deepEqual(rules.value.map(({ written }) => written), [rule]);
+  const [one, two] = await chat.calls();
+  assert.deepEqual([one?.id, two?.id], ["call_1", "call_2"]);
+  const steps = (await chat.plan()).map((step) => `${step.do} ${"id" in step ? step.id : ""}`.trim());
+  assert.ok(steps.includes("run call_2"), steps.join());
+  assert.ok(!steps.includes("run call_1"), "a call that a killed run had begun asks the person");
+  const [change] = await listSavedFiles(environment, document);
+  assert.deepEqual([change?.call, change?.shownAs, change?.undone], ["call_0", "new.txt", false]);
+  const { before, after } = await contentOf(change!);
+  assert.deepEqual([before, new TextDecoder().decode(after!)], [null, "hello"]);
+});

@@ -7,7 +7,7 @@ import { settledStatus } from "../../agent/views/status.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { parse } from "../../parser/mod.ts";
-import { inPlace, type Place, sessionOf } from "./place.ts";
+import { inPlace, type Place, sessionOf, testInPlace as test } from "./place.ts";
 
 const CALL = `@Assistant:
 **Tool Use:** \`bash\` (\`c1\`)
@@ -56,19 +56,14 @@ Deno.test("a document in which no call is open stands as its session says", asyn
   }
 });
 
-Deno.test("a text without a file stands as its session says", () =>
-  inPlace(async (place) => {
-    place.settings("model: claude-sonnet-5-5\n");
-    const { environment } = place;
-    const found = await settledStatus({ environment }, {
-      path: null,
-      named: null,
-      chat: parse(bytesOf(DONE)),
-    });
-    await using session = sessionOf(await chatInMemory(bytesOf(DONE), { environment }));
-    assert.deepEqual(found.status?.steps, await session.plan());
-    assert.deepEqual([found.subject?.settings, found.status?.blockers], [session.settings, session.blockers]);
-  }));
+test("a text without a file stands as its session says", async (place) => {
+  place.settings("model: claude-sonnet-5-5\n");
+  const { environment } = place;
+  const found = await settledStatus({ environment }, { path: null, named: null, chat: parse(bytesOf(DONE)) });
+  await using session = sessionOf(await chatInMemory(bytesOf(DONE), { environment }));
+  assert.deepEqual(found.status?.steps, await session.plan());
+  assert.deepEqual([found.subject?.settings, found.status?.blockers], [session.settings, session.blockers]);
+});
 
 Deno.test("whatever a session could see otherwise is left to it", async () => {
   const rows: Readonly<Record<string, (place: Place) => string | void | Promise<string | void>>> = {

@@ -6,7 +6,7 @@ import type { ChatSession, MemoryOptions } from "../../agent/types.ts";
 import { toolViews } from "../../agent/views/tools.ts";
 import { blocksOf, subjectSettings } from "../../agent/settings.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import { answer, answered, asking, inPlace, type Place, sessionOf, textOf } from "./place.ts";
+import { answer, answered, asking, type Place, sessionOf, testInPlace as test, textOf } from "./place.ts";
 
 const OFF = { overrides: { tools: { autopilot: { enabled: false } } } };
 
@@ -33,69 +33,65 @@ async function decisionOf(session: ChatSession) {
   return call?.decided;
 }
 
-Deno.test("in an untrusted document the program's own ls runs unasked, and a tool in its place waits", () =>
-  inPlace(async (place) => {
-    const text = WIDENING + asking(["c1", "ls", '{"path":"."}']);
-    place.settings("tools:\n  auto_approve: [ls]\n");
-    {
-      await using session = await place.memory(text);
-      assert.equal((await decisionOf(session))?.decision, "approve");
-    }
-    withModule(place, "ls", "  auto_approve: [ls]\n");
+test("in an untrusted document the program's own ls runs unasked, and a tool in its place waits", async (place) => {
+  const text = WIDENING + asking(["c1", "ls", '{"path":"."}']);
+  place.settings("tools:\n  auto_approve: [ls]\n");
+  {
     await using session = await place.memory(text);
-    const decided = await decisionOf(session);
-    assert.deepEqual([decided?.decision, decided?.source], ["require_approval", "urn:flemma:approval:trust"]);
-  }));
+    assert.equal((await decisionOf(session))?.decision, "approve");
+  }
+  withModule(place, "ls", "  auto_approve: [ls]\n");
+  await using session = await place.memory(text);
+  const decided = await decisionOf(session);
+  assert.deepEqual([decided?.decision, decided?.source], ["require_approval", "urn:flemma:approval:trust"]);
+});
 
-Deno.test("after a kill the program's own ls runs again, and a tool in its place asks", () =>
-  inPlace(async (place) => {
-    const text = answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved"));
-    const options = { environment: place.environment, settings: OFF };
-    const started = async (name: string, effects: "reads" | "writes") => {
-      place.write(name, text);
-      const journal = await openJournal({ environment: place.environment, path: place.path(name) });
-      assert.ok(journal.ok);
-      await journal.value.recordStart("c1", "ls", effects);
-      await using session = sessionOf(await openChat(place.path(name), options));
-      await session.advance();
-      return textOf(session);
-    };
-    assert.doesNotMatch(await started("own.chat", "reads"), /status=/);
-    assert.match(await started("other.chat", "writes"), /status=pending/, "what ran then had effects");
-    withModule(place, "ls");
-    const replaced = await started("replaced.chat", "reads");
-    assert.match(replaced, /status=pending/, "what would run now has effects");
-    assert.doesNotMatch(replaced, /of the module/);
-  }));
+test("after a kill the program's own ls runs again, and a tool in its place asks", async (place) => {
+  const text = answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved"));
+  const options = { environment: place.environment, settings: OFF };
+  const started = async (name: string, effects: "reads" | "writes") => {
+    place.write(name, text);
+    const journal = await openJournal({ environment: place.environment, path: place.path(name) });
+    assert.ok(journal.ok);
+    await journal.value.recordStart("c1", "ls", effects);
+    await using session = sessionOf(await openChat(place.path(name), options));
+    await session.advance();
+    return textOf(session);
+  };
+  assert.doesNotMatch(await started("own.chat", "reads"), /status=/);
+  assert.match(await started("other.chat", "writes"), /status=pending/, "what ran then had effects");
+  withModule(place, "ls");
+  const replaced = await started("replaced.chat", "reads");
+  assert.match(replaced, /status=pending/, "what would run now has effects");
+  assert.doesNotMatch(replaced, /of the module/);
+});
 
-Deno.test("a start is noted with what the tool that runs may change", () =>
-  inPlace(async (place) => {
-    const noted = async (name: string) => {
-      place.write(name, answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved")));
-      await using session = sessionOf(
-        await openChat(place.path(name), { environment: place.environment, settings: OFF }),
-      );
-      await session.advance();
-      const files = Object.values(await place.files("state/flemma/journal"));
-      await Deno.remove(`${place.folder}/state/flemma/journal`, { recursive: true });
-      return /"kind":"start".*"effects":"(\w+)"/.exec(files.join("\n"))?.[1];
-    };
-    assert.equal(await noted("own.chat"), "reads");
-    withModule(place, "ls");
-    assert.equal(await noted("replaced.chat"), "writes");
-  }));
+test("a start is noted with what the tool that runs may change", async (place) => {
+  const noted = async (name: string) => {
+    place.write(name, answered(asking(["c1", "ls", '{"path":"."}']), answer("c1", "approved")));
+    await using session = sessionOf(
+      await openChat(place.path(name), { environment: place.environment, settings: OFF }),
+    );
+    await session.advance();
+    const files = Object.values(await place.files("state/flemma/journal"));
+    await Deno.remove(`${place.folder}/state/flemma/journal`, { recursive: true });
+    return /"kind":"start".*"effects":"(\w+)"/.exec(files.join("\n"))?.[1];
+  };
+  assert.equal(await noted("own.chat"), "reads");
+  withModule(place, "ls");
+  assert.equal(await noted("replaced.chat"), "writes");
+});
 
-Deno.test("the list of tools says who registered each, whatever it says of itself", () =>
-  inPlace(async (place) => {
-    withModule(place, "ls");
-    const host = { environment: place.environment };
-    const subject = await subjectSettings(host, { path: null, ...blocksOf(null) });
-    assert.ok(subject.ok);
-    const views = await toolViews({ environment: place.environment, path: null, subject: subject.value });
-    assert.ok(views.ok);
-    const sources = Object.fromEntries(views.value.map(({ name, source }) => [name, source]));
-    assert.deepEqual([sources.ls, sources.read, sources.bash], ["module", "built-in", "built-in"]);
-  }));
+test("the list of tools says who registered each, whatever it says of itself", async (place) => {
+  withModule(place, "ls");
+  const host = { environment: place.environment };
+  const subject = await subjectSettings(host, { path: null, ...blocksOf(null) });
+  assert.ok(subject.ok);
+  const views = await toolViews({ environment: place.environment, path: null, subject: subject.value });
+  assert.ok(views.ok);
+  const sources = Object.fromEntries(views.value.map(({ name, source }) => [name, source]));
+  assert.deepEqual([sources.ls, sources.read, sources.bash], ["module", "built-in", "built-in"]);
+});
 
 /** Where the one open call would run, as a person is shown it. */
 async function shown(place: Place, text: string, options: MemoryOptions = {}) {
@@ -106,96 +102,88 @@ async function shown(place: Place, text: string, options: MemoryOptions = {}) {
   return { sandboxed, wall, warnings: warnings.join(" ") };
 }
 
-Deno.test("a call is shown where its own tool would run", () =>
-  inPlace(async (place) => {
-    const inside = await shown(place, asking(["c1", "bash", '{"command":"true"}']));
-    assert.equal(inside.sandboxed, !inside.wall.startsWith("outside"));
-    const calculate = await shown(place, asking(["c1", "calculator", '{"expression":"1"}']));
-    assert.deepEqual([calculate.sandboxed, calculate.wall], [inside.sandboxed, inside.wall]);
-    withModule(place, "deploy");
-    const module = await shown(place, asking(["c1", "deploy"]));
-    assert.deepEqual([module.sandboxed, module.warnings], [false, ""]);
-    assert.match(module.wall, /^outside the sandbox: .* in the process of flemma$/);
-    const nobody = await shown(place, asking(["c1", "nobody"]));
-    assert.deepEqual([nobody.sandboxed, nobody.wall], [false, "nowhere: its tool is not here"]);
-    assert.match(nobody.warnings, /There is no such tool here/);
-    place.settings("tools: {}\n");
-    Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
-    for (const target of ["host", "sandbox"]) {
-      Deno.writeTextFileSync(
-        `${place.folder}/config/flemma/tools/on_${target}.ts`,
-        `export default { executionTarget: "${target}", effects: "none", runs: "inside", execute: () => "" };\n`,
-      );
-    }
-    const file = await shown(place, asking(["c1", "on_host"]));
-    assert.deepEqual([file.sandboxed, file.warnings], [false, ""]);
-    assert.match(file.wall, /^outside the sandbox: .* in a program of its own$/);
-    const boundFile = await shown(place, asking(["c1", "on_sandbox"]));
-    assert.deepEqual([boundFile.sandboxed, boundFile.wall], [inside.sandboxed, inside.wall]);
-    const never = { name: "the server", mayHave: (name: string) => name === "far", resolve: () => {} };
-    const far = await shown(place, asking(["c1", "far"]), { tools: [never] });
-    assert.match(far.warnings, /may come from a source that has not been asked/);
-  }));
-
-Deno.test("a rule for the sandbox approves what runs there, and 'always' writes one only for that", () =>
-  inPlace(async (place) => {
-    const rules = (tool: string) => `  auto_approve: []\n  rules: [{ approve: ${tool}, sandboxed: true }]\n`;
-    const asked = async (tool: string) => {
-      await using session = await place.memory(asking(["c1", tool]));
-      const proposed = await session.proposeRule("c1");
-      return [
-        (await decisionOf(session))?.decision,
-        proposed.ok && proposed.value.written.sandboxed === true,
-      ];
-    };
-    const works = await (await place.memory(asking())).sandbox.available();
-    withModule(place, "deploy", rules("deploy"));
-    assert.deepEqual(await asked("deploy"), ["require_approval", false]);
-    place.settings(`tools:\n${rules("calculator")}`);
-    assert.deepEqual(await asked("calculator"), works.ok ? ["approve", true] : ["require_approval", false]);
-  }));
-
-Deno.test("an open call is run by the module that replaces its tool, also without a request", () =>
-  inPlace(async (place) => {
-    const text = asking(["c1", "bash", '{"command":"echo of the program"}']);
-    withModule(place, "bash", "  auto_approve: [bash]\n");
-    {
-      await using session = await place.memory(text, { settings: OFF });
-      await session.advance();
-      assert.match(textOf(session), /of the module\n/);
-    }
-    await using session = await place.memory(text);
-    await session.execute("c1");
-    assert.match(textOf(session), /of the module\n/);
-    assert.equal((await session.tool("bash"))?.origin, "module");
-  }));
-
-Deno.test("while a module that may replace a tool does not load, its calls wait and are not run", () =>
-  inPlace(async (place) => {
-    place.write("tools.ts", "throw new Error('broken');\n");
-    place.settings(`tools:\n  modules: [${place.path("tools.ts")}]\n  auto_approve: [bash]\n`);
-    const call = asking(["c1", "bash", '{"command":"echo ran > ran.txt"}']);
-    for (const text of [call, answered(call, answer("c1", "approved"))]) {
-      await using session = await place.memory(text, { settings: OFF });
-      assert.equal((await decisionOf(session))?.source, place.path("tools.ts"));
-      await session.advance();
-      assert.match(textOf(session), /status=pending/);
-    }
-  }));
-
-Deno.test("a tool file of another file name may replace only what the person lists", () =>
-  inPlace(async (place) => {
-    Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
+test("a call is shown where its own tool would run", async (place) => {
+  const inside = await shown(place, asking(["c1", "bash", '{"command":"true"}']));
+  assert.equal(inside.sandboxed, !inside.wall.startsWith("outside"));
+  const calculate = await shown(place, asking(["c1", "calculator", '{"expression":"1"}']));
+  assert.deepEqual([calculate.sandboxed, calculate.wall], [inside.sandboxed, inside.wall]);
+  withModule(place, "deploy");
+  const module = await shown(place, asking(["c1", "deploy"]));
+  assert.deepEqual([module.sandboxed, module.warnings], [false, ""]);
+  assert.match(module.wall, /^outside the sandbox: .* in the process of flemma$/);
+  const nobody = await shown(place, asking(["c1", "nobody"]));
+  assert.deepEqual([nobody.sandboxed, nobody.wall], [false, "nowhere: its tool is not here"]);
+  assert.match(nobody.warnings, /There is no such tool here/);
+  place.settings("tools: {}\n");
+  Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
+  for (const target of ["host", "sandbox"]) {
     Deno.writeTextFileSync(
-      `${place.folder}/config/flemma/tools/other.ts`,
-      `export default { name: "ls", execute: () => ({ content: "of the file" }) };\n`,
+      `${place.folder}/config/flemma/tools/on_${target}.ts`,
+      `export default { executionTarget: "${target}", effects: "none", runs: "inside", execute: () => "" };\n`,
     );
-    const ran = async (input: string) => {
-      await using session = await place.memory(asking(["c1", "ls", input]), { settings: OFF });
-      await session.execute("c1");
-      return textOf(session);
-    };
-    assert.doesNotMatch(await ran('{"path":"."}'), /of the file/);
-    place.settings("tools:\n  override: [ls]\n");
-    assert.match(await ran("{}"), /of the file/);
-  }));
+  }
+  const file = await shown(place, asking(["c1", "on_host"]));
+  assert.deepEqual([file.sandboxed, file.warnings], [false, ""]);
+  assert.match(file.wall, /^outside the sandbox: .* in a program of its own$/);
+  const boundFile = await shown(place, asking(["c1", "on_sandbox"]));
+  assert.deepEqual([boundFile.sandboxed, boundFile.wall], [inside.sandboxed, inside.wall]);
+  const never = { name: "the server", mayHave: (name: string) => name === "far", resolve: () => {} };
+  const far = await shown(place, asking(["c1", "far"]), { tools: [never] });
+  assert.match(far.warnings, /may come from a source that has not been asked/);
+});
+
+test("a rule for the sandbox approves what runs there, and 'always' writes one only for that", async (place) => {
+  const rules = (tool: string) => `  auto_approve: []\n  rules: [{ approve: ${tool}, sandboxed: true }]\n`;
+  const asked = async (tool: string) => {
+    await using session = await place.memory(asking(["c1", tool]));
+    const proposed = await session.proposeRule("c1");
+    return [(await decisionOf(session))?.decision, proposed.ok && proposed.value.written.sandboxed === true];
+  };
+  const works = await (await place.memory(asking())).sandbox.available();
+  withModule(place, "deploy", rules("deploy"));
+  assert.deepEqual(await asked("deploy"), ["require_approval", false]);
+  place.settings(`tools:\n${rules("calculator")}`);
+  assert.deepEqual(await asked("calculator"), works.ok ? ["approve", true] : ["require_approval", false]);
+});
+
+test("an open call is run by the module that replaces its tool, also without a request", async (place) => {
+  const text = asking(["c1", "bash", '{"command":"echo of the program"}']);
+  withModule(place, "bash", "  auto_approve: [bash]\n");
+  {
+    await using session = await place.memory(text, { settings: OFF });
+    await session.advance();
+    assert.match(textOf(session), /of the module\n/);
+  }
+  await using session = await place.memory(text);
+  await session.execute("c1");
+  assert.match(textOf(session), /of the module\n/);
+  assert.equal((await session.tool("bash"))?.origin, "module");
+});
+
+test("while a module that may replace a tool does not load, its calls wait and are not run", async (place) => {
+  place.write("tools.ts", "throw new Error('broken');\n");
+  place.settings(`tools:\n  modules: [${place.path("tools.ts")}]\n  auto_approve: [bash]\n`);
+  const call = asking(["c1", "bash", '{"command":"echo ran > ran.txt"}']);
+  for (const text of [call, answered(call, answer("c1", "approved"))]) {
+    await using session = await place.memory(text, { settings: OFF });
+    assert.equal((await decisionOf(session))?.source, place.path("tools.ts"));
+    await session.advance();
+    assert.match(textOf(session), /status=pending/);
+  }
+});
+
+test("a tool file of another file name may replace only what the person lists", async (place) => {
+  Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
+  Deno.writeTextFileSync(
+    `${place.folder}/config/flemma/tools/other.ts`,
+    `export default { name: "ls", execute: () => ({ content: "of the file" }) };\n`,
+  );
+  const ran = async (input: string) => {
+    await using session = await place.memory(asking(["c1", "ls", input]), { settings: OFF });
+    await session.execute("c1");
+    return textOf(session);
+  };
+  assert.doesNotMatch(await ran('{"path":"."}'), /of the file/);
+  place.settings("tools:\n  override: [ls]\n");
+  assert.match(await ran("{}"), /of the file/);
+});

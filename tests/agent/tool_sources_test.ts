@@ -6,7 +6,7 @@ import { approval, tools as processTools } from "../../mod.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
 import type { Replay } from "../../providers/replay/server.ts";
 import type { ResolveTools, ToolSource } from "../../tools/registration/types.ts";
-import { answer, answered, asking, codeOf, ECHO, inPlace, textOf, withModel } from "./place.ts";
+import { answer, answered, asking, codeOf, ECHO, testInPlace as test, textOf, withModel } from "./place.ts";
 
 const ASKING = "@You:\nHello\n";
 const FREE = { overrides: { tools: { require_approval: false } } };
@@ -44,151 +44,128 @@ function heard(): { readonly emit: Emit; readonly events: CycleEvent[]; codes():
   };
 }
 
-Deno.test("a send waits until every source has answered, offers what they have, and tells once that all are there", async () => {
-  await inPlace(async (place) => {
-    await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
-      const { source, asked, answer } = retained();
-      const { emit, events } = heard();
-      await using session = await place.memory(ASKING, { provider, tools: [source], emit });
-      const stop = session.advance();
-      await asked;
-      assert.equal(replay.requests.length, 0);
-      answer();
-      assert.equal((await stop).reason, "done");
-      assert.ok(offeredIn(replay).includes("echo"), "the source's tool is offered");
-      assert.equal(events.filter(({ event }) => event === "boot:complete").length, 1);
-    });
-  });
-});
-
-Deno.test("a send that waits longer than a second says for whom", async () => {
-  await inPlace(async (place) => {
-    await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
-      const { source, answer } = retained();
-      const reported: string[] = [];
-      const emit: Emit = (event) => {
-        if (event.event !== "notice" || event.code !== "tools-waiting") return;
-        reported.push(event.message);
-        answer();
-      };
-      await using session = await place.memory(ASKING, { provider, tools: [source], emit });
-      assert.equal((await session.advance()).reason, "done");
-      assert.deepEqual(reported, ["Waiting for the tools of the server."]);
-    });
-  });
-});
-
-Deno.test("a source that fails is a notice; the send goes on without it", async () => {
-  await inPlace(async (place) => {
-    await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
-      const { emit, codes } = heard();
-      const broken: ResolveTools = (_register, done) => done("no such program");
-      await using session = await place.memory(ASKING, { provider, tools: [broken, ECHO], emit });
-      assert.equal((await session.advance()).reason, "done");
-      assert.deepEqual(codes(), ["tool-source-failed"]);
-      assert.ok(offeredIn(replay).includes("echo"));
-    });
-  });
-});
-
-Deno.test("cancelling a send that waits for a source ends it; nothing is sent", async () => {
-  await inPlace(async (place) => {
-    await withModel([], async (provider, replay) => {
-      const { source, asked } = retained();
-      await using session = await place.memory(ASKING, { provider, tools: [source] });
-      const stop = session.advance();
-      await asked;
-      assert.equal(session.cancel(), true);
-      assert.deepEqual([(await stop).reason, replay.requests.length], ["cancelled", 0]);
-    });
-  });
-});
-
-Deno.test("what only looks or decides starts no source", async () => {
-  await inPlace(async (place) => {
-    const { source, asked } = retained();
-    let begun = false;
-    asked.then(() => begun = true);
-    const text = answered(asking(["c1", "echo", `{"text":"x"}`]), answer("c1", "pending"));
-    await using session = await place.memory(text, { tools: [source] });
-    await session.calls();
-    assert.equal(codeOf(await session.approve("c1")), "ok");
-    await session.diagnose();
-    await Promise.resolve();
-    assert.equal(begun, false);
-  });
-});
-
-Deno.test("an open call waits for the source that may have its tool before it is judged", async () => {
-  await inPlace(async (place) => {
-    await withModel([{ reply: [{ text: "Done." }] }], async (provider) => {
-      const { source, asked, answer } = retained();
-      const text = asking(["c1", "echo", `{"text":"from the source"}`]);
-      await using session = await place.memory(text, { provider, tools: [source], settings: FREE });
-      const stop = session.advance();
-      await asked;
-      assert.equal(textOf(session), text, "nothing is written about a call that nobody can judge yet");
-      answer();
-      assert.equal((await stop).reason, "done");
-      assert.match(textOf(session), /from the source\n/);
-    });
-  });
-});
-
-Deno.test("a call of a tool that is there waits for no source", async () => {
-  await inPlace(async (place) => {
+test("a send waits until every source has answered, offers what they have, and tells once that all are there", async (place) => {
+  await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
     const { source, asked, answer } = retained();
     const { emit, events } = heard();
-    const never: ToolSource = { ...source, mayHave: (name) => name !== "other" };
-    const other: OwnTools = { ...ECHO, name: "other" };
-    await withModel([{ reply: [{ text: "Done." }] }], async (provider) => {
-      const text = asking(["c1", "other", `{"text":"at once"}`]);
-      await using session = await place.memory(text, {
-        provider,
-        tools: [never, other],
-        settings: FREE,
-        emit,
-      });
-      const stop = session.advance();
-      await asked; // Only the send needs it.
-      assert.match(textOf(session), /at once\n/);
-      assert.ok(events.some(({ event }) => event === "tool:finished"));
-      answer();
-      assert.equal((await stop).reason, "done");
-    });
+    await using session = await place.memory(ASKING, { provider, tools: [source], emit });
+    const stop = session.advance();
+    await asked;
+    assert.equal(replay.requests.length, 0);
+    answer();
+    assert.equal((await stop).reason, "done");
+    assert.ok(offeredIn(replay).includes("echo"), "the source's tool is offered");
+    assert.equal(events.filter(({ event }) => event === "boot:complete").length, 1);
   });
 });
 
-Deno.test("cancelling a press that waits for a source writes nothing", async () => {
-  await inPlace(async (place) => {
-    const { source, asked, answer } = retained();
-    const text = asking(["c1", "echo", `{"text":"x"}`]);
-    await using session = await place.memory(text, { tools: [source], settings: FREE });
+test("a send that waits longer than a second says for whom", async (place) => {
+  await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
+    const { source, answer } = retained();
+    const reported: string[] = [];
+    const emit: Emit = (event) => {
+      if (event.event !== "notice" || event.code !== "tools-waiting") return;
+      reported.push(event.message);
+      answer();
+    };
+    await using session = await place.memory(ASKING, { provider, tools: [source], emit });
+    assert.equal((await session.advance()).reason, "done");
+    assert.deepEqual(reported, ["Waiting for the tools of the server."]);
+  });
+});
+
+test("a source that fails is a notice; the send goes on without it", async (place) => {
+  await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
+    const { emit, codes } = heard();
+    const broken: ResolveTools = (_register, done) => done("no such program");
+    await using session = await place.memory(ASKING, { provider, tools: [broken, ECHO], emit });
+    assert.equal((await session.advance()).reason, "done");
+    assert.deepEqual(codes(), ["tool-source-failed"]);
+    assert.ok(offeredIn(replay).includes("echo"));
+  });
+});
+
+test("cancelling a send that waits for a source ends it; nothing is sent", async (place) => {
+  await withModel([], async (provider, replay) => {
+    const { source, asked } = retained();
+    await using session = await place.memory(ASKING, { provider, tools: [source] });
     const stop = session.advance();
     await asked;
     assert.equal(session.cancel(), true);
-    assert.equal((await stop).reason, "cancelled");
-    assert.equal(textOf(session), text);
-    answer();
+    assert.deepEqual([(await stop).reason, replay.requests.length], ["cancelled", 0]);
   });
 });
 
+test("what only looks or decides starts no source", async (place) => {
+  const { source, asked } = retained();
+  let begun = false;
+  asked.then(() => begun = true);
+  const text = answered(asking(["c1", "echo", `{"text":"x"}`]), answer("c1", "pending"));
+  await using session = await place.memory(text, { tools: [source] });
+  await session.calls();
+  assert.equal(codeOf(await session.approve("c1")), "ok");
+  await session.diagnose();
+  await Promise.resolve();
+  assert.equal(begun, false);
+});
+
+test("an open call waits for the source that may have its tool before it is judged", async (place) => {
+  await withModel([{ reply: [{ text: "Done." }] }], async (provider) => {
+    const { source, asked, answer } = retained();
+    const text = asking(["c1", "echo", `{"text":"from the source"}`]);
+    await using session = await place.memory(text, { provider, tools: [source], settings: FREE });
+    const stop = session.advance();
+    await asked;
+    assert.equal(textOf(session), text, "nothing is written about a call that nobody can judge yet");
+    answer();
+    assert.equal((await stop).reason, "done");
+    assert.match(textOf(session), /from the source\n/);
+  });
+});
+
+test("a call of a tool that is there waits for no source", async (place) => {
+  const { source, asked, answer } = retained();
+  const { emit, events } = heard();
+  const never: ToolSource = { ...source, mayHave: (name) => name !== "other" };
+  const other: OwnTools = { ...ECHO, name: "other" };
+  await withModel([{ reply: [{ text: "Done." }] }], async (provider) => {
+    const text = asking(["c1", "other", `{"text":"at once"}`]);
+    await using session = await place.memory(text, { provider, tools: [never, other], settings: FREE, emit });
+    const stop = session.advance();
+    await asked; // Only the send needs it.
+    assert.match(textOf(session), /at once\n/);
+    assert.ok(events.some(({ event }) => event === "tool:finished"));
+    answer();
+    assert.equal((await stop).reason, "done");
+  });
+});
+
+test("cancelling a press that waits for a source writes nothing", async (place) => {
+  const { source, asked, answer } = retained();
+  const text = asking(["c1", "echo", `{"text":"x"}`]);
+  await using session = await place.memory(text, { tools: [source], settings: FREE });
+  const stop = session.advance();
+  await asked;
+  assert.equal(session.cancel(), true);
+  assert.equal((await stop).reason, "cancelled");
+  assert.equal(textOf(session), text);
+  answer();
+});
+
 for (const how of ["advance", "execute"] as const) {
-  Deno.test(`a call whose source failed waits for a person and does not run: ${how}`, async () => {
-    await inPlace(async (place) => {
-      const failed: ToolSource = { name: "the server", resolve: (_register, done) => done("down") };
-      const text = answered(asking(["c1", "echo", `{"text":"x"}`]), answer("c1", "approved"));
-      await using session = await place.memory(text, { tools: [failed], settings: FREE });
-      const stop = how === "advance" ? await session.advance() : await session.execute("c1");
-      if (how === "advance") {
-        assert.deepEqual([stop.reason, stop.ids], ["pending", ["c1"]]);
-        assert.match(textOf(session), /status=pending/);
-      } else {
-        assert.deepEqual([stop.reason, stop.problem?.code], ["failed", "tool-source-missing"]);
-        assert.match(stop.problem?.message ?? "", /echo may come from the server/);
-        assert.equal(textOf(session), text);
-      }
-    });
+  test(`a call whose source failed waits for a person and does not run: ${how}`, async (place) => {
+    const failed: ToolSource = { name: "the server", resolve: (_register, done) => done("down") };
+    const text = answered(asking(["c1", "echo", `{"text":"x"}`]), answer("c1", "approved"));
+    await using session = await place.memory(text, { tools: [failed], settings: FREE });
+    const stop = how === "advance" ? await session.advance() : await session.execute("c1");
+    if (how === "advance") {
+      assert.deepEqual([stop.reason, stop.ids], ["pending", ["c1"]]);
+      assert.match(textOf(session), /status=pending/);
+    } else {
+      assert.deepEqual([stop.reason, stop.problem?.code], ["failed", "tool-source-missing"]);
+      assert.match(stop.problem?.message ?? "", /echo may come from the server/);
+      assert.equal(textOf(session), text);
+    }
   });
 }
 
@@ -229,126 +206,112 @@ const LISTS: readonly {
 ];
 
 for (const { what, block, offers, says } of LISTS) {
-  Deno.test(`a document whose list ${what}`, async () => {
-    await inPlace(async (place) => {
-      await withModel(offers === null ? [] : [{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
-        const source: ToolSource = {
-          name: "the server",
-          resolve(register, done) {
-            register(ECHO);
-            register({ ...ECHO, name: "hidden", enabled: false });
-            done();
-          },
-        };
-        const text = `\`\`\`yaml\n${block}\n\`\`\`\n\n${ASKING}`;
-        await using session = await place.memory(text, { provider, tools: [source] });
-        const stop = await session.advance();
-        if (offers === null) {
-          assert.equal(stop.reason, "diagnostics");
-          assert.match(stop.problem?.message ?? "", says!);
-          assert.equal(replay.requests.length, 0);
-          assert.equal((await session.diagnose()).blocked, true);
-        } else {
-          assert.equal(stop.reason, "done", stop.problem?.message);
-          const shown = ["bash", "echo", "hidden", "read"];
-          assert.deepEqual(offeredIn(replay).filter((name) => shown.includes(name)), offers);
-        }
-      });
+  test(`a document whose list ${what}`, async (place) => {
+    await withModel(offers === null ? [] : [{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
+      const source: ToolSource = {
+        name: "the server",
+        resolve(register, done) {
+          register(ECHO);
+          register({ ...ECHO, name: "hidden", enabled: false });
+          done();
+        },
+      };
+      const text = `\`\`\`yaml\n${block}\n\`\`\`\n\n${ASKING}`;
+      await using session = await place.memory(text, { provider, tools: [source] });
+      const stop = await session.advance();
+      if (offers === null) {
+        assert.equal(stop.reason, "diagnostics");
+        assert.match(stop.problem?.message ?? "", says!);
+        assert.equal(replay.requests.length, 0);
+        assert.equal((await session.diagnose()).blocked, true);
+      } else {
+        assert.equal(stop.reason, "done", stop.problem?.message);
+        const shown = ["bash", "echo", "hidden", "read"];
+        assert.deepEqual(offeredIn(replay).filter((name) => shown.includes(name)), offers);
+      }
     });
   });
 }
 
-Deno.test("a settings file may name tools of the files of code that it names, and set what they read", async () => {
-  await inPlace(async (place) => {
-    Deno.mkdirSync(`${place.folder}/config/flemma`, { recursive: true });
-    Deno.writeTextFileSync(
-      `${place.folder}/config/flemma/tools.ts`,
-      `export const definitions = [{
+test("a settings file may name tools of the files of code that it names, and set what they read", async (place) => {
+  Deno.mkdirSync(`${place.folder}/config/flemma`, { recursive: true });
+  Deno.writeTextFileSync(
+    `${place.folder}/config/flemma/tools.ts`,
+    `export const definitions = [{
          name: "greet", description: "", input_schema: { type: "object" },
          execute: (_input: unknown, context: any) => ({ success: true, output: context.getConfig()?.word }),
        }];`,
-    );
-    place.settings("tools:\n  greet: { word: moin }\n  auto_approve: [greet]\n  modules: [./tools.ts]\n");
-    await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
-      await using session = await place.memory(asking(["c1", "greet"]), { provider });
-      assert.equal((await session.advance()).reason, "done");
-      assert.match(textOf(session), /moin\n/);
-      assert.ok(offeredIn(replay).includes("greet"));
+  );
+  place.settings("tools:\n  greet: { word: moin }\n  auto_approve: [greet]\n  modules: [./tools.ts]\n");
+  await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
+    await using session = await place.memory(asking(["c1", "greet"]), { provider });
+    assert.equal((await session.advance()).reason, "done");
+    assert.match(textOf(session), /moin\n/);
+    assert.ok(offeredIn(replay).includes("greet"));
+  });
+});
+
+test("a file of code that a settings file names and that is missing is found out at start", async (place) => {
+  place.settings("tools:\n  modules: [./nowhere.ts]\n");
+  await assert.rejects(place.memory(ASKING), /nowhere\.ts, which does not exist/);
+});
+
+test("what a program registers once is there in every document that it opens, weaker than a document's own", async (place) => {
+  const stated = async (tools: readonly OwnTools[]) => {
+    await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), {
+      tools,
+      settings: FREE,
     });
-  });
+    assert.equal((await session.execute("c1")).reason, "stepped");
+    return textOf(session);
+  };
+  try {
+    processTools.register({ ...ECHO, execute: () => ({ success: true, output: "of the process" }) });
+    assert.match(await stated([]), /of the process\n/);
+    assert.match(await stated([ECHO]), /\nx\n/);
+  } finally {
+    processTools.clear();
+  }
 });
 
-Deno.test("a file of code that a settings file names and that is missing is found out at start", async () => {
-  await inPlace(async (place) => {
-    place.settings("tools:\n  modules: [./nowhere.ts]\n");
-    await assert.rejects(place.memory(ASKING), /nowhere\.ts, which does not exist/);
-  });
+test("a tool that decides by the settings whether it is offered is asked with those of the document", async (place) => {
+  await withModel(
+    [{ reply: [{ text: "Hi." }] }, { reply: [{ text: "Hi." }] }],
+    async (provider, replay) => {
+      const tool: OwnTools = { ...ECHO, enabled: ({ tools }) => tools.autopilot.max_turns === 7 };
+      for (const block of ["", "```yaml\nflemma: { tools: { autopilot: { max_turns: 7 } } }\n```\n\n"]) {
+        await using session = await place.memory(`${block}${ASKING}`, { provider, tools: [tool] });
+        assert.equal((await session.advance()).reason, "done");
+      }
+      assert.deepEqual([0, 1].map((at) => offeredIn(replay, at).includes("echo")), [false, true]);
+    },
+  );
 });
 
-Deno.test("what a program registers once is there in every document that it opens, weaker than a document's own", async () => {
-  await inPlace(async (place) => {
-    const stated = async (tools: readonly OwnTools[]) => {
-      await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), {
-        tools,
-        settings: FREE,
-      });
-      assert.equal((await session.execute("c1")).reason, "stepped");
-      return textOf(session);
-    };
-    try {
-      processTools.register({ ...ECHO, execute: () => ({ success: true, output: "of the process" }) });
-      assert.match(await stated([]), /of the process\n/);
-      assert.match(await stated([ECHO]), /\nx\n/);
-    } finally {
-      processTools.clear();
-    }
-  });
-});
-
-Deno.test("a tool that decides by the settings whether it is offered is asked with those of the document", async () => {
-  await inPlace(async (place) => {
-    await withModel(
-      [{ reply: [{ text: "Hi." }] }, { reply: [{ text: "Hi." }] }],
-      async (provider, replay) => {
-        const tool: OwnTools = { ...ECHO, enabled: ({ tools }) => tools.autopilot.max_turns === 7 };
-        for (const block of ["", "```yaml\nflemma: { tools: { autopilot: { max_turns: 7 } } }\n```\n\n"]) {
-          await using session = await place.memory(`${block}${ASKING}`, { provider, tools: [tool] });
-          assert.equal((await session.advance()).reason, "done");
-        }
-        assert.deepEqual([0, 1].map((at) => offeredIn(replay, at).includes("echo")), [false, true]);
-      },
+test("a resolver that a program registers once is asked in every document that it opens", async (place) => {
+  try {
+    assert.equal(
+      codeOf(approval.register("echo is fine", { resolve: (tool) => tool === "echo" ? "approve" : null })),
+      "ok",
     );
-  });
+    await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), { tools: [ECHO] });
+    const [call] = await session.calls();
+    assert.deepEqual([call?.decided.decision, call?.decided.source], ["approve", "echo is fine"]);
+  } finally {
+    approval.clear();
+  }
 });
 
-Deno.test("a resolver that a program registers once is asked in every document that it opens", async () => {
-  await inPlace(async (place) => {
-    try {
-      assert.equal(
-        codeOf(approval.register("echo is fine", { resolve: (tool) => tool === "echo" ? "approve" : null })),
-        "ok",
-      );
-      await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), { tools: [ECHO] });
-      const [call] = await session.calls();
-      assert.deepEqual([call?.decided.decision, call?.decided.source], ["approve", "echo is fine"]);
-    } finally {
-      approval.clear();
-    }
-  });
-});
-
-Deno.test("a session that is closed keeps nothing alive for a source that has not answered", async () => {
-  await inPlace(async (place) => {
-    await withModel([], async (provider) => {
-      const { source, asked, answer } = retained();
-      const { emit, codes } = heard();
-      const session = await place.memory(ASKING, { provider, tools: [source], emit });
-      const stop = session.advance();
-      await asked;
-      await session[Symbol.asyncDispose]();
-      assert.equal((await stop).reason, "cancelled");
-      answer("too late");
-      assert.deepEqual(codes(), [], "what comes later is not heard");
-    });
+test("a session that is closed keeps nothing alive for a source that has not answered", async (place) => {
+  await withModel([], async (provider) => {
+    const { source, asked, answer } = retained();
+    const { emit, codes } = heard();
+    const session = await place.memory(ASKING, { provider, tools: [source], emit });
+    const stop = session.advance();
+    await asked;
+    await session[Symbol.asyncDispose]();
+    assert.equal((await stop).reason, "cancelled");
+    answer("too late");
+    assert.deepEqual(codes(), [], "what comes later is not heard");
   });
 });

@@ -1,7 +1,7 @@
 // What a command could have written is not the person's word until they confirm it.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
+import { callsDocument, type Scene, testWithScene as test } from "../cli/harness.ts";
 import { AtTerminal } from "../cli/terminal.ts";
 
 const STEP = ["advance", "--no-autopilot"];
@@ -40,168 +40,159 @@ async function runWhileSaved(place: Scene, name: string, args: readonly string[]
   return await started.finished;
 }
 
-Deno.test("a call that a command approved after an editor's save waits for the person, who is told why", () =>
-  withScene(async (place) => {
-    place.settings(ASK);
-    approvedAndPending(place, "a.chat", FLIP("a.chat"));
-    const first = await runWhileSaved(place, "a.chat");
-    assert.equal(first.code, 5, first.stderr);
-    assert.match(place.read("a.chat"), /`call_2`\n\n```flemma:tool status=approved/);
-    const status = await place.run(["status", "a.chat"]);
-    assert.match(status.stdout, /approval of call_2, because the file was replaced while a command ran/);
-    assert.match(status.stdout, /flemma approve \S+a\.chat call_2/);
-    assert.match((await place.run(["status", "--json", "a.chat"])).stdout, /"doubts":\["A command could/);
-    const second = await place.run([...STEP, "a.chat"]);
-    assert.equal(second.code, 3, second.stderr);
-    assert.match(second.stderr, /call_2 waits for you: a command could have written its approval/);
-    assert.match(place.read("a.chat"), /`call_2`\n\n```flemma:tool status=pending/);
-    assert.ok(!place.exists("runs.txt"));
-    // It says pending again, so the next word in it is the person's, and nothing is left to confirm.
-    assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
-    approveByHand(place, "a.chat");
-    await place.run([...STEP, "a.chat"]);
-    assert.equal(place.read("runs.txt"), "ran\n");
-  }));
+test("a call that a command approved after an editor's save waits for the person, who is told why", async (place) => {
+  place.settings(ASK);
+  approvedAndPending(place, "a.chat", FLIP("a.chat"));
+  const first = await runWhileSaved(place, "a.chat");
+  assert.equal(first.code, 5, first.stderr);
+  assert.match(place.read("a.chat"), /`call_2`\n\n```flemma:tool status=approved/);
+  const status = await place.run(["status", "a.chat"]);
+  assert.match(status.stdout, /approval of call_2, because the file was replaced while a command ran/);
+  assert.match(status.stdout, /flemma approve \S+a\.chat call_2/);
+  assert.match((await place.run(["status", "--json", "a.chat"])).stdout, /"doubts":\["A command could/);
+  const second = await place.run([...STEP, "a.chat"]);
+  assert.equal(second.code, 3, second.stderr);
+  assert.match(second.stderr, /call_2 waits for you: a command could have written its approval/);
+  assert.match(place.read("a.chat"), /`call_2`\n\n```flemma:tool status=pending/);
+  assert.ok(!place.exists("runs.txt"));
+  // It says pending again, so the next word in it is the person's, and nothing is left to confirm.
+  assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
+  approveByHand(place, "a.chat");
+  await place.run([...STEP, "a.chat"]);
+  assert.equal(place.read("runs.txt"), "ran\n");
+});
 
-Deno.test("review shows what a command could have approved, with the reason, and a key confirms or refuses it", () =>
-  withScene(async (place) => {
+test("review shows what a command could have approved, with the reason, and a key confirms or refuses it", async (place) => {
+  place.settings(ASK);
+  approvedAndPending(place, "a.chat", FLIP("a.chat"));
+  await runWhileSaved(place, "a.chat");
+  const terminal = new AtTerminal(place, ["review", "a.chat"]);
+  const shown = (await terminal.press("Approve #2? ", "y")).replace(/\s+/g, " ");
+  assert.match(shown, /A command could have written the approval of call_2, because the file was replaced/);
+  assert.match(shown, /policy asks \(not confirmed by you\): a command could have written its approval/);
+  await terminal.press("No more calls to decide about. ", "q");
+  assert.equal((await terminal.ended()).code, 0);
+  assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
+  const { stderr } = await place.run([...STEP, "a.chat"]);
+  assert.equal(place.exists("runs.txt") && place.read("runs.txt"), "ran\n", stderr);
+});
+
+for (const confirm of [["approve", "a.chat", "call_2"], ["trust", "a.chat"]]) {
+  test(`flemma ${confirm[0]} confirms what a command could have approved`, async (place) => {
     place.settings(ASK);
     approvedAndPending(place, "a.chat", FLIP("a.chat"));
     await runWhileSaved(place, "a.chat");
-    const terminal = new AtTerminal(place, ["review", "a.chat"]);
-    const shown = (await terminal.press("Approve #2? ", "y")).replace(/\s+/g, " ");
-    assert.match(shown, /A command could have written the approval of call_2, because the file was replaced/);
-    assert.match(shown, /policy asks \(not confirmed by you\): a command could have written its approval/);
-    await terminal.press("No more calls to decide about. ", "q");
-    assert.equal((await terminal.ended()).code, 0);
+    assert.equal((await place.run(confirm)).code, 0);
     assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
     const { stderr } = await place.run([...STEP, "a.chat"]);
     assert.equal(place.exists("runs.txt") && place.read("runs.txt"), "ran\n", stderr);
-  }));
-
-for (const confirm of [["approve", "a.chat", "call_2"], ["trust", "a.chat"]]) {
-  Deno.test(`flemma ${confirm[0]} confirms what a command could have approved`, () =>
-    withScene(async (place) => {
-      place.settings(ASK);
-      approvedAndPending(place, "a.chat", FLIP("a.chat"));
-      await runWhileSaved(place, "a.chat");
-      assert.equal((await place.run(confirm)).code, 0);
-      assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
-      const { stderr } = await place.run([...STEP, "a.chat"]);
-      assert.equal(place.exists("runs.txt") && place.read("runs.txt"), "ran\n", stderr);
-    }));
+  });
 }
 
-Deno.test("an editor's save in which nothing differs is nobody's business", () =>
-  withScene(async (place) => {
-    place.settings(ASK);
-    approvedAndPending(place, "a.chat", "touch started; until test -e saved; do sleep 0.02; done");
-    const started = place.start([...STEP, "a.chat"]);
-    await place.appears("started", started);
-    saveByRename(place, "a.chat");
-    place.write("saved", "");
-    assert.notEqual((await started.finished).code, 5);
-    assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
-    approveByHand(place, "a.chat");
-    await place.run([...STEP, "a.chat"]);
-    assert.equal(place.read("runs.txt"), "ran\n");
-  }));
+test("an editor's save in which nothing differs is nobody's business", async (place) => {
+  place.settings(ASK);
+  approvedAndPending(place, "a.chat", "touch started; until test -e saved; do sleep 0.02; done");
+  const started = place.start([...STEP, "a.chat"]);
+  await place.appears("started", started);
+  saveByRename(place, "a.chat");
+  place.write("saved", "");
+  assert.notEqual((await started.finished).code, 5);
+  assert.doesNotMatch((await place.run(["status", "a.chat"])).stdout, /could have written/);
+  approveByHand(place, "a.chat");
+  await place.run([...STEP, "a.chat"]);
+  assert.equal(place.read("runs.txt"), "ran\n");
+});
 
-Deno.test("a first block that a command wrote, or took a restriction out of, decides nothing until it is confirmed", () =>
-  withScene(async (place) => {
-    place.settings("tools: { auto_approve: [read, write, edit] }\n");
-    const restricting = "```lua\nflemma.opt.tools.auto_approve_sandboxed = false\n```\n";
-    const blocks: readonly (readonly [before: string, sed: string])[] = [
-      ["", `1i \`\`\`lua\\nflemma.opt.tools.auto_approve = { "bash" }\\n\`\`\``],
-      [restricting, "1,3d"],
-    ];
-    for (const [at, [before, script]] of blocks.entries()) {
-      for (const name of ["started", "done"]) if (place.exists(name)) Deno.removeSync(place.path(name));
-      const file = `${at}.chat`;
-      const command =
-        `touch started; until sed -i '${script}' ${file} 2>/dev/null; do sleep 0.02; done; touch done`;
-      place.write(file, before + callsDocument([{ id: "call_1", command, status: "approved" }]));
-      await runWhileSaved(place, file);
-      const changed = place.read(file);
-      assert.notEqual(changed.startsWith(before) && before !== "", true, "the command changed the block");
-      const more = callsDocument([{ id: "call_9", command: "echo ran >> runs.txt" }])
-        .replace("@You:\nPlease.\n\n", "");
-      place.write(file, `${changed.trimEnd()}\n\n${more}`);
-      const { code, stderr } = await place.run([...STEP, file]);
-      assert.equal(code, 3, stderr);
-      assert.match(stderr, /A command could have written the first block, because the file was replaced/);
-      assert.match(place.read(file), /`call_9`\n\n```flemma:tool status=pending/);
-      assert.match((await place.run(["status", file])).stdout, /could have written the first block/);
-      assert.ok(!place.exists("runs.txt"));
-    }
-  }));
-
-Deno.test("a link that a command replaces leads to the document again when the command is over", () =>
-  withScene(async (place) => {
-    place.settings(ASK);
-    Deno.mkdirSync(place.path("docs"));
-    approvedAndPending(
-      place,
-      "docs/real.chat",
-      "cd ..; sed '/^```/s/=pending/=approved/' docs/real.chat > forged; rm link.chat; cp forged link.chat",
-    );
-    Deno.symlinkSync("docs/real.chat", place.path("link.chat"));
-    await place.run([...STEP, "link.chat"]);
-    assert.ok(Deno.lstatSync(place.path("link.chat")).isSymlink, "the link is back");
-    await place.run([...STEP, "link.chat"]);
-    assert.ok(!place.exists("runs.txt"));
-  }));
-
-Deno.test("after a kill, a forged document at the place of the link is not taken for the person's", () =>
-  withScene(async (place) => {
-    place.settings(ASK);
-    Deno.mkdirSync(place.path("docs"));
-    for (const [at, forge] of ["cp forged", "ln -s forged", "ln forged"].entries()) {
-      const [link, real, begun] = [`link${at}.chat`, `docs/real${at}.chat`, `begun${at}`];
-      const command =
-        `cd ..; sed '/^\`\`\`/s/=pending/=approved/; s/echo ran/echo forged/' ${real} > forged${at}; rm ${link}; ` +
-        `${forge}${at} ${link}; touch ${begun}; sleep 60`;
-      approvedAndPending(place, real, command);
-      Deno.symlinkSync(real, place.path(link));
-      const started = place.start([...STEP, link]);
-      await place.appears(begun, started);
-      started.kill("SIGKILL");
-      await started.finished;
-      assert.match((await place.run(["status", link])).stdout, /link\d\.chat was replaced/, forge);
-      const { code, stderr } = await place.run([...STEP, link]);
-      // It waits for the person, or the link is put back while the forgery is open.
-      assert.ok(code === 3 || code === 5, `${forge} ${code} ${stderr}`);
-      await place.run([...STEP, link]);
-      assert.ok(!place.exists("runs.txt"), forge);
-    }
-  }));
-
-Deno.test("a document with another name is not believed where a command wrote it by that name", () =>
-  withScene(async (place) => {
-    place.settings(ASK);
-    approvedAndPending(
-      place,
-      "a.chat",
-      "sed '/^```/s/=pending/=approved/' b.chat > t && cat t > b.chat",
-    );
-    Deno.linkSync(place.path("a.chat"), place.path("b.chat"));
-    await place.run([...STEP, "a.chat"]);
-    const { code, stderr } = await place.run([...STEP, "a.chat"]);
+test("a first block that a command wrote, or took a restriction out of, decides nothing until it is confirmed", async (place) => {
+  place.settings("tools: { auto_approve: [read, write, edit] }\n");
+  const restricting = "```lua\nflemma.opt.tools.auto_approve_sandboxed = false\n```\n";
+  const blocks: readonly (readonly [before: string, sed: string])[] = [
+    ["", `1i \`\`\`lua\\nflemma.opt.tools.auto_approve = { "bash" }\\n\`\`\``],
+    [restricting, "1,3d"],
+  ];
+  for (const [at, [before, script]] of blocks.entries()) {
+    for (const name of ["started", "done"]) if (place.exists(name)) Deno.removeSync(place.path(name));
+    const file = `${at}.chat`;
+    const command =
+      `touch started; until sed -i '${script}' ${file} 2>/dev/null; do sleep 0.02; done; touch done`;
+    place.write(file, before + callsDocument([{ id: "call_1", command, status: "approved" }]));
+    await runWhileSaved(place, file);
+    const changed = place.read(file);
+    assert.notEqual(changed.startsWith(before) && before !== "", true, "the command changed the block");
+    const more = callsDocument([{ id: "call_9", command: "echo ran >> runs.txt" }])
+      .replace("@You:\nPlease.\n\n", "");
+    place.write(file, `${changed.trimEnd()}\n\n${more}`);
+    const { code, stderr } = await place.run([...STEP, file]);
     assert.equal(code, 3, stderr);
-    assert.ok(!place.exists("runs.txt"), stderr);
-  }));
+    assert.match(stderr, /A command could have written the first block, because the file was replaced/);
+    assert.match(place.read(file), /`call_9`\n\n```flemma:tool status=pending/);
+    assert.match((await place.run(["status", file])).stdout, /could have written the first block/);
+    assert.ok(!place.exists("runs.txt"));
+  }
+});
 
-Deno.test("hard links of a document share one lock", () =>
-  withScene(async (place) => {
-    approvedAndPending(place, "a.chat", "touch started; until test -e go; do sleep 0.02; done");
-    Deno.linkSync(place.path("a.chat"), place.path("b.chat"));
-    const started = place.start([...STEP, "a.chat"]);
-    await place.appears("started", started);
-    const other = await place.run([...STEP, "b.chat"]);
-    assert.equal(other.code, 5);
-    assert.match(other.stderr, /b\.chat is in use by process/);
-    assert.match((await place.run(["status", "b.chat"])).stdout, /in use by process/);
-    place.write("go", "");
+test("a link that a command replaces leads to the document again when the command is over", async (place) => {
+  place.settings(ASK);
+  Deno.mkdirSync(place.path("docs"));
+  approvedAndPending(
+    place,
+    "docs/real.chat",
+    "cd ..; sed '/^```/s/=pending/=approved/' docs/real.chat > forged; rm link.chat; cp forged link.chat",
+  );
+  Deno.symlinkSync("docs/real.chat", place.path("link.chat"));
+  await place.run([...STEP, "link.chat"]);
+  assert.ok(Deno.lstatSync(place.path("link.chat")).isSymlink, "the link is back");
+  await place.run([...STEP, "link.chat"]);
+  assert.ok(!place.exists("runs.txt"));
+});
+
+test("after a kill, a forged document at the place of the link is not taken for the person's", async (place) => {
+  place.settings(ASK);
+  Deno.mkdirSync(place.path("docs"));
+  for (const [at, forge] of ["cp forged", "ln -s forged", "ln forged"].entries()) {
+    const [link, real, begun] = [`link${at}.chat`, `docs/real${at}.chat`, `begun${at}`];
+    const command =
+      `cd ..; sed '/^\`\`\`/s/=pending/=approved/; s/echo ran/echo forged/' ${real} > forged${at}; rm ${link}; ` +
+      `${forge}${at} ${link}; touch ${begun}; sleep 60`;
+    approvedAndPending(place, real, command);
+    Deno.symlinkSync(real, place.path(link));
+    const started = place.start([...STEP, link]);
+    await place.appears(begun, started);
+    started.kill("SIGKILL");
     await started.finished;
-    assert.notEqual((await place.run([...STEP, "b.chat"])).code, 5);
-  }));
+    assert.match((await place.run(["status", link])).stdout, /link\d\.chat was replaced/, forge);
+    const { code, stderr } = await place.run([...STEP, link]);
+    // It waits for the person, or the link is put back while the forgery is open.
+    assert.ok(code === 3 || code === 5, `${forge} ${code} ${stderr}`);
+    await place.run([...STEP, link]);
+    assert.ok(!place.exists("runs.txt"), forge);
+  }
+});
+
+test("a document with another name is not believed where a command wrote it by that name", async (place) => {
+  place.settings(ASK);
+  approvedAndPending(
+    place,
+    "a.chat",
+    "sed '/^```/s/=pending/=approved/' b.chat > t && cat t > b.chat",
+  );
+  Deno.linkSync(place.path("a.chat"), place.path("b.chat"));
+  await place.run([...STEP, "a.chat"]);
+  const { code, stderr } = await place.run([...STEP, "a.chat"]);
+  assert.equal(code, 3, stderr);
+  assert.ok(!place.exists("runs.txt"), stderr);
+});
+
+test("hard links of a document share one lock", async (place) => {
+  approvedAndPending(place, "a.chat", "touch started; until test -e go; do sleep 0.02; done");
+  Deno.linkSync(place.path("a.chat"), place.path("b.chat"));
+  const started = place.start([...STEP, "a.chat"]);
+  await place.appears("started", started);
+  const other = await place.run([...STEP, "b.chat"]);
+  assert.equal(other.code, 5);
+  assert.match(other.stderr, /b\.chat is in use by process/);
+  assert.match((await place.run(["status", "b.chat"])).stdout, /in use by process/);
+  place.write("go", "");
+  await started.finished;
+  assert.notEqual((await place.run([...STEP, "b.chat"])).code, 5);
+});

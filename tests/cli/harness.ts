@@ -10,6 +10,7 @@ import {
   startProcess,
   type Surroundings,
 } from "./program.ts";
+import { testsWith } from "../tests_with.ts";
 
 export { type Finished, PROGRAM, SOURCES, type Started } from "./program.ts";
 
@@ -114,6 +115,9 @@ export async function withScene(body: (place: Scene) => Promise<void>): Promise<
     await body(new Scene(folder));
   });
 }
+
+/** Defines a test that runs in `withScene`. */
+export const testWithScene = testsWith(withScene);
 
 export interface BashCall {
   readonly id: string;

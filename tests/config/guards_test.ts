@@ -19,7 +19,7 @@ import {
   sessionPath,
 } from "../../config/sources/session_overrides.ts";
 import { isTrusted, recordTrust, trustPath } from "../../config/sources/trust.ts";
-import { inWorld } from "./world.ts";
+import { inWorld, testInWorld as test } from "./world.ts";
 
 const catalog = BUILTIN_CATALOG;
 
@@ -119,33 +119,29 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
   }
 });
 
-Deno.test("a list of an untrusted project takes nothing out of a policy that is none", async () => {
-  await inWorld(async (world) => {
-    await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
-    await world.write(`${world.project}/.flemma/config.yaml`, "tools: { auto_approve: [read] }\n");
-    const loaded = await loadSettings({ environment: world.environment() });
-    assert.ok(loaded.ok);
-    assert.equal(loaded.value.settings.tools.auto_approve, null);
-    assert.deepEqual(loaded.value.notices.map(({ code }) => code), ["project-untrusted"]);
-  });
+test("a list of an untrusted project takes nothing out of a policy that is none", async (world) => {
+  await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
+  await world.write(`${world.project}/.flemma/config.yaml`, "tools: { auto_approve: [read] }\n");
+  const loaded = await loadSettings({ environment: world.environment() });
+  assert.ok(loaded.ok);
+  assert.equal(loaded.value.settings.tools.auto_approve, null);
+  assert.deepEqual(loaded.value.notices.map(({ code }) => code), ["project-untrusted"]);
 });
 
-Deno.test("denials of a preset that an untrusted project lists hold, and its other members do not", async () => {
-  await inWorld(async (world) => {
-    const yaml =
-      "presets: { $p: { approve: [bash], deny: [write] } }\ntools: { auto_approve: { $append: $p } }\n";
-    await world.write(`${world.project}/.flemma/config.yaml`, yaml);
-    const loaded = await loadSettings({ environment: world.environment() });
-    assert.ok(loaded.ok);
-    assert.deepEqual(loaded.value.settings.tools.denied, ["write"]);
-    assert.deepEqual(loaded.value.settings.tools.auto_approve, ["$default"]);
-    assert.match(loaded.value.notices[0]?.message ?? "", /: presets\.\$p, tools\.auto_approve\.$/);
-    await world.write(`${world.project}/.flemma/config.yaml`, "presets: { $p: { deny: [write] } }\n");
-    const unlisted = await loadSettings({ environment: world.environment() });
-    assert.ok(unlisted.ok);
-    assert.deepEqual(unlisted.value.settings.tools.denied, []);
-    assert.deepEqual(unlisted.value.notices, [], "a preset that only denies grants nothing");
-  });
+test("denials of a preset that an untrusted project lists hold, and its other members do not", async (world) => {
+  const yaml =
+    "presets: { $p: { approve: [bash], deny: [write] } }\ntools: { auto_approve: { $append: $p } }\n";
+  await world.write(`${world.project}/.flemma/config.yaml`, yaml);
+  const loaded = await loadSettings({ environment: world.environment() });
+  assert.ok(loaded.ok);
+  assert.deepEqual(loaded.value.settings.tools.denied, ["write"]);
+  assert.deepEqual(loaded.value.settings.tools.auto_approve, ["$default"]);
+  assert.match(loaded.value.notices[0]?.message ?? "", /: presets\.\$p, tools\.auto_approve\.$/);
+  await world.write(`${world.project}/.flemma/config.yaml`, "presets: { $p: { deny: [write] } }\n");
+  const unlisted = await loadSettings({ environment: world.environment() });
+  assert.ok(unlisted.ok);
+  assert.deepEqual(unlisted.value.settings.tools.denied, []);
+  assert.deepEqual(unlisted.value.notices, [], "a preset that only denies grants nothing");
 });
 
 Deno.test("a trusted project names code inside of itself and nothing that belongs to the person", () => {
@@ -189,121 +185,106 @@ Deno.test("the files that a project names are those that it would load, not thos
   ]);
 });
 
-Deno.test("a file of code that decides about approval must be a file that is there", async () => {
-  await inWorld(async (world) => {
-    await world.write(`${world.home}/.config/flemma/there.ts`, "export default () => true;\n");
-    await Deno.mkdir(`${world.home}/.config/flemma/folder.ts`);
-    for (const [name, isThere] of [["there", true], ["gone", false], ["folder", false]] as const) {
-      for (const list of [`auto_approve: [./${name}.ts]`, `resolvers: [{ path: ./${name}.ts }]`]) {
-        await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
-        const loaded = await loadSettings({ environment: world.environment() });
-        assert.equal(loaded.ok, isThere, list);
-        if (!loaded.ok) assert.match(loaded.problem.message, /names the module .*, which does not exist/);
-      }
-      const list = `auto_approve: { $remove: ./${name}.ts }`;
+test("a file of code that decides about approval must be a file that is there", async (world) => {
+  await world.write(`${world.home}/.config/flemma/there.ts`, "export default () => true;\n");
+  await Deno.mkdir(`${world.home}/.config/flemma/folder.ts`);
+  for (const [name, isThere] of [["there", true], ["gone", false], ["folder", false]] as const) {
+    for (const list of [`auto_approve: [./${name}.ts]`, `resolvers: [{ path: ./${name}.ts }]`]) {
       await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
-      assert.ok(
-        (await loadSettings({ environment: world.environment() })).ok,
-        "what is taken out need not be there",
-      );
+      const loaded = await loadSettings({ environment: world.environment() });
+      assert.equal(loaded.ok, isThere, list);
+      if (!loaded.ok) assert.match(loaded.problem.message, /names the module .*, which does not exist/);
     }
-  });
-});
-
-Deno.test("trust holds for exactly this path, this text, these files and their content", async () => {
-  await inWorld(async (world) => {
-    const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
-    const [settings, code, other] = ["config.yaml", "a.ts", "b.ts"].map((name) => `${world.project}/${name}`);
-    await world.write(code!, "export default 1;\n");
-    await world.write(other!, "export default 2;\n");
-    assert.ok((await recordTrust(environment, settings!, "text", [code!], new Date())).ok);
-    const rows: readonly (readonly [string, string, string, readonly string[], boolean])[] = [
-      ["as it was", settings!, "text", [code!], true],
-      ["another path", `${settings}2`, "text", [code!], false],
-      ["another text", settings!, "texts", [code!], false],
-      ["a file more", settings!, "text", [code!, other!], false],
-      ["a file less", settings!, "text", [], false],
-      ["another file", settings!, "text", [other!], false],
-      ["a file that is not there", settings!, "text", [`${code}x`], false],
-    ];
-    for (const [what, path, text, files, expected] of rows) {
-      assert.deepEqual(await isTrusted(environment, path, text, files), { ok: true, value: expected }, what);
-    }
-    await world.write(code!, "export default 3;\n");
-    assert.deepEqual(await isTrusted(environment, settings!, "text", [code!]), { ok: true, value: false });
-  });
-});
-
-Deno.test("a list of trusted files, or of session overrides, that is not one is an error, never an empty one", async () => {
-  await inWorld(async (world) => {
-    const environment = world.environment();
-    const entry = { op: "set", path: ["model"], value: "m" };
-    const session = await sessionPath(environment, null);
-    const rows: readonly (readonly [unknown, boolean])[] = [
-      [{ version: 1, created: "", expires: null, ops: [entry] }, true],
-      [{ version: 2, created: "", expires: null, ops: [entry] }, false],
-      [{ version: 1, created: "", expires: null, ops: {} }, false],
-      [{ version: 1, created: "", expires: null, ops: [null] }, false],
-      [{ version: 1, created: "", expires: null, ops: ["set"] }, false],
-      [{ version: 1, created: "", expires: null, ops: [{ ...entry, op: "put" }] }, false],
-      [{ version: 1, created: "", expires: null, ops: [{ ...entry, path: "model" }] }, false],
-      [{ version: 1, created: "", expires: null, ops: [{ ...entry, path: [1] }] }, false],
-    ];
-    for (const [content, sound] of rows) {
-      await world.write(session, JSON.stringify(content));
-      assert.equal((await readSession(environment, null, new Date())).ok, sound, JSON.stringify(content));
-    }
-    for (const content of ["{}", '{"version":2,"entries":[]}', '{"version":1,"entries":{}}', "no json"]) {
-      await world.write(trustPath(environment), content);
-      assert.equal((await isTrusted(environment, "/x", "", [])).ok, false, content);
-    }
-    await world.write(trustPath(environment), '{"version":1,"entries":[]}');
-    assert.deepEqual(await isTrusted(environment, "/x", "", []), { ok: true, value: false });
-  });
-});
-
-Deno.test("resetting what a session says takes out its keys and what is below them, and the file when nothing is left", async () => {
-  await inWorld(async (world) => {
-    const environment = world.environment();
-    const now = new Date();
-    const path = await sessionPath(environment, null);
-    const set = (key: string, value: unknown) => ({ op: "set" as const, path: key.split("."), value });
-    const ops = [set("model", "m"), set("sandbox.policy.network", false), set("sandbox.enabled", true)];
-    assert.ok((await addToSession(environment, null, ops, now)).ok);
-    const left = async () => {
-      const found = await readSession(environment, null, now);
-      assert.ok(found.ok);
-      return found.value.flatMap(({ operations }) => operations.map((each) => each.path.join(".")));
-    };
-    assert.deepEqual(await resetSession(environment, null, ["sandbox.pol"], now), { ok: true, value: false });
-    assert.equal((await left()).length, 3);
-    assert.deepEqual(await resetSession(environment, null, ["sandbox.policy"], now), {
-      ok: true,
-      value: true,
-    });
-    assert.deepEqual(await left(), ["model", "sandbox.enabled"]);
-    assert.ok((await addToSession(environment, null, [set("model", "n")], now)).ok);
-    assert.deepEqual(await left(), ["sandbox.enabled", "model"]);
-    assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: true });
-    await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
-    assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: false });
-  });
-});
-
-Deno.test("overrides of a session end with their time, and no earlier", async () => {
-  await inWorld(async (world) => {
-    const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
-    const began = new Date("2026-01-01T00:00:00Z");
-    const at = (hours: number) => new Date(began.getTime() + hours * 3_600_000);
+    const list = `auto_approve: { $remove: ./${name}.ts }`;
+    await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
     assert.ok(
-      (await addToSession(environment, null, [{ op: "set", path: ["model"], value: "m" }], began)).ok,
+      (await loadSettings({ environment: world.environment() })).ok,
+      "what is taken out need not be there",
     );
-    for (const [hours, holds] of [[0, true], [11.9, true], [12, false], [13, false]] as const) {
-      const found = await readSession(environment, null, at(hours));
-      assert.ok(found.ok);
-      assert.equal(found.value.length, holds ? 1 : 0, `${hours} hours`);
-    }
-  });
+  }
+});
+
+test("trust holds for exactly this path, this text, these files and their content", async (world) => {
+  const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
+  const [settings, code, other] = ["config.yaml", "a.ts", "b.ts"].map((name) => `${world.project}/${name}`);
+  await world.write(code!, "export default 1;\n");
+  await world.write(other!, "export default 2;\n");
+  assert.ok((await recordTrust(environment, settings!, "text", [code!], new Date())).ok);
+  const rows: readonly (readonly [string, string, string, readonly string[], boolean])[] = [
+    ["as it was", settings!, "text", [code!], true],
+    ["another path", `${settings}2`, "text", [code!], false],
+    ["another text", settings!, "texts", [code!], false],
+    ["a file more", settings!, "text", [code!, other!], false],
+    ["a file less", settings!, "text", [], false],
+    ["another file", settings!, "text", [other!], false],
+    ["a file that is not there", settings!, "text", [`${code}x`], false],
+  ];
+  for (const [what, path, text, files, expected] of rows) {
+    assert.deepEqual(await isTrusted(environment, path, text, files), { ok: true, value: expected }, what);
+  }
+  await world.write(code!, "export default 3;\n");
+  assert.deepEqual(await isTrusted(environment, settings!, "text", [code!]), { ok: true, value: false });
+});
+
+test("a list of trusted files, or of session overrides, that is not one is an error, never an empty one", async (world) => {
+  const environment = world.environment();
+  const entry = { op: "set", path: ["model"], value: "m" };
+  const session = await sessionPath(environment, null);
+  const rows: readonly (readonly [unknown, boolean])[] = [
+    [{ version: 1, created: "", expires: null, ops: [entry] }, true],
+    [{ version: 2, created: "", expires: null, ops: [entry] }, false],
+    [{ version: 1, created: "", expires: null, ops: {} }, false],
+    [{ version: 1, created: "", expires: null, ops: [null] }, false],
+    [{ version: 1, created: "", expires: null, ops: ["set"] }, false],
+    [{ version: 1, created: "", expires: null, ops: [{ ...entry, op: "put" }] }, false],
+    [{ version: 1, created: "", expires: null, ops: [{ ...entry, path: "model" }] }, false],
+    [{ version: 1, created: "", expires: null, ops: [{ ...entry, path: [1] }] }, false],
+  ];
+  for (const [content, sound] of rows) {
+    await world.write(session, JSON.stringify(content));
+    assert.equal((await readSession(environment, null, new Date())).ok, sound, JSON.stringify(content));
+  }
+  for (const content of ["{}", '{"version":2,"entries":[]}', '{"version":1,"entries":{}}', "no json"]) {
+    await world.write(trustPath(environment), content);
+    assert.equal((await isTrusted(environment, "/x", "", [])).ok, false, content);
+  }
+  await world.write(trustPath(environment), '{"version":1,"entries":[]}');
+  assert.deepEqual(await isTrusted(environment, "/x", "", []), { ok: true, value: false });
+});
+
+test("resetting what a session says takes out its keys and what is below them, and the file when nothing is left", async (world) => {
+  const environment = world.environment();
+  const now = new Date();
+  const path = await sessionPath(environment, null);
+  const set = (key: string, value: unknown) => ({ op: "set" as const, path: key.split("."), value });
+  const ops = [set("model", "m"), set("sandbox.policy.network", false), set("sandbox.enabled", true)];
+  assert.ok((await addToSession(environment, null, ops, now)).ok);
+  const left = async () => {
+    const found = await readSession(environment, null, now);
+    assert.ok(found.ok);
+    return found.value.flatMap(({ operations }) => operations.map((each) => each.path.join(".")));
+  };
+  assert.deepEqual(await resetSession(environment, null, ["sandbox.pol"], now), { ok: true, value: false });
+  assert.equal((await left()).length, 3);
+  assert.deepEqual(await resetSession(environment, null, ["sandbox.policy"], now), { ok: true, value: true });
+  assert.deepEqual(await left(), ["model", "sandbox.enabled"]);
+  assert.ok((await addToSession(environment, null, [set("model", "n")], now)).ok);
+  assert.deepEqual(await left(), ["sandbox.enabled", "model"]);
+  assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: true });
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+  assert.deepEqual(await resetSession(environment, null, null, now), { ok: true, value: false });
+});
+
+test("overrides of a session end with their time, and no earlier", async (world) => {
+  const environment = { ...world.environment(), variables: { XDG_STATE_HOME: `${world.folder}/state` } };
+  const began = new Date("2026-01-01T00:00:00Z");
+  const at = (hours: number) => new Date(began.getTime() + hours * 3_600_000);
+  assert.ok((await addToSession(environment, null, [{ op: "set", path: ["model"], value: "m" }], began)).ok);
+  for (const [hours, holds] of [[0, true], [11.9, true], [12, false], [13, false]] as const) {
+    const found = await readSession(environment, null, at(hours));
+    assert.ok(found.ok);
+    assert.equal(found.value.length, holds ? 1 : 0, `${hours} hours`);
+  }
 });
 
 const draft = (layer: Layer, lua = false, ...others: LayerLog[]) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { loadSettings } from "../../config/load.ts";
-import { inWorld } from "./world.ts";
+import { testInWorld as test } from "./world.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 
 async function inFolder(
@@ -131,25 +131,23 @@ Deno.test("keys of the editor plugin are accepted and dropped", async () => {
   });
 });
 
-Deno.test("a settings file that is found but is a pipe, a device or endless is refused, not waited for", async () => {
-  await inWorld(async (world) => {
-    const path = `${world.project}/.flemma/config.yaml`;
-    await Deno.mkdir(`${world.project}/.flemma`);
-    const refused = async (reason: RegExp) => {
-      const loaded = await loadSettings({ environment: world.environment() });
-      assert.ok(!loaded.ok);
-      assert.match(loaded.problem.message, reason);
-      await Deno.remove(path);
-    };
-    const made = await new Deno.Command("mkfifo", { args: [path] }).output();
-    assert.ok(made.success);
-    await refused(/it is no regular file/);
-    await Deno.symlink("/dev/zero", path);
-    await refused(/it is no regular file/);
-    await Deno.writeTextFile(path, "");
-    await Deno.truncate(path, 17 * 1024 * 1024);
-    await refused(/it is larger than 16 MiB/);
-    const none = await loadSettings({ environment: world.environment(), configPath: "/dev/null" });
-    assert.ok(none.ok);
-  });
+test("a settings file that is found but is a pipe, a device or endless is refused, not waited for", async (world) => {
+  const path = `${world.project}/.flemma/config.yaml`;
+  await Deno.mkdir(`${world.project}/.flemma`);
+  const refused = async (reason: RegExp) => {
+    const loaded = await loadSettings({ environment: world.environment() });
+    assert.ok(!loaded.ok);
+    assert.match(loaded.problem.message, reason);
+    await Deno.remove(path);
+  };
+  const made = await new Deno.Command("mkfifo", { args: [path] }).output();
+  assert.ok(made.success);
+  await refused(/it is no regular file/);
+  await Deno.symlink("/dev/zero", path);
+  await refused(/it is no regular file/);
+  await Deno.writeTextFile(path, "");
+  await Deno.truncate(path, 17 * 1024 * 1024);
+  await refused(/it is larger than 16 MiB/);
+  const none = await loadSettings({ environment: world.environment(), configPath: "/dev/null" });
+  assert.ok(none.ok);
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { loadSettings } from "../../config/load.ts";
-import { inWorld, type World } from "./world.ts";
+import { testInWorld as test, type World } from "./world.ts";
 
 /** The servers and the warnings about mcporter, under these files. */
 async function loaded(world: World, files: Readonly<Record<string, unknown>>, variables = {}) {
@@ -21,66 +21,59 @@ async function loaded(world: World, files: Readonly<Record<string, unknown>>, va
 const ON = "tools: { mcporter: { enabled: true } }\n";
 const FILE = "home/.mcporter/mcporter.json";
 
-Deno.test("servers of mcporter's file are servers of the settings, with a warning that says what to do", () =>
-  inWorld(async (world) => {
-    const { servers, warnings } = await loaded(world, {
-      "home/.config/flemma/config.yaml": ON,
-      [FILE]: {
-        mcpServers: {
-          "a.b": { command: "x", args: ["1"], env: { K: "v" }, description: "not needed" },
-          web: { baseUrl: "https://mcp.example.org/", headers: { A: "b" }, auth: "oauth" },
-        },
-        imports: [],
+test("servers of mcporter's file are servers of the settings, with a warning that says what to do", async (world) => {
+  const { servers, warnings } = await loaded(world, {
+    "home/.config/flemma/config.yaml": ON,
+    [FILE]: {
+      mcpServers: {
+        "a.b": { command: "x", args: ["1"], env: { K: "v" }, description: "not needed" },
+        web: { baseUrl: "https://mcp.example.org/", headers: { A: "b" }, auth: "oauth" },
       },
-    });
-    assert.deepEqual(servers, {
-      "a-b": { command: "x", args: ["1"], env: { K: "v" } },
-      web: { url: "https://mcp.example.org/", headers: { A: "b" } },
-    });
-    assert.equal(warnings.length, 1);
-    assert.match(
-      warnings[0]!.message,
-      /mcporter\.json is read as mcp\.servers: a-b, web\. .* of imports, auth is/,
-    );
-    assert.match(warnings[0]!.next!, /mcp\.servers of your settings, and remove tools\.mcporter/);
-  }));
+      imports: [],
+    },
+  });
+  assert.deepEqual(servers, {
+    "a-b": { command: "x", args: ["1"], env: { K: "v" } },
+    web: { url: "https://mcp.example.org/", headers: { A: "b" } },
+  });
+  assert.equal(warnings.length, 1);
+  assert.match(
+    warnings[0]!.message,
+    /mcporter\.json is read as mcp\.servers: a-b, web\. .* of imports, auth is/,
+  );
+  assert.match(warnings[0]!.next!, /mcp\.servers of your settings, and remove tools\.mcporter/);
+});
 
-Deno.test("without the setting the file is not looked at", () =>
-  inWorld(async (world) => {
-    const { servers, warnings } = await loaded(world, { [FILE]: { mcpServers: { a: { command: "x" } } } });
-    assert.deepEqual([servers, warnings], [{}, []]);
-  }));
+test("without the setting the file is not looked at", async (world) => {
+  const { servers, warnings } = await loaded(world, { [FILE]: { mcpServers: { a: { command: "x" } } } });
+  assert.deepEqual([servers, warnings], [{}, []]);
+});
 
-Deno.test("a server that the settings name counts in place of mcporter's, and old keys are named", () =>
-  inWorld(async (world) => {
-    const { servers, warnings } = await loaded(world, {
-      "home/.config/flemma/config.yaml": "mcp: { servers: { a: { url: 'https://a.example/' } } }\n" +
-        "tools: { mcporter: { enabled: true, path: /m, exclude: ['a:*'] } }\n",
-      [FILE]: { mcpServers: { a: { command: "x" }, b: { command: "y" } } },
-    });
-    assert.deepEqual(servers, { a: { url: "https://a.example/" }, b: { command: "y" } });
-    assert.match(
-      warnings[0]!.message,
-      /mcp\.servers: b\. tools\.mcporter\.path, tools\.mcporter\.exclude have no/,
-    );
-  }));
+test("a server that the settings name counts in place of mcporter's, and old keys are named", async (world) => {
+  const { servers, warnings } = await loaded(world, {
+    "home/.config/flemma/config.yaml": "mcp: { servers: { a: { url: 'https://a.example/' } } }\n" +
+      "tools: { mcporter: { enabled: true, path: /m, exclude: ['a:*'] } }\n",
+    [FILE]: { mcpServers: { a: { command: "x" }, b: { command: "y" } } },
+  });
+  assert.deepEqual(servers, { a: { url: "https://a.example/" }, b: { command: "y" } });
+  assert.match(
+    warnings[0]!.message,
+    /mcp\.servers: b\. tools\.mcporter\.path, tools\.mcporter\.exclude have no/,
+  );
+});
 
-Deno.test("a file in the folder of settings counts before the one in the home, and one that is missing or broken is told", () =>
-  inWorld(async (world) => {
-    const none = await loaded(world, { "home/.config/flemma/config.yaml": ON });
-    assert.match(none.warnings[0]!.message, /has no settings file/);
-    const broken = await loaded(world, { [FILE]: "// words\n{}" });
-    assert.match(broken.warnings[0]!.message, /is not JSON/);
-    const wrong = await loaded(world, { [FILE]: { mcpServers: { a: { command: 5 }, b: { command: "y" } } } });
-    assert.deepEqual(wrong.servers, { b: { command: "y" } });
-    assert.match(wrong.warnings.map(({ message }) => message).join("\n"), /mcp\.servers\.a\.command/);
-    const first = await loaded(
-      world,
-      {
-        "xdg/flemma/config.yaml": ON,
-        "xdg/mcporter/mcporter.jsonc": { mcpServers: { c: { command: "z" } } },
-      },
-      { XDG_CONFIG_HOME: `${world.folder}/xdg` },
-    );
-    assert.deepEqual(first.servers, { c: { command: "z" } });
-  }));
+test("a file in the folder of settings counts before the one in the home, and one that is missing or broken is told", async (world) => {
+  const none = await loaded(world, { "home/.config/flemma/config.yaml": ON });
+  assert.match(none.warnings[0]!.message, /has no settings file/);
+  const broken = await loaded(world, { [FILE]: "// words\n{}" });
+  assert.match(broken.warnings[0]!.message, /is not JSON/);
+  const wrong = await loaded(world, { [FILE]: { mcpServers: { a: { command: 5 }, b: { command: "y" } } } });
+  assert.deepEqual(wrong.servers, { b: { command: "y" } });
+  assert.match(wrong.warnings.map(({ message }) => message).join("\n"), /mcp\.servers\.a\.command/);
+  const first = await loaded(
+    world,
+    { "xdg/flemma/config.yaml": ON, "xdg/mcporter/mcporter.jsonc": { mcpServers: { c: { command: "z" } } } },
+    { XDG_CONFIG_HOME: `${world.folder}/xdg` },
+  );
+  assert.deepEqual(first.servers, { c: { command: "z" } });
+});

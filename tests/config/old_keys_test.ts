@@ -7,7 +7,7 @@ import { OLD_KEYS } from "../../config/data/old_keys.ts";
 import { SCHEMA } from "../../config/schema/schema.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaRunner } from "../lua/lua.ts";
-import { inWorld } from "./world.ts";
+import { inWorld, testInWorld as test } from "./world.ts";
 
 const KEYS = Object.keys(OLD_KEYS);
 /** Every old key with a member, and two settings that must not get lost. */
@@ -58,23 +58,21 @@ Deno.test("a document with every old key runs, with one warning for each, in eve
   });
 });
 
-Deno.test("the command line and the session take old keys with a warning too", async () => {
-  await inWorld(async (world) => {
-    // The new key of this one is the person's alone.
-    const { pricing: _pricing, ...overrides } = TREE as Record<string, unknown>;
-    const loaded = await loadSettings({ environment: world.environment(), overrides });
-    assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
-    const others = KEYS.filter((key) => key !== "pricing");
-    assert.deepEqual(toldOf(loaded.value.notices.map(({ message }) => message)), others);
-    const ops = KEYS.map((key) => ({ op: "set", path: key.split("."), value: true }));
-    await world.write(
-      `${world.folder}/run/flemma/session/default.json`,
-      JSON.stringify({ version: 1, created: new Date().toISOString(), expires: null, ops }),
-    );
-    const session = await loadSettings({ environment: world.environment() });
-    assert.ok(session.ok);
-    assert.deepEqual(toldOf(session.value.notices.map(({ message }) => message)), KEYS);
-  });
+test("the command line and the session take old keys with a warning too", async (world) => {
+  // The new key of this one is the person's alone.
+  const { pricing: _pricing, ...overrides } = TREE as Record<string, unknown>;
+  const loaded = await loadSettings({ environment: world.environment(), overrides });
+  assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
+  const others = KEYS.filter((key) => key !== "pricing");
+  assert.deepEqual(toldOf(loaded.value.notices.map(({ message }) => message)), others);
+  const ops = KEYS.map((key) => ({ op: "set", path: key.split("."), value: true }));
+  await world.write(
+    `${world.folder}/run/flemma/session/default.json`,
+    JSON.stringify({ version: 1, created: new Date().toISOString(), expires: null, ops }),
+  );
+  const session = await loadSettings({ environment: world.environment() });
+  assert.ok(session.ok);
+  assert.deepEqual(toldOf(session.value.notices.map(({ message }) => message)), KEYS);
 });
 
 Deno.test("no old key is a setting, and a new name is one", () => {

@@ -11,7 +11,7 @@ import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { session } from "../lua/lua.ts";
 import { IncludeFault } from "../../lua/library/fault.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
-import { inWorld } from "./world.ts";
+import { testInWorld as test } from "./world.ts";
 
 Deno.test("values are shown as one would write them", () => {
   const rows: readonly (readonly [unknown, string])[] = [
@@ -47,26 +47,22 @@ Deno.test("switching to a preset writes its model by name, else its provider, an
   assert.deepEqual(switched({ parameters: {} }), []);
 });
 
-Deno.test("a preset that nobody has is refused for one run, one that somebody has holds", async () => {
-  await inWorld(async (world) => {
-    const load = (preset: string) => loadSettings({ environment: world.environment(), preset });
-    const none = await load("$none");
-    assert.equal(none.ok ? "" : none.problem.code, "usage");
-    const readonly = await load("$readonly");
-    assert.deepEqual(readonly.ok ? readonly.value.settings.tools.auto_approve : [], ["$readonly"]);
-  });
+test("a preset that nobody has is refused for one run, one that somebody has holds", async (world) => {
+  const load = (preset: string) => loadSettings({ environment: world.environment(), preset });
+  const none = await load("$none");
+  assert.equal(none.ok ? "" : none.problem.code, "usage");
+  const readonly = await load("$readonly");
+  assert.deepEqual(readonly.ok ? readonly.value.settings.tools.auto_approve : [], ["$readonly"]);
 });
 
-Deno.test("settings of a document that is not written yet are those of its path", async () => {
-  await inWorld(async (world) => {
-    await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
-    const loaded = await loadSettings({
-      environment: world.environment(),
-      document: `${world.project}/new/a.chat`,
-    });
-    assert.ok(loaded.ok);
-    assert.equal(await Deno.stat(`${world.project}/new`).then(() => true, () => false), false);
+test("settings of a document that is not written yet are those of its path", async (world) => {
+  await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
+  const loaded = await loadSettings({
+    environment: world.environment(),
+    document: `${world.project}/new/a.chat`,
   });
+  assert.ok(loaded.ok);
+  assert.equal(await Deno.stat(`${world.project}/new`).then(() => true, () => false), false);
 });
 
 Deno.test("a mistake that is found late is placed at the spelling of its key, not at a variable of that name", async () => {
@@ -92,17 +88,15 @@ Deno.test("an included file that is missing has a code of its own, another fault
   assert.deepEqual(await codes("include_circular"), ["frontmatter_runtime"]);
 });
 
-Deno.test("a finding about an item is placed in the file that has the item, though another adds to the same list", async () => {
-  await inWorld(async (world) => {
-    const person = `${world.home}/.config/flemma/config.yaml`;
-    const project = `${world.project}/.flemma/config.yaml`;
-    await world.write(person, "sandbox: { policy: { deny_read: [/a] } }\n");
-    await world.write(project, "sandbox: { policy: { deny_read: { $append: [/b] } } }\n");
-    const loaded = await loadSettings({ environment: world.environment() });
-    assert.ok(loaded.ok);
-    const place = (item?: unknown) => loaded.value.placeOf("sandbox.policy.deny_read", item);
-    assert.deepEqual([place("/a"), place("/b")], [`${person}:1:34`, `${project}:1:45`]);
-    assert.equal(place("/c"), null);
-    assert.equal(loaded.value.placeOf("model"), null);
-  });
+test("a finding about an item is placed in the file that has the item, though another adds to the same list", async (world) => {
+  const person = `${world.home}/.config/flemma/config.yaml`;
+  const project = `${world.project}/.flemma/config.yaml`;
+  await world.write(person, "sandbox: { policy: { deny_read: [/a] } }\n");
+  await world.write(project, "sandbox: { policy: { deny_read: { $append: [/b] } } }\n");
+  const loaded = await loadSettings({ environment: world.environment() });
+  assert.ok(loaded.ok);
+  const place = (item?: unknown) => loaded.value.placeOf("sandbox.policy.deny_read", item);
+  assert.deepEqual([place("/a"), place("/b")], [`${person}:1:34`, `${project}:1:45`]);
+  assert.equal(place("/c"), null);
+  assert.equal(loaded.value.placeOf("model"), null);
 });

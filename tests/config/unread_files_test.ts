@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { loadSettings } from "../../config/load.ts";
-import { inWorld, type World } from "./world.ts";
+import { inWorld, testInWorld as test, type World } from "./world.ts";
 
 const RESTRICTS = "tools: { auto_approve: [] }\n";
 
@@ -52,12 +52,10 @@ Deno.test("a settings file that is there and cannot be read stops the program an
   }
 });
 
-Deno.test("a socket in the place of a settings file is refused", async () => {
-  await inWorld(async (world) => {
-    await Deno.mkdir(`${world.project}/.flemma`);
-    using _listener = Deno.listen({ transport: "unix", path: `${world.project}/.flemma/config.yaml` });
-    assert.match((await refusal(world))?.message ?? "", /it is no regular file/);
-  });
+test("a socket in the place of a settings file is refused", async (world) => {
+  await Deno.mkdir(`${world.project}/.flemma`);
+  using _listener = Deno.listen({ transport: "unix", path: `${world.project}/.flemma/config.yaml` });
+  assert.match((await refusal(world))?.message ?? "", /it is no regular file/);
 });
 
 Deno.test("a folder of settings that is a link to nothing, or a file, counts as settings that cannot be read", async () => {
@@ -81,34 +79,30 @@ Deno.test("a folder of settings that is a link to nothing, or a file, counts as 
   }
 });
 
-Deno.test("a file that was named must be there; it may be of any size and /dev/null, and nothing else that is no regular file", async () => {
-  await inWorld(async (world) => {
-    await Deno.symlink("gone", `${world.project}/link.yaml`);
-    const named = (configPath: string) => refusal(world, { configPath });
-    assert.equal((await named("none.yaml"))?.code, "config-missing");
-    assert.match((await named("link.yaml"))?.message ?? "", /is a link to gone, which is not there/);
-    assert.match((await named("."))?.message ?? "", /it is a folder/);
-    assert.equal(await named("/dev/null"), null);
-    for (const device of ["/dev/zero", "/dev/full"]) {
-      assert.match((await named(device))?.message ?? "", /it is no regular file/, device);
-    }
-    const pipe = `${world.project}/pipe.yaml`;
-    assert.ok((await new Deno.Command("mkfifo", { args: [pipe] }).output()).success);
-    const refused = await named("pipe.yaml");
-    assert.match(
-      refused?.message ?? "",
-      /pipe\.yaml cannot be read: it is a pipe, whose text is gone once it was read\.$/,
-    );
-    assert.equal(refused?.next, "Write the text into a file, and name that one.");
-  });
+test("a file that was named must be there; it may be of any size and /dev/null, and nothing else that is no regular file", async (world) => {
+  await Deno.symlink("gone", `${world.project}/link.yaml`);
+  const named = (configPath: string) => refusal(world, { configPath });
+  assert.equal((await named("none.yaml"))?.code, "config-missing");
+  assert.match((await named("link.yaml"))?.message ?? "", /is a link to gone, which is not there/);
+  assert.match((await named("."))?.message ?? "", /it is a folder/);
+  assert.equal(await named("/dev/null"), null);
+  for (const device of ["/dev/zero", "/dev/full"]) {
+    assert.match((await named(device))?.message ?? "", /it is no regular file/, device);
+  }
+  const pipe = `${world.project}/pipe.yaml`;
+  assert.ok((await new Deno.Command("mkfifo", { args: [pipe] }).output()).success);
+  const refused = await named("pipe.yaml");
+  assert.match(
+    refused?.message ?? "",
+    /pipe\.yaml cannot be read: it is a pipe, whose text is gone once it was read\.$/,
+  );
+  assert.equal(refused?.next, "Write the text into a file, and name that one.");
 });
 
-Deno.test("session overrides behind a link to nothing stop the program too: they may be the only restriction", async () => {
-  await inWorld(async (world) => {
-    await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
-    await Deno.symlink("gone", `${world.folder}/run/flemma/session/default.json`);
-    assert.match((await refusal(world))?.message ?? "", /is a link to gone/);
-  });
+test("session overrides behind a link to nothing stop the program too: they may be the only restriction", async (world) => {
+  await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
+  await Deno.symlink("gone", `${world.folder}/run/flemma/session/default.json`);
+  assert.match((await refusal(world))?.message ?? "", /is a link to gone/);
 });
 
 Deno.test("of two settings files side by side the one that is not read is told, with what takes it away", async () => {
@@ -160,14 +154,12 @@ Deno.test("a settings file of a wrong name alone stops the program: nothing of w
   }
 });
 
-Deno.test("every refusal to read settings ends a command with 2 and names the file", async () => {
-  await inWorld(async (world) => {
-    await Deno.mkdir(`${world.home}/.config/flemma`, { recursive: true });
-    await Deno.symlink("/gone", `${world.home}/.config/flemma/config.yaml`);
-    for (const words of [["config", "check"], ["config", "show"], ["sandbox", "status"]]) {
-      const { code, err, out } = await world.run(...words);
-      assert.equal(code, 2, words.join(" "));
-      assert.match(err + out, /config\.yaml is a link to \/gone, which is not there/);
-    }
-  });
+test("every refusal to read settings ends a command with 2 and names the file", async (world) => {
+  await Deno.mkdir(`${world.home}/.config/flemma`, { recursive: true });
+  await Deno.symlink("/gone", `${world.home}/.config/flemma/config.yaml`);
+  for (const words of [["config", "check"], ["config", "show"], ["sandbox", "status"]]) {
+    const { code, err, out } = await world.run(...words);
+    assert.equal(code, 2, words.join(" "));
+    assert.match(err + out, /config\.yaml is a link to \/gone, which is not there/);
+  }
 });

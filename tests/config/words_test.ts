@@ -6,7 +6,7 @@ import { draftLayer } from "../../config/layers/draft.ts";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { readText } from "../../config/sources/json_file.ts";
 import type { Operation } from "../../config/types.ts";
-import { inWorld } from "./world.ts";
+import { testInWorld as test } from "./world.ts";
 
 function stated(op: Operation["op"], key: string, value: unknown): string {
   const words = inWords({ op, path: key.split("."), value } as Operation);
@@ -67,12 +67,7 @@ Deno.test("each operation is said as what it does, and the other way round when 
     ["set", "tools.rules", [], "has the rules: none"],
     ["append", "tools.auto_approve", "bash", "lets these calls run without asking: bash"],
     ["remove", "tools.auto_approve", "bash", "asks about bash"],
-    [
-      "set",
-      "tools.require_approval",
-      false,
-      "lets every call run without asking that nothing else decides",
-    ],
+    ["set", "tools.require_approval", false, "lets every call run without asking that nothing else decides"],
     ["set", "tools.require_approval", true, "asks about calls"],
     ["set", "tools.auto_approve_sandboxed", true, "lets sandboxed commands run without asking"],
     ["set", "tools.auto_approve_sandboxed", false, "asks about sandboxed commands too"],
@@ -115,29 +110,28 @@ Deno.test("a list, a text and a number of operations may be as long as they may 
   assert.equal(draft.operations.length, 1000);
 });
 
-Deno.test("a file that was only found must be a file of a size to read; one that was named may be anything but a folder", () =>
-  inWorld(async ({ folder }) => {
-    const path = `${folder}/settings`;
-    const ask = (named: boolean) => {
-      const read = readText(path, { named });
-      return read.ok ? "read" : read.problem.message.replace(`${path} cannot be read: `, "");
-    };
-    await Deno.writeTextFile(path, " ".repeat(16 * 1024 * 1024));
-    assert.deepEqual([ask(false), ask(true)], ["read", "read"]);
-    await Deno.writeTextFile(path, " ", { append: true });
-    assert.deepEqual([ask(false), ask(true)], ["it is larger than 16 MiB.", "read"]);
-    await Deno.remove(path);
-    assert.deepEqual([readText(path), ask(true)], [{ ok: true, value: null }, "read"]);
-    await Deno.mkdir(path);
-    assert.deepEqual([ask(false), ask(true)], ["it is a folder.", "it is a folder."]);
-    await Deno.remove(path);
-    await Deno.symlink("/dev/null", path);
-    assert.deepEqual([ask(false), ask(true)], ["it is no regular file.", "read"]);
-    const below = `${path}/settings.yaml`;
-    const blocked = readText(below);
-    assert.match(blocked.ok ? "" : blocked.problem.message, /settings is no folder/);
-    await Deno.remove(path);
-    await Deno.symlink("nowhere", path);
-    const dangling = readText(path);
-    assert.match(dangling.ok ? "" : dangling.problem.message, /is a link to nowhere, which is not there/);
-  }));
+test("a file that was only found must be a file of a size to read; one that was named may be anything but a folder", async ({ folder }) => {
+  const path = `${folder}/settings`;
+  const ask = (named: boolean) => {
+    const read = readText(path, { named });
+    return read.ok ? "read" : read.problem.message.replace(`${path} cannot be read: `, "");
+  };
+  await Deno.writeTextFile(path, " ".repeat(16 * 1024 * 1024));
+  assert.deepEqual([ask(false), ask(true)], ["read", "read"]);
+  await Deno.writeTextFile(path, " ", { append: true });
+  assert.deepEqual([ask(false), ask(true)], ["it is larger than 16 MiB.", "read"]);
+  await Deno.remove(path);
+  assert.deepEqual([readText(path), ask(true)], [{ ok: true, value: null }, "read"]);
+  await Deno.mkdir(path);
+  assert.deepEqual([ask(false), ask(true)], ["it is a folder.", "it is a folder."]);
+  await Deno.remove(path);
+  await Deno.symlink("/dev/null", path);
+  assert.deepEqual([ask(false), ask(true)], ["it is no regular file.", "read"]);
+  const below = `${path}/settings.yaml`;
+  const blocked = readText(below);
+  assert.match(blocked.ok ? "" : blocked.problem.message, /settings is no folder/);
+  await Deno.remove(path);
+  await Deno.symlink("nowhere", path);
+  const dangling = readText(path);
+  assert.match(dangling.ok ? "" : dangling.problem.message, /is a link to nowhere, which is not there/);
+});

@@ -2,6 +2,7 @@
 
 import { runProgram } from "../cli/program.ts";
 import { denoFolder, freshFolder } from "../folder.ts";
+import { testsWith } from "../tests_with.ts";
 
 export interface World {
   readonly folder: string;
@@ -41,3 +42,6 @@ export async function inWorld(test: (world: World) => Promise<void>): Promise<vo
     await Deno.remove(folder, { recursive: true });
   }
 }
+
+/** Defines a test that runs in `inWorld`. */
+export const testInWorld = testsWith(inWorld);

@@ -12,6 +12,7 @@ import type { Journal } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaSession } from "../../prompt/template/document_lua.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
+import { testsWith } from "../tests_with.ts";
 
 /** A document with files beside it. */
 class Place {
@@ -80,6 +81,8 @@ async function withPlace(body: (place: Place) => Promise<void>): Promise<void> {
   }
 }
 
+const test = testsWith(withPlace);
+
 const changed = (path: string) =>
   `file_drift ${path} has changed since the last request; the model gets it as it is now.`;
 
@@ -110,67 +113,57 @@ Deno.test("a changed file is told once, however the document takes it in", async
   }
 });
 
-Deno.test("a file that a template and the first block read is told of once, by what was read last", async () => {
-  await withPlace(async (place) => {
-    place.write("a.md", "one");
-    place.write("b.md", "one");
-    const chat = '```lua\na = include("a.md")\n```\n@You:\n{{ a }}{{ include("a.md") }} @./a.md @./b.md\n';
-    await place.send(chat, await place.memory());
-    place.write("a.md", "two");
-    place.write("b.md", "two");
-    const reported = await place.send(chat, await place.memory());
-    assert.deepEqual(reported, ["a.md", "b.md"].map((name) => changed(`${place.folder}/${name}`)));
-  });
+test("a file that a template and the first block read is told of once, by what was read last", async (place) => {
+  place.write("a.md", "one");
+  place.write("b.md", "one");
+  const chat = '```lua\na = include("a.md")\n```\n@You:\n{{ a }}{{ include("a.md") }} @./a.md @./b.md\n';
+  await place.send(chat, await place.memory());
+  place.write("a.md", "two");
+  place.write("b.md", "two");
+  const reported = await place.send(chat, await place.memory());
+  assert.deepEqual(reported, ["a.md", "b.md"].map((name) => changed(`${place.folder}/${name}`)));
 });
 
-Deno.test("an unsaved document remembers within its process and leaves nothing behind", async () => {
-  await withPlace(async (place) => {
-    const chat = "@You:\nSee @./notes.md.\n";
-    place.write("notes.md", "one");
-    const memory = await place.memory(null);
-    await place.send(chat, memory);
-    place.write("notes.md", "two");
-    assert.equal((await place.send(chat, memory)).length, 1);
-    place.write("notes.md", "three");
-    assert.deepEqual(await place.send(chat, await place.memory(null)), []);
-    await assert.rejects(Deno.stat(`${place.folder}/state`), Deno.errors.NotFound);
-  });
+test("an unsaved document remembers within its process and leaves nothing behind", async (place) => {
+  const chat = "@You:\nSee @./notes.md.\n";
+  place.write("notes.md", "one");
+  const memory = await place.memory(null);
+  await place.send(chat, memory);
+  place.write("notes.md", "two");
+  assert.equal((await place.send(chat, memory)).length, 1);
+  place.write("notes.md", "three");
+  assert.deepEqual(await place.send(chat, await place.memory(null)), []);
+  await assert.rejects(Deno.stat(`${place.folder}/state`), Deno.errors.NotFound);
 });
 
-Deno.test("a dry run and a blocked send tell of a change and keep nothing; only a request counts", async () => {
-  await withPlace(async (place) => {
-    const chat = "@You:\nSee @./notes.md.\n";
-    place.write("notes.md", "one");
-    await place.send(chat, await place.memory());
-    place.write("notes.md", "two");
-    assert.equal((await place.send(chat, await place.memory(), dryRun)).length, 1);
-    const blocked = await place.send(`${chat}{{ two words }}\n`, await place.memory());
-    assert.ok(blocked.some((line) => line.startsWith("template_syntax")), blocked.join("\n"));
-    assert.deepEqual(await place.send(chat, await place.memory()), [changed(`${place.folder}/notes.md`)]);
-  });
+test("a dry run and a blocked send tell of a change and keep nothing; only a request counts", async (place) => {
+  const chat = "@You:\nSee @./notes.md.\n";
+  place.write("notes.md", "one");
+  await place.send(chat, await place.memory());
+  place.write("notes.md", "two");
+  assert.equal((await place.send(chat, await place.memory(), dryRun)).length, 1);
+  const blocked = await place.send(`${chat}{{ two words }}\n`, await place.memory());
+  assert.ok(blocked.some((line) => line.startsWith("template_syntax")), blocked.join("\n"));
+  assert.deepEqual(await place.send(chat, await place.memory()), [changed(`${place.folder}/notes.md`)]);
 });
 
-Deno.test("memory that cannot be written is told of and does not stop the request", async () => {
-  await withPlace(async (place) => {
-    place.write("notes.md", "one");
-    const memory = await place.memory();
-    await Deno.writeTextFile(`${place.folder}/state`, "no folder");
-    const reported = await place.send("@You:\nSee @./notes.md.\n", memory);
-    assert.equal(reported.length, 1);
-    assert.match(reported[0]!, /^file_drift_unrecorded .*cannot be kept: /);
-  });
+test("memory that cannot be written is told of and does not stop the request", async (place) => {
+  place.write("notes.md", "one");
+  const memory = await place.memory();
+  await Deno.writeTextFile(`${place.folder}/state`, "no folder");
+  const reported = await place.send("@You:\nSee @./notes.md.\n", memory);
+  assert.equal(reported.length, 1);
+  assert.match(reported[0]!, /^file_drift_unrecorded .*cannot be kept: /);
 });
 
-Deno.test("the hashes of files outlive the shortening of a long journal", async () => {
-  await withPlace(async (place) => {
-    const chat = "@You:\nSee @./notes.md.\n";
-    place.write("notes.md", "one");
-    await place.send(chat, await place.memory());
-    const journal = `${place.folder}/state/flemma/journal/${await documentKey(place.document)}.jsonl`;
-    const noise = '{"kind":"start","id":"x","tool":"bash","time":""}\n{"kind":"end","id":"x"}\n'.repeat(4000);
-    await Deno.writeTextFile(journal, noise, { append: true });
-    place.write("notes.md", "two");
-    assert.equal((await place.send(chat, await place.memory())).length, 1);
-    assert.ok((await Deno.stat(journal)).size < 1000, "it was shortened");
-  });
+test("the hashes of files outlive the shortening of a long journal", async (place) => {
+  const chat = "@You:\nSee @./notes.md.\n";
+  place.write("notes.md", "one");
+  await place.send(chat, await place.memory());
+  const journal = `${place.folder}/state/flemma/journal/${await documentKey(place.document)}.jsonl`;
+  const noise = '{"kind":"start","id":"x","tool":"bash","time":""}\n{"kind":"end","id":"x"}\n'.repeat(4000);
+  await Deno.writeTextFile(journal, noise, { append: true });
+  place.write("notes.md", "two");
+  assert.equal((await place.send(chat, await place.memory())).length, 1);
+  assert.ok((await Deno.stat(journal)).size < 1000, "it was shortened");
 });

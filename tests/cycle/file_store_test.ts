@@ -7,6 +7,7 @@ import { difference } from "../../cycle/storage/lines.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { mergeDocuments } from "../../cycle/storage/merge.ts";
 import type { Chat, Edit } from "../../parser/mod.ts";
+import { testsWith } from "../tests_with.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (data: Uint8Array) => new TextDecoder("utf-8", { ignoreBOM: true }).decode(data);
@@ -82,6 +83,8 @@ async function withDocument(body: (place: Place) => Promise<void>, content = DOC
   }
 }
 
+const test = testsWith(withDocument);
+
 /** The edit that replaces the one occurrence of `old`. */
 function replacing(chat: Chat, old: string, insert: string): Edit[] {
   const whole = text(chat.bytes);
@@ -93,133 +96,120 @@ function replacing(chat: Chat, old: string, insert: string): Edit[] {
 
 const result = (chat: Chat) => replacing(chat, "```flemma:tool status=approved\n```", "```\ndone\n```");
 
-Deno.test("a committed edit is in the file, and the store's document is the file", () =>
-  withDocument(async ({ open, read, beside }) => {
-    const store = await open();
-    assert.equal(await store.commit(result(store.chat)), null);
-    assert.equal(read(), DONE);
-    assert.equal(text(store.chat.bytes), DONE);
-    assert.ok(store.saved);
-    assert.deepEqual(beside(), ["a.chat"]);
-  }));
+test("a committed edit is in the file, and the store's document is the file", async ({ open, read, beside }) => {
+  const store = await open();
+  assert.equal(await store.commit(result(store.chat)), null);
+  assert.equal(read(), DONE);
+  assert.equal(text(store.chat.bytes), DONE);
+  assert.ok(store.saved);
+  assert.deepEqual(beside(), ["a.chat"]);
+});
 
-Deno.test("commits that overlap in time are all written, in order", () =>
-  withDocument(async ({ open, read }) => {
-    const store = await open();
-    const all = [];
-    for (let count = 0; count < 20; count++) {
-      const end = store.chat.bytes.length;
-      all.push(store.commit([{ from: end, to: end, insert: `${count}\n` }]));
-    }
-    assert.ok((await Promise.all(all)).every((problem) => problem === null));
-    assert.equal(read(), DOCUMENT + Array.from({ length: 20 }, (_, count) => `${count}\n`).join(""));
-  }));
-
-Deno.test("text at the end is appended: the inode stays; any other edit makes a new file", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    const { ino } = await Deno.stat(path);
+test("commits that overlap in time are all written, in order", async ({ open, read }) => {
+  const store = await open();
+  const all = [];
+  for (let count = 0; count < 20; count++) {
     const end = store.chat.bytes.length;
-    await store.commit([{ from: end, to: end, insert: "more\n" }]);
-    assert.equal((await Deno.stat(path)).ino, ino);
-    await store.commit(result(store.chat));
-    assert.notEqual((await Deno.stat(path)).ino, ino);
-    assert.equal(read(), DONE + "more\n");
-  }));
+    all.push(store.commit([{ from: end, to: end, insert: `${count}\n` }]));
+  }
+  assert.ok((await Promise.all(all)).every((problem) => problem === null));
+  assert.equal(read(), DOCUMENT + Array.from({ length: 20 }, (_, count) => `${count}\n`).join(""));
+});
+
+test("text at the end is appended: the inode stays; any other edit makes a new file", async ({ open, path, read }) => {
+  const store = await open();
+  const { ino } = await Deno.stat(path);
+  const end = store.chat.bytes.length;
+  await store.commit([{ from: end, to: end, insert: "more\n" }]);
+  assert.equal((await Deno.stat(path)).ino, ino);
+  await store.commit(result(store.chat));
+  assert.notEqual((await Deno.stat(path)).ino, ino);
+  assert.equal(read(), DONE + "more\n");
+});
 
 for (const eol of ["\n", "\r\n"]) {
-  Deno.test(`a piece that takes away the last ${JSON.stringify(eol)} before it is appended too, and no more than that`, () =>
-    withDocument(async ({ open, path, read }) => {
-      await Deno.writeTextFile(path, `@You:${eol}one${eol}two${eol}`);
-      const store = await open();
-      const { ino } = await Deno.stat(path);
-      const from = (length: number) => ({
-        from: store.chat.bytes.length - length,
-        to: store.chat.bytes.length,
-      });
-      await store.commit([{ ...from(eol.length), insert: ` and${eol}three${eol}` }]);
-      assert.equal((await Deno.stat(path)).ino, ino);
-      // A character of the text gives way: that is another text.
-      await store.commit([{ ...from(eol.length + 1), insert: `E and four${eol}` }]);
-      assert.notEqual((await Deno.stat(path)).ino, ino);
-      assert.equal(read(), `@You:${eol}one${eol}two and${eol}threE and four${eol}`);
-    }));
-}
-
-Deno.test("a symbolic link is followed and stays a link", () =>
-  withDocument(async ({ folder, path, read, environment }) => {
-    await Deno.mkdir(`${folder}/far`);
-    await Deno.rename(path, `${folder}/far/real.chat`);
-    await Deno.symlink("far/real.chat", path);
-    const opened = await openFile("a.chat", { environment, wait: 0 });
-    assert.ok(opened.ok);
-    assert.equal(opened.value.path, `${folder}/far/real.chat`);
-    await opened.value.commit(result(opened.value.chat));
-    await opened.value.close();
-    assert.ok((await Deno.lstat(path)).isSymlink);
-    assert.equal(read(), DONE);
-    assert.deepEqual([...Deno.readDirSync(`${folder}/far`)].map(({ name }) => name), ["real.chat"]);
-  }));
-
-Deno.test("a hard-linked file keeps both names, and its mode", () =>
-  withDocument(async ({ folder, path, open }) => {
-    await Deno.chmod(path, 0o600);
-    await Deno.link(path, `${folder}/other.chat`);
-    const store = await open();
-    await store.commit(result(store.chat));
-    assert.equal(await Deno.readTextFile(`${folder}/other.chat`), DONE);
-    assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
-    assert.deepEqual(
-      [...Deno.readDirSync(`${folder}/state/flemma/overwrite`)],
-      [],
-      "the guard copies are gone",
-    );
-  }));
-
-Deno.test("while something holds the file it is overwritten in place", () =>
-  withDocument(async ({ path, open, read }) => {
+  test(`a piece that takes away the last ${JSON.stringify(eol)} before it is appended too, and no more than that`, async ({ open, path, read }) => {
+    await Deno.writeTextFile(path, `@You:${eol}one${eol}two${eol}`);
     const store = await open();
     const { ino } = await Deno.stat(path);
-    store.inPlaceWhile = () => true;
-    await store.commit(result(store.chat));
+    const from = (length: number) => ({
+      from: store.chat.bytes.length - length,
+      to: store.chat.bytes.length,
+    });
+    await store.commit([{ ...from(eol.length), insert: ` and${eol}three${eol}` }]);
     assert.equal((await Deno.stat(path)).ino, ino);
-    store.inPlaceWhile = () => false;
-    await store.commit(replacing(store.chat, "done", "all done"));
+    // A character of the text gives way: that is another text.
+    await store.commit([{ ...from(eol.length + 1), insert: `E and four${eol}` }]);
     assert.notEqual((await Deno.stat(path)).ino, ino);
-    assert.equal(read(), DONE.replace("done", "all done"));
-  }));
+    assert.equal(read(), `@You:${eol}one${eol}two and${eol}threE and four${eol}`);
+  });
+}
 
-Deno.test("a second opening fails and names the holder; reading alone needs no lock", () =>
-  withDocument(async ({ open, environment }) => {
-    await open();
-    const second = await openFile("a.chat", { environment, wait: 0 });
-    assert.ok(!second.ok);
-    assert.equal(second.problem.code, "document-locked");
-    assert.match(second.problem.message, new RegExp(`process ${Deno.pid} `));
-    assert.ok((await openFile("a.chat", { environment, wait: 0, readOnly: true })).ok);
-  }));
+test("a symbolic link is followed and stays a link", async ({ folder, path, read, environment }) => {
+  await Deno.mkdir(`${folder}/far`);
+  await Deno.rename(path, `${folder}/far/real.chat`);
+  await Deno.symlink("far/real.chat", path);
+  const opened = await openFile("a.chat", { environment, wait: 0 });
+  assert.ok(opened.ok);
+  assert.equal(opened.value.path, `${folder}/far/real.chat`);
+  await opened.value.commit(result(opened.value.chat));
+  await opened.value.close();
+  assert.ok((await Deno.lstat(path)).isSymlink);
+  assert.equal(read(), DONE);
+  assert.deepEqual([...Deno.readDirSync(`${folder}/far`)].map(({ name }) => name), ["real.chat"]);
+});
 
-Deno.test("a harmless change by someone else is kept together with ours", () =>
-  withDocument(async ({ open, path, read, notices }) => {
-    const store = await open();
-    await Deno.writeTextFile(
-      path,
-      DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?"),
-    );
-    assert.equal(await store.commit(result(store.chat)), null);
-    assert.equal(read(), DONE.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
-    assert.equal(text(store.chat.bytes), read());
-    assert.deepEqual(notices.map(({ code }) => code), ["document-merged"]);
-  }));
+test("a hard-linked file keeps both names, and its mode", async ({ folder, path, open }) => {
+  await Deno.chmod(path, 0o600);
+  await Deno.link(path, `${folder}/other.chat`);
+  const store = await open();
+  await store.commit(result(store.chat));
+  assert.equal(await Deno.readTextFile(`${folder}/other.chat`), DONE);
+  assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+  assert.deepEqual(
+    [...Deno.readDirSync(`${folder}/state/flemma/overwrite`)],
+    [],
+    "the guard copies are gone",
+  );
+});
 
-Deno.test("a change of the same length right after our own write is seen", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    await store.commit(result(store.chat));
-    await Deno.writeTextFile(path, read().replace("Be brief.", "Be quick."));
-    await store.commit(replacing(store.chat, "done", "over"));
-    assert.equal(read(), DONE.replace("done", "over").replace("Be brief.", "Be quick."));
-  }));
+test("while something holds the file it is overwritten in place", async ({ path, open, read }) => {
+  const store = await open();
+  const { ino } = await Deno.stat(path);
+  store.inPlaceWhile = () => true;
+  await store.commit(result(store.chat));
+  assert.equal((await Deno.stat(path)).ino, ino);
+  store.inPlaceWhile = () => false;
+  await store.commit(replacing(store.chat, "done", "all done"));
+  assert.notEqual((await Deno.stat(path)).ino, ino);
+  assert.equal(read(), DONE.replace("done", "all done"));
+});
+
+test("a second opening fails and names the holder; reading alone needs no lock", async ({ open, environment }) => {
+  await open();
+  const second = await openFile("a.chat", { environment, wait: 0 });
+  assert.ok(!second.ok);
+  assert.equal(second.problem.code, "document-locked");
+  assert.match(second.problem.message, new RegExp(`process ${Deno.pid} `));
+  assert.ok((await openFile("a.chat", { environment, wait: 0, readOnly: true })).ok);
+});
+
+test("a harmless change by someone else is kept together with ours", async ({ open, path, read, notices }) => {
+  const store = await open();
+  await Deno.writeTextFile(path, DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
+  assert.equal(await store.commit(result(store.chat)), null);
+  assert.equal(read(), DONE.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
+  assert.equal(text(store.chat.bytes), read());
+  assert.deepEqual(notices.map(({ code }) => code), ["document-merged"]);
+});
+
+test("a change of the same length right after our own write is seen", async ({ open, path, read }) => {
+  const store = await open();
+  await store.commit(result(store.chat));
+  await Deno.writeTextFile(path, read().replace("Be brief.", "Be quick."));
+  await store.commit(replacing(store.chat, "done", "over"));
+  assert.equal(read(), DONE.replace("done", "over").replace("Be brief.", "Be quick."));
+});
 
 const HARMFUL: readonly (readonly [string, (document: string) => string])[] = [
   ["a status", (document) => document.replace("status=approved", "status=pending")],
@@ -233,57 +223,53 @@ const HARMFUL: readonly (readonly [string, (document: string) => string])[] = [
   ["bytes that are no text", () => "\0"],
 ];
 for (const [name, change] of HARMFUL) {
-  Deno.test(`${name} changed by someone else stops the run; their file stays and ours is saved beside it`, () =>
-    withDocument(async ({ open, path, read, beside }) => {
-      const store = await open();
-      const theirs = change(DOCUMENT);
-      assert.notEqual(theirs, DOCUMENT);
-      await Deno.writeTextFile(path, theirs);
-      const problem = await store.commit(result(store.chat));
-      assert.equal(problem?.code, "document-changed");
-      assert.equal(read(), theirs);
-      const [, aside] = beside();
-      assert.match(aside!, /^a\.chat\.flemma-\d{8}T\d{9}Z-[0-9a-f]{4}$/);
-      assert.match(problem!.message, new RegExp(aside!.replaceAll(".", "\\.")));
-      assert.equal(await Deno.readTextFile(`${path.slice(0, -6)}${aside}`), DONE);
-    }));
-}
-
-Deno.test("results that arrive after a conflict are saved too, in one file", () =>
-  withDocument(async ({ open, path, folder, read, beside }) => {
+  test(`${name} changed by someone else stops the run; their file stays and ours is saved beside it`, async ({ open, path, read, beside }) => {
     const store = await open();
-    await Deno.writeTextFile(path, "theirs\n");
-    assert.equal((await store.commit(result(store.chat)))?.code, "document-changed");
-    assert.equal((await store.commit(replacing(store.chat, "done", "late")))?.code, "document-changed");
-    assert.equal(read(), "theirs\n");
-    assert.equal(beside().length, 2);
-    assert.equal(await Deno.readTextFile(`${folder}/${beside()[1]}`), DONE.replace("done", "late"));
-  }));
-
-Deno.test("a document that was deleted stays deleted, and our text is saved", () =>
-  withDocument(async ({ open, path, folder, beside }) => {
-    const store = await open();
-    await Deno.remove(path);
+    const theirs = change(DOCUMENT);
+    assert.notEqual(theirs, DOCUMENT);
+    await Deno.writeTextFile(path, theirs);
     const problem = await store.commit(result(store.chat));
     assert.equal(problem?.code, "document-changed");
-    assert.match(problem!.message, /was removed or moved by someone else\. The text of this run is in /);
-    assert.equal(beside().length, 1);
-    assert.equal(await Deno.readTextFile(`${folder}/${beside()[0]}`), DONE);
-  }));
+    assert.equal(read(), theirs);
+    const [, aside] = beside();
+    assert.match(aside!, /^a\.chat\.flemma-\d{8}T\d{9}Z-[0-9a-f]{4}$/);
+    assert.match(problem!.message, new RegExp(aside!.replaceAll(".", "\\.")));
+    assert.equal(await Deno.readTextFile(`${path.slice(0, -6)}${aside}`), DONE);
+  });
+}
 
-Deno.test("when the folder is gone, our text is saved in the state folder", () =>
-  withDocument(async ({ folder, environment }) => {
-    await Deno.mkdir(`${folder}/inner`);
-    await Deno.writeTextFile(`${folder}/inner/b.chat`, DOCUMENT);
-    const opened = await openFile("inner/b.chat", { environment, wait: 0 });
-    assert.ok(opened.ok);
-    await Deno.remove(`${folder}/inner`, { recursive: true });
-    const problem = await opened.value.commit(result(opened.value.chat));
-    await opened.value.close();
-    const saved = /The text of this run is in (\S+)\.$/.exec(problem!.message)![1]!;
-    assert.ok(saved.startsWith(`${folder}/state/flemma/saved/`), saved);
-    assert.equal(await Deno.readTextFile(saved), DONE);
-  }));
+test("results that arrive after a conflict are saved too, in one file", async ({ open, path, folder, read, beside }) => {
+  const store = await open();
+  await Deno.writeTextFile(path, "theirs\n");
+  assert.equal((await store.commit(result(store.chat)))?.code, "document-changed");
+  assert.equal((await store.commit(replacing(store.chat, "done", "late")))?.code, "document-changed");
+  assert.equal(read(), "theirs\n");
+  assert.equal(beside().length, 2);
+  assert.equal(await Deno.readTextFile(`${folder}/${beside()[1]}`), DONE.replace("done", "late"));
+});
+
+test("a document that was deleted stays deleted, and our text is saved", async ({ open, path, folder, beside }) => {
+  const store = await open();
+  await Deno.remove(path);
+  const problem = await store.commit(result(store.chat));
+  assert.equal(problem?.code, "document-changed");
+  assert.match(problem!.message, /was removed or moved by someone else\. The text of this run is in /);
+  assert.equal(beside().length, 1);
+  assert.equal(await Deno.readTextFile(`${folder}/${beside()[0]}`), DONE);
+});
+
+test("when the folder is gone, our text is saved in the state folder", async ({ folder, environment }) => {
+  await Deno.mkdir(`${folder}/inner`);
+  await Deno.writeTextFile(`${folder}/inner/b.chat`, DOCUMENT);
+  const opened = await openFile("inner/b.chat", { environment, wait: 0 });
+  assert.ok(opened.ok);
+  await Deno.remove(`${folder}/inner`, { recursive: true });
+  const problem = await opened.value.commit(result(opened.value.chat));
+  await opened.value.close();
+  const saved = /The text of this run is in (\S+)\.$/.exec(problem!.message)![1]!;
+  assert.ok(saved.startsWith(`${folder}/state/flemma/saved/`), saved);
+  assert.equal(await Deno.readTextFile(saved), DONE);
+});
 
 const SETTLED: readonly (readonly [string, (path: string, theirs: string) => void])[] = [
   ["written over", (path, theirs) => Deno.writeTextFileSync(path, theirs)],
@@ -303,67 +289,63 @@ const SETTLED: readonly (readonly [string, (path: string, theirs: string) => voi
 for (const [how, save] of SETTLED) {
   for (const inPlace of [false, true]) {
     const way = inPlace ? "in place" : "by a rename";
-    Deno.test(`a save by somebody else, ${how} in the middle of our write ${way}, is kept together with ours`, () =>
-      withDocument(async ({ path, read, environment }) => {
-        const theirs = DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?");
-        let calls = 0;
-        const between = () => {
-          if (++calls === 1) save(path, theirs);
-          return Promise.resolve();
-        };
-        const opened = await openFile("a.chat", { environment, wait: 0, between });
-        assert.ok(opened.ok);
-        opened.value.inPlaceWhile = () => inPlace;
-        assert.equal(await opened.value.commit(result(opened.value.chat)), null);
-        await opened.value.close();
-        assert.equal(read(), DONE.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
-        assert.ok(calls > 1);
-      }));
+    test(`a save by somebody else, ${how} in the middle of our write ${way}, is kept together with ours`, async ({ path, read, environment }) => {
+      const theirs = DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?");
+      let calls = 0;
+      const between = () => {
+        if (++calls === 1) save(path, theirs);
+        return Promise.resolve();
+      };
+      const opened = await openFile("a.chat", { environment, wait: 0, between });
+      assert.ok(opened.ok);
+      opened.value.inPlaceWhile = () => inPlace;
+      assert.equal(await opened.value.commit(result(opened.value.chat)), null);
+      await opened.value.close();
+      assert.equal(read(), DONE.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
+      assert.ok(calls > 1);
+    });
   }
 }
 
-Deno.test("a save into the file that a rename has just taken away is found there and kept", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    // An editor that opened the file before our rename and writes after it.
-    using editor = await Deno.open(path, { write: true });
-    assert.equal(await store.commit(result(store.chat)), null);
-    editor.truncateSync(0);
-    editor.writeSync(bytes(DOCUMENT.replace("Be brief.", "Be kind.")));
-    await store.close();
-    assert.equal(read(), DONE.replace("Be brief.", "Be kind."));
-  }));
+test("a save into the file that a rename has just taken away is found there and kept", async ({ open, path, read }) => {
+  const store = await open();
+  // An editor that opened the file before our rename and writes after it.
+  using editor = await Deno.open(path, { write: true });
+  assert.equal(await store.commit(result(store.chat)), null);
+  editor.truncateSync(0);
+  editor.writeSync(bytes(DOCUMENT.replace("Be brief.", "Be kind.")));
+  await store.close();
+  assert.equal(read(), DONE.replace("Be brief.", "Be kind."));
+});
 
-Deno.test("a stale buffer written back after a result keeps its edits, and the result stays", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    assert.equal(await store.commit(result(store.chat)), null);
-    await Deno.writeTextFile(path, DOCUMENT.replace("Be brief.", "Be kind."));
-    const end = store.chat.byteLength;
-    assert.equal(await store.commit([{ from: end, to: end, insert: "\nmore\n" }]), null);
-    assert.equal(read(), DONE.replace("Be brief.", "Be kind.") + "\nmore\n");
-  }));
+test("a stale buffer written back after a result keeps its edits, and the result stays", async ({ open, path, read }) => {
+  const store = await open();
+  assert.equal(await store.commit(result(store.chat)), null);
+  await Deno.writeTextFile(path, DOCUMENT.replace("Be brief.", "Be kind."));
+  const end = store.chat.byteLength;
+  assert.equal(await store.commit([{ from: end, to: end, insert: "\nmore\n" }]), null);
+  assert.equal(read(), DONE.replace("Be brief.", "Be kind.") + "\nmore\n");
+});
 
-Deno.test("a reply streams around what somebody saves, and the file always ends with a line end", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    const add = async (text: string, replace: number, last = false) => {
-      const unfinished = !text.endsWith("\n");
-      const growth = { replace, unfinished, last };
-      assert.equal(await store.extend([unfinished ? `${text}\n` : text], growth), null);
-    };
-    await add("\n@Assistant:\nOne", 0);
-    assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne\n`);
-    Deno.writeTextFileSync(path, `${read()}\n@You:\nNext?`);
-    await add(" and two.\nThr", 1);
-    assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne and two.\nThr\n\n@You:\nNext?`);
-    assert.equal(text(store.behind), "\n@You:\nNext?");
-    // A stale buffer: neither the reply nor the question below it was there yet.
-    Deno.writeTextFileSync(path, DOCUMENT.replace("And then?", "And now?").trimEnd());
-    await add("ee.\n", 1, true);
-    assert.equal(read(), `${DOCUMENT.replace("And then?", "And now?")}\n@Assistant:\nOne and two.\nThree.\n`);
-    await store.close();
-  }));
+test("a reply streams around what somebody saves, and the file always ends with a line end", async ({ open, path, read }) => {
+  const store = await open();
+  const add = async (text: string, replace: number, last = false) => {
+    const unfinished = !text.endsWith("\n");
+    const growth = { replace, unfinished, last };
+    assert.equal(await store.extend([unfinished ? `${text}\n` : text], growth), null);
+  };
+  await add("\n@Assistant:\nOne", 0);
+  assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne\n`);
+  Deno.writeTextFileSync(path, `${read()}\n@You:\nNext?`);
+  await add(" and two.\nThr", 1);
+  assert.equal(read(), `${DOCUMENT}\n@Assistant:\nOne and two.\nThr\n\n@You:\nNext?`);
+  assert.equal(text(store.behind), "\n@You:\nNext?");
+  // A stale buffer: neither the reply nor the question below it was there yet.
+  Deno.writeTextFileSync(path, DOCUMENT.replace("And then?", "And now?").trimEnd());
+  await add("ee.\n", 1, true);
+  assert.equal(read(), `${DOCUMENT.replace("And then?", "And now?")}\n@Assistant:\nOne and two.\nThree.\n`);
+  await store.close();
+});
 
 /** More than is compared byte by byte before each write. */
 const LARGE = `${"A line of an old answer that nobody reads again.\n".repeat(100_000)}\n${DOCUMENT}`;
@@ -397,132 +379,125 @@ Deno.test("a reply streams into a large document while calls are answered and so
     );
   }, LARGE));
 
-Deno.test("a reply that comes fast is appended step by step; what must not be torn makes a new file", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    const { ino } = await Deno.stat(path);
-    const growth = { replace: 0, unfinished: true, last: false };
-    const pieces = Array.from({ length: 40 }, (_, at) => `Line ${at} of a reply – ${"word ".repeat(300)}\n`);
-    assert.equal(await store.extend(["\n@Assistant:\n", ...pieces, "half\n"], growth), null);
-    assert.equal((await Deno.stat(path)).ino, ino);
-    assert.equal(
-      await store.extend([" of it\n", ...pieces], { ...growth, replace: 1, unfinished: false }),
-      null,
-    );
-    assert.equal((await Deno.stat(path)).ino, ino);
-    const written = `${DOCUMENT}\n@Assistant:\n${pieces.join("")}half of it\n${pieces.join("")}`;
-    assert.equal(read(), written);
-    assert.equal(text(store.chat.bytes), written);
-    const call = `${"one large call ".repeat(2000)}\n`;
-    assert.equal(await store.extend([call], { ...growth, unfinished: false, last: true }), null);
-    assert.notEqual((await Deno.stat(path)).ino, ino);
-    assert.equal(read(), written + call);
-  }));
+test("a reply that comes fast is appended step by step; what must not be torn makes a new file", async ({ open, path, read }) => {
+  const store = await open();
+  const { ino } = await Deno.stat(path);
+  const growth = { replace: 0, unfinished: true, last: false };
+  const pieces = Array.from({ length: 40 }, (_, at) => `Line ${at} of a reply – ${"word ".repeat(300)}\n`);
+  assert.equal(await store.extend(["\n@Assistant:\n", ...pieces, "half\n"], growth), null);
+  assert.equal((await Deno.stat(path)).ino, ino);
+  assert.equal(
+    await store.extend([" of it\n", ...pieces], { ...growth, replace: 1, unfinished: false }),
+    null,
+  );
+  assert.equal((await Deno.stat(path)).ino, ino);
+  const written = `${DOCUMENT}\n@Assistant:\n${pieces.join("")}half of it\n${pieces.join("")}`;
+  assert.equal(read(), written);
+  assert.equal(text(store.chat.bytes), written);
+  const call = `${"one large call ".repeat(2000)}\n`;
+  assert.equal(await store.extend([call], { ...growth, unfinished: false, last: true }), null);
+  assert.notEqual((await Deno.stat(path)).ino, ino);
+  assert.equal(read(), written + call);
+});
 
-Deno.test("a long piece in parts goes into the file as a whole: while it is taken nothing of it is there", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    const { ino } = await Deno.stat(path);
-    const parts = Array.from({ length: 2000 }, (_, at) => `part ${at} of a block\n`);
-    const seen = new Set<string>();
-    function* taken(): Generator<string> {
-      for (const part of parts) {
-        seen.add(read());
-        yield part;
-      }
+test("a long piece in parts goes into the file as a whole: while it is taken nothing of it is there", async ({ open, path, read }) => {
+  const store = await open();
+  const { ino } = await Deno.stat(path);
+  const parts = Array.from({ length: 2000 }, (_, at) => `part ${at} of a block\n`);
+  const seen = new Set<string>();
+  function* taken(): Generator<string> {
+    for (const part of parts) {
+      seen.add(read());
+      yield part;
     }
-    const growth = { replace: 0, unfinished: false, last: true };
-    assert.equal(await store.extend(["\n@Assistant:\n", taken()], growth), null);
-    assert.equal(read(), `${DOCUMENT}\n@Assistant:\n${parts.join("")}`);
-    assert.deepEqual([...seen], [DOCUMENT]);
-    assert.notEqual((await Deno.stat(path)).ino, ino);
-  }));
+  }
+  const growth = { replace: 0, unfinished: false, last: true };
+  assert.equal(await store.extend(["\n@Assistant:\n", taken()], growth), null);
+  assert.equal(read(), `${DOCUMENT}\n@Assistant:\n${parts.join("")}`);
+  assert.deepEqual([...seen], [DOCUMENT]);
+  assert.notEqual((await Deno.stat(path)).ino, ino);
+});
 
-Deno.test("what is no text any more stops a reply that streams in; it stays, and all of the reply is saved beside it", () =>
-  withDocument(async ({ open, path, read, beside }) => {
-    const store = await open();
-    const growth = { replace: 0, unfinished: false, last: false };
-    assert.equal(await store.extend(["\n@Assistant:\nOne.\n"], growth), null);
-    Deno.writeTextFileSync(path, "\0");
-    const problem = await store.extend(["Two.\n"], growth);
-    assert.equal(problem?.code, "document-changed");
-    assert.equal((await store.extend(["Three.\n"], { ...growth, last: true }))?.code, "document-changed");
-    assert.equal(read(), "\0");
-    const aside = beside().find((name) => name.startsWith("a.chat.flemma-"))!;
-    assert.equal(
-      await Deno.readTextFile(`${path.slice(0, -6)}${aside}`),
-      `${DOCUMENT}\n@Assistant:\nOne.\nTwo.\nThree.\n`,
-    );
-  }));
+test("what is no text any more stops a reply that streams in; it stays, and all of the reply is saved beside it", async ({ open, path, read, beside }) => {
+  const store = await open();
+  const growth = { replace: 0, unfinished: false, last: false };
+  assert.equal(await store.extend(["\n@Assistant:\nOne.\n"], growth), null);
+  Deno.writeTextFileSync(path, "\0");
+  const problem = await store.extend(["Two.\n"], growth);
+  assert.equal(problem?.code, "document-changed");
+  assert.equal((await store.extend(["Three.\n"], { ...growth, last: true }))?.code, "document-changed");
+  assert.equal(read(), "\0");
+  const aside = beside().find((name) => name.startsWith("a.chat.flemma-"))!;
+  assert.equal(
+    await Deno.readTextFile(`${path.slice(0, -6)}${aside}`),
+    `${DOCUMENT}\n@Assistant:\nOne.\nTwo.\nThree.\n`,
+  );
+});
 
-Deno.test("after a reply, a buffer from the middle of it that is written back does not cut it", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    await store.extend(["\n@Assistant:\nOne\n"], { replace: 0, unfinished: false, last: false });
-    const middle = read();
-    await store.extend(["Two\nThree\nFour\n"], { replace: 0, unfinished: false, last: true });
-    Deno.writeTextFileSync(path, middle.replace("Be brief.", "Be kind."));
-    assert.equal(await store.commit(result(store.chat)), null);
-    assert.equal(
-      read(),
-      `${DONE.replace("Be brief.", "Be kind.")}\n@Assistant:\nOne\nTwo\nThree\nFour\n`,
-    );
-  }));
+test("after a reply, a buffer from the middle of it that is written back does not cut it", async ({ open, path, read }) => {
+  const store = await open();
+  await store.extend(["\n@Assistant:\nOne\n"], { replace: 0, unfinished: false, last: false });
+  const middle = read();
+  await store.extend(["Two\nThree\nFour\n"], { replace: 0, unfinished: false, last: true });
+  Deno.writeTextFileSync(path, middle.replace("Be brief.", "Be kind."));
+  assert.equal(await store.commit(result(store.chat)), null);
+  assert.equal(
+    read(),
+    `${DONE.replace("Be brief.", "Be kind.")}\n@Assistant:\nOne\nTwo\nThree\nFour\n`,
+  );
+});
 
-Deno.test("settings that somebody changes while a reply streams stop the run once the reply is whole", () =>
-  withDocument(async ({ open, path, read }) => {
-    const store = await open();
-    const growth = { replace: 0, unfinished: false, last: false };
-    assert.equal(await store.extend(["\n@Assistant:\nOne\n"], growth), null);
-    const first = "```json\n{}\n```\n\n";
-    Deno.writeTextFileSync(path, first + read());
-    assert.equal(await store.extend(["Two\n"], growth), null);
-    const problem = await store.extend(["Three\n"], { ...growth, last: true });
-    assert.equal(problem?.code, "document-changed");
-    assert.equal(read(), `${first}${DOCUMENT}\n@Assistant:\nOne\nTwo\nThree\n`);
-  }));
+test("settings that somebody changes while a reply streams stop the run once the reply is whole", async ({ open, path, read }) => {
+  const store = await open();
+  const growth = { replace: 0, unfinished: false, last: false };
+  assert.equal(await store.extend(["\n@Assistant:\nOne\n"], growth), null);
+  const first = "```json\n{}\n```\n\n";
+  Deno.writeTextFileSync(path, first + read());
+  assert.equal(await store.extend(["Two\n"], growth), null);
+  const problem = await store.extend(["Three\n"], { ...growth, last: true });
+  assert.equal(problem?.code, "document-changed");
+  assert.equal(read(), `${first}${DOCUMENT}\n@Assistant:\nOne\nTwo\nThree\n`);
+});
 
-Deno.test("a document whose name fills what a name may hold is written, and saved aside", () =>
-  withDocument(async ({ folder, environment }) => {
-    for (const name of [`${"😀".repeat(62)}.chat`, `${"n".repeat(250)}.chat`, `${"ä".repeat(125)}.chat`]) {
-      await Deno.writeTextFile(`${folder}/${name}`, DOCUMENT);
-      const opened = await openFile(name, { environment, wait: 0 });
-      assert.ok(opened.ok);
-      assert.equal(await opened.value.commit(result(opened.value.chat)), null);
-      await Deno.writeTextFile(`${folder}/${name}`, "theirs\n");
-      const end = opened.value.chat.byteLength;
-      const problem = await opened.value.commit([{ from: end, to: end, insert: "x\n" }]);
-      await opened.value.close();
-      const aside = /the text of this run is in (\S+)\.$/.exec(problem!.message)![1]!;
-      assert.equal(await Deno.readTextFile(aside), `${DONE}x\n`);
-      assert.ok(aside.startsWith(`${folder}/${name.slice(0, 20)}`), aside);
-    }
-  }));
+test("a document whose name fills what a name may hold is written, and saved aside", async ({ folder, environment }) => {
+  for (const name of [`${"😀".repeat(62)}.chat`, `${"n".repeat(250)}.chat`, `${"ä".repeat(125)}.chat`]) {
+    await Deno.writeTextFile(`${folder}/${name}`, DOCUMENT);
+    const opened = await openFile(name, { environment, wait: 0 });
+    assert.ok(opened.ok);
+    assert.equal(await opened.value.commit(result(opened.value.chat)), null);
+    await Deno.writeTextFile(`${folder}/${name}`, "theirs\n");
+    const end = opened.value.chat.byteLength;
+    const problem = await opened.value.commit([{ from: end, to: end, insert: "x\n" }]);
+    await opened.value.close();
+    const aside = /the text of this run is in (\S+)\.$/.exec(problem!.message)![1]!;
+    assert.equal(await Deno.readTextFile(aside), `${DONE}x\n`);
+    assert.ok(aside.startsWith(`${folder}/${name.slice(0, 20)}`), aside);
+  }
+});
 
-Deno.test("temporary files of a run that was killed go with the next run, and nothing else does", () =>
-  withDocument(async ({ open, folder, beside }) => {
-    const key = await documentKey(`${folder}/a.chat`);
-    const state = `${folder}/state/flemma`;
-    for (const name of ["locks", "journal", "overwrite"]) {
-      await Deno.mkdir(`${state}/${name}`, { recursive: true });
-    }
-    const left = [
-      `${folder}/.a.chat.0123abcd.tmp`,
-      `${folder}/a.chat.flemma-20260101T000000000Z-abcd.0123abcd.tmp`,
-      `${state}/journal/${key}.jsonl.0123abcd.tmp`,
-    ];
-    const kept = [".a.chat.tmp", ".b.chat.0123abcd.tmp", "a.chat.0123abcd.tmp.txt", "a.chat.flemma-x"];
-    for (const path of [...left, ...kept.map((name) => `${folder}/${name}`)]) {
-      await Deno.writeTextFile(path, "x");
-    }
-    const first = await open();
-    await first.close();
-    assert.equal(beside().length, 1 + 2 + kept.length, "a run that ended in order left nothing to tidy up");
-    await Deno.writeTextFile(`${state}/locks/${key}.lock`, JSON.stringify({ pid: 1, host: "h", path: "p" }));
-    await open();
-    assert.deepEqual(beside(), [...kept, "a.chat"].sort());
-    assert.deepEqual([...Deno.readDirSync(`${state}/journal`)], []);
-  }));
+test("temporary files of a run that was killed go with the next run, and nothing else does", async ({ open, folder, beside }) => {
+  const key = await documentKey(`${folder}/a.chat`);
+  const state = `${folder}/state/flemma`;
+  for (const name of ["locks", "journal", "overwrite"]) {
+    await Deno.mkdir(`${state}/${name}`, { recursive: true });
+  }
+  const left = [
+    `${folder}/.a.chat.0123abcd.tmp`,
+    `${folder}/a.chat.flemma-20260101T000000000Z-abcd.0123abcd.tmp`,
+    `${state}/journal/${key}.jsonl.0123abcd.tmp`,
+  ];
+  const kept = [".a.chat.tmp", ".b.chat.0123abcd.tmp", "a.chat.0123abcd.tmp.txt", "a.chat.flemma-x"];
+  for (const path of [...left, ...kept.map((name) => `${folder}/${name}`)]) {
+    await Deno.writeTextFile(path, "x");
+  }
+  const first = await open();
+  await first.close();
+  assert.equal(beside().length, 1 + 2 + kept.length, "a run that ended in order left nothing to tidy up");
+  await Deno.writeTextFile(`${state}/locks/${key}.lock`, JSON.stringify({ pid: 1, host: "h", path: "p" }));
+  await open();
+  assert.deepEqual(beside(), [...kept, "a.chat"].sort());
+  assert.deepEqual([...Deno.readDirSync(`${state}/journal`)], []);
+});
 
 Deno.test("a document of CR LF lines with a BOM keeps both", () => {
   const windows = "\ufeff" + DOCUMENT.replaceAll("\n", "\r\n");

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { Journal } from "../../cycle/types.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
+import { testsWith } from "../tests_with.ts";
 
 interface Place {
   readonly file: string;
@@ -30,6 +31,8 @@ async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
   }
 }
 
+const test = testsWith(inPlace);
+
 const IDS = ["c1", "c2", "c3"];
 const FILES = ["/w/a.txt", "/w/b.txt"];
 
@@ -48,52 +51,50 @@ function answers(memory: Journal): unknown {
   };
 }
 
-Deno.test("ends, a person's word and what settles take back what was noted, and nothing else does", () =>
-  inPlace(async ({ open }) => {
-    const memory = await open();
-    const started = () => [...memory.started().keys()];
-    const unfinished = () => [...memory.unfinished()];
-    await memory.recordUnfinished(["c1", "c2", "c3"]);
-    await memory.recordStart("c1", "bash");
-    await memory.recordStart("c2", "read");
-    await memory.recordEnd("c1");
-    assert.deepEqual([started(), unfinished()], [["c2"], ["c1", "c2", "c3"]]);
-    await memory.recordApprovals(new Map([["c1", { by: "policy", hash: "h" }]]));
-    assert.deepEqual(unfinished(), ["c1", "c2", "c3"]);
-    await memory.recordApprovals(new Map([["c1", { by: "person", hash: "h", asked: true }]]));
-    assert.deepEqual([unfinished(), memory.approval("c1")], [["c1", "c2", "c3"], {
-      by: "person",
-      hash: "h",
-      asked: true,
-    }]);
-    await memory.recordApprovals(new Map([["c1", { by: "person", hash: "h" }]]));
-    assert.deepEqual([unfinished(), memory.approval("c1")], [["c2", "c3"], { by: "person", hash: "h" }]);
-    await memory.recordFinished(["c3"]);
-    assert.deepEqual(unfinished(), ["c2"]);
-    const path = await memory.keepResult("c2", "text");
-    assert.equal(await Deno.readTextFile(path), "text");
-    await memory.keepBody("c3", "body");
-    assert.deepEqual([...memory.savedResults()], [["c2", path]]);
-    await memory.recordEnd("c2");
-    assert.deepEqual([started(), [...memory.savedResults()]], [[], []]);
-    await memory.recordPromptDay("2026-11-28");
-    await memory.recordPromptDay("2026-11-29");
-    assert.equal(memory.promptDay(), "2026-11-28");
-  }));
+test("ends, a person's word and what settles take back what was noted, and nothing else does", async ({ open }) => {
+  const memory = await open();
+  const started = () => [...memory.started().keys()];
+  const unfinished = () => [...memory.unfinished()];
+  await memory.recordUnfinished(["c1", "c2", "c3"]);
+  await memory.recordStart("c1", "bash");
+  await memory.recordStart("c2", "read");
+  await memory.recordEnd("c1");
+  assert.deepEqual([started(), unfinished()], [["c2"], ["c1", "c2", "c3"]]);
+  await memory.recordApprovals(new Map([["c1", { by: "policy", hash: "h" }]]));
+  assert.deepEqual(unfinished(), ["c1", "c2", "c3"]);
+  await memory.recordApprovals(new Map([["c1", { by: "person", hash: "h", asked: true }]]));
+  assert.deepEqual([unfinished(), memory.approval("c1")], [["c1", "c2", "c3"], {
+    by: "person",
+    hash: "h",
+    asked: true,
+  }]);
+  await memory.recordApprovals(new Map([["c1", { by: "person", hash: "h" }]]));
+  assert.deepEqual([unfinished(), memory.approval("c1")], [["c2", "c3"], { by: "person", hash: "h" }]);
+  await memory.recordFinished(["c3"]);
+  assert.deepEqual(unfinished(), ["c2"]);
+  const path = await memory.keepResult("c2", "text");
+  assert.equal(await Deno.readTextFile(path), "text");
+  await memory.keepBody("c3", "body");
+  assert.deepEqual([...memory.savedResults()], [["c2", path]]);
+  await memory.recordEnd("c2");
+  assert.deepEqual([started(), [...memory.savedResults()]], [[], []]);
+  await memory.recordPromptDay("2026-11-28");
+  await memory.recordPromptDay("2026-11-29");
+  assert.equal(memory.promptDay(), "2026-11-28");
+});
 
-Deno.test("a hash that is known already is not recorded again", () =>
-  inPlace(async ({ file, open }) => {
-    const memory = await open();
-    const read = (hash: string) => memory.recordFiles([{ path: FILES[0]!, hash } as never]);
-    await read("one");
-    const { size } = await Deno.stat(file);
-    await read("one");
-    await memory.recordFiles([]);
-    await memory.recordThinking([]);
-    assert.equal((await Deno.stat(file)).size, size);
-    await read("two");
-    assert.deepEqual([memory.fileHash(FILES[0]!), (await open()).fileHash(FILES[0]!)], ["two", "two"]);
-  }));
+test("a hash that is known already is not recorded again", async ({ file, open }) => {
+  const memory = await open();
+  const read = (hash: string) => memory.recordFiles([{ path: FILES[0]!, hash } as never]);
+  await read("one");
+  const { size } = await Deno.stat(file);
+  await read("one");
+  await memory.recordFiles([]);
+  await memory.recordThinking([]);
+  assert.equal((await Deno.stat(file)).size, size);
+  await read("two");
+  assert.deepEqual([memory.fileHash(FILES[0]!), (await open()).fileHash(FILES[0]!)], ["two", "two"]);
+});
 
 const id = fc.constantFrom(...IDS);
 const hash = fc.constantFrom("h", "i");
@@ -120,20 +121,19 @@ const entry: fc.Arbitrary<Readonly<Record<string, unknown>>> = fc.oneof(
   fc.record({ kind: fc.constant("sent"), from: fc.nat(2), pieces: fc.array(hash, { maxLength: 2 }) }),
 );
 
-Deno.test("a long journal that is shortened answers everything as it did before", () =>
-  inPlace(async ({ file, open }) => {
-    // Ends of a call that nobody asks about make it long enough.
-    const noise = '{"kind":"end","id":"some other call"}\n'.repeat(7200);
-    await fc.assert(
-      fc.asyncProperty(fc.array(entry, { maxLength: 25 }), async (entries) => {
-        const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
-        await Deno.writeTextFile(file, lines);
-        const before = answers(await open());
-        await Deno.writeTextFile(file, noise + lines);
-        await (await open()).recordEnd("some other call");
-        assert.ok((await Deno.stat(file)).size < 20_000, "it was shortened");
-        assert.deepEqual(answers(await open()), before);
-      }),
-      { seed: 5, numRuns: 25 },
-    );
-  }));
+test("a long journal that is shortened answers everything as it did before", async ({ file, open }) => {
+  // Ends of a call that nobody asks about make it long enough.
+  const noise = '{"kind":"end","id":"some other call"}\n'.repeat(7200);
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry, { maxLength: 25 }), async (entries) => {
+      const lines = entries.map((entry) => JSON.stringify(entry) + "\n").join("");
+      await Deno.writeTextFile(file, lines);
+      const before = answers(await open());
+      await Deno.writeTextFile(file, noise + lines);
+      await (await open()).recordEnd("some other call");
+      assert.ok((await Deno.stat(file)).size < 20_000, "it was shortened");
+      assert.deepEqual(answers(await open()), before);
+    }),
+    { seed: 5, numRuns: 25 },
+  );
+});

@@ -5,6 +5,7 @@ import { findModel, pricesAt } from "../../providers/models/find.ts";
 import { startReplay } from "../../providers/replay/server.ts";
 import { changeNotice } from "../../cycle/send/thinking/notices.ts";
 import { called, converse, thought } from "./conversation.ts";
+import { testsWith } from "../tests_with.ts";
 
 const FOUR = ["a", "b", "c", "d", "e", "f"].map((word) => thought(word));
 
@@ -26,19 +27,19 @@ const threeTurns = async (
     },
   );
 
-Deno.test("as long as nothing earlier changes, all thinking goes back and nothing is said", async () => {
-  await threeTurns(async (talk) => {
-    await talk.sent();
-    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
-    assert.deepEqual(talk.replay.problems, []);
-    const { thinking } = talk.body as { thinking: Record<string, unknown> };
-    assert.deepEqual(thinking.block_binding, { prefix_mismatch_behavior: "drop_block" });
-    assert.equal(
-      talk.replay.requests.at(-1)!.headers["anthropic-beta"],
-      "thinking-binding-controls-2026-08-01",
-    );
-    assert.equal(talk.replay.requests[0]!.headers["anthropic-beta"], undefined);
-  });
+const test = testsWith(threeTurns);
+
+test("as long as nothing earlier changes, all thinking goes back and nothing is said", async (talk) => {
+  await talk.sent();
+  assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+  assert.deepEqual(talk.replay.problems, []);
+  const { thinking } = talk.body as { thinking: Record<string, unknown> };
+  assert.deepEqual(thinking.block_binding, { prefix_mismatch_behavior: "drop_block" });
+  assert.equal(
+    talk.replay.requests.at(-1)!.headers["anthropic-beta"],
+    "thinking-binding-controls-2026-08-01",
+  );
+  assert.equal(talk.replay.requests[0]!.headers["anthropic-beta"], undefined);
 });
 
 const EDITS: readonly (readonly [
@@ -68,33 +69,29 @@ const EDITS: readonly (readonly [
 ];
 
 for (const [what, [from, to], left, says] of EDITS) {
-  Deno.test(`an edit of ${what} leaves out the thinking that came after it, which is told once and stays so`, async () => {
-    await threeTurns(async (talk) => {
-      talk.edit(from, to);
-      await talk.sent(says);
-      assert.deepEqual(talk.thinking, left);
-      talk.say("Five?");
-      await talk.sent();
-      assert.deepEqual(talk.thinking, [...left, "d"]);
-      // Putting back what was there does not bring the thinking back: what came since was made without it.
-      const isBefore = to !== "" && !what.includes("thinking");
-      if (to !== "") talk.edit(to, from);
-      talk.say("Six?");
-      const { reported } = await talk.send();
-      assert.deepEqual(talk.thinking, isBefore ? left : [...left, "d", "e"]);
-      assert.equal(reported.length, isBefore ? 1 : 0, reported.join());
-      assert.deepEqual(talk.replay.problems, []);
-    });
+  test(`an edit of ${what} leaves out the thinking that came after it, which is told once and stays so`, async (talk) => {
+    talk.edit(from, to);
+    await talk.sent(says);
+    assert.deepEqual(talk.thinking, left);
+    talk.say("Five?");
+    await talk.sent();
+    assert.deepEqual(talk.thinking, [...left, "d"]);
+    // Putting back what was there does not bring the thinking back: what came since was made without it.
+    const isBefore = to !== "" && !what.includes("thinking");
+    if (to !== "") talk.edit(to, from);
+    talk.say("Six?");
+    const { reported } = await talk.send();
+    assert.deepEqual(talk.thinking, isBefore ? left : [...left, "d", "e"]);
+    assert.equal(reported.length, isBefore ? 1 : 0, reported.join());
+    assert.deepEqual(talk.replay.problems, []);
   });
 }
 
-Deno.test("another set of tools leaves out all thinking, and says that it was the tools", async () => {
-  await threeTurns(async (talk) => {
-    talk.tools = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
-    await talk.sent(/3 blocks .*the tools that are offered\)/);
-    assert.deepEqual(talk.thinking, []);
-    assert.deepEqual(talk.replay.problems, []);
-  });
+test("another set of tools leaves out all thinking, and says that it was the tools", async (talk) => {
+  talk.tools = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
+  await talk.sent(/3 blocks .*the tools that are offered\)/);
+  assert.deepEqual(talk.thinking, []);
+  assert.deepEqual(talk.replay.problems, []);
 });
 
 Deno.test("thinking may be missing from the start of the run, but what comes after any other gap is left out", async () => {
@@ -155,50 +152,44 @@ Deno.test("in a loop of calls that is still open all thinking goes or none", asy
   });
 });
 
-Deno.test("a document from another machine: the provider decides, and what it dropped is told and left out from then on", async () => {
-  await threeTurns(async (talk) => {
-    talk.document = `${talk.folder}/elsewhere.chat`;
-    talk.edit("Two?", "Two, really?");
-    await talk.sent(/2 blocks of earlier thinking \(first at line 19\) did not fit/);
-    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
-    talk.say("Five?");
-    await talk.sent();
-    assert.deepEqual(talk.thinking, ["a", "d"]);
-    assert.deepEqual(talk.replay.problems, []);
-  });
+test("a document from another machine: the provider decides, and what it dropped is told and left out from then on", async (talk) => {
+  talk.document = `${talk.folder}/elsewhere.chat`;
+  talk.edit("Two?", "Two, really?");
+  await talk.sent(/2 blocks of earlier thinking \(first at line 19\) did not fit/);
+  assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+  talk.say("Five?");
+  await talk.sent();
+  assert.deepEqual(talk.thinking, ["a", "d"]);
+  assert.deepEqual(talk.replay.problems, []);
 });
 
-Deno.test("with binding error nothing is sent once thinking no longer fits, and the place is named", async () => {
-  await threeTurns(async (talk) => {
-    talk.use(null, { binding: "error" });
-    await talk.sent();
-    assert.deepEqual((talk.body.thinking as Record<string, unknown>).block_binding, {
-      prefix_mismatch_behavior: "error",
-    });
-    talk.say("Five?");
-    talk.edit("Two?", "Two, really?");
-    const count = talk.replay.requests.length;
-    const { outcome } = await talk.send();
-    assert.ok(outcome.kind === "failed");
-    assert.equal(outcome.problem.code, "thinking-mismatch");
-    assert.match(outcome.problem.message, /3 blocks .*the @You: message at line 15/);
-    assert.equal(talk.replay.requests.length, count);
-    talk.use(null);
-    await talk.sent(/3 blocks/);
+test("with binding error nothing is sent once thinking no longer fits, and the place is named", async (talk) => {
+  talk.use(null, { binding: "error" });
+  await talk.sent();
+  assert.deepEqual((talk.body.thinking as Record<string, unknown>).block_binding, {
+    prefix_mismatch_behavior: "error",
   });
+  talk.say("Five?");
+  talk.edit("Two?", "Two, really?");
+  const count = talk.replay.requests.length;
+  const { outcome } = await talk.send();
+  assert.ok(outcome.kind === "failed");
+  assert.equal(outcome.problem.code, "thinking-mismatch");
+  assert.match(outcome.problem.message, /3 blocks .*the @You: message at line 15/);
+  assert.equal(talk.replay.requests.length, count);
+  talk.use(null);
+  await talk.sent(/3 blocks/);
 });
 
-Deno.test("with binding error the provider's own refusal is not evaded", async () => {
-  await threeTurns(async (talk) => {
-    talk.document = `${talk.folder}/elsewhere.chat`;
-    talk.use(null, { binding: "error" });
-    talk.edit("Two?", "Two, really?");
-    const count = talk.replay.requests.length;
-    const { outcome } = await talk.send();
-    assert.ok(outcome.kind === "failed");
-    assert.match(outcome.problem.message, /bound to a different conversation/);
-    assert.equal(talk.replay.requests.length, count + 1);
-  });
+test("with binding error the provider's own refusal is not evaded", async (talk) => {
+  talk.document = `${talk.folder}/elsewhere.chat`;
+  talk.use(null, { binding: "error" });
+  talk.edit("Two?", "Two, really?");
+  const count = talk.replay.requests.length;
+  const { outcome } = await talk.send();
+  assert.ok(outcome.kind === "failed");
+  assert.match(outcome.problem.message, /bound to a different conversation/);
+  assert.equal(talk.replay.requests.length, count + 1);
 });
 
 Deno.test("with binding off old accounts keep their thinking, and new ones are asked again without any", async () => {
@@ -244,19 +235,17 @@ Deno.test("a gateway that refuses the beta is asked again without it, and no bod
   });
 });
 
-Deno.test("a signature that the provider refuses costs all earlier thinking once, and no body is sent twice", async () => {
-  await threeTurns(async (talk) => {
-    // The text of a block that this machine knows nothing of.
-    talk.document = `${talk.folder}/elsewhere.chat`;
-    talk.edit("\nb\n", "\nB\n");
-    const count = talk.replay.requests.length;
-    await talk.sent(/Invalid `signature` in `thinking` block.* asked again without the thinking/);
-    assert.equal(talk.replay.requests.length, count + 2);
-    assert.deepEqual(talk.thinking, []);
-    talk.say("Five?");
-    await talk.sent();
-    assert.deepEqual(talk.thinking, ["d"]);
-  });
+test("a signature that the provider refuses costs all earlier thinking once, and no body is sent twice", async (talk) => {
+  // The text of a block that this machine knows nothing of.
+  talk.document = `${talk.folder}/elsewhere.chat`;
+  talk.edit("\nb\n", "\nB\n");
+  const count = talk.replay.requests.length;
+  await talk.sent(/Invalid `signature` in `thinking` block.* asked again without the thinking/);
+  assert.equal(talk.replay.requests.length, count + 2);
+  assert.deepEqual(talk.thinking, []);
+  talk.say("Five?");
+  await talk.sent();
+  assert.deepEqual(talk.thinking, ["d"]);
 });
 
 Deno.test("thinking that another model cannot read stays in the file, is told once, and counts again for its own model", async () => {
@@ -276,27 +265,23 @@ Deno.test("thinking that another model cannot read stays in the file, is told on
   });
 });
 
-Deno.test("thinking that belongs to another account is told, and stays in the file", async () => {
-  await threeTurns(async (talk) => {
-    await using other = await startReplay({ replies: [thought("x")] }, { account: { id: "other" } });
-    talk.replay = other;
-    await talk.sent(/3 blocks .*made with another account/);
-    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
-    assert.match(talk.text, /\na\n<\/thinking>/);
-  });
+test("thinking that belongs to another account is told, and stays in the file", async (talk) => {
+  await using other = await startReplay({ replies: [thought("x")] }, { account: { id: "other" } });
+  talk.replay = other;
+  await talk.sent(/3 blocks .*made with another account/);
+  assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+  assert.match(talk.text, /\na\n<\/thinking>/);
 });
 
-Deno.test("an older model that does not look at the text before gets all thinking after an edit, and only that it cannot read it is said", async () => {
-  await threeTurns(async (talk) => {
-    talk.use("claude-opus-4-8");
-    talk.edit("Two?", "Two, really?");
-    await talk.sent(/3 blocks .*cannot be read by claude-opus-4-8; it stays in the file/);
-    assert.deepEqual(talk.thinking, ["a", "b", "c"]);
-    assert.equal(talk.replay.requests.at(-1)!.headers["anthropic-beta"], undefined);
-    talk.say("Five?");
-    await talk.sent();
-    assert.deepEqual(talk.thinking, ["a", "b", "c", "d"]);
-  });
+test("an older model that does not look at the text before gets all thinking after an edit, and only that it cannot read it is said", async (talk) => {
+  talk.use("claude-opus-4-8");
+  talk.edit("Two?", "Two, really?");
+  await talk.sent(/3 blocks .*cannot be read by claude-opus-4-8; it stays in the file/);
+  assert.deepEqual(talk.thinking, ["a", "b", "c"]);
+  assert.equal(talk.replay.requests.at(-1)!.headers["anthropic-beta"], undefined);
+  talk.say("Five?");
+  await talk.sent();
+  assert.deepEqual(talk.thinking, ["a", "b", "c", "d"]);
 });
 
 Deno.test("a large text that changes is told with what reading it anew costs, also where no thinking is lost", async () => {

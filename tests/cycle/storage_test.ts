@@ -17,6 +17,7 @@ import {
   replaceFile,
   type WriteOptions,
 } from "../../cycle/storage/disk/write.ts";
+import { testsWith } from "../tests_with.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const knownOf = (path: string): Known => ({
@@ -32,6 +33,8 @@ async function withFolder(body: (folder: string, environment: Environment) => Pr
     await Deno.remove(folder, { recursive: true });
   }
 }
+
+const test = testsWith(withFolder);
 
 Deno.test("state lives below XDG_STATE_HOME, and a relative value of it is ignored", () => {
   const environment = (variables: Record<string, string>): Environment => ({
@@ -111,18 +114,17 @@ Deno.test("a document that may not be written is told with what helps against th
   }
 });
 
-Deno.test("whether its owner could give leave to write a file is told by owner and permissions", () =>
-  withFolder(async (folder) => {
-    const path = `${folder}/a.chat`;
-    await Deno.writeTextFile(path, "");
-    for (const [mode, writable] of [[0o644, true], [0o200, true], [0o444, false], [0o577, false]] as const) {
-      await Deno.chmod(path, mode);
-      assert.deepEqual(await ownership(path), { own: true, writable }, mode.toString(8));
-    }
-    // Somebody else's: the superuser gives its own away, anybody else looks at one of the superuser's.
-    if (Deno.uid() === 0) await Deno.chown(path, 4242, null);
-    assert.equal((await ownership(Deno.uid() === 0 ? path : "/")).own, false);
-  }));
+test("whether its owner could give leave to write a file is told by owner and permissions", async (folder) => {
+  const path = `${folder}/a.chat`;
+  await Deno.writeTextFile(path, "");
+  for (const [mode, writable] of [[0o644, true], [0o200, true], [0o444, false], [0o577, false]] as const) {
+    await Deno.chmod(path, mode);
+    assert.deepEqual(await ownership(path), { own: true, writable }, mode.toString(8));
+  }
+  // Somebody else's: the superuser gives its own away, anybody else looks at one of the superuser's.
+  if (Deno.uid() === 0) await Deno.chown(path, 4242, null);
+  assert.equal((await ownership(Deno.uid() === 0 ? path : "/")).own, false);
+});
 
 Deno.test("a lock whose holder has not said its name yet is waited for a moment, so that it can be told", () =>
   withFolder(async (folder, environment) => {
@@ -223,24 +225,23 @@ Deno.test("a lock whose holder is gone is taken over with a notice that names it
     await lock.value.release();
   }));
 
-Deno.test("replacing a file keeps its mode, hands over the old one, and leaves nothing beside it", () =>
-  withFolder(async (folder) => {
-    const path = `${folder}/a.chat`;
-    for (const mode of [0o600, 0o755, 0o444]) {
-      await Deno.writeTextFile(path, "old");
-      await Deno.chmod(path, mode);
-      const known = knownOf(path);
-      const replaced = await replaceFile(path, contentOf(bytes("new text")), known);
-      assert.equal(replaced?.stamp.size, 8);
-      assert.equal(replaced!.old.statSync().ino, known.stamp.ino);
-      replaced!.old.close();
-      assert.equal(await Deno.readTextFile(path), "new text");
-      assert.equal((await Deno.stat(path)).mode! & 0o777, mode);
-      assert.notEqual((await Deno.stat(path)).ino, known.stamp.ino);
-      assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["a.chat"]);
-      await Deno.remove(path);
-    }
-  }));
+test("replacing a file keeps its mode, hands over the old one, and leaves nothing beside it", async (folder) => {
+  const path = `${folder}/a.chat`;
+  for (const mode of [0o600, 0o755, 0o444]) {
+    await Deno.writeTextFile(path, "old");
+    await Deno.chmod(path, mode);
+    const known = knownOf(path);
+    const replaced = await replaceFile(path, contentOf(bytes("new text")), known);
+    assert.equal(replaced?.stamp.size, 8);
+    assert.equal(replaced!.old.statSync().ino, known.stamp.ino);
+    replaced!.old.close();
+    assert.equal(await Deno.readTextFile(path), "new text");
+    assert.equal((await Deno.stat(path)).mode! & 0o777, mode);
+    assert.notEqual((await Deno.stat(path)).ino, known.stamp.ino);
+    assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["a.chat"]);
+    await Deno.remove(path);
+  }
+});
 
 /** The three ways to change a file, each from "one\n" to "one\ntwo\n". */
 const WAYS: Readonly<
@@ -273,58 +274,54 @@ const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
 
 for (const [way, write] of Object.entries(WAYS)) {
   for (const [what, change] of Object.entries(MEANWHILE)) {
-    Deno.test(`a file that became ${what} between look and act is not ${way}`, () =>
-      withFolder(async (folder) => {
-        const path = `${folder}/a.chat`;
-        await Deno.writeTextFile(path, "one\n");
-        let theirs = "";
-        const between = () => {
-          if (theirs === "") change(path);
-          theirs = Deno.readTextFileSync(path) || "(empty)";
-          return Promise.resolve();
-        };
-        assert.equal(await write(path, knownOf(path), { between }), null);
-        assert.equal(await Deno.readTextFile(path) || "(empty)", theirs);
-        assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["a.chat"]);
-      }));
-  }
-
-  Deno.test(`a file that nobody touched is ${way}`, () =>
-    withFolder(async (folder) => {
+    test(`a file that became ${what} between look and act is not ${way}`, async (folder) => {
       const path = `${folder}/a.chat`;
       await Deno.writeTextFile(path, "one\n");
-      assert.notEqual(await write(path, knownOf(path), {}), null);
-      assert.equal(await Deno.readTextFile(path), "one\ntwo\n");
-    }));
+      let theirs = "";
+      const between = () => {
+        if (theirs === "") change(path);
+        theirs = Deno.readTextFileSync(path) || "(empty)";
+        return Promise.resolve();
+      };
+      assert.equal(await write(path, knownOf(path), { between }), null);
+      assert.equal(await Deno.readTextFile(path) || "(empty)", theirs);
+      assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["a.chat"]);
+    });
+  }
+
+  test(`a file that nobody touched is ${way}`, async (folder) => {
+    const path = `${folder}/a.chat`;
+    await Deno.writeTextFile(path, "one\n");
+    assert.notEqual(await write(path, knownOf(path), {}), null);
+    assert.equal(await Deno.readTextFile(path), "one\ntwo\n");
+  });
 }
 
 for (const way of ["overwritten", "extended"]) {
-  Deno.test(`what somebody writes right after a file was ${way} is noticed`, () =>
-    withFolder(async (folder) => {
-      const path = `${folder}/a.chat`;
-      await Deno.writeTextFile(path, "one\n");
-      let calls = 0;
-      const between = () => {
-        if (++calls === 2) Deno.writeTextFileSync(path, "theirs, written over ours\n");
-        return Promise.resolve();
-      };
-      assert.equal(await WAYS[way]!(path, knownOf(path), { between }), null);
-      assert.equal(calls, 2);
-      assert.equal(await Deno.readTextFile(path), "theirs, written over ours\n");
-    }));
-}
-
-Deno.test("a rename that must not happen any more does not happen", () =>
-  withFolder(async (folder) => {
+  test(`what somebody writes right after a file was ${way} is noticed`, async (folder) => {
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one\n");
-    assert.equal(
-      await replaceFile(path, contentOf(bytes("two\n")), knownOf(path), { mayReplace: () => false }),
-      null,
-    );
-    assert.equal(await Deno.readTextFile(path), "one\n");
-    assert.equal([...Deno.readDirSync(folder)].length, 1);
-  }));
+    let calls = 0;
+    const between = () => {
+      if (++calls === 2) Deno.writeTextFileSync(path, "theirs, written over ours\n");
+      return Promise.resolve();
+    };
+    assert.equal(await WAYS[way]!(path, knownOf(path), { between }), null);
+    assert.equal(calls, 2);
+    assert.equal(await Deno.readTextFile(path), "theirs, written over ours\n");
+  });
+}
+
+test("a rename that must not happen any more does not happen", async (folder) => {
+  const path = `${folder}/a.chat`;
+  await Deno.writeTextFile(path, "one\n");
+  assert.equal(
+    await replaceFile(path, contentOf(bytes("two\n")), knownOf(path), { mayReplace: () => false }),
+    null,
+  );
+  assert.equal(await Deno.readTextFile(path), "one\n");
+  assert.equal([...Deno.readDirSync(folder)].length, 1);
+});
 
 Deno.test("a text that is cut off anywhere while it is overwritten is recognised as torn and completed", () =>
   withFolder(async (folder, environment) => {
@@ -365,17 +362,16 @@ Deno.test("a document that was changed after a cut-off write is left alone, and 
     assert.equal(await Deno.readTextFile(kept), "wanted");
   }));
 
-Deno.test("overwriting makes a file shorter or longer and keeps its inode", () =>
-  withFolder(async (folder) => {
-    const path = `${folder}/a.chat`;
-    await Deno.writeTextFile(path, "one two three");
-    const { ino } = await Deno.stat(path);
-    await overwriteFile(path, knownOf(path), bytes("one"));
-    assert.equal(await Deno.readTextFile(path), "one");
-    await overwriteFile(path, knownOf(path), bytes("one and more"));
-    assert.equal(await Deno.readTextFile(path), "one and more");
-    assert.equal((await Deno.stat(path)).ino, ino);
-  }));
+test("overwriting makes a file shorter or longer and keeps its inode", async (folder) => {
+  const path = `${folder}/a.chat`;
+  await Deno.writeTextFile(path, "one two three");
+  const { ino } = await Deno.stat(path);
+  await overwriteFile(path, knownOf(path), bytes("one"));
+  assert.equal(await Deno.readTextFile(path), "one");
+  await overwriteFile(path, knownOf(path), bytes("one and more"));
+  assert.equal(await Deno.readTextFile(path), "one and more");
+  assert.equal((await Deno.stat(path)).ino, ino);
+});
 
 Deno.test("a journal remembers approvals and starts without end across runs, also after a torn line", () =>
   withFolder(async (folder, environment) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { exampleSources } from "../../scripts/gate/documentation.ts";
 import { countOf, slowTests, summaryOf, total } from "../../scripts/gate/tests.ts";
-import { inFolder } from "../folder.ts";
+import { testInFolder as test } from "../folder.ts";
 
 Deno.test("the counts are those of the last summary", () => {
   const text =
@@ -22,26 +22,24 @@ Deno.test("a step that is no test counts only when it fails", () => {
   });
 });
 
-Deno.test("slow tests are found in every folder of tests, by the end of their names", () =>
-  inFolder(async (root) => {
-    for (
-      const path of ["tests/a_slow_test.ts", "tests/b_test.ts", "tests/c/d/e_slow_test.ts", "x_slow_test.ts"]
-    ) {
-      await Deno.mkdir(`${root}/tests/c/d`, { recursive: true });
-      await Deno.writeTextFile(`${root}/${path}`, "");
-    }
-    assert.deepEqual(await slowTests(root), ["tests/a_slow_test.ts", "tests/c/d/e_slow_test.ts"]);
-  }));
+test("slow tests are found in every folder of tests, by the end of their names", async (root) => {
+  for (
+    const path of ["tests/a_slow_test.ts", "tests/b_test.ts", "tests/c/d/e_slow_test.ts", "x_slow_test.ts"]
+  ) {
+    await Deno.mkdir(`${root}/tests/c/d`, { recursive: true });
+    await Deno.writeTextFile(`${root}/${path}`, "");
+  }
+  assert.deepEqual(await slowTests(root), ["tests/a_slow_test.ts", "tests/c/d/e_slow_test.ts"]);
+});
 
-Deno.test("examples are looked for in every room, and not in what is no documentation of the library", () =>
-  inFolder(async (root) => {
-    for (const folder of ["agent/views", "tests", "docs"]) {
-      await Deno.mkdir(`${root}/${folder}`, { recursive: true });
-    }
-    const example = "/**\n * Text\n *\n * ```ts\n * 1;\n * ```\n */\n";
-    for (const path of ["mod.ts", "agent/views/a.ts", "tests/a.ts"]) {
-      await Deno.writeTextFile(`${root}/${path}`, example);
-    }
-    await Deno.writeTextFile(`${root}/agent/none.ts`, "// nothing\n");
-    assert.deepEqual(await exampleSources(root), ["agent/views/a.ts", "mod.ts", "docs/replay.md"]);
-  }));
+test("examples are looked for in every room, and not in what is no documentation of the library", async (root) => {
+  for (const folder of ["agent/views", "tests", "docs"]) {
+    await Deno.mkdir(`${root}/${folder}`, { recursive: true });
+  }
+  const example = "/**\n * Text\n *\n * ```ts\n * 1;\n * ```\n */\n";
+  for (const path of ["mod.ts", "agent/views/a.ts", "tests/a.ts"]) {
+    await Deno.writeTextFile(`${root}/${path}`, example);
+  }
+  await Deno.writeTextFile(`${root}/agent/none.ts`, "// nothing\n");
+  assert.deepEqual(await exampleSources(root), ["agent/views/a.ts", "mod.ts", "docs/replay.md"]);
+});

@@ -12,7 +12,7 @@ import { needsOf } from "../../scripts/release/packages/elf.ts";
 import { output } from "../../scripts/release/packages/run.ts";
 import { COMPLETIONS, PAGES } from "../../scripts/release/packages/contents.ts";
 import type { Staged } from "../../scripts/release/packages/stage.ts";
-import { inFolder } from "../folder.ts";
+import { inFolder, testInFolder as test } from "../folder.ts";
 
 const hasDpkg = await output("dpkg-deb", ["--version"]).then(() => true, () => false);
 const ignore = !hasDpkg;
@@ -215,21 +215,20 @@ Deno.test("Debian: versions before a release come before it, and a maintainer is
   }
 });
 
-Deno.test("Debian: what is no program for Linux with glibc is refused", () =>
-  inFolder(async (folder) => {
-    const rows: [string, Uint8Array<ArrayBuffer>, RegExp][] = [
-      ["a text", new TextEncoder().encode("#!/bin/sh\n"), /no program for Linux/],
-      ["nothing", new Uint8Array(), /no program for Linux/],
-      ["another machine", elf(0xf3, "GLIBC_2.17"), /no program for Linux on x86_64 or arm64/],
-      ["another library", elf(0x3e, "musl"), /asks for no glibc/],
-    ];
-    for (const [name, bytes, reported] of rows) {
-      await Deno.writeFile(`${folder}/${name}`, bytes);
-      await assert.rejects(needsOf(`${folder}/${name}`), reported, name);
-    }
-    await Deno.writeFile(`${folder}/good`, elf(0xb7, "GLIBC_2.9 GLIBC_2.27 GLIBC_2.3"));
-    assert.deepEqual(await needsOf(`${folder}/good`), { architecture: "arm64", glibc: "2.27" });
-  }));
+test("Debian: what is no program for Linux with glibc is refused", async (folder) => {
+  const rows: [string, Uint8Array<ArrayBuffer>, RegExp][] = [
+    ["a text", new TextEncoder().encode("#!/bin/sh\n"), /no program for Linux/],
+    ["nothing", new Uint8Array(), /no program for Linux/],
+    ["another machine", elf(0xf3, "GLIBC_2.17"), /no program for Linux on x86_64 or arm64/],
+    ["another library", elf(0x3e, "musl"), /asks for no glibc/],
+  ];
+  for (const [name, bytes, reported] of rows) {
+    await Deno.writeFile(`${folder}/${name}`, bytes);
+    await assert.rejects(needsOf(`${folder}/${name}`), reported, name);
+  }
+  await Deno.writeFile(`${folder}/good`, elf(0xb7, "GLIBC_2.9 GLIBC_2.27 GLIBC_2.3"));
+  assert.deepEqual(await needsOf(`${folder}/good`), { architecture: "arm64", glibc: "2.27" });
+});
 
 /** The beginning of a program for a machine, with words in it. */
 function elf(machine: number, words: string): Uint8Array<ArrayBuffer> {

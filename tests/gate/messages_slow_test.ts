@@ -1,4 +1,4 @@
-import { denoFolder, inFolder } from "../folder.ts";
+import { denoFolder, inFolder, testInFolder as test } from "../folder.ts";
 import assert from "node:assert/strict";
 import { collectMessages } from "../../scripts/generate/messages.ts";
 import { sentencesOf } from "../../scripts/generate/messages/collect.ts";
@@ -68,34 +68,33 @@ Deno.test("every other text that reads like words is found once; names, code and
   );
 });
 
-Deno.test("sentences of every room are collected once, whatever file of the room they are in", () =>
-  inFolder(async (root) => {
-    await Deno.mkdir(`${root}/base/below`, { recursive: true });
-    await Deno.mkdir(`${root}/lua`);
-    await Deno.mkdir(`${root}/elsewhere`);
-    const texts = {
-      "base/first.ts": `failure("gone", "It went away."); say("this is said of everything");`,
-      "base/second.ts": `failure("gone", "All of\\nit went.", "Look."); say("this is said of everything");`,
-      "base/media.ts": `say("a text that is no message");`,
-      "base/made.generated.ts": `say("a text that is generated");`,
-      "lua/only.ts": `say("this is said of everything");`,
-      "elsewhere/none.ts": `say("a text outside of the rooms");`,
-    };
-    for (const [path, text] of Object.entries(texts)) await Deno.writeTextFile(`${root}/${path}`, text);
-    const before = await collectMessages(root);
-    assert.deepEqual(
-      before.map(({ room, codes, text, next }) => [room, codes.join(), text, next]),
-      [
-        ["base", "", "this is said of everything", null],
-        ["base", "gone", "All of / it went.", "Look."],
-        ["base", "gone", "It went away.", null],
-        ["lua", "", "this is said of everything", null],
-      ],
-    );
-    await Deno.rename(`${root}/base/first.ts`, `${root}/base/below/zebra.ts`);
-    await Deno.rename(`${root}/base/second.ts`, `${root}/base/a.ts`);
-    assert.deepEqual(await collectMessages(root), before);
-  }));
+test("sentences of every room are collected once, whatever file of the room they are in", async (root) => {
+  await Deno.mkdir(`${root}/base/below`, { recursive: true });
+  await Deno.mkdir(`${root}/lua`);
+  await Deno.mkdir(`${root}/elsewhere`);
+  const texts = {
+    "base/first.ts": `failure("gone", "It went away."); say("this is said of everything");`,
+    "base/second.ts": `failure("gone", "All of\\nit went.", "Look."); say("this is said of everything");`,
+    "base/media.ts": `say("a text that is no message");`,
+    "base/made.generated.ts": `say("a text that is generated");`,
+    "lua/only.ts": `say("this is said of everything");`,
+    "elsewhere/none.ts": `say("a text outside of the rooms");`,
+  };
+  for (const [path, text] of Object.entries(texts)) await Deno.writeTextFile(`${root}/${path}`, text);
+  const before = await collectMessages(root);
+  assert.deepEqual(
+    before.map(({ room, codes, text, next }) => [room, codes.join(), text, next]),
+    [
+      ["base", "", "this is said of everything", null],
+      ["base", "gone", "All of / it went.", "Look."],
+      ["base", "gone", "It went away.", null],
+      ["lua", "", "this is said of everything", null],
+    ],
+  );
+  await Deno.rename(`${root}/base/first.ts`, `${root}/base/below/zebra.ts`);
+  await Deno.rename(`${root}/base/second.ts`, `${root}/base/a.ts`);
+  assert.deepEqual(await collectMessages(root), before);
+});
 
 Deno.test("what the program prints when it is used wrongly is among the sentences of its source", async () => {
   const texts = (await collectMessages()).flatMap(({ text, next }) => next === null ? [text] : [text, next]);

@@ -1,7 +1,7 @@
 // The script that npm links as `flemma` finds the Deno that came with it, wherever a package manager puts that.
 
 import assert from "node:assert/strict";
-import { inFolder, writeProgram } from "../folder.ts";
+import { inFolder, testInFolder as test, writeProgram } from "../folder.ts";
 
 const LAUNCHER = new URL("../../scripts/build/npm/flemma.bin", import.meta.url).pathname;
 const SYSTEM = `${Deno.build.os}-${Deno.build.arch === "x86_64" ? "x64" : "arm64"}${
@@ -187,41 +187,35 @@ Deno.test("npm: a package without any Deno says so, and how to get one", async (
   );
 });
 
-Deno.test("where Deno itself would not start, a filter gives the document back, and what is wrong is told", () =>
-  inFolder(async (root) => {
-    await Deno.writeTextFile(`${root}/file`, "");
-    const document = "@You:\nhi\n";
-    const run = async (line: string, home: string) => {
-      const { code, stdout, stderr } = await new Deno.Command("/bin/sh", {
-        args: ["-c", `printf '@You:\\nhi\\n' | (${line})`, LAUNCHER],
-        cwd: root,
-        env: { HOME: home },
-      }).output();
-      return [code, new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)] as const;
-    };
-    const gone = (words: string) => `mkdir gone; cd gone; rmdir ../gone; "$0" ${words}`;
-    const rows: readonly (readonly [line: string, home: string, out: string, reported: RegExp])[] = [
-      [gone("advance"), root, document, /The working folder cannot be used: it was deleted/],
-      [gone(""), root, document, /The working folder cannot be used/],
-      [gone("-q"), root, document, /The working folder cannot be used/],
-      [gone(`advance ${root}/file`), root, "", /The working folder cannot be used/],
-      [gone("status"), root, "", /The working folder cannot be used/],
-      ['"$0" approve', `${root}/file`, document, /HOME names \S+\/file, and \S+\/file is no folder/],
-      [
-        '"$0" approve',
-        `${root}/file/a/b`,
-        document,
-        /HOME names \S+\/file\/a\/b, and \S+\/file is no folder/,
-      ],
-    ];
-    for (const [line, home, out, reported] of rows) {
-      const [code, stdout, stderr] = await run(line, home);
-      assert.deepEqual([code, stdout], [1, out], `${line} ${home}: ${stderr}`);
-      assert.match(stderr, reported);
-    }
-    // What Deno takes is left to it: a home that is missing, is not told, or is no absolute path.
-    for (const home of [`${root}/nothing/here`, "", "here/x"]) {
-      const [, , stderr] = await run('"$0" --version', home);
-      assert.doesNotMatch(stderr, /HOME names/, home);
-    }
-  }));
+test("where Deno itself would not start, a filter gives the document back, and what is wrong is told", async (root) => {
+  await Deno.writeTextFile(`${root}/file`, "");
+  const document = "@You:\nhi\n";
+  const run = async (line: string, home: string) => {
+    const { code, stdout, stderr } = await new Deno.Command("/bin/sh", {
+      args: ["-c", `printf '@You:\\nhi\\n' | (${line})`, LAUNCHER],
+      cwd: root,
+      env: { HOME: home },
+    }).output();
+    return [code, new TextDecoder().decode(stdout), new TextDecoder().decode(stderr)] as const;
+  };
+  const gone = (words: string) => `mkdir gone; cd gone; rmdir ../gone; "$0" ${words}`;
+  const rows: readonly (readonly [line: string, home: string, out: string, reported: RegExp])[] = [
+    [gone("advance"), root, document, /The working folder cannot be used: it was deleted/],
+    [gone(""), root, document, /The working folder cannot be used/],
+    [gone("-q"), root, document, /The working folder cannot be used/],
+    [gone(`advance ${root}/file`), root, "", /The working folder cannot be used/],
+    [gone("status"), root, "", /The working folder cannot be used/],
+    ['"$0" approve', `${root}/file`, document, /HOME names \S+\/file, and \S+\/file is no folder/],
+    ['"$0" approve', `${root}/file/a/b`, document, /HOME names \S+\/file\/a\/b, and \S+\/file is no folder/],
+  ];
+  for (const [line, home, out, reported] of rows) {
+    const [code, stdout, stderr] = await run(line, home);
+    assert.deepEqual([code, stdout], [1, out], `${line} ${home}: ${stderr}`);
+    assert.match(stderr, reported);
+  }
+  // What Deno takes is left to it: a home that is missing, is not told, or is no absolute path.
+  for (const home of [`${root}/nothing/here`, "", "here/x"]) {
+    const [, , stderr] = await run('"$0" --version', home);
+    assert.doesNotMatch(stderr, /HOME names/, home);
+  }
+});

@@ -5,31 +5,30 @@ import { ROOT } from "../../scripts/gate/root.ts";
 import { SCENES } from "../../scripts/pictures/scenes.ts";
 import { digestOf, PICTURES, stalePictures } from "../../scripts/pictures/stale.ts";
 import { screenSvg } from "../../scripts/pictures/svg.ts";
-import { inFolder } from "../folder.ts";
+import { testInFolder as test } from "../folder.ts";
 
 Deno.test("no picture is older than what it shows", async () => {
   assert.deepEqual(await stalePictures(), [], "make them anew, and look at them: deno task pictures");
 });
 
-Deno.test("a picture is stale once a file that it shows has changed, or anything of its scene", () =>
-  inFolder(async (root) => {
-    const [scene] = SCENES;
-    const shown = { ...scene!, shows: ["shown"] };
-    await Deno.mkdir(`${root}/shown/deep`, { recursive: true });
-    await Deno.mkdir(`${root}/scripts/pictures`, { recursive: true });
-    await Deno.writeTextFile(`${root}/scripts/pictures/svg.ts`, "one");
-    await Deno.writeTextFile(`${root}/shown/deep/a.vim`, "one");
-    const before = await digestOf(shown, root);
-    assert.equal(await digestOf(shown, root), before);
-    assert.notEqual(await digestOf({ ...shown, title: "another" }, root), before);
-    assert.notEqual(await digestOf({ ...shown, thinks: true }, root), before);
-    assert.notEqual(await digestOf({ ...shown, start: ["vi"] }, root), before);
-    for (const file of ["shown/deep/a.vim", "scripts/pictures/svg.ts"]) {
-      await Deno.writeTextFile(`${root}/${file}`, "two");
-      assert.notEqual(await digestOf(shown, root), before, file);
-      await Deno.writeTextFile(`${root}/${file}`, "one");
-    }
-  }));
+test("a picture is stale once a file that it shows has changed, or anything of its scene", async (root) => {
+  const [scene] = SCENES;
+  const shown = { ...scene!, shows: ["shown"] };
+  await Deno.mkdir(`${root}/shown/deep`, { recursive: true });
+  await Deno.mkdir(`${root}/scripts/pictures`, { recursive: true });
+  await Deno.writeTextFile(`${root}/scripts/pictures/svg.ts`, "one");
+  await Deno.writeTextFile(`${root}/shown/deep/a.vim`, "one");
+  const before = await digestOf(shown, root);
+  assert.equal(await digestOf(shown, root), before);
+  assert.notEqual(await digestOf({ ...shown, title: "another" }, root), before);
+  assert.notEqual(await digestOf({ ...shown, thinks: true }, root), before);
+  assert.notEqual(await digestOf({ ...shown, start: ["vi"] }, root), before);
+  for (const file of ["shown/deep/a.vim", "scripts/pictures/svg.ts"]) {
+    await Deno.writeTextFile(`${root}/${file}`, "two");
+    assert.notEqual(await digestOf(shown, root), before, file);
+    await Deno.writeTextFile(`${root}/${file}`, "one");
+  }
+});
 
 Deno.test("each picture is on a page, with words for those who do not see it, and at most 16 KB", async () => {
   const folders = ["", "docs", "docs/editors"];

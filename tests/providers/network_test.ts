@@ -4,6 +4,7 @@ import { transportError } from "../../providers/http/transport_error.ts";
 import { freshFolder } from "../folder.ts";
 import { makeAuthority } from "./authority.ts";
 import { type ProxyOptions, startProxy } from "./proxy_server.ts";
+import { testsWith } from "../tests_with.ts";
 
 const API = "api.example.test";
 
@@ -39,6 +40,8 @@ async function withFolder(body: (folder: string) => Promise<void>): Promise<void
   }
 }
 
+const test = testsWith(withFolder);
+
 /** A server for the names, over TLS when it has a certificate; its port is told. */
 function serve(tls: { cert: string; key: string } | null): { readonly port: number; close(): Promise<void> } {
   const handler = () => new Response("the API");
@@ -59,33 +62,28 @@ async function withProxy(
   }
 }
 
-Deno.test("a request goes through a proxy, tunnelled where it is secured, with the login that the variable holds", async () => {
-  await withFolder(async (folder) => {
-    const authority = await makeAuthority(folder);
-    const secured = serve(await authority.sign(`DNS:${API}`));
-    const plain = serve(null);
-    const hosts = { [`${API}:443`]: `127.0.0.1:${secured.port}`, [API]: `127.0.0.1:${plain.port}` };
-    try {
-      await withProxy({ hosts, login: "me:p@ss" }, async (url, requests) => {
-        const proxy = url.replace("//", "//me:p%40ss@");
-        const variables = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy, SSL_CERT_FILE: authority.file };
-        assert.deepEqual(await ask(`https://${API}/`, variables), { text: "the API" });
-        assert.deepEqual(await ask(`http://${API}/`, variables), { text: "the API" });
-        assert.deepEqual(requests, [
-          `CONNECT ${API}:443 HTTP/1.1 as me:p@ss`,
-          `GET http://${API}/ HTTP/1.1 as me:p@ss`,
-        ]);
-        const refused = await ask(`https://${API}/`, { ...variables, HTTPS_PROXY: url });
-        assert.match(
-          refused.message ?? "",
-          /^The proxy 127\.0\.0\.1:\d+ \(from HTTPS_PROXY\) asks for a name/,
-        );
-        assert.match(refused.next ?? "", /HTTPS_PROXY: http:\/\/NAME:PASSWORD@127/);
-      });
-    } finally {
-      await Promise.all([secured.close(), plain.close()]);
-    }
-  });
+test("a request goes through a proxy, tunnelled where it is secured, with the login that the variable holds", async (folder) => {
+  const authority = await makeAuthority(folder);
+  const secured = serve(await authority.sign(`DNS:${API}`));
+  const plain = serve(null);
+  const hosts = { [`${API}:443`]: `127.0.0.1:${secured.port}`, [API]: `127.0.0.1:${plain.port}` };
+  try {
+    await withProxy({ hosts, login: "me:p@ss" }, async (url, requests) => {
+      const proxy = url.replace("//", "//me:p%40ss@");
+      const variables = { HTTPS_PROXY: proxy, HTTP_PROXY: proxy, SSL_CERT_FILE: authority.file };
+      assert.deepEqual(await ask(`https://${API}/`, variables), { text: "the API" });
+      assert.deepEqual(await ask(`http://${API}/`, variables), { text: "the API" });
+      assert.deepEqual(requests, [
+        `CONNECT ${API}:443 HTTP/1.1 as me:p@ss`,
+        `GET http://${API}/ HTTP/1.1 as me:p@ss`,
+      ]);
+      const refused = await ask(`https://${API}/`, { ...variables, HTTPS_PROXY: url });
+      assert.match(refused.message ?? "", /^The proxy 127\.0\.0\.1:\d+ \(from HTTPS_PROXY\) asks for a name/);
+      assert.match(refused.next ?? "", /HTTPS_PROXY: http:\/\/NAME:PASSWORD@127/);
+    });
+  } finally {
+    await Promise.all([secured.close(), plain.close()]);
+  }
 });
 
 Deno.test("the star and a host with its port keep a request from the proxy, addresses too", async () => {
@@ -136,36 +134,34 @@ Deno.test("what a proxy does wrong is told of the proxy, with its variable", asy
   assert.match(nameless.message ?? "", /^The name of the proxy proxy\.invalid:3128 \(from HTTPS_PROXY\)/);
 });
 
-Deno.test("an authority of one's own is believed by each of the variables, and a failure names them", async () => {
-  await withFolder(async (folder) => {
-    const authority = await makeAuthority(folder);
-    const server = serve(await authority.sign("DNS:localhost"));
-    const url = `https://localhost:${server.port}/`;
-    const certificates = `${folder}/certs`;
-    await Deno.mkdir(certificates);
-    await Deno.copyFile(authority.file, `${certificates}/own.crt`);
-    await Deno.symlink("/nowhere", `${certificates}/dead.pem`);
-    await Deno.writeTextFile(`${certificates}/README`, "no certificate");
-    try {
-      const named = [
-        ["SSL_CERT_FILE", authority.file],
-        ["DENO_CERT", authority.file],
-        ["SSL_CERT_DIR", certificates],
-        ["SSL_CERT_DIR", `${folder}:${certificates}`],
-      ] as const;
-      for (const [variable, path] of named) {
-        assert.deepEqual(await ask(url, { [variable]: path }), { text: "the API" }, variable);
-      }
-      const { message, next, again } = await ask(url, {});
-      assert.match(message ?? "", /^The certificate of localhost:\d+ is from nobody this machine trusts/);
-      for (const variable of ["SSL_CERT_FILE", "SSL_CERT_DIR", "DENO_CERT"]) {
-        assert.match(next ?? "", new RegExp(variable));
-      }
-      assert.equal(again, false);
-    } finally {
-      await server.close();
+test("an authority of one's own is believed by each of the variables, and a failure names them", async (folder) => {
+  const authority = await makeAuthority(folder);
+  const server = serve(await authority.sign("DNS:localhost"));
+  const url = `https://localhost:${server.port}/`;
+  const certificates = `${folder}/certs`;
+  await Deno.mkdir(certificates);
+  await Deno.copyFile(authority.file, `${certificates}/own.crt`);
+  await Deno.symlink("/nowhere", `${certificates}/dead.pem`);
+  await Deno.writeTextFile(`${certificates}/README`, "no certificate");
+  try {
+    const named = [
+      ["SSL_CERT_FILE", authority.file],
+      ["DENO_CERT", authority.file],
+      ["SSL_CERT_DIR", certificates],
+      ["SSL_CERT_DIR", `${folder}:${certificates}`],
+    ] as const;
+    for (const [variable, path] of named) {
+      assert.deepEqual(await ask(url, { [variable]: path }), { text: "the API" }, variable);
     }
-  });
+    const { message, next, again } = await ask(url, {});
+    assert.match(message ?? "", /^The certificate of localhost:\d+ is from nobody this machine trusts/);
+    for (const variable of ["SSL_CERT_FILE", "SSL_CERT_DIR", "DENO_CERT"]) {
+      assert.match(next ?? "", new RegExp(variable));
+    }
+    assert.equal(again, false);
+  } finally {
+    await server.close();
+  }
 });
 
 Deno.test("a certificate for another name, one of yesterday and a server without TLS are told apart", async () => {
@@ -198,29 +194,27 @@ Deno.test("a certificate for another name, one of yesterday and a server without
   );
 });
 
-Deno.test("a variable that names no certificate is told before anything is asked", async () => {
-  await withFolder(async (folder) => {
-    const empty = `${folder}/empty.pem`;
-    const broken = `${folder}/broken.pem`;
-    await Deno.writeTextFile(empty, "nothing");
-    await Deno.writeTextFile(broken, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
-    const rows = [
-      [
-        "SSL_CERT_FILE",
-        `${folder}/none.pem`,
-        /^The variable SSL_CERT_FILE names .*none\.pem, which cannot be used/,
-      ],
-      ["DENO_CERT", empty, /^The variable DENO_CERT names .*holds no certificate/],
-      ["SSL_CERT_DIR", `${folder}/none`, /^The variable SSL_CERT_DIR names/],
-      ["SSL_CERT_FILE", broken, /cannot be used/],
-    ] as const;
-    for (const [variable, path, message] of rows) {
-      const problem = await ask("https://localhost:1/", { [variable]: path });
-      assert.match(problem.message ?? "", message);
-      assert.doesNotMatch(problem.message ?? "", /os error|readfile/);
-    }
-    // A plain address needs no certificate.
-    const plain = await ask("http://127.0.0.1:1/", { SSL_CERT_FILE: empty });
-    assert.match(plain.message ?? "", /could not be reached/);
-  });
+test("a variable that names no certificate is told before anything is asked", async (folder) => {
+  const empty = `${folder}/empty.pem`;
+  const broken = `${folder}/broken.pem`;
+  await Deno.writeTextFile(empty, "nothing");
+  await Deno.writeTextFile(broken, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+  const rows = [
+    [
+      "SSL_CERT_FILE",
+      `${folder}/none.pem`,
+      /^The variable SSL_CERT_FILE names .*none\.pem, which cannot be used/,
+    ],
+    ["DENO_CERT", empty, /^The variable DENO_CERT names .*holds no certificate/],
+    ["SSL_CERT_DIR", `${folder}/none`, /^The variable SSL_CERT_DIR names/],
+    ["SSL_CERT_FILE", broken, /cannot be used/],
+  ] as const;
+  for (const [variable, path, message] of rows) {
+    const problem = await ask("https://localhost:1/", { [variable]: path });
+    assert.match(problem.message ?? "", message);
+    assert.doesNotMatch(problem.message ?? "", /os error|readfile/);
+  }
+  // A plain address needs no certificate.
+  const plain = await ask("http://127.0.0.1:1/", { SSL_CERT_FILE: empty });
+  assert.match(plain.message ?? "", /could not be reached/);
 });

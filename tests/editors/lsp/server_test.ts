@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { withCrowd } from "../../cli/crowd.ts";
-import { callsDocument, type Scene, withScene } from "../../cli/harness.ts";
+import { callsDocument, type Scene, testWithScene as test, withScene } from "../../cli/harness.ts";
 import { callReply, textReply, withServer } from "../../cli/replies.ts";
 import { CAPABILITIES, type EditorOptions, type Json, LspEditor } from "./client.ts";
 
@@ -194,47 +194,45 @@ Deno.test("an editor that says yes and applies nothing loses no reply: it is kep
       assert.match((await place.run(["recover", id])).stdout, /I am well\./);
     }, { env, liar: true })));
 
-Deno.test("a run can be cancelled by its progress and by a command, and says so in the text", () =>
-  withScene(async (place) => {
-    const text = callsDocument([{ id: "call_1", command: "touch began; sleep 60", status: "approved" }]);
-    const uri = `file://${place.path("f.chat")}`;
-    for (const how of ["progress", "command"]) {
-      place.write("f.chat", text);
-      await using editor = await LspEditor.start(place, { env: KEY });
-      editor.open(uri, text);
-      await editor.execute("flemma.advance", { uri, version: 1 }, { workDoneToken: "mine" });
-      await editor.until(
-        () => editor.reported.some(({ params }) => params?.value?.message?.includes("sleep 60")),
-        "it runs",
-      );
-      while (!place.exists("began")) await new Promise((done) => setTimeout(done, 5));
-      const busy = await editor.execute("flemma.advance", { uri });
-      assert.equal(busy.error.data.code, "busy");
-      assert.deepEqual(titles(await editor.codeActions(uri, "@You", ["source"])), ["Cancel what runs"]);
-      if (how === "progress") editor.notify("window/workDoneProgress/cancel", { token: "mine" });
-      else assert.deepEqual((await editor.execute("flemma.cancel", { uri })).result, { cancelled: true });
-      await editor.runEnds();
-      assert.match(editor.textOf(uri), /\(error\)/);
-      await Deno.remove(place.path("began"));
-      assert.equal(await editor.shutdown(), 0);
-    }
-  }));
-
-Deno.test("a document that another program runs is told as in use", () =>
-  withScene(async (place) => {
-    const text = callsDocument([{ id: "call_1", command: "touch began; sleep 60", status: "approved" }]);
+test("a run can be cancelled by its progress and by a command, and says so in the text", async (place) => {
+  const text = callsDocument([{ id: "call_1", command: "touch began; sleep 60", status: "approved" }]);
+  const uri = `file://${place.path("f.chat")}`;
+  for (const how of ["progress", "command"]) {
     place.write("f.chat", text);
-    const other = place.start(["advance", "f.chat"]);
-    await place.appears("began", other);
-    const uri = `file://${place.path("f.chat")}`;
     await using editor = await LspEditor.start(place, { env: KEY });
     editor.open(uri, text);
-    const answer = await editor.execute("flemma.advance", { uri, version: 1 });
-    assert.equal(answer.error.data.code, "document-locked");
-    other.kill("SIGINT");
-    await other.finished;
+    await editor.execute("flemma.advance", { uri, version: 1 }, { workDoneToken: "mine" });
+    await editor.until(
+      () => editor.reported.some(({ params }) => params?.value?.message?.includes("sleep 60")),
+      "it runs",
+    );
+    while (!place.exists("began")) await new Promise((done) => setTimeout(done, 5));
+    const busy = await editor.execute("flemma.advance", { uri });
+    assert.equal(busy.error.data.code, "busy");
+    assert.deepEqual(titles(await editor.codeActions(uri, "@You", ["source"])), ["Cancel what runs"]);
+    if (how === "progress") editor.notify("window/workDoneProgress/cancel", { token: "mine" });
+    else assert.deepEqual((await editor.execute("flemma.cancel", { uri })).result, { cancelled: true });
+    await editor.runEnds();
+    assert.match(editor.textOf(uri), /\(error\)/);
+    await Deno.remove(place.path("began"));
     assert.equal(await editor.shutdown(), 0);
-  }));
+  }
+});
+
+test("a document that another program runs is told as in use", async (place) => {
+  const text = callsDocument([{ id: "call_1", command: "touch began; sleep 60", status: "approved" }]);
+  place.write("f.chat", text);
+  const other = place.start(["advance", "f.chat"]);
+  await place.appears("began", other);
+  const uri = `file://${place.path("f.chat")}`;
+  await using editor = await LspEditor.start(place, { env: KEY });
+  editor.open(uri, text);
+  const answer = await editor.execute("flemma.advance", { uri, version: 1 });
+  assert.equal(answer.error.data.code, "document-locked");
+  other.kill("SIGINT");
+  await other.finished;
+  assert.equal(await editor.shutdown(), 0);
+});
 
 Deno.test("a call that policy approves runs by itself, and the autopilot goes on until the person is needed", () =>
   withServer(

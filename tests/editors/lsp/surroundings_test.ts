@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { fileUri } from "../../../base/paths.ts";
-import { callsDocument, type Scene, withScene } from "../../cli/harness.ts";
+import { callsDocument, type Scene, testWithScene as test, withScene } from "../../cli/harness.ts";
 import { textReply, withServer } from "../../cli/replies.ts";
 import { CAPABILITIES, type Json, LspEditor } from "./client.ts";
 
@@ -31,60 +31,56 @@ for (
     "a document that was saved": (editor: LspEditor) => editor.notify("textDocument/didSave", {}),
   })
 ) {
-  Deno.test(`other settings hold, and findings are told anew, when the editor tells of ${what}`, () =>
-    withScene(async (place) => {
-      const { editor, uri } = await shows(place, "f.chat", PENDING);
-      await using _ = editor;
-      await editor.findings(uri);
-      assert.equal(await decisionOf(editor, uri), "approve");
-      place.settings("tools:\n  rules:\n    - { ask: bash }\n");
-      const before = editor.reported.length;
-      tell(editor);
-      assert.equal(await decisionOf(editor, uri), "require_approval");
-      await editor.until(
-        () =>
-          editor.reported.slice(before).some(({ method }) => method === "textDocument/publishDiagnostics"),
-        "the findings are told anew",
-      );
-      place.settings("tools: 7\n");
-      tell(editor);
-      const wrong = await editor.until(
-        () =>
-          editor.reported.findLast(({ method }) => method === "textDocument/publishDiagnostics")?.params
-            .diagnostics
-            .find((each: Json) => each.severity === 1),
-        "the settings are told to be wrong",
-      );
-      assert.match(wrong.message, /tools/);
-      assert.equal(await editor.shutdown(), 0);
-    }));
+  test(`other settings hold, and findings are told anew, when the editor tells of ${what}`, async (place) => {
+    const { editor, uri } = await shows(place, "f.chat", PENDING);
+    await using _ = editor;
+    await editor.findings(uri);
+    assert.equal(await decisionOf(editor, uri), "approve");
+    place.settings("tools:\n  rules:\n    - { ask: bash }\n");
+    const before = editor.reported.length;
+    tell(editor);
+    assert.equal(await decisionOf(editor, uri), "require_approval");
+    await editor.until(
+      () => editor.reported.slice(before).some(({ method }) => method === "textDocument/publishDiagnostics"),
+      "the findings are told anew",
+    );
+    place.settings("tools: 7\n");
+    tell(editor);
+    const wrong = await editor.until(
+      () =>
+        editor.reported.findLast(({ method }) => method === "textDocument/publishDiagnostics")?.params
+          .diagnostics
+          .find((each: Json) => each.severity === 1),
+      "the settings are told to be wrong",
+    );
+    assert.match(wrong.message, /tools/);
+    assert.equal(await editor.shutdown(), 0);
+  });
 }
 
-Deno.test("an editor is asked to watch settings beside documents and the person's own", () =>
-  withScene(async (place) => {
-    await using editor = await LspEditor.start(place);
-    const asked = await editor.until(
-      () => editor.reported.find(({ method }) => method === "client/registerCapability"),
-      "files are asked to be watched",
-    );
-    const patterns = asked.params.registrations[0].registerOptions.watchers.map(({ globPattern }: Json) =>
-      globPattern
-    );
-    assert.deepEqual(patterns, ["**/.flemma/**", "**/*.chat", `${place.folder}/config/flemma/**`]);
-  }));
+test("an editor is asked to watch settings beside documents and the person's own", async (place) => {
+  await using editor = await LspEditor.start(place);
+  const asked = await editor.until(
+    () => editor.reported.find(({ method }) => method === "client/registerCapability"),
+    "files are asked to be watched",
+  );
+  const patterns = asked.params.registrations[0].registerOptions.watchers.map(({ globPattern }: Json) =>
+    globPattern
+  );
+  assert.deepEqual(patterns, ["**/.flemma/**", "**/*.chat", `${place.folder}/config/flemma/**`]);
+});
 
-Deno.test("a request can be looked at without being sent, and is refused while the first block is wrong", () =>
-  withScene(async (place) => {
-    const { editor, uri } = await shows(place, "f.chat", QUESTION);
-    await using _ = editor;
-    const { result } = await editor.execute("flemma.showRequest", { uri, version: 1 });
-    assert.match(result.url, /^https:\/\//);
-    assert.match(JSON.stringify(result.body), /How are you\?/);
-    editor.replace(uri, "@You:\n", "```json\n{\n```\n\n@You:\n");
-    const blocked = await editor.execute("flemma.showRequest", { uri });
-    assert.equal(blocked.error.code, -32803);
-    assert.match(blocked.error.message, /JSON/);
-  }));
+test("a request can be looked at without being sent, and is refused while the first block is wrong", async (place) => {
+  const { editor, uri } = await shows(place, "f.chat", QUESTION);
+  await using _ = editor;
+  const { result } = await editor.execute("flemma.showRequest", { uri, version: 1 });
+  assert.match(result.url, /^https:\/\//);
+  assert.match(JSON.stringify(result.body), /How are you\?/);
+  editor.replace(uri, "@You:\n", "```json\n{\n```\n\n@You:\n");
+  const blocked = await editor.execute("flemma.showRequest", { uri });
+  assert.equal(blocked.error.code, -32803);
+  assert.match(blocked.error.message, /JSON/);
+});
 
 Deno.test("send asks the model and runs nothing, and says so where a call has no result yet", () =>
   withServer([textReply("Fine.")], ({ env, requests }) =>
@@ -102,21 +98,20 @@ Deno.test("send asks the model and runs nothing, and says so where a call has no
       assert.equal(await editor.shutdown(), 0);
     })));
 
-Deno.test("a document that asks for more than the person's settings waits until they trust it in the editor", () =>
-  withScene(async (place) => {
-    const text =
-      `\`\`\`yaml\nflemma:\n  sandbox: false\n  tools:\n    auto_approve: [bash]\n\`\`\`\n\n${PENDING}`;
-    const { editor, uri } = await shows(place, "f.chat", text);
-    await using _ = editor;
-    assert.equal(await decisionOf(editor, uri), "require_approval");
-    const trusted = await editor.execute("flemma.trust", { uri, version: 1 });
-    assert.deepEqual(trusted.result, { started: true });
-    await editor.until(() => true, "it is open");
-    assert.equal(await decisionOf(editor, uri), "approve");
-    assert.equal(editor.textOf(uri), text);
-    const stale = await editor.execute("flemma.trust", { uri, version: 0 });
-    assert.equal(stale.error.code, -32801);
-  }));
+test("a document that asks for more than the person's settings waits until they trust it in the editor", async (place) => {
+  const text =
+    `\`\`\`yaml\nflemma:\n  sandbox: false\n  tools:\n    auto_approve: [bash]\n\`\`\`\n\n${PENDING}`;
+  const { editor, uri } = await shows(place, "f.chat", text);
+  await using _ = editor;
+  assert.equal(await decisionOf(editor, uri), "require_approval");
+  const trusted = await editor.execute("flemma.trust", { uri, version: 1 });
+  assert.deepEqual(trusted.result, { started: true });
+  await editor.until(() => true, "it is open");
+  assert.equal(await decisionOf(editor, uri), "approve");
+  assert.equal(editor.textOf(uri), text);
+  const stale = await editor.execute("flemma.trust", { uri, version: 0 });
+  assert.equal(stale.error.code, -32801);
+});
 
 /** A model that never answers. */
 async function withSilence(
@@ -160,17 +155,16 @@ Deno.test("a run that waits for a model is cancelled, also by the very command t
     })
   ));
 
-Deno.test("a document that is closed in the moment in which a run begins runs nothing", () =>
-  withScene(async (place) => {
-    const text = callsDocument([{ id: "call_1", command: "echo ran >> ran", status: "approved" }]);
-    const { editor, uri } = await shows(place, "f.chat", text);
-    await using _ = editor;
-    void editor.execute("flemma.advance", { uri, version: 1 });
-    editor.notify("textDocument/didClose", { textDocument: { uri } });
-    assert.equal(await editor.shutdown(), 0);
-    assert.equal(place.exists("ran"), false);
-    assert.doesNotMatch((await place.run(["status", "f.chat"])).stdout, /in use/);
-  }));
+test("a document that is closed in the moment in which a run begins runs nothing", async (place) => {
+  const text = callsDocument([{ id: "call_1", command: "echo ran >> ran", status: "approved" }]);
+  const { editor, uri } = await shows(place, "f.chat", text);
+  await using _ = editor;
+  void editor.execute("flemma.advance", { uri, version: 1 });
+  editor.notify("textDocument/didClose", { textDocument: { uri } });
+  assert.equal(await editor.shutdown(), 0);
+  assert.equal(place.exists("ran"), false);
+  assert.doesNotMatch((await place.run(["status", "f.chat"])).stdout, /in use/);
+});
 
 Deno.test("of two editors with the same document one runs, the other is told, and both get their own text right", () =>
   withSilence((env, asked) =>
@@ -219,29 +213,28 @@ Deno.test("of two editors with the same document one runs, the other is told, an
     })
   ));
 
-Deno.test("a document has the file that its address means, whatever characters its name has", () =>
-  withScene(async (place) => {
-    await using editor = await LspEditor.start(place, { env: KEY });
-    place.write("beside.md", "FROM BESIDE\n");
-    const names = ["a b.chat", "100%.chat", "größe 🙂.chat", "c#d?e.chat", "f%41.chat", "g\\h|.chat"];
-    for (const name of names) {
-      place.write(name, "");
-      const text = "@You:\nSee @./beside.md\n";
-      // Some clients encode nothing at all; a percent sign with two digits behind it they cannot mean.
-      const spellings = [
-        fileUri(place.path(name)),
-        ...(name === "f%41.chat" ? [] : [`file://${place.path(name)}`]),
-      ];
-      for (const uri of spellings) {
-        editor.open(uri, text);
-        const status = await editor.execute("flemma.status", { uri });
-        assert.equal(status.error, undefined, uri);
-        const { result } = await editor.execute("flemma.showRequest", { uri });
-        assert.match(JSON.stringify(result.body), /FROM BESIDE/, uri);
-      }
+test("a document has the file that its address means, whatever characters its name has", async (place) => {
+  await using editor = await LspEditor.start(place, { env: KEY });
+  place.write("beside.md", "FROM BESIDE\n");
+  const names = ["a b.chat", "100%.chat", "größe 🙂.chat", "c#d?e.chat", "f%41.chat", "g\\h|.chat"];
+  for (const name of names) {
+    place.write(name, "");
+    const text = "@You:\nSee @./beside.md\n";
+    // Some clients encode nothing at all; a percent sign with two digits behind it they cannot mean.
+    const spellings = [
+      fileUri(place.path(name)),
+      ...(name === "f%41.chat" ? [] : [`file://${place.path(name)}`]),
+    ];
+    for (const uri of spellings) {
+      editor.open(uri, text);
+      const status = await editor.execute("flemma.status", { uri });
+      assert.equal(status.error, undefined, uri);
+      const { result } = await editor.execute("flemma.showRequest", { uri });
+      assert.match(JSON.stringify(result.body), /FROM BESIDE/, uri);
     }
-    assert.equal(await editor.shutdown(), 0);
-  }));
+  }
+  assert.equal(await editor.shutdown(), 0);
+});
 
 Deno.test("a file that is renamed while it is open goes on under its new name", () =>
   withServer([textReply("Fine."), textReply("Better.")], ({ env }) =>
@@ -263,40 +256,38 @@ Deno.test("a file that is renamed while it is open goes on under its new name", 
       assert.equal(await editor.shutdown(), 0);
     })));
 
-Deno.test("an editor in a folder that it does not name works with the folder of the document", () =>
-  withScene(async (place) => {
-    await Deno.mkdir(place.path("deep/.flemma"), { recursive: true });
-    place.write("deep/beside.md", "FROM BESIDE\n");
-    const { editor, uri } = await shows(place, "deep/f.chat", "@You:\nSee @./beside.md\n");
-    await using _ = editor;
-    const { result } = await editor.execute("flemma.showRequest", { uri });
-    assert.match(JSON.stringify(result.body), /FROM BESIDE/);
-    const links = await editor.request("textDocument/documentLink", { textDocument: { uri } });
-    assert.deepEqual(links.map(({ target }: Json) => target), [fileUri(place.path("deep/beside.md"))]);
-  }));
+test("an editor in a folder that it does not name works with the folder of the document", async (place) => {
+  await Deno.mkdir(place.path("deep/.flemma"), { recursive: true });
+  place.write("deep/beside.md", "FROM BESIDE\n");
+  const { editor, uri } = await shows(place, "deep/f.chat", "@You:\nSee @./beside.md\n");
+  await using _ = editor;
+  const { result } = await editor.execute("flemma.showRequest", { uri });
+  assert.match(JSON.stringify(result.body), /FROM BESIDE/);
+  const links = await editor.request("textDocument/documentLink", { textDocument: { uri } });
+  assert.deepEqual(links.map(({ target }: Json) => target), [fileUri(place.path("deep/beside.md"))]);
+});
 
-Deno.test("messages out of order, of no version and of nothing change nothing", () =>
-  withScene(async (place) => {
-    await using editor = await LspEditor.start(place, { env: KEY, capabilities: CAPABILITIES });
-    const uri = "untitled:a";
-    editor.notify("initialized", {});
-    editor.notify("$/setTrace", { value: "verbose" });
-    editor.notify("textDocument/didChange", {
-      textDocument: { uri, version: 3 },
-      contentChanges: [{ text: "x" }],
-    });
-    editor.notify("textDocument/didClose", { textDocument: { uri } });
-    editor.open(uri, PENDING);
-    editor.notify("textDocument/didChange", {
-      textDocument: { uri, version: 1 },
-      contentChanges: [7, null, {}],
-    });
-    editor.notify("textDocument/didChange", { textDocument: { uri, version: 1 }, contentChanges: "no" });
-    assert.equal((await editor.findings(uri)).length, 1);
-    assert.equal((await editor.answer("$/unknown", {})).error.code, -32601);
-    assert.equal((await editor.answer("workspace/executeCommand", {})).error.code, -32602);
-    assert.equal(await editor.shutdown(), 0);
-  }));
+test("messages out of order, of no version and of nothing change nothing", async (place) => {
+  await using editor = await LspEditor.start(place, { env: KEY, capabilities: CAPABILITIES });
+  const uri = "untitled:a";
+  editor.notify("initialized", {});
+  editor.notify("$/setTrace", { value: "verbose" });
+  editor.notify("textDocument/didChange", {
+    textDocument: { uri, version: 3 },
+    contentChanges: [{ text: "x" }],
+  });
+  editor.notify("textDocument/didClose", { textDocument: { uri } });
+  editor.open(uri, PENDING);
+  editor.notify("textDocument/didChange", {
+    textDocument: { uri, version: 1 },
+    contentChanges: [7, null, {}],
+  });
+  editor.notify("textDocument/didChange", { textDocument: { uri, version: 1 }, contentChanges: "no" });
+  assert.equal((await editor.findings(uri)).length, 1);
+  assert.equal((await editor.answer("$/unknown", {})).error.code, -32601);
+  assert.equal((await editor.answer("workspace/executeCommand", {})).error.code, -32602);
+  assert.equal(await editor.shutdown(), 0);
+});
 
 Deno.test("a change that cannot be read is an error, and nothing is edited until the editor sends its text again", () =>
   withServer(
