@@ -1,5 +1,7 @@
 // Words for the status of a result, common to all renderers.
 
+import { own } from "../base/is_object.ts";
+import type { Status } from "../parser/types.ts";
 import type { ShownResult } from "./types.ts";
 
 /** A status in words: tone `bad` for a failure, `open` while an action is pending. */
@@ -8,21 +10,16 @@ export interface ResultWords {
   readonly tone: "good" | "bad" | "open";
 }
 
-const OPEN: Readonly<Record<string, string>> = {
-  pending: "waits for you",
-  approved: "approved, has not run",
-};
-
-const BAD: Readonly<Record<string, string>> = {
-  error: "failed",
-  rejected: "rejected",
-  denied: "denied",
-  aborted: "stopped",
+const WORDS: Readonly<Record<Status, ResultWords>> = {
+  pending: { words: "waits for you", tone: "open" },
+  approved: { words: "approved, has not run", tone: "open" },
+  error: { words: "failed", tone: "bad" },
+  rejected: { words: "rejected", tone: "bad" },
+  denied: { words: "denied", tone: "bad" },
+  aborted: { words: "stopped", tone: "bad" },
 };
 
 export function resultWords({ status, text }: ShownResult): ResultWords {
   if (status === null) return { words: text.trim() === "" ? "no output" : "result", tone: "good" };
-  const open = OPEN[status];
-  if (open !== undefined) return { words: open, tone: "open" };
-  return { words: BAD[status] ?? status, tone: "bad" };
+  return own(WORDS, status) ?? { words: status, tone: "bad" };
 }

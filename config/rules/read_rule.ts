@@ -20,17 +20,17 @@ export interface RuleFault {
 
 type Decision = Rule["decision"];
 const DECISIONS: readonly Decision[] = ["approve", "ask", "deny"];
-const RULE_MEMBERS: readonly string[] = [
-  ...DECISIONS,
-  "command",
-  "path",
-  "within",
-  "input",
-  "env",
-  "allow_runner",
-  "sandboxed",
-  "reason",
-];
+const CONDITIONS: Readonly<Record<keyof Omit<Rule, "decision" | "tools">, true>> = {
+  command: true,
+  path: true,
+  within: true,
+  input: true,
+  env: true,
+  allow_runner: true,
+  sandboxed: true,
+  reason: true,
+};
+const RULE_MEMBERS: readonly string[] = [...DECISIONS, ...Object.keys(CONDITIONS)];
 
 /** Parses a rule in the table form of `tools.rules`. */
 export function readRule(value: unknown): Outcome<Rule, readonly RuleFault[]> {

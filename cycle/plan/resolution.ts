@@ -37,7 +37,10 @@ export function resolutionText(call: Call, result: Result): { because: Resolutio
       return { because: "rejected", text: result.content === "" ? REJECTED : result.content };
     case "aborted":
       return { because: "aborted", text: lastAbortMessage(call.turn) || INTERRUPTED };
-    default:
+    case "pending":
+    case "approved":
+    case "error":
+    case null:
       return null;
   }
 }

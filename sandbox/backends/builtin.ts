@@ -1,6 +1,7 @@
 // The built-in backends, and the default registry.
 
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
+import type { BUILTIN_BACKENDS } from "../../config/schema/catalog.ts";
 import { runBriefly } from "../process/run_helper.ts";
 import { bwrapSettings, wrapBwrap } from "./bwrap.ts";
 import { container } from "./container.ts";
@@ -33,7 +34,7 @@ export const bwrap: Backend = {
 };
 
 /** Order does not matter; priority decides which is tried first. */
-const BUILT_IN: Readonly<Record<string, Backend>> = { bwrap, seatbelt, container };
+const BUILT_IN: Readonly<Record<typeof BUILTIN_BACKENDS[number], Backend>> = { bwrap, seatbelt, container };
 
 /** Registers the built-in backends that are missing. */
 export function registerBuiltinBackends(registry: BackendRegistry): void {
