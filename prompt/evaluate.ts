@@ -7,6 +7,7 @@ import { folderOfDocument } from "../base/paths.ts";
 import type { Environment } from "../base/environment.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../config/settings.generated.ts";
 import { BUILTIN_TOOLS } from "../config/rules/builtin_tools.generated.ts";
+import { isLifecycle } from "../parser/text/status_words.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { assistantParts } from "./assistant_parts.ts";
 import { attachmentFindings, isKept, readAttachment, type SavedAttachment } from "./attachments.ts";
@@ -209,7 +210,7 @@ class Evaluation {
     if (known !== undefined) return known;
     const parts: Part[] = [];
     if (segment.kind === "text") parts.push(...await this.#literal(segment, this.#keptOf(turn, index), turn));
-    else if (segment.kind === "tool_result" && (segment.status === null || segment.status === "error")) {
+    else if (segment.kind === "tool_result" && !isLifecycle(segment.status)) {
       parts.push(await this.#resultPart(segment, turn));
     }
     this.#seen.set(segment, parts);
@@ -274,7 +275,7 @@ class Evaluation {
     const open = new Map<string, string>();
     for (const call of this.#chat.calls) {
       const result = this.#chat.result(call.id);
-      if (result !== undefined && (result.status === null || result.status === "error")) continue;
+      if (result !== undefined && !isLifecycle(result.status)) continue;
       if (!open.has(call.id)) {
         this.#diagnostics.push({
           code: "tool_use_unresolved",

@@ -6,6 +6,7 @@ import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
 import { replaceBlock } from "../../parser/edits/result_block.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
 import { parse } from "../../parser/mod.ts";
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Chat, Result, Turn } from "../../parser/types.ts";
 import type { Cut } from "./cut.ts";
 import { literalTags } from "./question.ts";
@@ -101,9 +102,7 @@ export interface Pruned {
 /** The final results in the summarized turns whose text is longer than `bytes` and can be shortened. */
 export function longResults(chat: Chat, cut: Cut, bytes: number): readonly Pruned[] {
   return cut.summed.flatMap(({ results }) => results)
-    .filter((result) =>
-      (result.status === null || result.status === "error") && shortened(result.content, bytes) !== null
-    )
+    .filter((result) => !isLifecycle(result.status) && shortened(result.content, bytes) !== null)
     .map((result) => ({ result, tool: chat.call(result.id)?.name ?? "result" }));
 }
 

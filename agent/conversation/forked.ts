@@ -4,6 +4,7 @@ import { failure, type Outcome, success } from "../../base/problem.ts";
 import { applyEdits, type Edit } from "../../parser/edits/edit.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
 import { parse } from "../../parser/mod.ts";
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Chat, Result, Turn } from "../../parser/types.ts";
 import { hasWords } from "./cut.ts";
 
@@ -80,8 +81,7 @@ function isWhole(turn: Turn): boolean {
  * results.
  */
 function unfinished(part: Chat): Edit[] {
-  const isFinal = (result: Result | undefined) =>
-    result !== undefined && (result.status === null || result.status === "error");
+  const isFinal = (result: Result | undefined) => result !== undefined && !isLifecycle(result.status);
   const edits: Edit[] = [];
   for (const turn of part.turns) {
     const open = turn.calls.find(({ id }) => !isFinal(part.result(id)));

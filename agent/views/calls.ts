@@ -2,6 +2,7 @@
 
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { callNumbers } from "../../cycle/plan/targets.ts";
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { OpenCall } from "../types.ts";
@@ -21,7 +22,7 @@ export async function openCalls(chat: Chat, sources: CallSources): Promise<OpenC
   for (const call of liveCalls(chat)) {
     const result = chat.result(call.id);
     const status = result === undefined ? "open" : result.status;
-    if (status === null || status === "error") continue;
+    if (status !== "open" && !isLifecycle(status)) continue;
     found.push({
       id: call.id,
       number: numbers.get(call.id)!,

@@ -5,6 +5,7 @@ import { failed, type Outcome, success } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings.generated.ts";
 import { liveCalls } from "../../cycle/plan/open_calls.ts";
 import { resolveAll, type TargetSpec } from "../../cycle/plan/targets.ts";
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { type Decide, reasonsOf, type RuleEvaluator } from "../../tools/approval/mod.ts";
 import type { ExplainedCall } from "../types.ts";
@@ -35,7 +36,7 @@ export async function explainCalls(
 
 function isOpen(chat: Chat, id: string): boolean {
   const result = chat.result(id);
-  return result === undefined || (result.status !== null && result.status !== "error");
+  return result === undefined || isLifecycle(result.status);
 }
 
 /** Explains one call, which need not be in a document. */

@@ -8,6 +8,7 @@ import type { Step } from "../../cycle/plan/types.ts";
 import { gatherPlanInputs, type Tools } from "../../cycle/plan/plan_inputs.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { Settings } from "../../config/settings.generated.ts";
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { mayHaveSkills } from "../extensions/skills.ts";
 import { blocksOf, type SettingsHost, type SubjectSettings, subjectSettings } from "../settings.ts";
@@ -70,7 +71,7 @@ export async function settledStatus(
 function isSettled(chat: Chat): boolean {
   return liveCalls(chat).every(({ id }) => {
     const result = chat.result(id);
-    return result !== undefined && (result.status === null || result.status === "error");
+    return result !== undefined && !isLifecycle(result.status);
   });
 }
 

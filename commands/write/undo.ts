@@ -12,6 +12,7 @@ import { failure, type Outcome, type Problem, success } from "../../base/problem
 import { operands } from "../../base/shell_word.ts";
 import { visible } from "../../base/visible.ts";
 import { addLine } from "../../parser/edits/turn.ts";
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat } from "../../parser/types.ts";
 import { withDocument } from "../document/open.ts";
 import { Exit } from "../io/exit.ts";
@@ -198,8 +199,8 @@ function list({ arguments: given, messages }: Invocation, { outcomes, undone, co
 const STATES = { already: "is as it was", undone: "was put back" } as const;
 
 function isFinal(chat: Chat, id: string): boolean {
-  const status = chat.result(id)?.status;
-  return status === null || status === "error";
+  const result = chat.result(id);
+  return result !== undefined && !isLifecycle(result.status);
 }
 
 function asJson(

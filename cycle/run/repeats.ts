@@ -1,5 +1,6 @@
 // Detects a model that repeats the same calls with the same results, with no text in between.
 
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Call, Chat, Result, Segment } from "../../parser/types.ts";
 
 /** Maximum number of calls in a repeated round. */
@@ -42,7 +43,7 @@ function callsSinceWords(chat: Chat, most: number): readonly Answered[] {
     if (turn.role !== "Assistant" || turn.calls.length === 0) break;
     for (const call of turn.calls.toReversed()) {
       const result = chat.result(call.id);
-      if (result === undefined || (result.status !== null && result.status !== "error")) return found;
+      if (result === undefined || isLifecycle(result.status)) return found;
       found.unshift({ id: call.id, key: keyOf(call, result) });
     }
   }

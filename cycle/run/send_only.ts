@@ -1,5 +1,6 @@
 // Sending without running anything: what prevents it, and how the run stops after the request.
 
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import { noMessages } from "../plan/refusals.ts";
@@ -26,7 +27,7 @@ export function sendObstacle(chat: Chat, [blocker]: readonly Blocker[]): Stop | 
 function unanswered(chat: Chat): string[] {
   const isOpen = (id: string) => {
     const result = chat.result(id);
-    return result === undefined || (result.status !== null && result.status !== "error");
+    return result === undefined || isLifecycle(result.status);
   };
   return [...new Set(chat.calls.map(({ id }) => id))].filter(isOpen);
 }

@@ -7,6 +7,7 @@ import { isObject } from "../../base/is_object.ts";
 import type { Outcome, Problem } from "../../base/problem.ts";
 import type { CycleEvent, Emit, Stop } from "../../cycle/types.ts";
 import { sayNext } from "../../parser/edits/turn.ts";
+import { isLifecycle } from "../../parser/text/status_words.ts";
 import { Refusal } from "../rpc/peer.ts";
 import { plainWords } from "../rpc/markdown.ts";
 import { stopWords } from "../stop_words.ts";
@@ -128,7 +129,7 @@ class Turn {
   /** Sends the results of announced calls. */
   #tellResults({ chat }: ChatSession): void {
     for (const result of chat.results) {
-      const isFinal = result.status === null || result.status === "error";
+      const isFinal = !isLifecycle(result.status);
       if (!isFinal || !this.#shown.has(result.id) || this.#finished.has(result.id)) continue;
       this.#finished.add(result.id);
       this.#host.update({

@@ -3,6 +3,7 @@
 import { isSha256 } from "../../base/hash.ts";
 import { attachmentsToken } from "../text/attachments.ts";
 import { readSuffix, readTokens } from "../text/status_words.ts";
+import { isLifecycle } from "../text/status_words.ts";
 import type { Edit } from "./edit.ts";
 import type { Chat, Lifecycle, Result, StatusStyle } from "../types.ts";
 
@@ -85,7 +86,7 @@ export function placeholderStyle(chat: Chat, setting: WrittenStyle | "auto"): Wr
  * @returns false for a final one, including an error
  */
 export function isPlaceholder(result: Result): result is Result & { readonly status: Lifecycle } {
-  return result.status !== null && result.status !== "error";
+  return isLifecycle(result.status);
 }
 
 /** Replaces a block, header through closing fence, with a finished one; drops extra header tokens. */

@@ -1,7 +1,7 @@
 // Reads the status of a result, with its position, so that edits replace exactly what was read.
 
 import { distance, nearest } from "../../base/names.ts";
-import type { MetaValue, Status } from "../types.ts";
+import type { Lifecycle, MetaValue, Status } from "../types.ts";
 
 /** A `key=value` or bare token of a header suffix or of a status fence. */
 export interface Token {
@@ -35,12 +35,26 @@ export interface StatusWords {
   readonly unknown: UnknownStatus | null;
 }
 
-const STATUSES: readonly Status[] = ["pending", "approved", "rejected", "denied", "aborted", "error"];
+/** Every status, with words that are read as it in addition to its name. */
+const OTHER_WORDS: Readonly<Record<Status, readonly string[]>> = {
+  pending: [],
+  approved: [],
+  rejected: ["reject"],
+  denied: ["deny"],
+  aborted: [],
+  error: [],
+};
+
+/** Whether a status has work left to do: its block is a placeholder. Null is the status of a successful result. */
+export function isLifecycle(status: Status | null): status is Lifecycle {
+  return status !== null && status !== "error";
+}
+
+const STATUSES = Object.keys(OTHER_WORDS) as readonly Status[];
 
 const WORDS: ReadonlyMap<string, Status> = new Map([
   ...STATUSES.map((status) => [status, status] as const),
-  ["reject", "rejected"],
-  ["deny", "denied"],
+  ...STATUSES.flatMap((status) => OTHER_WORDS[status].map((word) => [word, status] as const)),
 ]);
 
 /** Maximum edit distance at which a bare word of a header is taken for a mistyped status. */
@@ -71,7 +85,7 @@ export function readFence(info: string): StatusWords {
   const tokens = lastOfEachKey(readTokens(info));
   const token = tokens.find(({ key }) => key === "status") ?? null;
   const status = word(token?.value);
-  if (status !== null && status !== "error") return { tokens, found: { status, token }, unknown: null };
+  if (isLifecycle(status)) return { tokens, found: { status, token }, unknown: null };
   const unknown = token === null ? null : unknownStatus(info, token);
   return { tokens, found: { status: "pending", token }, unknown };
 }

@@ -39,11 +39,6 @@ export function readStatus(suffix: string | null, language: string, info: string
   return { status: null, style: null, meta };
 }
 
-/** Whether a status has work left to do. */
-export function isLifecycle(status: Status | null): boolean {
-  return status !== null && status !== "error";
-}
-
 function unknownOf(words: StatusWords | null, inHeader: boolean): Pick<StatusReading, "unknown"> {
   return words === null || words.unknown === null ? {} : { unknown: { ...words.unknown, inHeader } };
 }

@@ -3,7 +3,7 @@
 import { messageBlocks } from "./message_index.ts";
 import { abortMarker, thinkingTag } from "../text/lines.ts";
 import type { Message } from "../tree/message.ts";
-import { isLifecycle } from "./status.ts";
+import { isLifecycle } from "../text/status_words.ts";
 import { readTemplate, textSegment } from "./template.ts";
 import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";

@@ -9,6 +9,7 @@ import { attachmentsFolder } from "../../../base/folders.ts";
 import { absolutePath } from "../../../base/paths.ts";
 import { isObject } from "../../../base/is_object.ts";
 import { failed, failure, type Outcome, success } from "../../../base/problem.ts";
+import { isLifecycle } from "../../../parser/text/status_words.ts";
 import type { Chat } from "../../../parser/types.ts";
 import { sayNext } from "../../../parser/edits/turn.ts";
 import { writeResult } from "../../../parser/edits/placement.ts";
@@ -182,7 +183,7 @@ async function playResult(
   }
   const stop = await session.execute(id);
   const result = session.chat.result(id);
-  if (result === undefined || (result.status !== null && result.status !== "error")) {
+  if (result === undefined || isLifecycle(result.status)) {
     return failed(
       stop.problem ??
         { code: "replay-stopped", message: `The call ${id} came to no result (${stop.reason}).` },

@@ -3,6 +3,7 @@
 import { difference, type Hunk } from "../../../cycle/storage/lines.ts";
 import { parse } from "../../../parser/mod.ts";
 import { openFenceAtEnd } from "../../../parser/edits/escape.ts";
+import { isLifecycle } from "../../../parser/text/status_words.ts";
 import type { Chat, Result } from "../../../parser/types.ts";
 
 export interface Merged {
@@ -167,8 +168,8 @@ function approvesMore(before: Version, after: Version): boolean {
 function endsAnswered(pieces: readonly string[]): boolean {
   const { turns, calls, result } = chatOf(pieces);
   const final = calls.every(({ id }) => {
-    const status = result(id)?.status;
-    return status === null || status === "error";
+    const found = result(id);
+    return found !== undefined && !isLifecycle(found.status);
   });
   const last = turns.at(-1);
   return final && last?.role === "Assistant" && last.calls.length === 0;

@@ -7,6 +7,7 @@ import type {
   SymbolInformation,
 } from "vscode-languageserver-types";
 import { visible } from "../../../base/visible.ts";
+import { isLifecycle } from "../../../parser/text/status_words.ts";
 import { previewResult } from "../../../tools/preview.ts";
 import type { Chat, Place, Segment, Turn } from "../../../parser/types.ts";
 import type { Abilities } from "../client.ts";
@@ -157,7 +158,7 @@ function symbol(
 
 function resultName(chat: Chat, result: Extract<Segment, { kind: "tool_result" }>): string {
   const name = chat.call(result.id)?.name ?? result.id;
-  if (result.status !== null && result.status !== "error") return visible(`${name}: ${result.status}`);
+  if (isLifecycle(result.status)) return visible(`${name}: ${result.status}`);
   return previewResult(name, result.content, { isError: result.status === "error" });
 }
 
