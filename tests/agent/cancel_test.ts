@@ -5,7 +5,7 @@ import { ask, ends, liveRuns } from "../../agent/cancel/ask.ts";
 import { forget, listen, runsFolder } from "../../agent/cancel/listen.ts";
 import type { CancelAnswer } from "../../agent/cancel/request.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { asking, type Place, testInPlace as test, waiting } from "./place.ts";
+import { asking, type Place, running, testInPlace as test, waiting } from "./place.ts";
 
 /** A machine may be busy. */
 const LONG = { patience: 60_000 };
@@ -69,13 +69,7 @@ test("of two who cancel the same call at once one is told so, and the other that
 });
 
 test("a text without a path is not listed, and nothing is once a run is over", async (place) => {
-  const { tool, begun, end } = waiting();
-  const session = await place.memory(asking(["a", "wait"]), {
-    tools: [tool],
-    settings: { approve: ["wait"] },
-  });
-  const advancing = session.advance();
-  await begun;
+  const { session, advancing, end } = await running(place);
   assert.deepEqual(await liveRuns(place.environment), []);
   end();
   await advancing;

@@ -147,6 +147,16 @@ export function waiting(): { readonly tool: OwnTool; begun: Promise<void>; end()
   return { tool, begun: begun.promise, end: ended.resolve };
 }
 
+/** A session on a document whose call `a` runs until `end`. */
+export async function running(place: Place, options: MemoryOptions = {}) {
+  const { tool, begun, end } = waiting();
+  const settings = { approve: ["wait"] };
+  const session = await place.memory(asking(["a", "wait"]), { tools: [tool], settings, ...options });
+  const advancing = session.advance();
+  await begun;
+  return { session, advancing, end };
+}
+
 export type CallText = readonly [id: string, tool: string, input?: string];
 
 /** A question and a reply with these calls. */

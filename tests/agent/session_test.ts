@@ -12,9 +12,9 @@ import {
   ECHO,
   hangingFetch,
   inPlace,
+  running,
   testInPlace as test,
   textOf,
-  waiting,
   withModel,
 } from "./place.ts";
 
@@ -102,13 +102,8 @@ test("one thing at a time: a request keeps everything else out, and cancel ends 
 });
 
 test("send is refused while tools run", async (place) => {
-  const { tool, begun, end } = waiting();
-  const session = await place.memory(asking(["a", "wait"]), {
-    tools: [tool],
-    settings: { approve: ["wait"], overrides: { tools: { autopilot: { enabled: false } } } },
-  });
-  const advancing = session.advance();
-  await begun;
+  const settings = { approve: ["wait"], overrides: { tools: { autopilot: { enabled: false } } } };
+  const { session, advancing, end } = await running(place, { settings });
   assert.equal((await session.send()).problem?.code, "busy");
   assert.equal((await session.calls())[0]?.status, "running");
   assert.equal(codeOf(await session.approve("a")), "already-running");
@@ -118,13 +113,7 @@ test("send is refused while tools run", async (place) => {
 });
 
 test("cancelCall ends the one call it names", async (place) => {
-  const { tool, begun } = waiting();
-  const session = await place.memory(asking(["a", "wait"]), {
-    tools: [tool],
-    settings: { approve: ["wait"] },
-  });
-  const advancing = session.advance();
-  await begun;
+  const { session, advancing } = await running(place);
   assert.equal(session.cancelCall("b"), false);
   assert.equal(session.cancelCall("a"), true);
   const { reason, ids } = await advancing;
@@ -298,15 +287,8 @@ test("when the first block changes between two calls, the next one goes by the n
 });
 
 test("a first block that changes beneath a run stops it before anything more is judged, run or sent", async (place) => {
-  const { tool, begun, end } = waiting();
   await withModel([{ reply: [{ text: "Never." }] }], async (provider, replay) => {
-    const session = await place.memory(asking(["a", "wait"]), {
-      provider,
-      tools: [tool],
-      settings: { approve: ["wait"] },
-    });
-    const advancing = session.advance();
-    await begun;
+    const { session, advancing, end } = await running(place, { provider });
     await session.edit([{ from: 0, to: 0, insert: "```yaml\nflemma: { model: claude-haiku-4-5 }\n```\n" }]);
     end();
     const stop = await advancing;
@@ -422,15 +404,8 @@ test("print of a first block reaches the host, made safe; without one it is drop
 });
 
 test("aborting the signal cancels what runs and starts nothing more", async (place) => {
-  const { tool, begun } = waiting();
   const abort = new AbortController();
-  const session = await place.memory(asking(["a", "wait"]), {
-    tools: [tool],
-    settings: { approve: ["wait"] },
-    signal: abort.signal,
-  });
-  const advancing = session.advance();
-  await begun;
+  const { session, advancing } = await running(place, { signal: abort.signal });
   abort.abort();
   assert.equal((await advancing).reason, "cancelled");
   assert.equal((await session.advance()).reason, "cancelled");
@@ -438,13 +413,7 @@ test("aborting the signal cancels what runs and starts nothing more", async (pla
 });
 
 test("disposing cancels what runs, waits for it, and refuses everything after", async (place) => {
-  const { tool, begun } = waiting();
-  const session = await place.memory(asking(["a", "wait"]), {
-    tools: [tool],
-    settings: { approve: ["wait"] },
-  });
-  const advancing = session.advance();
-  await begun;
+  const { session, advancing } = await running(place);
   await Promise.all([session[Symbol.asyncDispose](), session[Symbol.asyncDispose]()]);
   assert.equal((await advancing).reason, "cancelled");
   const before = textOf(session);
@@ -469,13 +438,7 @@ test("whoever types in a stranger's document has not agreed to its settings", as
 });
 
 test("a run keeps its own calls in hand although the first block changed beneath it", async (place) => {
-  const { tool, begun } = waiting();
-  const session = await place.memory(asking(["a", "wait"]), {
-    tools: [tool],
-    settings: { approve: ["wait"] },
-  });
-  const advancing = session.advance();
-  await begun;
+  const { session, advancing } = await running(place);
   await session.edit([{ from: 0, to: 0, insert: "```yaml\na: 1\n```\n" }]);
   assert.equal((await session.calls())[0]?.status, "running");
   assert.equal(session.cancelCall("a"), true);
