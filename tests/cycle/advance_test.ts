@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { DENIED } from "../../cycle/plan/sentences.ts";
 import { parse } from "../../parser/mod.ts";
-import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
+import { type Bench, bench, block, callsOf, chatAnswered, chatWith } from "./harness.ts";
 
 const HEADER = { status_style: "header" as const };
 const OFF = { ...HEADER, autopilot: { enabled: false, max_turns: 100, max_repeats: 3 } };
@@ -184,7 +184,7 @@ Deno.test("of new blocks the cursor goes to the one that waits, and to none that
 });
 
 Deno.test("the cursor after a result follows the setting", async () => {
-  const text = `${chatAnswered(chatWith(["a", "echo"]), block("a", "approved"))}\nwords\n`;
+  const text = `${callsOf("echo", { a: "approved" })}\nwords\n`;
   const lines = async (where: "result" | "next" | "stay") => {
     const built = bench({ text, tools: { ...OFF, cursor_after_result: where } });
     await built.cycle.advance();
@@ -264,7 +264,7 @@ Deno.test("a denial holds against a person's hand: execute says who denies and c
 });
 
 Deno.test("the word approved runs nothing that is denied, unless policy itself wrote it for this text", async () => {
-  const text = chatAnswered(chatWith(["a", "echo"]), block("a", "approved"));
+  const text = callsOf("echo", { a: "approved" });
   const decide = () => Promise.resolve(DENIAL);
   const byHand = bench({ text, tools: OFF, decide });
   await byHand.cycle.advance();
@@ -290,7 +290,7 @@ Deno.test("the word approved runs nothing that is denied, unless policy itself w
 });
 
 Deno.test("what changes while policy is asked about an approved call keeps it from running in this press", async () => {
-  const text = chatAnswered(chatWith(["a", "echo"]), block("a", "approved"));
+  const text = callsOf("echo", { a: "approved" });
   const changes: readonly (readonly [string, string])[] = [
     ["(approved)", "(pending)"],
     ["`echo` (`a`)", "`slow` (`a`)"],
@@ -313,11 +313,7 @@ Deno.test("what changes while policy is asked about an approved call keeps it fr
 });
 
 Deno.test("executing one call does not take up the others", async () => {
-  const text = chatAnswered(
-    chatWith(["a", "echo"], ["b", "echo"]),
-    block("a", "pending"),
-    block("b", "approved"),
-  );
+  const text = callsOf("echo", { a: "pending", b: "approved" });
   const built = bench({ text, tools: HEADER });
   const stop = await built.cycle.executeOne("a");
   assert.deepEqual([stop.reason, built.ran, built.sends()], ["stepped", ["a"], 0]);
@@ -334,7 +330,7 @@ Deno.test("approving or rejecting a call without a block, or one that is done, i
 });
 
 Deno.test("approving twice writes once and still binds the approval", async () => {
-  const built = bench({ text: chatAnswered(chatWith(["a", "echo"]), block("a", "pending")), tools: OFF });
+  const built = bench({ text: callsOf("echo", { a: "pending" }), tools: OFF });
   assert.equal(await built.cycle.approve("a"), null);
   assert.equal(await built.cycle.approve("a"), null);
   assert.deepEqual([built.store.commits.length, built.journal.approval("a")?.by], [1, "person"]);

@@ -2,13 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { Cycle } from "../../cycle/run/cycle.ts";
-import { bench, block, chatAnswered, chatWith, MemoryJournal } from "./harness.ts";
+import { bench, callsOf, MemoryJournal } from "./harness.ts";
 
-const CHAT = chatAnswered(
-  chatWith(["a", "slow"], ["b", "slow"]),
-  block("a", "approved"),
-  block("b", "approved"),
-);
+const CHAT = callsOf("slow", { a: "approved", b: "approved" });
 
 /** A journal in which the person cancels while the start of a call is being written down. */
 class CancellingJournal extends MemoryJournal {
@@ -43,11 +39,7 @@ Deno.test("a call executed by hand does not run when everything is cancelled whi
 });
 
 Deno.test("when everything is cancelled while one call runs, the next one does not start and stays approved", async () => {
-  const text = chatAnswered(
-    chatWith(["a", "echo"], ["b", "echo"]),
-    block("a", "approved"),
-    block("b", "approved"),
-  );
+  const text = callsOf("echo", { a: "approved", b: "approved" });
   const built = bench({
     text,
     run: (_call, _signal) => {

@@ -244,3 +244,12 @@ export function block(id: string, suffix = "", body = ""): string {
 export function chatAnswered(calls: string, ...blocks: readonly string[]): string {
   return `${calls}\n@You:\n\n${blocks.join("\n")}`;
 }
+
+/** Calls of one tool, and below them a block of each id with its status. */
+export function callsOf(tool: string, blocks: Readonly<Record<string, string>>): string {
+  const ids = Object.keys(blocks);
+  return chatAnswered(
+    chatWith(...ids.map((id) => [id, tool] as const)),
+    ...ids.map((id) => block(id, blocks[id])),
+  );
+}

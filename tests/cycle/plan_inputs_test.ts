@@ -5,7 +5,7 @@ import { gatherPlanInputs, type PlanSources, type Tools } from "../../cycle/plan
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { callsToCheck, questions } from "../../cycle/plan/questions.ts";
 import { parse } from "../../parser/mod.ts";
-import { block, chatAnswered, chatWith, FAKE_TOOLS, MemoryJournal } from "./harness.ts";
+import { block, callsOf, chatAnswered, chatWith, FAKE_TOOLS, MemoryJournal } from "./harness.ts";
 
 const [TOOL] = FAKE_TOOLS;
 
@@ -81,7 +81,7 @@ Deno.test("an input is checked where the call may run now or once a person agree
 });
 
 Deno.test("a person or the chain is asked about a call that is open, or that changed after policy had approved it", () => {
-  const approved = chatAnswered(chatWith(["a", "known"]), block("a", "approved"));
+  const approved = callsOf("known", { a: "approved" });
   const open = chatWith(["a", "known"]);
   const asked = (text: string, given: Partial<Parameters<typeof questions>[1]> = {}) =>
     questions(parse(new TextEncoder().encode(text)), {

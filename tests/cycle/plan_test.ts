@@ -11,7 +11,7 @@ import type { Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { Effects } from "../../tools/definition.ts";
 import { evaluate } from "../../prompt/evaluate.ts";
-import { bench, block, chatAnswered, chatWith } from "./harness.ts";
+import { bench, block, callsOf, chatAnswered, chatWith } from "./harness.ts";
 
 function read(text: string): Chat {
   return parse(new TextEncoder().encode(text));
@@ -78,7 +78,6 @@ function short(steps: readonly Step[]): string[] {
 }
 
 interface Row {
-  readonly what: string;
   readonly text: string;
   readonly inputs?: Partial<PlanInputs>;
   readonly steps: readonly string[];
@@ -88,9 +87,8 @@ const one = (...blocks: string[]) => chatAnswered(chatWith(["c1", "echo"]), ...b
 const two = (...blocks: string[]) => chatAnswered(chatWith(["c1", "echo"], ["c2", "echo"]), ...blocks);
 const aborted = `${chatWith(["c1", "echo"])}\n<!-- flemma:aborted: stopped -->\n`;
 
-const TABLE: readonly Row[] = [
-  {
-    what: "a pending block of an unknown tool, and one whose tool is only a definition",
+const TABLE: Readonly<Record<string, Row>> = {
+  "a pending block of an unknown tool, and one whose tool is only a definition": {
     text: chatAnswered(
       chatWith(["c1", "ghost"], ["c2", "onlydef"]),
       block("c1", "pending"),
@@ -104,21 +102,18 @@ const TABLE: readonly Row[] = [
       "rest resolved",
     ],
   },
-  {
-    what: "an open call whose tool may come from a source that could not be asked",
+  "an open call whose tool may come from a source that could not be asked": {
     text: chatWith(["c1", "server:tool"]),
     inputs: { toolKind: () => "unasked" },
     steps: ["place c1 pending", "rest pending c1"],
   },
-  {
-    what: "an approved call whose tool may come from a source that could not be asked",
+  "an approved call whose tool may come from a source that could not be asked": {
     text: chatWith(["c1", "server:tool"], ["c2", "echo"]) + "\n@You:\n\n" + block("c1", "approved") + "\n" +
       block("c2", "approved"),
     inputs: { toolKind: (name) => name === "echo" ? "sync" : "unasked", unaskedSource: () => "the server" },
     steps: ["demote c1", "notice tool-source-missing", "run c2", "rest ran"],
   },
-  {
-    what: "a call of a tool that runs alone puts off the others of its reply, before and behind it",
+  "a call of a tool that runs alone puts off the others of its reply, before and behind it": {
     text: chatWith(["c1", "echo"], ["c2", "alone"], ["c3", "alone"]),
     inputs: {
       runsAlone: (name) => name === "alone",
@@ -127,274 +122,220 @@ const TABLE: readonly Row[] = [
     },
     steps: ["resolve c1 put-off", "place c2 approved", "resolve c3 put-off", "run c2", "rest ran"],
   },
-  { what: "the model spoke last", text: "@You:\nhi\n\n@Assistant:\nWell.\n", steps: ["rest last-word"] },
-  {
-    what: "the model spoke last and goes on from its turn",
+  "the model spoke last": { text: "@You:\nhi\n\n@Assistant:\nWell.\n", steps: ["rest last-word"] },
+  "the model spoke last and goes on from its turn": {
     text: "@You:\nhi\n\n@Assistant:\nWell.\n",
     inputs: { prefill: true },
     steps: ["send"],
   },
-  { what: "the reply is still empty", text: "@You:\nhi\n\n@Assistant:\n\n", steps: ["send"] },
-  {
-    what: "below the model's word stand only messages that are never sent",
+  "the reply is still empty": { text: "@You:\nhi\n\n@Assistant:\n\n", steps: ["send"] },
+  "below the model's word stand only messages that are never sent": {
     text: "@You:\nhi\n\n@Assistant:\nWell.\n\n@System:\nBe brief.\n\n@Note:\nx\n",
     steps: ["rest last-word"],
   },
-  {
-    what: "an interrupted reply without calls",
+  "an interrupted reply without calls": {
     text: "@You:\nhi\n\n@Assistant:\n\n<!-- flemma:aborted: stopped -->\n",
     steps: ["rest last-word"],
   },
-  {
-    what: "the model's last turn holds a call whose result stands further up",
+  "the model's last turn holds a call whose result stands further up": {
     text: `@You:\nhi\n\n${
       block("c1", "", "x")
     }\n@Assistant:\nI will.\n\n**Tool Use:** \`echo\` (\`c1\`)\n\n\`\`\`json\n{}\n\`\`\`\n`,
     steps: ["send"],
   },
-  { what: "no calls", text: "@You:\nhi\n", steps: ["send"] },
-  { what: "all calls answered", text: one(block("c1", "", "x")), steps: ["send"] },
-  { what: "an error result is an answer", text: one(block("c1", "error", "x")), steps: ["send"] },
-  {
-    what: "nobody decided on an open call",
+  "no calls": { text: "@You:\nhi\n", steps: ["send"] },
+  "all calls answered": { text: one(block("c1", "", "x")), steps: ["send"] },
+  "an error result is an answer": { text: one(block("c1", "error", "x")), steps: ["send"] },
+  "nobody decided on an open call": {
     text: chatWith(["c1", "echo"]),
     steps: ["place c1 pending", "rest pending c1"],
   },
-  {
-    what: "an approved open call",
+  "an approved open call": {
     text: chatWith(["c1", "echo"]),
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 approved", "run c1", "rest ran"],
   },
-  {
-    what: "a denied open call",
+  "a denied open call": {
     text: chatWith(["c1", "echo"]),
     inputs: { decisions: decisions({ c1: "deny" }) },
     steps: ["resolve c1 denied", "rest resolved"],
   },
-  {
-    what: "an open call of an interrupted reply, even an approved one",
+  "an open call of an interrupted reply, even an approved one": {
     text: aborted,
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["resolve c1 aborted", "rest resolved"],
   },
-  {
-    what: "an open call whose input the schema refuses, even an approved one",
+  "an open call whose input the schema refuses, even an approved one": {
     text: chatWith(["c1", "echo"]),
     inputs: { decisions: decisions({ c1: "approve" }), invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
-  {
-    what: "an approved block whose input the schema refuses",
+  "an approved block whose input the schema refuses": {
     text: one(block("c1", "approved")),
     inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
-  {
-    what: "a pending block whose input the schema refuses gets its error at once",
+  "a pending block whose input the schema refuses gets its error at once": {
     text: one(block("c1", "pending")),
     inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
-  {
-    what: "an approved open call with a result header that has no body",
+  "an approved open call with a result header that has no body": {
     text: `${chatWith(["c1", "echo"])}\n@You:\n\n**Tool Result:** \`c1\`\n\nmy words\n`,
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 pending", "notice unreadable-result", "rest pending c1"],
   },
-  {
-    what: "an approved open call of an unknown tool gets its error at once",
+  "an approved open call of an unknown tool gets its error at once": {
     text: chatWith(["c1", "ghost"]),
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
-  {
-    what: "an open call of an unknown tool that nobody approved gets its error at once",
+  "an open call of an unknown tool that nobody approved gets its error at once": {
     text: chatWith(["c1", "ghost"]),
     steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
-  {
-    what: "an approved block of a tool that is only a definition",
-    text: chatAnswered(chatWith(["c1", "onlydef"]), block("c1", "approved")),
+  "an approved block of a tool that is only a definition": {
+    text: callsOf("onlydef", { c1: "approved" }),
     steps: ["resolve c1 not-executable", "notice not-executable", "rest resolved"],
   },
-  { what: "an empty pending block", text: one(block("c1", "pending")), steps: ["rest pending c1"] },
-  { what: "a filled pending block", text: one(block("c1", "pending", "x")), steps: ["strip c1", "send"] },
-  {
-    what: "a filled and an empty pending block",
+  "an empty pending block": { text: one(block("c1", "pending")), steps: ["rest pending c1"] },
+  "a filled pending block": { text: one(block("c1", "pending", "x")), steps: ["strip c1", "send"] },
+  "a filled and an empty pending block": {
     text: two(block("c1", "pending", "x"), block("c2", "pending")),
     steps: ["strip c1", "rest pending c2"],
   },
-  {
-    what: "a filled pending and a denied block",
+  "a filled pending and a denied block": {
     text: two(block("c1", "pending", "x"), block("c2", "denied")),
     steps: ["strip c1", "resolve c2 denied", "rest resolved"],
   },
-  {
-    what: "a protected block alone",
+  "a protected block alone": {
     text: one(block("c1", "approved", "x")),
     steps: ["notice protected-content", "rest protected c1"],
   },
-  {
-    what: "a protected block the autopilot comes by again",
+  "a protected block the autopilot comes by again": {
     text: one(block("c1", "approved", "x")),
     inputs: { byPerson: false },
     steps: ["rest protected c1"],
   },
-  {
-    what: "a pending block goes before a protected one",
+  "a pending block goes before a protected one": {
     text: two(block("c1", "approved", "x"), block("c2", "pending")),
     steps: ["notice protected-content", "rest pending c2"],
   },
-  {
-    what: "approved calls go before everything that waits",
+  "approved calls go before everything that waits": {
     text: two(block("c1", "pending"), block("c2", "approved")),
     steps: ["run c2", "rest ran"],
   },
-  {
-    what: "asynchronous calls keep their slots",
-    text: chatAnswered(
-      chatWith(["c1", "slow"], ["c2", "slow"], ["c3", "slow"]),
-      block("c1", "approved"),
-      block("c2", "approved"),
-      block("c3", "approved"),
-    ),
+  "asynchronous calls keep their slots": {
+    text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved" }),
     steps: ["run c1", "run c2", "notice throttled", "rest ran c3"],
   },
-  {
-    what: "calls that run already take slots and are left alone",
-    text: chatAnswered(
-      chatWith(["c1", "slow"], ["c2", "slow"], ["c3", "slow"]),
-      block("c1", "approved"),
-      block("c2", "approved"),
-      block("c3", "approved"),
-    ),
+  "calls that run already take slots and are left alone": {
+    text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved" }),
     inputs: { running: new Set(["c1"]), byPerson: false },
     steps: ["run c2", "rest ran c3"],
   },
-  {
-    what: "a call that answers at once gives its slot back",
+  "a call that answers at once gives its slot back": {
     text: two(block("c1", "approved"), block("c2", "approved")),
     inputs: { maxConcurrent: 1 },
     steps: ["run c1", "run c2", "rest ran"],
   },
-  {
-    what: "no limit",
-    text: chatAnswered(
-      chatWith(["c1", "slow"], ["c2", "slow"], ["c3", "slow"]),
-      block("c1", "approved"),
-      block("c2", "approved"),
-      block("c3", "approved"),
-    ),
+  "no limit": {
+    text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved" }),
     inputs: { maxConcurrent: 0 },
     steps: ["run c1", "run c2", "run c3", "rest ran"],
   },
-  {
-    what: "nothing is sent while a call runs",
+  "nothing is sent while a call runs": {
     text: one(block("c1", "approved")),
     inputs: { running: new Set(["c1"]) },
     steps: ["rest running"],
   },
-  {
-    what: "an approved call that ran when the program ended waits for the person",
+  "an approved call that ran when the program ended waits for the person": {
     text: one(block("c1", "approved")),
     inputs: { interrupted: started("echo") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  {
-    what: "the same when its block is gone",
+  "the same when its block is gone": {
     text: chatWith(["c1", "echo"]),
     inputs: { interrupted: started("echo"), decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 pending", "notice was-running", "rest pending c1"],
   },
-  {
-    what: "the same when it had been executed by hand from a pending block",
+  "the same when it had been executed by hand from a pending block": {
     text: one(block("c1", "pending")),
     inputs: { interrupted: started("echo") },
     steps: ["notice was-running", "rest pending c1"],
   },
-  {
-    what: "a tool that only looks runs again",
-    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+  "a tool that only looks runs again": {
+    text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("read") },
     steps: ["run c1", "rest ran"],
   },
-  {
-    what: "a tool that only calculates runs again",
-    text: chatAnswered(chatWith(["c1", "apply"]), block("c1", "approved")),
+  "a tool that only calculates runs again": {
+    text: callsOf("apply", { c1: "approved" }),
     inputs: { interrupted: started("apply") },
     steps: ["run c1", "rest ran"],
   },
-  {
-    what: "a call of a tool that only reads now and had effects when it ran does not run again",
-    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+  "a call of a tool that only reads now and had effects when it ran does not run again": {
+    text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("read", "writes") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  {
-    what: "a call of a tool that only read when it ran and has effects now does not run again",
+  "a call of a tool that only read when it ran and has effects now does not run again": {
     text: one(block("c1", "approved")),
     inputs: { interrupted: started("echo", "reads") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  {
-    what: "of a call whose effects nobody noted, the tool of that name now speaks",
-    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+  "of a call whose effects nobody noted, the tool of that name now speaks": {
+    text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: new Map([["c1", { tool: "read" }]]) },
     steps: ["run c1", "rest ran"],
   },
-  {
-    what: "of a renamed call whose effects nobody noted, the tool that it named speaks",
-    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+  "of a renamed call whose effects nobody noted, the tool that it named speaks": {
+    text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: new Map([["c1", { tool: "echo" }]]) },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  {
-    what: "a call that was renamed to a harmless tool after it had run as another does not run again",
-    text: chatAnswered(chatWith(["c1", "read"]), block("c1", "approved")),
+  "a call that was renamed to a harmless tool after it had run as another does not run again": {
+    text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("echo") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  {
-    what: "a call the person approved and that changed since",
+  "a call the person approved and that changed since": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "person"]]), decisions: decisions({ c1: "approve" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
-  {
-    what: "a call that policy approved, that changed since, and that policy approves again",
+  "a call that policy approved, that changed since, and that policy approves again": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "approve" }) },
     steps: ["confirm c1", "run c1", "rest ran"],
   },
-  {
-    what: "the same, but policy asks now",
+  "the same, but policy asks now": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "require_approval" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
-  {
-    what: "the same, but policy denies now",
+  "the same, but policy denies now": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "deny" }) },
     steps: ["resolve c1 denied", "rest resolved"],
   },
-  {
-    what: "of several blocks of one call the last decides",
+  "of several blocks of one call the last decides": {
     text: one(block("c1", "approved"), block("c1", "pending")),
     steps: ["rest pending c1"],
   },
-  {
-    what: "of several calls with one id the last counts, once",
+  "of several calls with one id the last counts, once": {
     text: chatWith(["c1", "echo"], ["c1", "slow"]),
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 approved", "run c1", "rest ran"],
   },
-  { what: "a block without a call", text: `@You:\n\n${block("zz", "pending")}`, steps: ["send"] },
-];
+  "a block without a call": {
+    text: `@You:\n\n${block("zz", "pending")}`,
+    steps: ["send"],
+  },
+};
 
-for (const row of TABLE) {
-  Deno.test(`plan: ${row.what}`, () => {
+for (const [what, row] of Object.entries(TABLE)) {
+  Deno.test(`plan: ${what}`, () => {
     assert.deepEqual(short(plan(read(row.text), inputs(row.inputs))), row.steps);
   });
 }

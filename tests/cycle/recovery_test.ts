@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { callHash } from "../../cycle/plan/call_hash.ts";
 import { parse } from "../../parser/mod.ts";
-import { type Bench, bench, block, chatAnswered, chatWith, MemoryJournal } from "./harness.ts";
+import { type Bench, bench, block, callsOf, chatAnswered, chatWith, MemoryJournal } from "./harness.ts";
 
 const OFF = {
   autopilot: { enabled: false, max_turns: 100, max_repeats: 3 },
@@ -78,7 +78,7 @@ Deno.test("the person may write `approved` back by hand instead, and that stands
 Deno.test("a tool that only looks runs again after a crash", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "read", "reads");
-  const text = chatAnswered(chatWith(["c1", "read"]), block("c1", "approved"));
+  const text = callsOf("read", { c1: "approved" });
   const read = {
     name: "read",
     description: "",
@@ -106,7 +106,7 @@ Deno.test("a start whose result stands in the document is simply over", async ()
 Deno.test("the start is in the journal before the tool runs, and ends after the result is in the document", async () => {
   const journal = new MemoryJournal();
   const built: Bench = bench({
-    text: chatAnswered(chatWith(["c1", "echo"]), block("c1", "approved")),
+    text: callsOf("echo", { c1: "approved" }),
     journal,
     tools: OFF,
     run: () => {
@@ -180,7 +180,7 @@ Deno.test("a call that changed after policy approved it is decided anew: approve
 });
 
 Deno.test("an approved block without an entry is the person's own edit and stands", async () => {
-  const built = bench({ text: chatAnswered(chatWith(["c1", "echo"]), block("c1", "approved")), tools: OFF });
+  const built = bench({ text: callsOf("echo", { c1: "approved" }), tools: OFF });
   await built.cycle.advance();
   assert.deepEqual(built.ran, ["c1"]);
 });

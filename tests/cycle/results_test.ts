@@ -47,6 +47,15 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
+/** Reads that have all been called, of which `next` lets one write after another through. */
+async function allRunning() {
+  const tried = reads(IDS);
+  const { next } = gate(tried);
+  const pressed = tried.cycle.advance();
+  await until(() => tried.ran.length === IDS.length);
+  return { tried, next, pressed };
+}
+
 Deno.test("results that come while the document is written go in together, each into its own block", async () => {
   const tried = reads(IDS);
   const { received, next } = gate(tried);
@@ -84,10 +93,7 @@ Deno.test("a call that may change something waits until earlier results are writ
 });
 
 Deno.test("a result whose call left the document is told, and spoils none that goes in with it", async () => {
-  const tried = reads(IDS);
-  const { next } = gate(tried);
-  const pressed = tried.cycle.advance();
-  await until(() => tried.ran.length === IDS.length);
+  const { tried, next, pressed } = await allRunning();
   const { store } = tried;
   await next();
   await until(() => store.chat.result("a")?.content !== "");
@@ -106,10 +112,7 @@ Deno.test("a result whose call left the document is told, and spoils none that g
 });
 
 Deno.test("results whose blocks were deleted meanwhile get blocks again, one after the other", async () => {
-  const tried = reads(IDS);
-  const { next } = gate(tried);
-  const pressed = tried.cycle.advance();
-  await until(() => tried.ran.length === IDS.length);
+  const { tried, next, pressed } = await allRunning();
   const { store } = tried;
   await next();
   await until(() => store.chat.result("a")?.content !== "");
@@ -127,10 +130,7 @@ Deno.test("results whose blocks were deleted meanwhile get blocks again, one aft
 });
 
 Deno.test("what was answered before everything is stopped is written, whole", async () => {
-  const tried = reads(IDS);
-  const { next } = gate(tried);
-  const pressed = tried.cycle.advance();
-  await until(() => tried.ran.length === IDS.length);
+  const { tried, next, pressed } = await allRunning();
   tried.cycle.cancelAll();
   await next();
   await next();

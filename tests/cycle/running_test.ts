@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { SendOutcome } from "../../cycle/types.ts";
 import { CANCELLED } from "../../cycle/plan/sentences.ts";
 import type { ExecutionResult } from "../../tools/definition.ts";
-import { type Bench, bench, block, chatAnswered, chatWith } from "./harness.ts";
+import { type Bench, bench, block, callsOf, chatAnswered, chatWith, type Given } from "./harness.ts";
 import { withoutWaiting } from "../waiting.ts";
 
 const HEADER = { status_style: "header" as const };
@@ -47,17 +47,22 @@ class Gates {
 const slow = (...ids: string[]) => chatWith(...ids.map((id): [string, string] => [id, "slow"]));
 const approved = (...ids: string[]) => chatAnswered(slow(...ids), ...ids.map((id) => block(id, "approved")));
 
+/** A document of which `count` calls run by now. */
+async function running(count: number, given: Given) {
+  const gates = new Gates();
+  const built = bench({ tools: OFF, run: gates.run, ...given });
+  const done = built.cycle.advance();
+  await gates.started(count);
+  return { gates, built, done };
+}
+
 Deno.test("results that come in any order stand in the order of the calls", async () => {
   const texts: string[] = [];
   for (const order of [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]]) {
-    const gates = new Gates();
-    const built = bench({
+    const { gates, built, done } = await running(3, {
       text: slow("a", "b", "c"),
       tools: { ...OFF, max_concurrent: 0, auto_approve: ["slow"] },
-      run: gates.run,
     });
-    const done = built.cycle.advance();
-    await gates.started(3);
     for (const id of order) gates.open(id);
     await done;
     texts.push(built.store.text);
@@ -67,10 +72,7 @@ Deno.test("results that come in any order stand in the order of the calls", asyn
 });
 
 Deno.test("every commit leaves a whole document: finished results, and approved blocks for what still runs", async () => {
-  const gates = new Gates();
-  const built = bench({ text: approved("a", "b"), tools: OFF, run: gates.run });
-  const done = built.cycle.advance();
-  await gates.started(2);
+  const { gates, built, done } = await running(2, { text: approved("a", "b") });
   gates.open("b");
   gates.open("a");
   await done;
@@ -81,26 +83,20 @@ Deno.test("every commit leaves a whole document: finished results, and approved 
 });
 
 Deno.test("without the autopilot the calls that found no slot are what the cycle rests at", async () => {
-  const gates = new Gates();
   const text = chatAnswered(
     slow("a", "b", "c"),
     block("a", "approved"),
     block("b", "approved"),
     block("c", "pending"),
   );
-  const built = bench({ text, tools: { ...OFF, max_concurrent: 1 }, run: gates.run });
-  const done = built.cycle.advance();
-  await gates.started(1);
+  const { gates, built, done } = await running(1, { text, tools: { ...OFF, max_concurrent: 1 } });
   gates.open("a");
   const stop = await done;
   assert.deepEqual([stop.reason, stop.ids, built.ran], ["throttled", ["b"], ["a"]]);
 });
 
 Deno.test("with the autopilot the calls that found no slot run in the next round, then the answer is sent", async () => {
-  const gates = new Gates();
-  const built = bench({ text: approved("a", "b", "c"), tools: ALIKE, run: gates.run });
-  const done = built.cycle.advance();
-  await gates.started(2);
+  const { gates, built, done } = await running(2, { text: approved("a", "b", "c"), tools: ALIKE });
   assert.deepEqual(built.ran, ["a", "b"]);
   gates.open("a");
   gates.open("b");
@@ -111,10 +107,7 @@ Deno.test("with the autopilot the calls that found no slot run in the next round
 });
 
 Deno.test("cancelling stops the call that was started first, and keeps what it had put out above the sentence", async () => {
-  const gates = new Gates();
-  const built = bench({ text: approved("a", "b"), tools: OFF, run: gates.run });
-  const done = built.cycle.advance();
-  await gates.started(2);
+  const { gates, built, done } = await running(2, { text: approved("a", "b") });
   assert.notEqual(built.cycle.cancel(), null);
   assert.deepEqual([gates.signals.get("a")?.aborted, gates.signals.get("b")?.aborted], [true, false]);
   gates.open("a", { success: true, output: "late" });
@@ -161,10 +154,7 @@ Deno.test("a call that fails says why beside its mark, in the tool's word or the
       [{ success: true, output: "fine" }, undefined],
     ] as const
   ) {
-    const gates = new Gates();
-    const built = bench({ text: approved("a"), tools: OFF, run: gates.run });
-    const done = built.cycle.advance();
-    await gates.started(1);
+    const { gates, built, done } = await running(1, { text: approved("a") });
     gates.open("a", result);
     await done;
     const notes = built.events.flatMap((event) => event.event === "tool:finished" ? [event.note] : []);
@@ -173,15 +163,8 @@ Deno.test("a call that fails says why beside its mark, in the tool's word or the
 });
 
 Deno.test("after a cancel no further approved call is started", async () => {
-  const gates = new Gates();
-  const text = chatAnswered(
-    chatWith(["a", "echo"], ["b", "echo"]),
-    block("a", "approved"),
-    block("b", "approved"),
-  );
-  const built = bench({ text, tools: HEADER, run: gates.run });
-  const done = built.cycle.advance();
-  await gates.started(1);
+  const text = callsOf("echo", { a: "approved", b: "approved" });
+  const { gates, built, done } = await running(1, { text, tools: HEADER });
   built.cycle.cancel();
   gates.open("a");
   await done;
@@ -190,11 +173,12 @@ Deno.test("after a cancel no further approved call is started", async () => {
 });
 
 Deno.test("the given signal cancels everything that runs", async () => {
-  const gates = new Gates();
   const controller = new AbortController();
-  const built = bench({ text: approved("a", "b"), tools: HEADER, run: gates.run, signal: controller.signal });
-  const done = built.cycle.advance();
-  await gates.started(2);
+  const { gates, built, done } = await running(2, {
+    text: approved("a", "b"),
+    tools: HEADER,
+    signal: controller.signal,
+  });
   controller.abort();
   gates.open("a");
   gates.open("b");
@@ -216,7 +200,7 @@ Deno.test("with nothing to cancel, cancelling says so", () => {
 Deno.test("cancelling a running request ends it and puts the autopilot to rest", async () => {
   const sent = Promise.withResolvers<void>();
   const built = bench({
-    text: chatAnswered(chatWith(["a", "echo"]), block("a", "approved")),
+    text: callsOf("echo", { a: "approved" }),
     tools: HEADER,
     send: (signal) =>
       new Promise<SendOutcome>((resolve) => {
@@ -322,10 +306,7 @@ Deno.test("a tool that asks for the person ends the run after all results of the
 });
 
 Deno.test("a document that somebody else changed stops the cycle; the result is kept and the others are cancelled", async () => {
-  const gates = new Gates();
-  const built = bench({ text: approved("a", "b"), tools: HEADER, run: gates.run });
-  const done = built.cycle.advance();
-  await gates.started(2);
+  const { gates, built, done } = await running(2, { text: approved("a", "b"), tools: HEADER });
   built.store.problem = { code: "document-changed", message: "somebody else" };
   gates.open("a");
   await gates.aborted("b");
@@ -344,11 +325,7 @@ Deno.test("a document that somebody else changed stops the cycle; the result is 
 });
 
 Deno.test("what becomes of an approved call while another runs is looked at before it is started: one row a condition", async () => {
-  const text = chatAnswered(
-    chatWith(["a", "echo"], ["b", "echo"]),
-    block("a", "approved"),
-    block("b", "approved"),
-  );
+  const text = callsOf("echo", { a: "approved", b: "approved" });
   const rows: Readonly<Record<string, (text: string) => string>> = {
     "it waits again": (text) => text.replace(block("b", "approved"), block("b", "pending")),
     "it is denied": (text) => text.replace(block("b", "approved"), block("b", "denied")),
@@ -373,10 +350,7 @@ Deno.test("what becomes of an approved call while another runs is looked at befo
 });
 
 Deno.test("a call that left the document while it ran has its output kept", async () => {
-  const gates = new Gates();
-  const built = bench({ text: approved("a"), tools: HEADER, run: gates.run });
-  const done = built.cycle.advance();
-  await gates.started(1);
+  const { gates, built, done } = await running(1, { text: approved("a"), tools: HEADER });
   built.store.text = "@You:\nsomething else\n";
   gates.open("a");
   const stop = await done;
@@ -437,10 +411,7 @@ Deno.test("a fault in a tool runner comes out of the run instead of vanishing", 
 });
 
 Deno.test("an answer that comes after a stopped call was given up changes nothing any more", async () => {
-  const gates = new Gates();
-  const built = bench({ text: approved("a"), tools: OFF, run: gates.run });
-  const done = built.cycle.advance();
-  await gates.started(1);
+  const { gates, built, done } = await running(1, { text: approved("a") });
   const waits = await withoutWaiting(() => assert.ok(built.cycle.cancelCall("a")));
   assert.equal(waits.length, 1);
   const finished = () => built.events.filter(({ event }) => event === "tool:finished").length;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { callAtLine, handyName, resolveTargets, type TargetSpec } from "../../cycle/plan/targets.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { block, chatAnswered, chatWith } from "./harness.ts";
+import { block, callsOf, chatAnswered, chatWith } from "./harness.ts";
 
 function read(text: string): Chat {
   return parse(new TextEncoder().encode(text));
@@ -89,11 +89,7 @@ Deno.test("a tool name and --all mean pending calls only", () => {
 });
 
 Deno.test("no target means the only pending call", () => {
-  const single = chatAnswered(
-    chatWith(["a", "t"], ["b", "t"]),
-    block("a", "pending"),
-    block("b", "approved"),
-  );
+  const single = callsOf("t", { a: "pending", b: "approved" });
   assert.deepEqual(targets(single, { kind: "only" }), ["a"]);
   assert.equal(targets(TEXT, { kind: "only" }), "target-needed");
   assert.equal(targets("@You:\nhi\n", { kind: "only" }), "no-pending-call");
