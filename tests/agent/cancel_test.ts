@@ -69,7 +69,7 @@ test("of two who cancel the same call at once one is told so, and the other that
 });
 
 test("a text without a path is not listed, and nothing is once a run is over", async (place) => {
-  const { session, advancing, end } = await running(place);
+  const { advancing, end } = await running(place);
   assert.deepEqual(await liveRuns(place.environment), []);
   end();
   await advancing;
