@@ -19,7 +19,7 @@
 
 import { liveEnvironment, systemFor } from "./base/environment.ts";
 import type { Outcome } from "./base/problem.ts";
-import { loadSettings as load } from "./config/load.ts";
+import { loadSettingsLayers } from "./config/load.ts";
 import { DEFAULT_SETTINGS } from "./config/settings.generated.ts";
 import type { LoadedSettings, SettingsOptions } from "./config/sources/find.ts";
 import { createSandboxApi, type SandboxApi, type SandboxApiAliases } from "./sandbox/api.ts";
@@ -70,7 +70,7 @@ export { MemoryStore } from "./cycle/storage/memory_store.ts";
 export * from "./parser/library.ts";
 export { conversationOf } from "./prompt/conversation.ts";
 export type { FileRead, Part, Prompt, PromptMessage } from "./prompt/types.ts";
-export { type Place as RequestPlace, RequestLimiter } from "./providers/http/limiter.ts";
+export { RequestLimiter, type RequestPlace } from "./providers/http/limiter.ts";
 export type { Clock } from "./providers/http/patience.ts";
 export { getProvider, type ProviderSource } from "./providers/registry.ts";
 export {
@@ -113,10 +113,10 @@ export type {
 export {
   createSandboxApi,
   type Detected,
-  type Result as SandboxResult,
   type SandboxApi,
   type SandboxApiAliases,
   type SandboxApiOptions,
+  type SandboxResult,
   type Wrapped,
 } from "./sandbox/api.ts";
 export {
@@ -134,7 +134,7 @@ export {
   type MountablePolicy,
   type PathView,
   type Policy,
-  type Prepared as PreparedCommand,
+  type PreparedCommand,
   type PrepareOptions,
   type ResolvedPolicy,
   resolvePolicy,
@@ -246,7 +246,7 @@ export {
  */
 export async function loadSettings(options: SettingsOptions): Promise<Outcome<LoadedSettings>> {
   const system = systemFor("loadSettings");
-  return system.ok ? await load(options) : system;
+  return system.ok ? await loadSettingsLayers(options) : system;
 }
 
 /**

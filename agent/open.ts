@@ -2,7 +2,7 @@
 
 import { type Environment, processEnvironment, systemFor } from "../base/environment.ts";
 import { absolutePath } from "../base/paths.ts";
-import { inOneLine, type Outcome, success } from "../base/problem.ts";
+import { type Outcome, problemLine, success } from "../base/problem.ts";
 import { openFile } from "../cycle/storage/file_store.ts";
 import { MemoryStore } from "../cycle/storage/memory_store.ts";
 import { checkText, knownPath } from "../cycle/storage/read.ts";
@@ -43,7 +43,7 @@ export async function openChat(path: string, options: OpenOptions = {}): Promise
   if (!system.ok) return system;
   const { environment = processEnvironment(), wait = 0, readOnly = false, signal, emit } = options;
   const notify = options.notify ?? ((problem) => {
-    emit?.({ event: "notice", code: problem.code, message: inOneLine(problem) });
+    emit?.({ event: "notice", code: problem.code, message: problemLine(problem) });
   });
   const named = absolutePath(environment, path);
   const found = readOnly ? undefined : await lockPlaceOf({ ...options, environment }, named);

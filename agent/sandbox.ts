@@ -28,7 +28,7 @@ export function sandboxOf(
   const { enabled, dirs } = settings.skills;
   const folder = path === null ? environment.cwd : parentOf(path);
   const skills = enabled ? protectedSkillFolders({ environment, folder, dirs }) : [];
-  const protect = protectedPaths({
+  const protect = ownProtectedPaths({
     environment,
     documents,
     configFiles: [...files, ...code, ...skills, ...locks],
@@ -37,7 +37,7 @@ export function sandboxOf(
 }
 
 /** The paths that stay read-only for tools even in a writable folder: document, configuration, state. */
-export function protectedPaths(input: {
+export function ownProtectedPaths(input: {
   readonly environment: Environment;
   /** Absolute paths of the document, links kept: replacing a link replaces the document. */
   readonly documents: readonly string[];

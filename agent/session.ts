@@ -1,17 +1,17 @@
 // The `ChatSession` of one open document, for every host.
 
-import { listed } from "../base/names.ts";
-import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
+import { joinNames } from "../base/names.ts";
+import { failure, type Outcome, type Problem, problemLine, success } from "../base/problem.ts";
 import type { Authority } from "../config/document/authority.ts";
 import type { FirstBlock } from "../config/document/first_block.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { LoadedSettings } from "../config/sources/find.ts";
 import type { Cycle } from "../cycle/mod.ts";
 import type { Step } from "../cycle/plan/types.ts";
-import { handyName, resolveAll, type TargetSpec } from "../cycle/plan/targets.ts";
+import { resolveAll, shortCallName, type TargetSpec } from "../cycle/plan/targets.ts";
 import type { Estimate } from "../cycle/send/estimate.ts";
 import type { Prepared, RequestOptions } from "../cycle/send/request.ts";
-import { stopped } from "../cycle/run/stop.ts";
+import { createStop } from "../cycle/run/stop.ts";
 import { cutPreview } from "./review/cut_preview.ts";
 import { fileChangesOf } from "./trust/file_changes.ts";
 import type { FileChange } from "../sandbox/mod.ts";
@@ -134,11 +134,11 @@ export class Session implements ChatSession {
   execute(target: CallTarget): Promise<Stop> {
     return this.#act(({ cycle }) => {
       const found = resolveAll(this.chat, [specOf(target)]);
-      if (!found.ok) return Promise.resolve(stopped("failed", { problem: found.problem }));
+      if (!found.ok) return Promise.resolve(createStop("failed", { problem: found.problem }));
       const [id, ...more] = found.value.ids;
       if (id !== undefined && more.length === 0) return cycle.executeOne(id);
-      const message = `One call is executed at a time, not ${listed(found.value.ids)}.`;
-      return Promise.resolve(stopped("failed", { problem: { code: "target-ambiguous", message } }));
+      const message = `One call is executed at a time, not ${joinNames(found.value.ids)}.`;
+      return Promise.resolve(createStop("failed", { problem: { code: "target-ambiguous", message } }));
     });
   }
 
@@ -267,10 +267,10 @@ export class Session implements ChatSession {
   async diagnose(): Promise<Diagnosis> {
     const runtime = await this.#current();
     if (!runtime.ok) return undiagnosed(runtime.problem, this.chat);
-    const { diagnose } = await import("./views/diagnose.ts");
+    const { diagnoseDocument } = await import("./views/diagnose.ts");
     const { environment } = this.#options;
     const { subject, unknownTools } = runtime.value;
-    return await diagnose(this.#opened.store, environment, subject, unknownTools());
+    return await diagnoseDocument(this.#opened.store, environment, subject, unknownTools());
   }
 
   async agreement(): Promise<Outcome<Agreement>> {
@@ -333,7 +333,7 @@ export class Session implements ChatSession {
     if (!found.ok) return found;
     const [id = "", ...more] = found.value.ids;
     if (more.length > 0) {
-      return failure("target-ambiguous", `One call is meant here, not ${listed(found.value.ids)}.`);
+      return failure("target-ambiguous", `One call is meant here, not ${joinNames(found.value.ids)}.`);
     }
     const call = this.chat.call(id);
     return call === undefined
@@ -379,9 +379,9 @@ export class Session implements ChatSession {
   /** Does work that may take long. With `alone`, refuses to start while other work runs. */
   async #act(work: (runtime: Runtime) => Promise<Stop>, { alone = false } = {}): Promise<Stop> {
     const runtime = await this.#changing();
-    if (!runtime.ok) return stopped("failed", { problem: runtime.problem });
+    if (!runtime.ok) return createStop("failed", { problem: runtime.problem });
     const busy = this.#work.obstacle(alone);
-    if (busy !== null) return stopped("failed", { problem: busy });
+    if (busy !== null) return createStop("failed", { problem: busy });
     this.#work.listen();
     const stop = await this.#work.during(
       this.#recovered(runtime.value).then((recovered) => {
@@ -411,7 +411,7 @@ export class Session implements ChatSession {
   /** First ends what a killed run left running: it could be the very call that is about to run. */
   async #recovered(runtime: Runtime): Promise<Runtime> {
     for (const problem of await runtime.sandbox.recover()) {
-      this.#options.emit?.({ event: "notice", code: problem.code, message: inOneLine(problem) });
+      this.#options.emit?.({ event: "notice", code: problem.code, message: problemLine(problem) });
     }
     return runtime;
   }
@@ -451,7 +451,7 @@ export class Session implements ChatSession {
   #unseen(id: string): Problem | null {
     const call = this.chat.call(id);
     if (call === undefined || !this.#runtime.previewIsCut(call)) return null;
-    return cutPreview(call, handyName(this.chat, id), this.#opened.file);
+    return cutPreview(call, shortCallName(this.chat, id), this.#opened.file);
   }
 
   /** The runtime for the current frontmatter; while work is under way, the runtime does not change. */

@@ -2,10 +2,10 @@
 
 import type { Environment } from "../base/environment.ts";
 import { documentSettings } from "../config/frontmatter.ts";
-import { loadSettings } from "../config/load.ts";
+import { loadSettingsLayers } from "../config/load.ts";
 import { BUILTIN_CATALOG, type Catalog, type ToolFact } from "../config/schema/catalog.ts";
 import type { DocumentSettings } from "../config/document/first_block.ts";
-import { findSources, type Loaded, type Sources } from "../config/sources/find.ts";
+import { findSources, type Loaded, type SettingsSources } from "../config/sources/find.ts";
 import { toolFolders } from "../config/sources/tool_folders.ts";
 import { type Outcome, success } from "../base/problem.ts";
 import type { SandboxSettings, Settings } from "../config/settings.generated.ts";
@@ -40,7 +40,7 @@ export function blocksOf(chat: Pick<Chat, "frontmatter" | "preamble"> | null): B
 }
 
 /** Whether two versions of a document have the same settings. */
-export function saySame(a: Blocks, b: Blocks): boolean {
+export function haveSameSettings(a: Blocks, b: Blocks): boolean {
   return a.frontmatter?.language === b.frontmatter?.language && a.frontmatter?.code === b.frontmatter?.code &&
     a.preamble?.text === b.preamble?.text;
 }
@@ -63,7 +63,7 @@ export interface SubjectSettings extends DocumentSettings {
 export async function subjectSettings(
   host: SettingsHost,
   { path, frontmatter, preamble }: SettingsSubject,
-  sources?: Sources,
+  sources?: SettingsSources,
 ): Promise<Outcome<SubjectSettings>> {
   const { environment } = host;
   const loaded = await withoutDocument(host, path, sources);
@@ -78,14 +78,14 @@ export async function subjectSettings(
   const reserved = frontmatter === null
     ? undefined
     : (await import("../config/document/reserved.ts")).BUILTIN_NAMES;
-  const stated = await documentSettings({
+  const written = await documentSettings({
     loaded: loaded.value,
     frontmatter,
     preamble,
     runLua: lua?.run,
     reserved,
   });
-  const document = await keepHidden(stated, loaded.value.settings, {
+  const document = await keepHidden(written, loaded.value.settings, {
     environment,
     document: path,
     block: frontmatter,
@@ -105,14 +105,14 @@ export async function subjectSettings(
 async function withoutDocument(
   host: SettingsHost,
   path: string | null,
-  sources?: Sources,
+  sources?: SettingsSources,
 ): Promise<Outcome<Loaded>> {
   const { environment } = host;
   const { user, project } = host.settings?.noConfig === true
     ? { user: null, project: null }
     : toolFolders(environment, path);
   const catalog = catalogOf(host.tools, user !== null || project !== null);
-  return await loadSettings({ ...host.settings, environment, document: path, catalog, sources });
+  return await loadSettingsLayers({ ...host.settings, environment, document: path, catalog, sources });
 }
 
 /**
@@ -122,14 +122,15 @@ async function withoutDocument(
 export async function lockPlaceOf(
   host: SettingsHost,
   path: string,
-): Promise<{ readonly place: Settings["lock"]["place"]; readonly sources?: Sources }> {
+): Promise<{ readonly place: Settings["lock"]["place"]; readonly sources?: SettingsSources }> {
   const { settings, environment } = host;
   const found = findSources({ ...settings, environment, document: path });
   if (!found.ok) return { place: "state" };
   const sources = found.value;
   // Loading settings costs more than searching for the word, and hardly anybody uses the setting.
-  const stated = sources.global?.text.includes("lock") === true || settings?.overrides?.lock !== undefined;
-  const loaded = stated ? await withoutDocument(host, path, sources) : null;
+  const mayMoveLock = sources.global?.text.includes("lock") === true ||
+    settings?.overrides?.lock !== undefined;
+  const loaded = mayMoveLock ? await withoutDocument(host, path, sources) : null;
   return { place: loaded?.ok ? loaded.value.settings.lock.place : "state", sources };
 }
 
@@ -150,13 +151,13 @@ function catalogOf(own: readonly OwnTools[] = [], mayHaveMore: boolean): Catalog
 
 /** Removes writable paths of the document that would uncover files the person hides, with a warning for each. */
 async function keepHidden(
-  stated: DocumentSettings,
+  written: DocumentSettings,
   person: Settings,
   { block, ...place }: PathContext & { readonly block: Frontmatter | null },
 ): Promise<DocumentSettings> {
-  if (block === null || (person.sandbox.policy.deny_read ?? []).length === 0) return stated;
+  if (block === null || (person.sandbox.policy.deny_read ?? []).length === 0) return written;
   const { stillHidden } = await import("../sandbox/mod.ts");
-  const { settings: sandbox, uncovering } = stillHidden(person.sandbox, stated.settings.sandbox, place);
+  const { settings: sandbox, uncovering } = stillHidden(person.sandbox, written.settings.sandbox, place);
   const warnings = uncovering.map((entry): DocumentSettings["diagnostics"][number] => ({
     code: "config_ignored_value",
     type: "config",
@@ -168,9 +169,9 @@ async function keepHidden(
     end: block.end,
   }));
   return {
-    ...stated,
-    settings: { ...stated.settings, sandbox },
-    diagnostics: [...stated.diagnostics, ...warnings],
+    ...written,
+    settings: { ...written.settings, sandbox },
+    diagnostics: [...written.diagnostics, ...warnings],
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../base/environment.ts";
 import { folderOfDocument, resolvePath } from "../base/paths.ts";
-import { failure, inOneLine, type Outcome, type Problem, success } from "../base/problem.ts";
+import { failure, type Outcome, type Problem, problemLine, success } from "../base/problem.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import type { Loaded } from "../config/sources/find.ts";
 import type { CycleParts } from "../cycle/run/cycle.ts";
@@ -21,7 +21,7 @@ import {
 } from "../tools/approval/mod.ts";
 import { builtinTools } from "../tools/builtin/mod.ts";
 import { createContext } from "../tools/context.ts";
-import { catchUp, unchanged } from "../tools/builtin/seen_files.ts";
+import { catchUp, findUnchanged } from "../tools/builtin/seen_files.ts";
 import type { Caller, DiskAccess, SeenFiles } from "../tools/definition.ts";
 import { processTools, ToolRegistry } from "../tools/registry.ts";
 import { runTool } from "../tools/run.ts";
@@ -61,7 +61,7 @@ export async function registerTools(
 ): Promise<Outcome<RegisteredTools>> {
   const { tools: settings } = subject.settings;
   const tell = (problem: Problem) =>
-    emit({ event: "notice", code: problem.code, message: inOneLine(problem) });
+    emit({ event: "notice", code: problem.code, message: problemLine(problem) });
   const builtin = new ToolRegistry();
   const registered = builtin.registerFrom("built-in", builtinTools(settings));
   if (!registered.ok) return registered;
@@ -234,7 +234,7 @@ export function runnerOf(subject: ToolsSubject, emit: Emit): CycleParts["run"] {
     if (definition.files !== undefined) await subject.servers?.release();
     if (definition.command_input === undefined) return await run();
     // A command's change to a file that was as the document last saw it counts as the document's own change.
-    const before = await unchanged(seen);
+    const before = await findUnchanged(seen);
     const result = await run();
     for (const path of await catchUp(seen, before)) onFileChanged(path);
     return result;

@@ -1,6 +1,6 @@
 // File operations for all rooms: check whether a file exists, read it, write it completely, remove it.
 
-import { cutName, nameOf, parentOf } from "./paths.ts";
+import { baseName, cutName, parentOf } from "./paths.ts";
 import { thrownText } from "./problem.ts";
 import { isSameFile, takePlace } from "./system/take_place.ts";
 
@@ -13,7 +13,7 @@ export function isMissing(thrown: unknown): boolean {
  * What blocks the path of a missing file: a dangling link, or a file in place of a folder; null if the file or its
  * folder was just never created.
  */
-export function whyNothingIsThere(path: string): string | null {
+export function explainMissing(path: string): string | null {
   for (let at = path; at !== "/"; at = parentOf(at)) {
     try {
       if (Deno.lstatSync(at).isSymlink && leadsNowhere(at)) {
@@ -102,7 +102,7 @@ const NAME_BYTES = 200;
 
 /** The beginning of the names of a document's temporary files. */
 export function temporaryPrefix(path: string): string {
-  return `.${cutName(nameOf(path), NAME_BYTES)}.`;
+  return `.${cutName(baseName(path), NAME_BYTES)}.`;
 }
 
 /**
@@ -128,7 +128,7 @@ export async function makeFile(path: string, bytes: Uint8Array, mode: number): P
 export async function replaceSmallFile(
   path: string,
   bytes: Uint8Array,
-  { durable, mode, begin = `${nameOf(path)}.` }: {
+  { durable, mode, begin = `${baseName(path)}.` }: {
     readonly durable: boolean;
     readonly mode?: number;
     /** Beginning of the temporary name. @default the file's name and a full stop */

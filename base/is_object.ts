@@ -12,3 +12,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 export function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
+
+/** A value from outside if it is a string, else the empty string. */
+export function textOrEmpty(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

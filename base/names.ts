@@ -1,7 +1,7 @@
 // Names in messages: the nearest to a mistyped one, and shortened lists.
 
 /** Edits (insert, delete, replace; a swap of neighbours counts as two) between two short names. */
-export function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
     const current = [row];
@@ -24,7 +24,7 @@ export function nearest(name: string, candidates: Iterable<string>, limit?: numb
   // A candidate of very different length cannot be near; skipping it bounds the time for hostile input.
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - name.length) >= least + 1) continue;
-    const edits = distance(name, candidate);
+    const edits = editDistance(name, candidate);
     if (edits < least || (edits === least && best !== null && candidate < best)) {
       least = edits;
       best = candidate;
@@ -37,7 +37,7 @@ export function nearest(name: string, candidates: Iterable<string>, limit?: numb
 const MOST_NAMED = 10;
 
 /** Names in a sentence: `a, b, c`; of a long list the first ten, and how many more there are. */
-export function listed(names: readonly string[]): string {
+export function joinNames(names: readonly string[]): string {
   // One more name takes no more room than the words about it.
   if (names.length <= MOST_NAMED + 1) return names.join(", ");
   return `${names.slice(0, MOST_NAMED).join(", ")} and ${names.length - MOST_NAMED} more`;

@@ -18,7 +18,7 @@ export function folderOfDocument(path: string): string {
   return folder.endsWith(`/${CHATS}`) ? folder.slice(0, -CHATS.length - 1) || "/" : folder;
 }
 
-export function nameOf(path: string): string {
+export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 

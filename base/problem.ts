@@ -36,7 +36,7 @@ export function failure(code: string, message: string, next?: string): { ok: fal
 }
 
 /** The message and the next step on one line. */
-export function inOneLine({ message, next }: Pick<Problem, "message" | "next">): string {
+export function problemLine({ message, next }: Pick<Problem, "message" | "next">): string {
   return next === undefined ? message : `${message} ${next}`;
 }
 

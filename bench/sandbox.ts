@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from "../config/settings.generated.ts";
 import { bwrap } from "../sandbox/backends/builtin.ts";
 import type { Outcome } from "../base/problem.ts";
 import { createSandbox, type Running, type RunSandbox, spawn } from "../sandbox/mod.ts";
-import { WAIT } from "../sandbox/process/inner_script.ts";
+import { WAIT_FOR_START } from "../sandbox/process/inner_script.ts";
 import { type Bench, type Figure, interleaved } from "./harness.ts";
 
 const ROUNDS = 50;
@@ -122,7 +122,7 @@ async function wrapped(
   environment: Environment,
 ): Promise<void> {
   const [shell = "", option = "", command = ""] = inner;
-  const prepared = await sandbox.prepare([shell, option, `${WAIT}${command}`], { waits: true });
+  const prepared = await sandbox.prepare([shell, option, `${WAIT_FOR_START}${command}`], { waits: true });
   if (!prepared.ok) throw new Error(prepared.problem.message);
   try {
     const { cwd, variables } = environment;

@@ -142,8 +142,8 @@ async function startBeside(given: Arguments, file: string, environment: Environm
     }
     return await attempt({ ...given, positionals: ["-", ...positionals] }, environment, input);
   }
-  const { pipedBeside } = await import("./io/piped_document.ts");
-  const piped = await pipedBeside(environment, input);
+  const { readPipedInput } = await import("./io/piped_document.ts");
+  const piped = await readPipedInput(environment, input);
   if (piped === null) return await attempt(given, environment, input);
   const message = `${
     there ? "" : `${nothingThere.message} `
@@ -213,8 +213,8 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
   const environment = typeof here === "string" ? { cwd: "/", home: "/", variables: variablesHere() } : here;
   const isFilter = (mistake.command?.kind ?? "filter") === "filter" && inputKind() !== "terminal";
   if (isFilter && !readsInput("filter", mistake.positionals)) {
-    const { pipedBeside } = await import("./io/piped_document.ts");
-    piped ??= await pipedBeside(environment, new StandardInput()) ?? undefined;
+    const { readPipedInput } = await import("./io/piped_document.ts");
+    piped ??= await readPipedInput(environment, new StandardInput()) ?? undefined;
   }
   const filter = isFilter && (piped !== undefined || readsInput("filter", mistake.positionals));
   const messages = new Messages(environment, {

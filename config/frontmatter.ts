@@ -10,8 +10,11 @@ export async function documentSettings(options: FrontmatterOptions): Promise<Doc
   const { frontmatter, preamble = null, loaded } = options;
   const none = { settings: loaded.settings, variables: {}, diagnostics: [], logs: loaded.logs };
   if (frontmatter === null && preamble === null) return none;
-  const { evaluate, misplaced } = await import("./document/first_block.ts");
-  const stated = frontmatter === null ? none : await evaluate({ ...options, frontmatter });
-  if (preamble === null) return stated;
-  return { ...stated, diagnostics: [...stated.diagnostics, ...misplaced(preamble, frontmatter !== null)] };
+  const { evaluateFrontmatter, reportMisplaced } = await import("./document/first_block.ts");
+  const evaluated = frontmatter === null ? none : await evaluateFrontmatter({ ...options, frontmatter });
+  if (preamble === null) return evaluated;
+  return {
+    ...evaluated,
+    diagnostics: [...evaluated.diagnostics, ...reportMisplaced(preamble, frontmatter !== null)],
+  };
 }

@@ -9,7 +9,7 @@ import { findSources, type Loaded, type LoadOptions } from "./sources/find.ts";
  * Loads settings. Any error in a file or option stops the program: a wrong policy is never half applied. The problem
  * `config-invalid` lists every error, one per line, as `FILE:LINE:COL: sentence`.
  */
-export async function loadSettings(options: LoadOptions): Promise<Outcome<Loaded>> {
+export async function loadSettingsLayers(options: LoadOptions): Promise<Outcome<Loaded>> {
   const sources = findSources(options);
   if (!sources.ok) return sources;
   const { global, project, mcp, session } = sources.value;

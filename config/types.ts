@@ -32,7 +32,7 @@ export type Op = "set" | "append" | "prepend" | "remove";
  * list or an item is the tool list. `value` is one item for append, prepend and remove, otherwise the whole value in
  * its long form; `null` hides the value of weaker layers for an optional key.
  */
-export interface Operation {
+export interface SettingOperation {
   readonly op: Op;
   readonly path: readonly string[];
   readonly value: unknown;
@@ -52,7 +52,7 @@ export type FaultCode =
   | "config_ignored_value"
   | "config_old_key";
 
-export interface Fault {
+export interface SettingFault {
   readonly code: FaultCode;
   /** A warning leaves the rest effective; an error blocks the cycle (M) or stops the program (other layers). */
   readonly severity: "error" | "warning";
@@ -78,10 +78,10 @@ export interface Fault {
  * can be read and written separately (`thinking`); `list`; `object` contains further keys; `tools` contains further
  * keys and is also a list.
  */
-export type KeyKind = "scalar" | "record" | "list" | "object" | "tools";
+export type SettingKind = "scalar" | "record" | "list" | "object" | "tools";
 
 /** The answer of a layer, or the fault in the query. */
-export type Answer<T> = Outcome<T, Fault>;
+export type LayerAnswer<T> = Outcome<T, SettingFault>;
 
 /**
  * A layer under construction: writes are checked immediately and recorded as operations; reads resolve all layers,
@@ -90,26 +90,26 @@ export type Answer<T> = Outcome<T, Fault>;
 export interface LayerDraft {
   readonly layer: Layer;
   /** Operations so far, in order. */
-  readonly operations: readonly Operation[];
+  readonly operations: readonly SettingOperation[];
   /** Old keys (`config_old_key`), and writes without effect because this layer may not make them. */
-  readonly warnings: readonly Fault[];
-  kind(keys: readonly string[]): Answer<KeyKind>;
+  readonly warnings: readonly SettingFault[];
+  kind(keys: readonly string[]): LayerAnswer<SettingKind>;
   /** Returns the canonical dotted key, equal for all spellings, or `config_unknown_key`. */
-  canonical(keys: readonly string[]): Answer<string>;
+  canonical(keys: readonly string[]): LayerAnswer<string>;
   /**
    * Returns the resolved value: lists as arrays (a function for an assigned `auto_approve`), `null` for no value. Fails
    * with `config_not_assignable` for an object, which has no value of its own.
    */
-  read(keys: readonly string[]): Answer<unknown>;
+  read(keys: readonly string[]): LayerAnswer<unknown>;
   /**
    * Checks and applies one write; returns its faults. `set` accepts short forms, `null` (no value) and, for an object,
    * a plain object whose members are set in turn. `append`, `prepend` and `remove` accept one item or an array. Arrays
    * represent sequences; an empty Lua table is `[]`, whatever the key requires. A table with both kinds of keys is an
    * object with its positions as keys `"1"`, `"2"`, …
    */
-  apply(op: Op, keys: readonly string[], value: unknown): readonly Fault[];
+  apply(op: Op, keys: readonly string[], value: unknown): readonly SettingFault[];
   /** Checks for unknown tools, presets and approval names, which need registries. Call once, after the last write. */
-  finish(): readonly Fault[];
+  finish(): readonly SettingFault[];
 }
 
 /** Result of running a Lua block, in addition to the operations in the draft. */

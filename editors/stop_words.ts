@@ -1,7 +1,7 @@
 // Tells a person in an editor how a run ended: what happened, then what to do.
 
-import { inOneLine } from "../base/problem.ts";
-import { listed } from "../base/names.ts";
+import { problemLine } from "../base/problem.ts";
+import { joinNames } from "../base/names.ts";
 import type { Stop } from "../cycle/types.ts";
 
 /** A sentence, and whether something went wrong or the person is just needed. */
@@ -12,7 +12,7 @@ export interface StopWords {
 
 /** What a person should know about the end of a run; null if the document shows it all. */
 export function stopWords({ reason, ids, line, problem }: Stop): StopWords | null {
-  const calls = `${ids.length === 1 ? "1 call" : `${ids.length} calls`} (${listed(ids)})`;
+  const calls = `${ids.length === 1 ? "1 call" : `${ids.length} calls`} (${joinNames(ids)})`;
   const one = ids.length === 1;
   const info = (text: string): StopWords => ({ level: "info", text });
   switch (reason) {
@@ -59,6 +59,6 @@ export function stopWords({ reason, ids, line, problem }: Stop): StopWords | nul
     case "conflict":
     case "failed":
     case "empty":
-      return { level: "error", text: inOneLine(problem ?? { message: "The run ended." }) };
+      return { level: "error", text: problemLine(problem ?? { message: "The run ended." }) };
   }
 }

@@ -3,7 +3,7 @@
 // Only code that runs Lua imports this module, dynamically, so that documents without Lua do not pay for it.
 
 import { fromBase64 } from "../base/bytes.ts";
-import { DEFAULT_LIMITS, type Limits } from "./vm/budget.ts";
+import { DEFAULT_LIMITS, type LuaLimits } from "./vm/budget.ts";
 import { Cell } from "./vm/cell.ts";
 import type { Interpreter } from "./vm/machine.ts";
 import type { CellWorld } from "./library/host.ts";
@@ -18,7 +18,7 @@ export interface Engine {
 let compiled: Promise<Interpreter> | null = null;
 
 /** Starts a new cell that shares only the compiled machine code with others. */
-export async function startEngine(world: CellWorld, limits: Limits = DEFAULT_LIMITS): Promise<Engine> {
+export async function startEngine(world: CellWorld, limits: LuaLimits = DEFAULT_LIMITS): Promise<Engine> {
   compiled ??= unpack();
   const cell = await Cell.start(await compiled, limits);
   let library: Library | null = null;

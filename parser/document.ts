@@ -1,7 +1,7 @@
 // The typed view of a whole document over its text and structure, and the transition to its next version.
 
 import type { Tree } from "npm:@lezer/common@1.5.5";
-import { diagnose, summarize } from "./view/diagnose.ts";
+import { diagnoseStructure, summarize } from "./view/diagnose.ts";
 import { type ByteEdit, replacementsOf } from "./edits/edit.ts";
 import { messageBlocks } from "./view/message_index.ts";
 import { Ids, Pending } from "./view/ids.ts";
@@ -155,7 +155,7 @@ export class Document implements Chat {
   get diagnostics(): readonly Diagnostic[] {
     if (this.#diagnostics !== null) return this.#diagnostics;
     summarize(this.content, this.#structure.conversation);
-    return this.#diagnostics = diagnose(this.content, this.#structure, this.#countIds());
+    return this.#diagnostics = diagnoseStructure(this.content, this.#structure, this.#countIds());
   }
 
   call(id: string): Call | undefined {

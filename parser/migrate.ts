@@ -151,10 +151,10 @@ function pendingFences(chat: Chat): Found[] {
 /** What follows the old spelling had no meaning there and must not gain one. */
 function respelled(chat: Chat, { opener, ticks }: Result): Edit {
   const from = opener.from + ticks + FLEMMA.length;
-  const stated = chat.text(from, opener.to).trimEnd();
-  return stated === PENDING
+  const statusText = chat.text(from, opener.to).trimEnd();
+  return statusText === PENDING
     ? { from, to: from, insert: "tool status=" }
-    : { from, to: from + encoder.encode(stated).length, insert: `tool status=${PENDING}` };
+    : { from, to: from + encoder.encode(statusText).length, insert: `tool status=${PENDING}` };
 }
 
 const FLEMMA = "flemma:";

@@ -2,7 +2,7 @@
 
 import { thrownText } from "../base/problem.ts";
 import { base64 } from "./base64.ts";
-import { isSystemFile, READ_SECONDS, readChecked, within } from "../base/system/reading.ts";
+import { isSystemFile, READ_SECONDS, readChecked, withTimeout } from "../base/system/reading.ts";
 import { type FileLog, SYSTEM_FILE } from "./file_log.ts";
 import type { FileReference } from "./file_references.ts";
 import { DAMAGED, faultyText, type TextFault, textFault, textRemedy } from "../base/text/text_fault.ts";
@@ -38,17 +38,17 @@ export interface FilePart {
 }
 
 /** A part, or the reason why the reference stays text. */
-export type Attachment =
+export type AttachResult =
   | { readonly kind: "part" } & FilePart
   | { readonly kind: "missing"; readonly path: string; readonly reason: string };
 
 /** Reads the file, records it in `files`, and chooses the kind of part by its type. */
-export async function attach(reference: FileReference, base: Base, files: FileLog): Promise<Attachment> {
-  const filename = resolvePath(reference.path, base);
+export async function attach(reference: FileReference, base: Base, files: FileLog): Promise<AttachResult> {
+  const filename = resolveReference(reference.path, base);
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     const read = files.refusal(filename) ??
-      await within(READ_SECONDS, readChecked(filename, attachObstacle));
+      await withTimeout(READ_SECONDS, readChecked(filename, attachObstacle));
     if (typeof read === "string") return { kind: "missing", path: filename, reason: read };
     bytes = read;
   } catch (thrown) {
@@ -98,7 +98,7 @@ export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource):
     return { part: { kind: "pdf", mimeType, data: base64(bytes), filename } };
   }
   if (isTextual(mimeType)) {
-    const { text, flaw } = textOf(bytes, filename);
+    const { text, flaw } = decodeFile(bytes, filename);
     if (text === null) return { part: nameOnly, flaw };
     // Providers refuse whitespace-only text like empty text.
     if (text.trim() === "") return { part: nameOnly, flaw: { because: "empty" } };
@@ -108,7 +108,7 @@ export function partOf(bytes: Uint8Array, { filename, path, mime }: FileSource):
 }
 
 /** Decodes a file in any encoding, and reports problems with it; `text` is null if it is not text. */
-export function textOf(
+export function decodeFile(
   bytes: Uint8Array,
   filename: string,
 ): { readonly text: string | null; readonly flaw?: FileFlaw } {
@@ -166,7 +166,7 @@ function encodingSentence(
 }
 
 /** Resolves a decoded reference path to an absolute path without `.` and `..`. */
-export function resolvePath(path: string, base: Base): string {
+export function resolveReference(path: string, base: Base): string {
   const absolute = path.startsWith("/")
     ? path
     : path.startsWith("~/")

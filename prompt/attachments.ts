@@ -10,7 +10,7 @@ import { attachmentsFolder } from "../base/folders.ts";
 import { isSha256, sha256 } from "../base/hash.ts";
 import { isImage, typeOfSignature } from "../base/media.ts";
 import { thrownText } from "../base/problem.ts";
-import { isSystemFile, READ_SECONDS, readChecked, within } from "../base/system/reading.ts";
+import { isSystemFile, READ_SECONDS, readChecked, withTimeout } from "../base/system/reading.ts";
 import type { Diagnostic, Result } from "../parser/types.ts";
 import type { Part } from "./types.ts";
 
@@ -33,7 +33,10 @@ export async function readAttachment(
   if (!isSha256(name)) return { kind: "misnamed" };
   let bytes: Uint8Array<ArrayBuffer> | string;
   try {
-    bytes = await within(READ_SECONDS, readChecked(`${attachmentsFolder(environment)}/${name}`, obstacle));
+    bytes = await withTimeout(
+      READ_SECONDS,
+      readChecked(`${attachmentsFolder(environment)}/${name}`, obstacle),
+    );
   } catch (thrown) {
     return isMissing(thrown) ? { kind: "lost" } : { kind: "unreadable", reason: thrownText(thrown) };
   }
@@ -52,7 +55,7 @@ function obstacle(real: string, info: Deno.FileInfo): string | null {
 }
 
 /** Checks whether a file is stored under the name, without reading it. */
-export async function isKept(name: string, environment: Environment): Promise<SavedAttachment> {
+export async function checkSavedAttachment(name: string, environment: Environment): Promise<SavedAttachment> {
   if (!isSha256(name)) return { kind: "misnamed" };
   try {
     const path = `${attachmentsFolder(environment)}/${name}`;

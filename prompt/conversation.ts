@@ -1,7 +1,7 @@
 // The conversation of a document as plain text, without running anything or reading files.
 
 import type { Chat } from "../parser/types.ts";
-import { evaluate } from "./evaluate.ts";
+import { evaluateChat } from "./evaluate.ts";
 import type { Prompt } from "./types.ts";
 
 /** Never used, because no file is resolved here. */
@@ -23,7 +23,7 @@ const NOWHERE = { cwd: "/", home: "/", variables: {} };
  * @returns the messages with texts, calls and results
  */
 export function conversationOf(chat: Chat): Promise<Prompt> {
-  return evaluate(chat, {
+  return evaluateChat(chat, {
     document: null,
     environment: NOWHERE,
     templatedTools: [],

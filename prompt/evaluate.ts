@@ -10,7 +10,12 @@ import { BUILTIN_TOOLS } from "../config/rules/builtin_tools.generated.ts";
 import { isLifecycle } from "../parser/text/status_words.ts";
 import type { Chat, Diagnostic, Result, Segment, TextSegment, Turn } from "../parser/types.ts";
 import { assistantParts } from "./assistant_parts.ts";
-import { attachmentFindings, isKept, readAttachment, type SavedAttachment } from "./attachments.ts";
+import {
+  attachmentFindings,
+  checkSavedAttachment,
+  readAttachment,
+  type SavedAttachment,
+} from "./attachments.ts";
 import { trimBlank } from "./blank.ts";
 import { FileLog, type ReadPolicy } from "./file_log.ts";
 import { onlyReference, unescapeReference } from "./file_references.ts";
@@ -20,7 +25,7 @@ import { waitsFor } from "../parser/open_call.ts";
 import type { Emitted } from "./template/output.ts";
 import { isTag } from "./template/quoted.ts";
 import { type DocumentLua, luaSession } from "./template/document_lua.ts";
-import { type Kept, trimTexts } from "./template/trim.ts";
+import { type TextRange, trimTexts } from "./template/trim.ts";
 import { withoutTags } from "./template/without_tags.ts";
 import type { Part, Prompt, PromptMessage } from "./types.ts";
 
@@ -53,7 +58,7 @@ export interface EvaluatedFrontmatter {
 }
 
 /** Evaluates a document. Never throws for its content: problems are diagnostics of the prompt. */
-export async function evaluate(chat: Chat, options: EvaluateOptions): Promise<Prompt> {
+export async function evaluateChat(chat: Chat, options: EvaluateOptions): Promise<Prompt> {
   return await new Evaluation(chat, options).run();
 }
 
@@ -71,7 +76,7 @@ class Evaluation {
   /** Segments of messages in which tags stay text. */
   readonly #read = new Map<Turn, readonly Segment[]>();
   readonly #runsTags: boolean;
-  readonly #trimmed = new Map<Turn, readonly (Kept | null)[]>();
+  readonly #trimmed = new Map<Turn, readonly (TextRange | null)[]>();
   /** Parts by segment: template loops may output a segment many times. */
   readonly #seen = new Map<Segment, readonly Part[]>();
 
@@ -217,7 +222,7 @@ class Evaluation {
     return parts;
   }
 
-  #keptOf(turn: Turn, index: number): Kept | null {
+  #keptOf(turn: Turn, index: number): TextRange | null {
     const known = this.#trimmed.get(turn) ?? trimTexts(this.#segmentsOf(turn));
     this.#trimmed.set(turn, known);
     return known[index] ?? null;
@@ -225,7 +230,7 @@ class Evaluation {
 
   async #literal(
     { value, place, raw }: TextSegment,
-    kept: Kept | null,
+    kept: TextRange | null,
     turn: Turn,
   ): Promise<readonly Part[]> {
     const range = kept ?? { from: 0, to: value.length };
@@ -264,7 +269,10 @@ class Evaluation {
     if (result.attachments.length === 0 || attaches === false) return [];
     const files: (readonly [string, SavedAttachment])[] = [];
     for (const name of new Set(result.attachments)) {
-      files.push([name, await (attaches === "looks" ? isKept : readAttachment)(name, environment)]);
+      files.push([
+        name,
+        await (attaches === "looks" ? checkSavedAttachment : readAttachment)(name, environment),
+      ]);
     }
     this.#diagnostics.push(...attachmentFindings(result, files));
     return files.flatMap(([, file]) => file.kind === "part" ? [file.part] : []);

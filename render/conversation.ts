@@ -1,12 +1,12 @@
 // Conversion of a document to a conversation for display: results join their calls, text replacements become diffs.
 
 import { own } from "../base/is_object.ts";
-import { unified } from "../agent/review/unified.ts";
+import { formatUnifiedDiff } from "../agent/review/unified.ts";
 import { unescapeTurn } from "../parser/edits/escape.ts";
 import type { Call, Chat, Result, Segment, Turn } from "../parser/types.ts";
-import type { Conversation, Field, Message, Part, ShownResult } from "./types.ts";
+import type { ConversationView, Field, MessageView, PartView, ResultView } from "./types.ts";
 
-export function conversationOf(chat: Chat, title: string): Conversation {
+export function buildConversationView(chat: Chat, title: string): ConversationView {
   const { frontmatter, preamble } = chat;
   const placed = new Set<number>();
   // A result goes to the last call of its id, as in requests.
@@ -24,8 +24,8 @@ export function conversationOf(chat: Chat, title: string): Conversation {
   };
 }
 
-function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): Message {
-  const parts: Part[] = [];
+function messageOf(chat: Chat, turn: Turn, placed: ReadonlySet<number>): MessageView {
+  const parts: PartView[] = [];
   let prose = "";
   let line = turn.place.start;
   const endProse = () => {
@@ -54,7 +54,7 @@ function proseOf(chat: Chat, segment: Segment): string | null {
   return chat.text(segment.place.from, segment.place.to);
 }
 
-function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): Part | null {
+function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): PartView | null {
   switch (segment.kind) {
     case "thinking":
       return {
@@ -74,7 +74,7 @@ function partOf(chat: Chat, segment: Segment, placed: ReadonlySet<number>): Part
   }
 }
 
-function callOf(chat: Chat, call: Call): Part {
+function callOf(chat: Chat, call: Call): PartView {
   const result = chat.call(call.id)?.place.from === call.place.from ? chat.result(call.id) : undefined;
   const { label } = call.input;
   return {
@@ -90,7 +90,7 @@ function callOf(chat: Chat, call: Call): Part {
   };
 }
 
-function resultOf({ id, status, content, place }: Result): ShownResult {
+function resultOf({ id, status, content, place }: Result): ResultView {
   return { kind: "result", id, status, text: lines(content), line: place.start };
 }
 
@@ -140,7 +140,7 @@ function isText(value: unknown): value is string {
 /** Returns the changed lines of a replacement, without the header and line numbers of a unified diff. */
 function diffOf(before: string, after: string): string {
   const split = (text: string) => text === "" ? [] : lines(text).replace(/\n?$/, "\n").split(/(?<=\n)/);
-  const diff = unified("passage", split(before), split(after));
+  const diff = formatUnifiedDiff("passage", split(before), split(after));
   if (diff === null) return "";
   const [, , , ...changes] = diff.replace(/\n$/, "").split("\n");
   return changes.map((line) => line.startsWith("@@") ? "…" : line).join("\n");

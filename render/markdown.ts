@@ -1,7 +1,7 @@
 // Parsing of Markdown to tokens for all renderers; the parser is loaded only when needed.
 
 /** The parts of a `markdown-it` token used here. */
-export interface Token {
+export interface MarkdownToken {
   readonly type: string;
   readonly tag: string;
   /** 1 opens, -1 closes, 0 is self-contained. */
@@ -10,17 +10,17 @@ export interface Token {
   readonly info: string;
   /** Set for a paragraph of a tight list. */
   readonly hidden: boolean;
-  readonly children: readonly Token[] | null;
+  readonly children: readonly MarkdownToken[] | null;
   attrGet(name: string): string | number | null;
 }
 
 /** Returns an attribute of a token as text; empty if missing. */
-export function attributeOf(token: Token, name: string): string {
+export function attributeOf(token: MarkdownToken, name: string): string {
   return String(token.attrGet(name) ?? "");
 }
 
 /** Parses Markdown. HTML in it is text. */
-export type ReadMarkdown = (text: string) => readonly Token[];
+export type ReadMarkdown = (text: string) => readonly MarkdownToken[];
 
 export async function loadMarkdown(): Promise<ReadMarkdown> {
   const { default: MarkdownIt } = await import("npm:markdown-it@15.0.3");
@@ -32,7 +32,7 @@ export async function loadMarkdown(): Promise<ReadMarkdown> {
 
 export type Alignment = "left" | "right" | "center";
 
-export function alignmentOf(cell: Token): Alignment {
+export function alignmentOf(cell: MarkdownToken): Alignment {
   const word = /text-align:(left|right|center)/.exec(attributeOf(cell, "style"))?.[1];
   return word === "right" || word === "center" ? word : "left";
 }

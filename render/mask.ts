@@ -1,7 +1,7 @@
 // Masking of secrets in a whole conversation before it is rendered.
 
 import type { Masked, SecretMask } from "./secrets.ts";
-import type { Conversation, Field, Message, Part, ShownResult } from "./types.ts";
+import type { ConversationView, Field, MessageView, PartView, ResultView } from "./types.ts";
 
 /** A masked secret, with the line of the document that contains it, or the line of its block. */
 export interface MaskedAt {
@@ -11,15 +11,15 @@ export interface MaskedAt {
 
 /** Masks every secret in the conversation, and lists them in the order of the document. */
 export function withoutSecrets(
-  conversation: Conversation,
+  conversation: ConversationView,
   { mask }: SecretMask,
-): { readonly conversation: Conversation; readonly masked: readonly MaskedAt[] } {
+): { readonly conversation: ConversationView; readonly masked: readonly MaskedAt[] } {
   const masked: MaskedAt[] = [];
   const text = (from: string, line: number, counts = true) => {
     const lineOf = lineCounter(from, line);
     return mask(from, ({ name, at }: Masked) => masked.push({ name, line: counts ? lineOf(at) : line }));
   };
-  const resultOf = (result: ShownResult): ShownResult => ({
+  const resultOf = (result: ResultView): ResultView => ({
     ...result,
     id: text(result.id, result.line, false),
     // The text begins after the header and the fence.
@@ -30,7 +30,7 @@ export function withoutSecrets(
     name: text(field.name, line, false),
     text: text(field.text, line, false),
   });
-  const partOf = (part: Part): Part => {
+  const partOf = (part: PartView): PartView => {
     switch (part.kind) {
       case "call":
         return {
@@ -50,7 +50,7 @@ export function withoutSecrets(
     }
   };
   const { settings, preamble } = conversation;
-  const without: Conversation = {
+  const without: ConversationView = {
     title: text(conversation.title, 1, false),
     settings: settings === null ? null : {
       ...settings,
@@ -58,7 +58,7 @@ export function withoutSecrets(
       code: text(settings.code, settings.line + 1),
     },
     preamble: preamble === null ? null : { ...preamble, text: text(preamble.text, preamble.line) },
-    messages: conversation.messages.map((message): Message => ({
+    messages: conversation.messages.map((message): MessageView => ({
       ...message,
       role: text(message.role, message.line),
       parts: message.parts.map(partOf),

@@ -2,10 +2,10 @@
 
 import { visible } from "../base/visible.ts";
 import { resultWords } from "./result_words.ts";
-import type { Conversation, Field, Part, ShownResult } from "./types.ts";
+import type { ConversationView, Field, PartView, ResultView } from "./types.ts";
 
 /** Generates the conversation as text that is safe to show; each piece ends with a line end. */
-export function* plainText({ settings, preamble, messages }: Conversation): Generator<string> {
+export function* plainText({ settings, preamble, messages }: ConversationView): Generator<string> {
   if (settings !== null) yield section(`First block, ${settings.language}`, [settings.code]);
   if (preamble !== null) yield section("Before the first message", [preamble.text]);
   for (const { role, parts } of messages) yield section(role, parts.map(partText));
@@ -16,7 +16,7 @@ function section(title: string, texts: readonly string[]): string {
   return `${visible(title)}:\n\n${body.join("\n\n")}\n\n`;
 }
 
-function partText(part: Part): string {
+function partText(part: PartView): string {
   switch (part.kind) {
     case "prose":
       return part.text;
@@ -38,7 +38,7 @@ function fieldText({ name, text }: Field): string {
   return text.includes("\n") ? `${name}:\n${text}` : `${name}: ${text}`;
 }
 
-function resultText(result: ShownResult): string {
+function resultText(result: ResultView): string {
   if (result.text === "") return `Result: ${resultWords(result).words}`;
   // The text is the result; only an unusual status is mentioned.
   return `Result:${result.status === null ? "" : ` ${resultWords(result).words}`}\n${result.text}`;

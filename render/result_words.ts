@@ -2,7 +2,7 @@
 
 import { own } from "../base/is_object.ts";
 import type { Status } from "../parser/types.ts";
-import type { ShownResult } from "./types.ts";
+import type { ResultView } from "./types.ts";
 
 /** A status in words: tone `bad` for a failure, `open` while an action is pending. */
 export interface ResultWords {
@@ -19,7 +19,7 @@ const WORDS: Readonly<Record<Status, ResultWords>> = {
   aborted: { words: "stopped", tone: "bad" },
 };
 
-export function resultWords({ status, text }: ShownResult): ResultWords {
+export function resultWords({ status, text }: ResultView): ResultWords {
   if (status === null) return { words: text.trim() === "" ? "no output" : "result", tone: "good" };
   return own(WORDS, status) ?? { words: status, tone: "bad" };
 }

@@ -1,30 +1,30 @@
 // A conversation for display as plain data, independent of the renderer.
 
 /** One conversation. All texts are as a person or a model wrote them, and are not safe to show. */
-export interface Conversation {
+export interface ConversationView {
   readonly title: string;
   /** The frontmatter; null if there is none. */
   readonly settings: { readonly language: string; readonly code: string; readonly line: number } | null;
   readonly preamble: { readonly text: string; readonly line: number } | null;
-  readonly messages: readonly Message[];
+  readonly messages: readonly MessageView[];
 }
 
 /** One message; the results of its calls are part of the calls. */
-export interface Message {
+export interface MessageView {
   readonly role: string;
   /** 1-based line of its role marker. */
   readonly line: number;
-  readonly parts: readonly Part[];
+  readonly parts: readonly PartView[];
 }
 
-export type Part =
+export type PartView =
   | { readonly kind: "prose"; readonly text: string; readonly line: number }
   | { readonly kind: "thinking"; readonly text: string; readonly redacted: boolean; readonly line: number }
   | { readonly kind: "aborted"; readonly text: string; readonly line: number }
-  | ShownCall
-  | ShownResult;
+  | CallView
+  | ResultView;
 
-export interface ShownCall {
+export interface CallView {
   readonly kind: "call";
   readonly id: string;
   readonly tool: string;
@@ -33,7 +33,7 @@ export interface ShownCall {
   readonly line: number;
   readonly fields: readonly Field[];
   /** Null if the document has none. */
-  readonly result: ShownResult | null;
+  readonly result: ResultView | null;
 }
 
 export interface Field {
@@ -44,7 +44,7 @@ export interface Field {
 }
 
 /** A result; as a part of its own it belongs to no shown call. */
-export interface ShownResult {
+export interface ResultView {
   readonly kind: "result";
   readonly id: string;
   /** Status of its block, or `error`; null for a final result. */

@@ -1,12 +1,12 @@
 // The sandbox API for other programs: one object per process, with documents as arguments.
 
 import type { Environment } from "../base/environment.ts";
-import { inOneLine, type Outcome, success } from "../base/problem.ts";
+import { type Outcome, problemLine, success } from "../base/problem.ts";
 import type { SandboxSettings } from "../config/settings.generated.ts";
 import { registerBuiltinBackends } from "./backends/builtin.ts";
 import type { BackendEntry, BackendRegistry } from "./backends/registry.ts";
 import { createSandbox, type RunSandbox } from "./sandbox.ts";
-import type { Backend, Policy, Prepared } from "./types.ts";
+import type { Backend, Policy, PreparedCommand } from "./types.ts";
 
 /** Options of `createSandboxApi`: how to find settings and paths of documents. */
 export interface SandboxApiOptions<Document> {
@@ -23,7 +23,7 @@ export interface SandboxApiOptions<Document> {
 }
 
 /** Success, or an error message. */
-export type Result = { readonly ok: true } | { readonly ok: false; readonly error: string };
+export type SandboxResult = { readonly ok: true } | { readonly ok: false; readonly error: string };
 
 /** A command to run in place of the given one, or why nothing may run. */
 export type Wrapped =
@@ -32,10 +32,10 @@ export type Wrapped =
     /** Equals the given command if the sandbox is off, or if `auto` finds no backend. */
     readonly argv: readonly string[];
     readonly wrapped: boolean;
-    /** Call after the command: whether the backend failed before the command could start. See `Prepared`. */
-    readonly setupFailure: Prepared["setupFailure"];
-    /** Call once when the command is over. See `Prepared`. */
-    readonly dispose: Prepared["dispose"];
+    /** Call after the command: whether the backend failed before the command could start. See `PreparedCommand`. */
+    readonly setupFailure: PreparedCommand["setupFailure"];
+    /** Call once when the command is over. See `PreparedCommand`. */
+    readonly dispose: PreparedCommand["dispose"];
   }
   | { readonly ok: false; readonly error: string };
 
@@ -66,7 +66,7 @@ export interface SandboxApi<Document> {
   /** Whether tools may read an absolute path. */
   isPathReadable(path: string, document: Document | null): boolean;
   /** Whether the configured backend works. Succeeds if the sandbox is off. */
-  validateBackend(document?: Document | null): Promise<Result>;
+  validateBackend(document?: Document | null): Promise<SandboxResult>;
   /** Finds the first working backend. Ignores whether the sandbox is on and which backend is set. */
   detectAvailableBackend(document?: Document | null): Promise<Detected>;
   /** Adds a backend, or replaces the one of the same name. */
@@ -153,14 +153,14 @@ export function createSandboxApi<Document>(
     isEnabled: (document = null) => resolveConfig(document).enabled,
     getPolicy(document) {
       const policy = sandboxOf(document).policy();
-      if (!policy.ok) throw new Error(inOneLine(policy.problem));
+      if (!policy.ok) throw new Error(problemLine(policy.problem));
       return policy.value;
     },
     async wrapCommand(inner, document) {
       const prepared = await sandboxOf(document).prepare(inner);
-      if (!prepared.ok) return { ok: false, error: inOneLine(prepared.problem) };
+      if (!prepared.ok) return { ok: false, error: problemLine(prepared.problem) };
       const handedOut = prepared.value.handOut();
-      if (!handedOut.ok) return { ok: false, error: inOneLine(handedOut.problem) };
+      if (!handedOut.ok) return { ok: false, error: problemLine(handedOut.problem) };
       const { argv, wrapped, setupFailure, dispose } = prepared.value;
       return { ok: true, argv, wrapped, setupFailure, dispose };
     },
@@ -174,7 +174,7 @@ export function createSandboxApi<Document>(
       const found = await backendOf(document, { enabled: true, backend: "auto" });
       return found.ok
         ? { name: found.value.name, diagnostic: null }
-        : { name: null, diagnostic: inOneLine(found.problem) };
+        : { name: null, diagnostic: problemLine(found.problem) };
     },
     ...backendsOf(registry),
     setEnabled(enabled) {
@@ -223,6 +223,6 @@ function aliasesOf<Document>(api: SandboxApi<Document>): SandboxApiAliases<Docum
   };
 }
 
-function resultOf(outcome: Outcome<unknown>): Result {
-  return outcome.ok ? { ok: true } : { ok: false, error: inOneLine(outcome.problem) };
+function resultOf(outcome: Outcome<unknown>): SandboxResult {
+  return outcome.ok ? { ok: true } : { ok: false, error: problemLine(outcome.problem) };
 }

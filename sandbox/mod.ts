@@ -23,7 +23,7 @@ export type {
   MountablePolicy,
   PathView,
   Policy,
-  Prepared,
+  PreparedCommand,
   PrepareOptions,
   Sandbox,
   SandboxWorker,

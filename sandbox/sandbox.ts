@@ -17,13 +17,13 @@ import {
 } from "./policy/sockets.ts";
 import { WHOLE_VIEW } from "./policy/view.ts";
 import { keepDescriptors } from "./process/descriptors.ts";
-import { leftRunning } from "./process/leftovers.ts";
+import { describeLeftCommands } from "./process/leftovers.ts";
 import { denoFolderForCommands } from "./protect/own_code.ts";
 import { traceProtected } from "./protect/protect.ts";
 import { recover } from "./protect/recover.ts";
 import { type FileChange, obeyedBy } from "./protect/watched.ts";
 import { BackendInUse } from "./run/backend_in_use.ts";
-import { bare, runningBare } from "./process/unsandboxed.ts";
+import { prepareUnsandboxed, unsandboxedNotice } from "./process/unsandboxed.ts";
 import { LiveCommands } from "./run/commands.ts";
 import { WorkerKeeper, type WorkerSandbox } from "./run/worker.ts";
 import { createWorkerSandbox, UNSANDBOXED_WORKER } from "./run/worker_sandbox.ts";
@@ -36,7 +36,7 @@ import type {
   FileTurn,
   Host,
   PathView,
-  Prepared,
+  PreparedCommand,
   PrepareOptions,
   Sandbox,
   SandboxWorker,
@@ -154,11 +154,11 @@ export class RunSandbox implements Sandbox {
   async prepare(
     inner: readonly string[],
     { waits = false }: PrepareOptions = {},
-  ): Promise<Outcome<Prepared>> {
+  ): Promise<Outcome<PreparedCommand>> {
     if (inner.length === 0) return failure("empty-command", "There is no command to run.");
     const kept = keepDescriptors();
     if (!kept.ok) return kept;
-    if (!this.enabled) return success(bare(inner, waits, this.host.environment));
+    if (!this.enabled) return success(prepareUnsandboxed(inner, waits, this.host.environment));
     if (!this.#policy.ok) return this.#policy;
     const found = await this.backend();
     if (!found.ok) {
@@ -167,8 +167,8 @@ export class RunSandbox implements Sandbox {
         this.#refused = found.problem;
         return found;
       }
-      this.#notices.add([runningBare(found.problem)]);
-      return success(bare(inner, waits, this.host.environment));
+      this.#notices.add([unsandboxedNotice(found.problem)]);
+      return success(prepareUnsandboxed(inner, waits, this.host.environment));
     }
     // A leftover command of another run may still change what the preparation is about to inspect.
     this.#notices.add(await this.recover());
@@ -189,7 +189,7 @@ export class RunSandbox implements Sandbox {
 
   /** Sentences about what `recover` would end. Changes nothing. */
   leftRunning(): string[] {
-    return leftRunning(this.#options.environment);
+    return describeLeftCommands(this.#options.environment);
   }
 
   isPathWritable(path: string): boolean {

@@ -187,7 +187,7 @@ export interface Running {
 }
 
 /** A command that is ready to start. It can tell a failed set-up of the sandbox from a failed command. */
-export interface Prepared {
+export interface PreparedCommand {
   /** The argument list to run. Equals the inner command if no backend wraps it. */
   readonly argv: readonly string[];
   /** Whether a backend wraps the command. */
@@ -217,7 +217,7 @@ export interface Prepared {
 }
 
 /** A command as a backend prepares it. */
-export interface BackendPreparation extends Omit<Prepared, "wrapped" | "start" | "handOut"> {
+export interface BackendPreparation extends Omit<PreparedCommand, "wrapped" | "start" | "handOut"> {
   /** The argument list without names that differ between runs. */
   readonly fingerprint: readonly string[];
   /**
@@ -277,7 +277,7 @@ export interface Sandbox {
   /** Name of the working backend, or why there is none. Probed once. */
   available(): Promise<Outcome<string>>;
   /** Wraps a command. If this fails, nothing may run. */
-  prepare(inner: readonly string[], options?: PrepareOptions): Promise<Outcome<Prepared>>;
+  prepare(inner: readonly string[], options?: PrepareOptions): Promise<Outcome<PreparedCommand>>;
   /** Whether tools may write to this absolute path. Independent of the backend. */
   isPathWritable(path: string): boolean;
   /** Whether tools may read this absolute path. Independent of the backend. */

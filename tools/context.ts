@@ -1,12 +1,12 @@
 // Creates the execution context of a call. Nothing is computed before a tool asks for it.
 
 import type { Environment } from "../base/environment.ts";
-import { inOneLine } from "../base/problem.ts";
+import { problemLine } from "../base/problem.ts";
 import type { Settings } from "../config/settings.generated.ts";
 import { toolEnvironment } from "../sandbox/policy/tool_environment.ts";
 import { expandPath } from "../sandbox/paths/expand.ts";
 import { folderOfDocument } from "../base/paths.ts";
-import type { Prepared, Sandbox } from "../sandbox/types.ts";
+import type { PreparedCommand, Sandbox } from "../sandbox/types.ts";
 import type {
   Caller,
   DiskAccess,
@@ -19,7 +19,7 @@ import type {
   ToolDefinition,
   Truncate,
 } from "./definition.ts";
-import { LongText, type OverflowOptions, truncateWithOverflow } from "./overflow/long_text.ts";
+import { type OverflowOptions, OverflowText, truncateWithOverflow } from "./overflow/long_text.ts";
 import { resolvePath } from "../base/paths.ts";
 import { formatSize, MAX_LINE_CHARS, truncateHead, truncateLine, truncateTail } from "./truncate.ts";
 
@@ -114,7 +114,7 @@ export function createContext(options: ContextOptions): PluginContext {
 
 class CallContext implements PluginContext {
   readonly #options: ContextOptions;
-  readonly #prepared: Prepared[] = [];
+  readonly #prepared: PreparedCommand[] = [];
   #listening = true;
   #cwd: string | undefined;
   #env: Readonly<Record<string, string>> | undefined;
@@ -246,13 +246,13 @@ export function workingFolder(
 }
 
 /** The sandbox of the run with the plugin's names added. */
-function pluginSandbox(sandbox: Sandbox, prepared: Prepared[]): PluginSandbox {
+function pluginSandbox(sandbox: Sandbox, prepared: PreparedCommand[]): PluginSandbox {
   const wrapCommand = async (argv: readonly string[]): Promise<WrappedCommand> => {
     const outcome = await sandbox.prepare(argv);
-    if (!outcome.ok) return { ok: false, error: inOneLine(outcome.problem) };
+    if (!outcome.ok) return { ok: false, error: problemLine(outcome.problem) };
     prepared.push(outcome.value);
     const handedOut = outcome.value.handOut();
-    if (!handedOut.ok) return { ok: false, error: inOneLine(handedOut.problem) };
+    if (!handedOut.ok) return { ok: false, error: problemLine(handedOut.problem) };
     return { ok: true, argv: outcome.value.argv };
   };
   const added: Record<PropertyKey, unknown> = {
@@ -295,7 +295,7 @@ function pluginTruncate(options: ContextOptions): PluginTruncate {
     truncateLine,
     formatSize,
     truncateWithOverflow: (text, given) => truncateWithOverflow(text, overflow(given)),
-    longText: (given) => new LongText(overflow(given)),
+    longText: (given) => new OverflowText(overflow(given)),
   };
   return {
     ...members,

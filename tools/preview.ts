@@ -64,10 +64,10 @@ function wholePreview(
 ): string {
   const shownName = oneLine(name);
   const [problem] = definition === undefined ? [] : knownProblems(definition, input);
-  const stated = problem === undefined ? note : `will not run, ${oneLine(problem)}`;
-  const head = `${shownName}: ${stated === null ? "" : `(${stated}) `}`;
+  const remark = problem === undefined ? note : `will not run, ${oneLine(problem)}`;
+  const head = `${shownName}: ${remark === null ? "" : `(${remark}) `}`;
   const body = oneLine(previewBody(definition, input, width - displayWidth(head)));
-  if (stated !== null) return `${head}${body}`.trimEnd();
+  if (remark !== null) return `${head}${body}`.trimEnd();
   return body === "" ? shownName : `${shownName}: ${body}`;
 }
 

@@ -6,7 +6,7 @@ import { failure, type Outcome, type Problem, success, thrownText } from "../bas
 import type { Settings } from "../config/settings.generated.ts";
 import type { RegisteredTool, Registration, ToolDefinition, ToolOrigin } from "./definition.ts";
 import { checkDefinition } from "./registration/check.ts";
-import { Sources } from "./registration/sources.ts";
+import { ToolSources } from "./registration/sources.ts";
 import type { AskedSources, ResolveTools, SourceStatus, ToolSource } from "./registration/types.ts";
 
 /** Which tools to return. */
@@ -46,7 +46,7 @@ export class ToolRegistry {
   readonly #problems: Problem[] = [];
   /** Problems of lower registries' sources that were already reported. */
   readonly #reported = new WeakSet<Problem>();
-  #sources: Sources;
+  #sources: ToolSources;
 
   /** Creates an empty registry. */
   constructor(options: RegistryOptions = {}) {
@@ -278,9 +278,9 @@ export class ToolRegistry {
     }
   }
 
-  #newSources(): Sources {
+  #newSources(): ToolSources {
     const { defaultTimeout = DEFAULT_TIMEOUT, onProblem, onComplete } = this.#options;
-    return new Sources({
+    return new ToolSources({
       timeout: defaultTimeout,
       register: (origin, given) =>
         given.length === 2

@@ -133,10 +133,10 @@ function resultOf(value: unknown): ExecutionResult {
     return { success: false, error: NO_RESULT };
   }
   const { error, ...given } = value as Partial<Record<keyof ExecutionResult, unknown>>;
-  const stated = errorText(error);
+  const errorMessage = errorText(error);
   return {
     ...given,
-    ...(stated === undefined ? {} : { error: stated }),
+    ...(errorMessage === undefined ? {} : { error: errorMessage }),
     success: given.success === true,
   } as ExecutionResult;
 }

@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { removeIfThere, replaceSmallFile } from "../../base/files.ts";
 import { isObject } from "../../base/is_object.ts";
-import { answerPath, forget, GONE, type RunInfo, runsFolder } from "./listen.ts";
+import { answerPath, GONE, removeRunFolder, type RunInfo, runsFolder } from "./listen.ts";
 import {
   ANSWERED,
   ASKED,
@@ -42,7 +42,7 @@ export async function liveRuns(environment: Environment): Promise<readonly LiveR
         continue;
       }
       const info = await runIn(folder);
-      if (info === "over") await forget(folder);
+      if (info === "over") await removeRunFolder(folder);
       else if (info !== "unknown" && !name.endsWith(GONE)) runs.push({ ...info, folder });
     }
   } catch (thrown) {
@@ -93,7 +93,7 @@ function isInfo(value: unknown): value is RunInfo {
  * Sends a request to a run. `over`: the run ended before it answered. `silent`: it is alive but does not answer, for
  * instance because its process is suspended; the request is withdrawn, so that it does not take effect later.
  */
-export async function ask(
+export async function sendCancelRequest(
   { folder }: LiveRun,
   request: CancelRequest,
   { patience = PATIENCE }: { readonly patience?: number } = {},
@@ -119,7 +119,7 @@ export async function ask(
 }
 
 /** Waits for the end of a run; false if it has not ended after `patience` milliseconds. */
-export async function ends({ folder }: LiveRun, patience: number): Promise<boolean> {
+export async function waitForEnd({ folder }: LiveRun, patience: number): Promise<boolean> {
   const until = performance.now() + patience;
   while (!await isOver(folder)) {
     if (performance.now() > until) return false;

@@ -17,7 +17,7 @@ export interface HearParts {
 
 /** Starts listening; returns a function that stops it. A run that cannot listen continues anyway. */
 export async function hear({ environment, path, run, tell }: HearParts): Promise<() => Promise<void>> {
-  const deaf = (thrown: unknown) =>
+  const reportFailure = (thrown: unknown) =>
     tell({
       code: "cancel-unheard",
       message: `flemma cancel cannot reach this run: ${thrownText(thrown)}. It goes on all the same.`,
@@ -26,7 +26,7 @@ export async function hear({ environment, path, run, tell }: HearParts): Promise
     const end = await listen({
       environment,
       path,
-      deaf,
+      reportFailure,
       answer: ({ request, pid }) => {
         const answer = answerTo(request, run);
         if (answer.cancelled.length > 0) {
@@ -36,9 +36,9 @@ export async function hear({ environment, path, run, tell }: HearParts): Promise
         return answer;
       },
     });
-    return () => end().catch(deaf);
+    return () => end().catch(reportFailure);
   } catch (thrown) {
-    deaf(thrown);
+    reportFailure(thrown);
     return () => Promise.resolve();
   }
 }
@@ -48,7 +48,7 @@ export function cancelledWords(cancelled: Cancelled): string {
   switch (cancelled.what) {
     case "request":
       return "the request";
-    case "press":
+    case "step":
       return "what was about to begin";
     case "call":
       return `${cancelled.id} (${cancelled.tool})`;

@@ -41,7 +41,7 @@ export interface ListenParts {
   /** Carries out a request. */
   answer(asked: AskedBy): CancelAnswer;
   /** Called once, with the reason why requests can no longer be received. */
-  deaf(thrown: unknown): void;
+  reportFailure(thrown: unknown): void;
 }
 
 /** Starts listening; returns a function that stops it. */
@@ -58,7 +58,7 @@ export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
   };
   // One check at a time: under load they would pile up.
   const later = () => {
-    rest = after(CHECK_EVERY, () => checking = checkOnce().then(later, parts.deaf));
+    rest = after(CHECK_EVERY, () => checking = checkOnce().then(later, parts.reportFailure));
   };
   later();
   return async () => {
@@ -66,7 +66,7 @@ export async function listen(parts: ListenParts): Promise<() => Promise<void>> {
     await checking;
     rest();
     if (place === null) return;
-    await forget(place.folder);
+    await removeRunFolder(place.folder);
     place.file.close();
   };
 }
@@ -127,7 +127,7 @@ export function answerPath(folder: string, question: string): string {
 export const GONE = ".gone";
 
 /** Removes the folder of a run: renames it first, so that nobody adds a file meanwhile. */
-export async function forget(folder: string): Promise<void> {
+export async function removeRunFolder(folder: string): Promise<void> {
   const gone = `${folder}${GONE}`;
   try {
     Deno.renameSync(folder, gone);

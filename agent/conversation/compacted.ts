@@ -10,7 +10,7 @@ import { isLifecycle } from "../../parser/text/status_words.ts";
 import type { Chat, Result, Turn } from "../../parser/types.ts";
 import type { Cut } from "./cut.ts";
 import { literalTags } from "./question.ts";
-import { quoted } from "./quoted.ts";
+import { quoteText } from "./quoted.ts";
 
 const REQUEST =
   "Stop here and sum up this conversation, so that somebody can go on with it who has not read what stands " +
@@ -24,7 +24,7 @@ const REQUEST =
  *
  * @param instructions further wishes of the person for the summary; empty for none
  */
-export function askingForSummary(chat: Chat, cut: Cut, instructions: string): Uint8Array {
+export function appendSummaryRequest(chat: Chat, cut: Cut, instructions: string): Uint8Array {
   const before = parse(chat.bytes.slice(0, cut.kept));
   const more = instructions.trim() === "" ? "" : `\n\n${literalTags(instructions.trim())}`;
   return bytesOf(before.bytes, inLinesOf(chat, `${openTurn(before, "You")}${REQUEST}${more}\n`));
@@ -36,12 +36,12 @@ export function askingForSummary(chat: Chat, cut: Cut, instructions: string): Ui
  *
  * @param name the name of the old document
  */
-export function compacted(chat: Chat, cut: Cut, summary: string, name: string): Uint8Array {
+export function compactChat(chat: Chat, cut: Cut, summary: string, name: string): Uint8Array {
   const head = chat.slice(0, cut.head);
   const { summed, asked } = cut;
   const begins = head.length === 0 ? "" : ending(head);
   const summaryText = `${begins}@You:\n${literalTags(sourceLine(name, summed))}\n\n${
-    quoted(summary.trim(), "summary")
+    quoteText(summary.trim(), "summary")
   }\n`;
   const question = asked === null ? [] : [wordsOf(chat, asked)];
   const kept = withoutThinking(chat, cut);

@@ -30,7 +30,7 @@ export interface Forked {
  * @param fork where; for `last` without a complete reply, after the last turn
  * @returns the new document. Fails with `no-such-turn`; the problem says which turns exist.
  */
-export function forked(chat: Chat, fork: Fork): Outcome<Forked> {
+export function forkChat(chat: Chat, fork: Fork): Outcome<Forked> {
   const last = turnOf(chat, fork);
   if (!last.ok) return last;
   const { to, end: line } = last.value.place;

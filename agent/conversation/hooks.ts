@@ -53,11 +53,11 @@ export async function runHook({ hooks, environment, document, stop }: HookCall):
   const command = name === null ? null : hooks[name];
   if (name === null || command === null) return null;
   const { reason, ids, line, problem } = stop;
-  const reported = { event: "stopped", hook: name, document, reason, ids, line, problem };
+  const hookInput = { event: "stopped", hook: name, document, reason, ids, line, problem };
   const started = spawn(wordsOf(command, document ?? "-"), {
     cwd: environment.cwd,
     env: environment.variables,
-    stdin: new TextEncoder().encode(`${JSON.stringify(reported)}\n`),
+    stdin: new TextEncoder().encode(`${JSON.stringify(hookInput)}\n`),
   });
   const why = started.ok ? await outcomeOf(started.value) : started.problem.message.replace(/\.$/, "");
   return why === null

@@ -6,7 +6,7 @@ import { addLine } from "../../parser/edits/turn.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
-import { quoted } from "./quoted.ts";
+import { quoteText } from "./quoted.ts";
 
 /** The info string of the fence around piped text. */
 const PIPED = "stdin";
@@ -17,7 +17,7 @@ const PIPED = "stdin";
  * are escaped.
  */
 export function questionOf(words: string, piped: string, { tags = true } = {}): string {
-  const block = piped === "" ? [] : [quoted(piped, PIPED, { tags }).trimEnd()];
+  const block = piped === "" ? [] : [quoteText(piped, PIPED, { tags }).trimEnd()];
   return [...words === "" ? [] : [tags ? literalTags(words) : words], ...block].join("\n\n");
 }
 

@@ -11,7 +11,7 @@ import { fileReferences } from "../../prompt/file_references.ts";
  * @param name the info string of the opening fence
  * @param options `tags: false` for a document that evaluates no tags, where `{% raw %}` would itself be text
  */
-export function quoted(text: string, name: string, { tags = true } = {}): string {
+export function quoteText(text: string, name: string, { tags = true } = {}): string {
   const fence = fenceFor(text);
   const plain = !tags || !mayBeRead(text);
   const body = plain ? text : text.replaceAll("endraw", `en${SEAM}draw`).replace(HEADER, `${SEAM}$&`);

@@ -2,7 +2,7 @@
 
 import program from "../../deno.json" with { type: "json" };
 import { parentOf } from "../../base/paths.ts";
-import { inOneLine, type Problem, success } from "../../base/problem.ts";
+import { type Problem, problemLine, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { Sandbox } from "../../sandbox/types.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
@@ -154,7 +154,7 @@ class Own {
       resolve: async (_register, done) => {
         const asked = await server.ask();
         if (asked.ok) this.take(server, asked.value);
-        done(asked.ok ? undefined : inOneLine(asked.problem).replace(`The server ${server.name} `, "it "));
+        done(asked.ok ? undefined : problemLine(asked.problem).replace(`The server ${server.name} `, "it "));
       },
     });
   }

@@ -14,7 +14,7 @@ const AROUND = 3;
  * @param most number of diff lines to show; the number of omitted lines follows them
  * @returns null if both are the same
  */
-export function unified(
+export function formatUnifiedDiff(
   path: string,
   before: readonly string[] | null,
   after: readonly string[],

@@ -8,7 +8,7 @@ import { visible } from "../../base/visible.ts";
 import { splitLines } from "../../cycle/storage/lines.ts";
 import type { Call } from "../../parser/types.ts";
 import type { FileTexts } from "../types.ts";
-import { unified } from "./unified.ts";
+import { formatUnifiedDiff } from "./unified.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { isAsSeen } from "../../tools/builtin/seen_files.ts";
@@ -69,7 +69,12 @@ export class WrittenFiles {
     const { after } = this.#rewrite(call, before);
     if (after === null) return null;
     const shown = visible(String(call.input.path));
-    return unified(shown, before === null ? null : splitLines(before), splitLines(after), mostLines);
+    return formatUnifiedDiff(
+      shown,
+      before === null ? null : splitLines(before),
+      splitLines(after),
+      mostLines,
+    );
   }
 
   /** The complete change, and facts about the file that the person should know first; null for other calls. */

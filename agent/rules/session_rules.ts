@@ -10,7 +10,7 @@ import {
   sessionPath,
   takeFromSession,
 } from "../../config/sources/session_overrides.ts";
-import type { Operation } from "../../config/types.ts";
+import type { SettingOperation } from "../../config/types.ts";
 import type { ProposedRule } from "../../tools/approval/rules/propose.ts";
 
 const KEY: readonly string[] = ["tools", "rules"];
@@ -71,6 +71,6 @@ export async function removeSessionRule(
   return taken.ok ? taken : failed(taken.problem);
 }
 
-function appended(value: WrittenRule): Operation {
+function appended(value: WrittenRule): SettingOperation {
   return { op: "append", path: KEY, value };
 }

@@ -9,8 +9,8 @@ import type { WrittenRule } from "../../config/rules/read_rule.ts";
 import { findSources, type SettingsOverrides } from "../../config/sources/find.ts";
 import { withRule } from "../../config/sources/write_rule.ts";
 import { stampOf } from "../../cycle/storage/read.ts";
-import { contentOf } from "../../cycle/storage/disk/content.ts";
-import { replaceFile } from "../../cycle/storage/disk/write.ts";
+import { contentFromBytes } from "../../cycle/storage/disk/content.ts";
+import { replaceDocumentFile } from "../../cycle/storage/disk/write.ts";
 
 export interface SettingsRule {
   /** The settings file. */
@@ -67,9 +67,13 @@ async function exchange(path: string, before: string | null, after: string | nul
     // Reading drops a byte order mark; the file keeps it.
     const mark = hasMark(await Deno.readFile(real)) ? "\ufeff" : "";
     const bytes = encoder.encode(`${mark}${before}`);
-    const known = { content: contentOf(bytes), stamp: stampOf(await Deno.stat(real)) };
+    const known = { content: contentFromBytes(bytes), stamp: stampOf(await Deno.stat(real)) };
     if (after === null) return await removeWhole(real, bytes) ? null : changed(path);
-    const replaced = await replaceFile(real, contentOf(encoder.encode(`${mark}${after}`)), known);
+    const replaced = await replaceDocumentFile(
+      real,
+      contentFromBytes(encoder.encode(`${mark}${after}`)),
+      known,
+    );
     replaced?.old.close();
     return replaced === null ? changed(path) : null;
   } catch (thrown) {

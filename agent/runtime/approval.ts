@@ -7,7 +7,12 @@ import { holderOf } from "../../cycle/storage/lock.ts";
 import type { CycleParts } from "../../cycle/mod.ts";
 import { createDecideCall, personOf, type ToolsSubject } from "../tools.ts";
 import { authorityIn } from "../trust/agreement.ts";
-import { countingApprovals, unconfirmed, unfinished, untrusted } from "../trust/downgrades.ts";
+import {
+  unconfirmedDowngrade,
+  unfinishedDowngrade,
+  untrustedDowngrade,
+  withoutDoubtedApprovals,
+} from "../trust/downgrades.ts";
 import type { DocumentGuard } from "../trust/guard.ts";
 import { tamperedBlock } from "../trust/open_guard.ts";
 import { assessTrust } from "../trust/untrusted.ts";
@@ -15,7 +20,7 @@ import { callDoubts, unfinishedDoubts } from "../trust/unconfirmed.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
 /** Asks the chain and downgrades its approvals. Fails like `createDecideCall`. */
-export async function createApproval(
+export async function createDocumentApproval(
   { tools, subject, store, blocks, journal, guard }: Composed & {
     readonly tools: ToolsSubject;
     readonly guard: DocumentGuard;
@@ -42,15 +47,15 @@ export async function createApproval(
   const downgrades = [
     ...(untrustedDocument === null
       ? []
-      : [untrusted(untrustedDocument, { person, tools: tools.tools, journal, emit })]),
-    unconfirmed(guard),
-    unfinished(replies, emit),
+      : [untrustedDowngrade(untrustedDocument, { person, tools: tools.tools, journal, emit })]),
+    unconfirmedDowngrade(guard),
+    unfinishedDowngrade(replies, emit),
   ];
   const decide = createDecideCall(tools, resolvers, emit, downgrades);
   if (!decide.ok) return decide;
   return success({
     decide: decide.value,
-    approvalOf: countingApprovals(journal, downgrades),
+    approvalOf: withoutDoubtedApprovals(journal, downgrades),
     untrustedDocument,
     doubts: [
       ...(untrustedDocument === null ? [] : [untrustedDocument.sentence]),

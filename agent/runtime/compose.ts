@@ -9,17 +9,17 @@ import { type CallReasons, type Decide, reasonsOf } from "../../tools/approval/m
 import { previewCall, previewIsCut } from "../../tools/preview.ts";
 import { checkInput } from "../../tools/validate.ts";
 import { waitForTool } from "../extensions/waiting.ts";
-import { noticing } from "./notices.ts";
+import { createNotices } from "./notices.ts";
 import { FileChanges } from "../trust/file_changes.ts";
 import { WrittenFiles } from "../review/written_files.ts";
 import { sandboxOf } from "../sandbox.ts";
 import { providerOf } from "./sender.ts";
-import { blocksOf, saySame, subjectSettings } from "../settings.ts";
+import { blocksOf, haveSameSettings, subjectSettings } from "../settings.ts";
 import { runnerOf, type ToolsSubject } from "../tools.ts";
 import { guardOf } from "../trust/open_guard.ts";
-import { createApproval } from "./approval.ts";
-import { requesting } from "./requests.ts";
-import { tellAll, tooling } from "./tools.ts";
+import { createDocumentApproval } from "./approval.ts";
+import { createRequestParts } from "./requests.ts";
+import { createTooling, tellAll } from "./tools.ts";
 import type { Composed, ReadBefore, Runtime, RuntimeOptions } from "./types.ts";
 
 /** Builds the runtime of a document. Runs and probes nothing yet. */
@@ -41,10 +41,10 @@ export async function compose(
   const { journal, guard } = guarded.value;
   const sandbox = sandboxOf(environment, store, subject.value, { around: guard });
   const composed = { store, blocks, subject: subject.value, journal };
-  const equipped = await tooling({ ...composed, sandbox }, options, tell);
+  const equipped = await createTooling({ ...composed, sandbox }, options, tell);
   if (!equipped.ok) return equipped;
   const { tools, ruled, servers, end } = equipped.value;
-  const approval = await createApproval({ ...composed, tools, guard }, options);
+  const approval = await createDocumentApproval({ ...composed, tools, guard }, options);
   if (!approval.ok) return approval;
   const { decide, approvalOf, untrustedDocument, doubts } = approval.value;
   const errors = subject.value.diagnostics.filter(({ severity }) => severity === "error");
@@ -52,8 +52,17 @@ export async function compose(
   const previews = previewing(tools);
   const reasons = new Map<string, CallReasons>();
   const changes = new FileChanges(environment, path, tell);
-  const { emit, tellNews } = noticing(tell, sandbox, (news) => changes.add(news), (id) => reasons.get(id));
-  const { send, ...requests } = requesting({ ...composed, tools: tools.tools, servers }, options, emit);
+  const { emit, tellNews } = createNotices(
+    tell,
+    sandbox,
+    (news) => changes.add(news),
+    (id) => reasons.get(id),
+  );
+  const { send, ...requests } = createRequestParts(
+    { ...composed, tools: tools.tools, servers },
+    options,
+    emit,
+  );
   const cycle = cycleOf(
     { ...composed, tools, approvalOf, ...previews, send, blockers },
     { decide: keepingReasons(decide, tools, reasons), emit, options },
@@ -147,7 +156,7 @@ function cycleOf(
     },
     send,
     emit,
-    blockers: () => saySame(blocksOf(store.chat), blocks) ? blockers() : [changedBlock(store)],
+    blockers: () => haveSameSettings(blocksOf(store.chat), blocks) ? blockers() : [changedBlock(store)],
     signal: options.signal,
   });
 }

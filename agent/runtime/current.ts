@@ -3,7 +3,7 @@
 
 import { type Outcome, success } from "../../base/problem.ts";
 import type { DocumentStore } from "../../cycle/types.ts";
-import { blocksOf, saySame } from "../settings.ts";
+import { blocksOf, haveSameSettings } from "../settings.ts";
 import { compose } from "./compose.ts";
 import type { Runtime, RuntimeOptions } from "./types.ts";
 
@@ -41,7 +41,7 @@ export class CurrentRuntime {
   }
 
   async #compose(isFixed: () => boolean): Promise<Outcome<Runtime>> {
-    const stale = this.#stale || !saySame(this.#value.blocks, blocksOf(this.#store.chat));
+    const stale = this.#stale || !haveSameSettings(this.#value.blocks, blocksOf(this.#store.chat));
     if (!stale || isFixed()) return success(this.#value);
     const made = await compose(this.#store, this.#options);
     if (made.ok) {

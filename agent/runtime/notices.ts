@@ -1,6 +1,6 @@
 // Emits the notices of the sandbox before the event of the tool that caused them.
 
-import { inOneLine, type Problem } from "../../base/problem.ts";
+import { type Problem, problemLine } from "../../base/problem.ts";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
 import type { CallReasons } from "../../tools/approval/mod.ts";
 import type { FileChange, RunSandbox } from "../../sandbox/mod.ts";
@@ -17,7 +17,7 @@ const SANDBOX_EVENTS: ReadonlySet<CycleEvent["event"]> = new Set([
  * also the watched files that commands have changed, and passes these to `remember`. Adds the reasons to the event of
  * a call that waits. `tellNews` emits what was found since the last tool ended.
  */
-export function noticing(
+export function createNotices(
   emit: Emit,
   sandbox: RunSandbox,
   remember: (changes: readonly FileChange[]) => void,
@@ -30,7 +30,7 @@ export function noticing(
     const notices: readonly Problem[] = sandbox.notices().slice(reported);
     reported += notices.length;
     for (const notice of notices) {
-      emit({ event: "notice", code: notice.code, message: inOneLine(notice) });
+      emit({ event: "notice", code: notice.code, message: problemLine(notice) });
     }
   };
   const tellChanges = (id: string) => {

@@ -8,12 +8,12 @@ import { listedTools } from "../../tools/registration/personality.ts";
 import type { ToolServers } from "../extensions/mcp.ts";
 import { fileResultTools, offeredTools, unknownTools } from "../extensions/offered.ts";
 import { waitForTools } from "../extensions/waiting.ts";
-import { sender } from "./sender.ts";
+import { createSender } from "./sender.ts";
 import type { ToolsSubject } from "../tools.ts";
 import type { Composed, Runtime, RuntimeOptions } from "./types.ts";
 
 /** Creates the list of offered tools, the other parts of requests, and the function that sends them. */
-export function requesting(
+export function createRequestParts(
   { tools, servers, subject, store, blocks, journal }: Composed & {
     readonly tools: ToolsSubject["tools"];
     readonly servers: ToolServers;
@@ -37,7 +37,7 @@ export function requesting(
       day: journal.promptDay() ?? localDay(new Date()),
     });
   const limits = new RunLimits(settings);
-  const request = sender({
+  const request = createSender({
     store,
     settings,
     environment,

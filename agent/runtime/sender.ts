@@ -13,7 +13,7 @@ export type SenderOptions = Omit<SendOptions, "provider" | "frontmatter"> & {
 };
 
 /** Creates the function that sends. One for the whole run, so that each warning is given once. */
-export function sender(options: SenderOptions, evaluated: () => Promise<EvaluatedFrontmatter>): Send {
+export function createSender(options: SenderOptions, evaluated: () => Promise<EvaluatedFrontmatter>): Send {
   let made: Promise<Outcome<Send>> | null = null;
   const make = async (): Promise<Outcome<Send>> => {
     const [{ createSend }, provider, frontmatter, settings] = await Promise.all([

@@ -2,7 +2,7 @@
 
 import { sha256 } from "../../base/hash.ts";
 import { folderOfDocument, resolvePath } from "../../base/paths.ts";
-import { inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import type { Emit } from "../../cycle/types.ts";
 import type { RunSandbox } from "../../sandbox/mod.ts";
@@ -22,7 +22,7 @@ export interface Tooling extends Pick<RegisteredTools, "servers" | "end"> {
 }
 
 /** Registers tools and skills, and emits their problems. Fails like `registerTools` and `registerSkills`. */
-export async function tooling(
+export async function createTooling(
   { subject: { settings, loaded }, store: { path }, journal, sandbox }: Composed & {
     readonly sandbox: RunSandbox;
   },
@@ -75,7 +75,7 @@ export async function tooling(
 /** Emits each problem as a notice, with its remedy. */
 export function tellAll(problems: readonly Problem[], tell: Emit): void {
   for (const problem of problems) {
-    tell({ event: "notice", code: problem.code, message: inOneLine(problem) });
+    tell({ event: "notice", code: problem.code, message: problemLine(problem) });
   }
 }
 

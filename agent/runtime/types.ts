@@ -1,7 +1,7 @@
 // Everything built for a document from its current frontmatter.
 
 import type { Environment } from "../../base/environment.ts";
-import type { Sources } from "../../config/sources/find.ts";
+import type { SettingsSources } from "../../config/sources/find.ts";
 import type { Cycle } from "../../cycle/mod.ts";
 import type { RunLimits } from "../../cycle/send/limits.ts";
 import type { DocumentStore, Journal } from "../../cycle/types.ts";
@@ -79,7 +79,7 @@ export type RuntimeOptions = ChatOptions & {
 
 /** What was already read for a document before it is opened, so that it is not read again. */
 export interface ReadBefore {
-  readonly sources?: Sources;
+  readonly sources?: SettingsSources;
   /** The settings, loaded for the same path and frontmatter. */
   readonly subject?: SubjectSettings;
 }

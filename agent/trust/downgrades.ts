@@ -13,7 +13,7 @@ import { concerns, type UntrustedDocument } from "./untrusted.ts";
  *
  * @param person decides by the person's own settings alone
  */
-export function untrusted(
+export function untrustedDowngrade(
   untrustedDocument: UntrustedDocument,
   { person, tools, journal, emit }: {
     readonly person: Decide;
@@ -40,7 +40,7 @@ export function untrusted(
 }
 
 /** An approval that a command could have written counts only after a person confirmed it. */
-export function unconfirmed(guard: Pick<DocumentGuard, "tampered">): ApprovalDowngrade {
+export function unconfirmedDowngrade(guard: Pick<DocumentGuard, "tampered">): ApprovalDowngrade {
   const isCallTampered = (id: string) =>
     guard.tampered !== null && hashOf(guard.tampered.calls, id) !== undefined;
   return {
@@ -54,7 +54,7 @@ export function unconfirmed(guard: Pick<DocumentGuard, "tampered">): ApprovalDow
 }
 
 /** Policy approves no call of a reply that was cut off because the program was killed: more was to follow. */
-export function unfinished(replies: Pick<Journal, "unfinished">, emit: Emit): ApprovalDowngrade {
+export function unfinishedDowngrade(replies: Pick<Journal, "unfinished">, emit: Emit): ApprovalDowngrade {
   const reported = new Set<string>();
   return {
     name: "urn:flemma:approval:unfinished",
@@ -75,7 +75,7 @@ export function unfinished(replies: Pick<Journal, "unfinished">, emit: Emit): Ap
 const DECIDED_AGAIN: Approval = { by: "policy", hash: "to be judged anew" };
 
 /** The recorded approvals, without those that a downgrade doubts. */
-export function countingApprovals(
+export function withoutDoubtedApprovals(
   journal: Pick<Journal, "approval">,
   downgrades: readonly ApprovalDowngrade[],
 ): Journal["approval"] {

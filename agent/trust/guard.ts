@@ -23,7 +23,7 @@ import {
   findTampered,
   isBlockTampered,
   type Leaves,
-  together,
+  mergeTampered,
   withoutTampered,
 } from "./tamper_check.ts";
 
@@ -79,9 +79,9 @@ export class DocumentGuard implements CommandsWatch {
     for (const tamperCheck of left) {
       const why = breachSince(tamperCheck, { path: store.path, file });
       if (why === null) continue;
-      tampered = together(tampered, findTampered(tamperCheck, await this.#leaves(store.chat), why));
+      tampered = mergeTampered(tampered, findTampered(tamperCheck, await this.#leaves(store.chat), why));
       // An editor may have passed only part of the document, or a text older than what a command wrote.
-      tampered = together(tampered, await this.#found(store.path, tamperCheck, why));
+      tampered = mergeTampered(tampered, await this.#found(store.path, tamperCheck, why));
     }
     this.#seen = tampered;
     return this.#options.readOnly ? null : await this.#keep(tampered, true);
@@ -114,7 +114,7 @@ export class DocumentGuard implements CommandsWatch {
       }
       return null;
     } catch (thrown) {
-      return unkept(thrown);
+      return cannotRecord(thrown);
     }
   }
 
@@ -142,7 +142,7 @@ export class DocumentGuard implements CommandsWatch {
       await nameJournal?.recordTamperCheck(tamperCheck);
     } catch (thrown) {
       this.#begun = null;
-      return unkept(thrown);
+      return cannotRecord(thrown);
     }
     this.#tamperCheck = tamperCheck;
     return null;
@@ -155,7 +155,7 @@ export class DocumentGuard implements CommandsWatch {
       problem = await this.#end();
     } catch (thrown) {
       // The record made before the commands started stays, so the next one to open the document checks it.
-      problem = unkept(thrown);
+      problem = cannotRecord(thrown);
     }
     if (problem !== null) emit({ event: "notice", code: problem.code, message: problem.message });
     this.#tamperCheck = null;
@@ -171,7 +171,7 @@ export class DocumentGuard implements CommandsWatch {
     const tampered = why === null ? null : await this.#found(path, tamperCheck, why);
     // A name that now leads elsewhere stays recorded: whoever opens it checks the document there.
     const leads = await knownPath(environment, tamperCheck.name);
-    return await this.#keep(together(journal.tampered(), tampered), leads === path);
+    return await this.#keep(mergeTampered(journal.tampered(), tampered), leads === path);
   }
 
   /** The parts of the present file that were not there before the commands started. */
@@ -193,7 +193,7 @@ export class DocumentGuard implements CommandsWatch {
       if (nameToo && nameJournal?.tamperCheck()) await nameJournal.recordTampered(null);
       return null;
     } catch (thrown) {
-      return unkept(thrown);
+      return cannotRecord(thrown);
     }
   }
 
@@ -219,7 +219,7 @@ function identityOf(path: string): FileIdentity | null {
   }
 }
 
-function unkept(thrown: unknown): Problem {
+function cannotRecord(thrown: unknown): Problem {
   return {
     code: "state-unwritable",
     message: `It cannot be kept which text a command could have written: ${thrownText(thrown)}.`,

@@ -48,7 +48,10 @@ export function findTampered(then: TamperCheck, now: Leaves, why: string): Tampe
 }
 
 /** Combines two findings: what was tampered before stays so. */
-export function together(before: TamperedParts | null, more: TamperedParts | null): TamperedParts | null {
+export function mergeTampered(
+  before: TamperedParts | null,
+  more: TamperedParts | null,
+): TamperedParts | null {
   if (before === null || more === null) return more ?? before;
   return { why: more.why, calls: { ...before.calls, ...more.calls }, block: more.block ?? before.block };
 }

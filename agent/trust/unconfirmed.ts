@@ -1,6 +1,6 @@
 // The messages about unconfirmed parts of a document: tampered approvals, tampered frontmatter, unfinished replies.
 
-import { listed } from "../../base/names.ts";
+import { joinNames } from "../../base/names.ts";
 import { operands } from "../../base/shell_word.ts";
 import type { TamperedParts } from "../../cycle/types.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -14,7 +14,7 @@ export function unfinishedDoubts(chat: Chat, unfinished: ReadonlySet<string>, pa
   if (ids.length === 0) return [];
   const [waits, them] = ids.length > 1 ? ["they wait", "them"] : ["it waits", "it"];
   return [
-    `The program ended before the reply with ${listed(ids)} was complete, so ${waits} for you: ` +
+    `The program ended before the reply with ${joinNames(ids)} was complete, so ${waits} for you: ` +
     `flemma advance ${operands(path)} asks about ${them}`,
   ];
 }
@@ -36,7 +36,7 @@ export function callDoubts(tampered: TamperedParts | null, path: string): string
   const ids = Object.keys(tampered?.calls ?? {});
   if (tampered === null || ids.length === 0) return [];
   const many = ids.length > 1;
-  const approvals = `${many ? "the approvals" : "the approval"} of ${listed(ids)}`;
+  const approvals = `${many ? "the approvals" : "the approval"} of ${joinNames(ids)}`;
   return [
     `A command could have written ${approvals}, because ${tampered.why}. ${
       many ? "They count" : "It counts"

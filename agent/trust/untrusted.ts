@@ -77,11 +77,12 @@ async function loosening(question: TrustQuestion): Promise<Loosening | null> {
 
 /** Whether an approving rule would not let a call of such a document run, because its approval is downgraded too. */
 export function downgradesCall(
-  assessTrust: UntrustedDocument | null,
+  untrustedDocument: UntrustedDocument | null,
   call: Pick<Call, "name">,
   tools: Pick<Tools, "get">,
-): assessTrust is UntrustedDocument {
-  return assessTrust !== null && !assessTrust.onlyItsOwn && concerns(assessTrust, call, tools);
+): untrustedDocument is UntrustedDocument {
+  return untrustedDocument !== null && !untrustedDocument.onlyItsOwn &&
+    concerns(untrustedDocument, call, tools);
 }
 
 /** Whether approvals of a call are affected: a call that changes nothing only if tools that read are affected too. */

@@ -17,7 +17,7 @@ import type { Emit } from "../../cycle/types.ts";
 import type { ReplacedFile } from "../../tools/definition.ts";
 
 /** Identifies the content of a file. */
-export interface Content {
+export interface ContentDigest {
   /** SHA-256, hexadecimal. */
   readonly hash: string;
   /** Bytes. */
@@ -38,9 +38,9 @@ export interface SavedFile {
   /** Time of the change, ISO 8601. */
   readonly at: string;
   /** Null for a file that the tool created. */
-  readonly before: Content | null;
+  readonly before: ContentDigest | null;
   /** Null if the run ended before the change was complete. */
-  readonly after: Content | null;
+  readonly after: ContentDigest | null;
   /** Folders that were created with it, outermost first. */
   readonly made: readonly string[];
   /** Whether the change was undone. */
@@ -172,7 +172,7 @@ export async function listSavedFiles(environment: Environment, document: string)
 }
 
 /** What the file held before and after a saved change. */
-export async function contentOf(
+export async function readSavedContent(
   change: SavedFile,
 ): Promise<{ readonly before: Uint8Array | null; readonly after: Uint8Array | null }> {
   const bytes = await Deno.readFile(change.file);
@@ -197,7 +197,7 @@ function withEnd(file: string, end: string): string {
   return `${file.slice(0, file.lastIndexOf("."))}${end}`;
 }
 
-export async function describe(bytes: Uint8Array): Promise<Content> {
+export async function describe(bytes: Uint8Array): Promise<ContentDigest> {
   return { hash: await sha256(bytes as Uint8Array<ArrayBuffer>), size: bytes.length };
 }
 
@@ -274,7 +274,7 @@ function isHead(value: unknown): value is Omit<SavedFile, "file" | "undone" | "r
     Array.isArray(value.made);
 }
 
-function isContent(value: unknown): value is Content {
+function isContent(value: unknown): value is ContentDigest {
   return isObject(value) && typeof value.hash === "string" && typeof value.size === "number";
 }
 

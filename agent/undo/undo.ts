@@ -4,19 +4,19 @@ import type { Environment } from "../../base/environment.ts";
 import { sameBytes } from "../../base/bytes.ts";
 import { removeIfThere } from "../../base/files.ts";
 import { takePlace } from "../../base/system/take_place.ts";
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { replaceFile, type Snapshot, snapshotOrNone } from "../../tools/files/replace.ts";
 import { lockForWriting, temporaryIn, type WriteLock } from "../../tools/builtin/write_lock.ts";
 export { listSavedFiles, markReported, type SavedFile };
 import {
-  type Content,
-  contentOf,
+  type ContentDigest,
   describe,
   listSavedFiles,
   markReported,
   markUndone,
+  readSavedContent,
   type SavedFile,
 } from "./saved_files.ts";
 import { changedLines, planUndo } from "./undo_plan.ts";
@@ -80,8 +80,8 @@ export async function undoChanges(request: UndoRequest): Promise<Undone[]> {
   return outcomes;
 }
 
-async function holdingOf(changes: readonly SavedFile[]): Promise<Map<string, Content | null>> {
-  const holding = new Map<string, Content | null>();
+async function holdingOf(changes: readonly SavedFile[]): Promise<Map<string, ContentDigest | null>> {
+  const holding = new Map<string, ContentDigest | null>();
   for (const { path } of changes) {
     if (holding.has(path)) continue;
     const bytes = bytesOf(path);
@@ -104,13 +104,13 @@ function bytesOf(path: string): Uint8Array | null {
 
 async function whyChanged(change: SavedFile): Promise<string> {
   const now = bytesOf(change.path);
-  return changedLines((await contentOf(change)).after ?? new Uint8Array(), now);
+  return changedLines((await readSavedContent(change)).after ?? new Uint8Array(), now);
 }
 
 /** Undoes one change under the lock of its file; null on success, else the reason for the failure. */
 async function putBack(change: SavedFile, { environment, between }: UndoRequest): Promise<string | null> {
   const { path, before } = change;
-  const content = await contentOf(change);
+  const content = await readSavedContent(change);
   const after = content.after ?? new Uint8Array();
   const lock = await lockForWriting(path, environment, new AbortController().signal);
   try {
@@ -127,7 +127,7 @@ async function putBack(change: SavedFile, { environment, between }: UndoRequest)
       await replaceFile(path, content.before!, {
         shownAs: path,
         since,
-        temporary: nameOf(temporary),
+        temporary: baseName(temporary),
       });
     }
   } catch (thrown) {

@@ -1,7 +1,7 @@
 // Plans which changes can be undone, from what files hold now. Pure: reads and writes nothing.
 
 import { difference, splitLines } from "../../cycle/storage/lines.ts";
-import type { Content, SavedFile } from "./saved_files.ts";
+import type { ContentDigest, SavedFile } from "./saved_files.ts";
 
 export type Fate =
   /** The file holds what the tool left there: its old content is restored. */
@@ -30,7 +30,7 @@ export interface UndoStep {
 export function planUndo(
   kept: readonly SavedFile[],
   meant: ReadonlySet<SavedFile>,
-  now: ReadonlyMap<string, Content | null>,
+  now: ReadonlyMap<string, ContentDigest | null>,
 ): UndoStep[] {
   const holds = new Map(now);
   const remaining = new Map<string, SavedFile>();
@@ -58,7 +58,7 @@ export function planUndo(
   return steps;
 }
 
-function sameContent(a: Content | null, b: Content | null): boolean {
+function sameContent(a: ContentDigest | null, b: ContentDigest | null): boolean {
   return a?.hash === b?.hash && a?.size === b?.size;
 }
 

@@ -6,19 +6,19 @@ import { conflictMarks } from "../../cycle/plan/conflict_marks.ts";
 import { lastWordIsModels } from "../../cycle/plan/open_calls.ts";
 import { markerMeantLast, noMarkerSentence } from "../../parser/view/near_marker.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import type { SubjectSettings } from "../settings.ts";
 import type { Diagnosis } from "../types.ts";
 
 /** Evaluates the document like a request, and collects the findings. Sends and writes nothing. */
-export async function diagnose(
+export async function diagnoseDocument(
   { path, chat }: { readonly path: string | null; readonly chat: Chat },
   environment: Environment,
   { evaluated, settings }: Pick<SubjectSettings, "evaluated" | "settings">,
   unknownTools: readonly Diagnostic[] = [],
 ): Promise<Diagnosis> {
   const frontmatter = await evaluated();
-  const prompt = await evaluate(chat, {
+  const prompt = await evaluateChat(chat, {
     document: path,
     environment,
     frontmatter,

@@ -16,20 +16,20 @@ export function explanationJson(call: ExplainedCall) {
 /** An explanation as lines, beginning with the call. */
 export function explanationLines(call: ExplainedCall): string[] {
   const { id, preview, decision, source, detail, rule, chain, path } = call;
-  const stated = source === "default"
+  const origin = source === "default"
     ? "by default: nobody decided"
     : `by ${decidedBy(source, rule !== null)}`;
   const asked = path === null || path.real === path.asked ? "" : ` (asked ${path.asked})`;
   const lines = [
     `${id === "" ? "" : `${id}  `}${preview}`,
-    `  decision  ${decision}, ${stated}`,
+    `  decision  ${decision}, ${origin}`,
     ...(detail === null ? [] : [`  because   ${detail}`]),
     ...(path === null ? [] : [`  path      ${path.real ?? "leads nowhere"}${asked}`]),
   ];
-  const widest = Math.max(...chain.map(({ name }) => nameOf(name).length));
+  const widest = Math.max(...chain.map(({ name }) => resolverName(name).length));
   for (const { name, priority, answer, detail } of chain) {
     const place = priority < 0 ? "   " : String(priority).padStart(3);
-    const front = `  ${place} ${nameOf(name).padEnd(widest)}  ${
+    const front = `  ${place} ${resolverName(name).padEnd(widest)}  ${
       (answer === "absent" ? "-" : answer).padEnd(16)
     }  `;
     const [first = "", ...more] = detail.split("\n");
@@ -39,6 +39,6 @@ export function explanationLines(call: ExplainedCall): string[] {
 }
 
 /** A resolver's name without the prefix of built-in ones. */
-export function nameOf(source: string): string {
+export function resolverName(source: string): string {
   return source.replace(/^urn:flemma:approval:/, "");
 }

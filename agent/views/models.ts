@@ -9,7 +9,7 @@ import { openNetwork } from "../../providers/http/network.ts";
 import { transportError } from "../../providers/http/transport_error.ts";
 import { choiceOf } from "../../providers/models/choice.ts";
 import { dayOf, findModel, isGone, modelsOf, pricesAt } from "../../providers/models/find.ts";
-import { type Listed, listRequest, readList } from "../../providers/models/listing.ts";
+import { type ListedFacts, listRequest, readList } from "../../providers/models/listing.ts";
 import type { Model, Prices } from "../../providers/models/types.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { keepLearned, learnedModels, withLearned } from "../../providers/models/learned.ts";
@@ -51,7 +51,7 @@ export async function modelList(
   const models = modelsOf(provider, known).filter((model) => !isGone(model, day)).map((model): ModelRow => {
     const names = [model.id, ...(findModel(provider, model.id)?.aliases ?? [])];
     const isMeant = (name: string | undefined) => name !== undefined && names.includes(name);
-    const stated = learned?.models[model.id];
+    const learnedModel = learned?.models[model.id];
     const unknown = findModel(provider, model.id) === null;
     return {
       name: model.id,
@@ -64,8 +64,8 @@ export async function modelList(
         ...(isMeant(choice?.best) ? ["$best" as const] : []),
         ...(isMeant(choice?.cheap) ? ["$cheap" as const] : []),
       ],
-      context: unknown && stated !== undefined ? stated.context ?? null : model.context,
-      maxOutput: unknown && stated !== undefined ? stated.max_output ?? null : model.maxOutput,
+      context: unknown && learnedModel !== undefined ? learnedModel.context ?? null : model.context,
+      maxOutput: unknown && learnedModel !== undefined ? learnedModel.max_output ?? null : model.maxOutput,
       prices: pricesAt(model, day, 0),
       ends: model.ends ?? null,
       listed: learned === null ? null : names.some((name) => Object.hasOwn(learned.models, name)),
@@ -167,7 +167,7 @@ export async function refreshModels(question: ModelQuestion): Promise<Outcome<nu
 }
 
 /** What a list adds to the program's own table, which knows more about thinking. */
-function newsOf(provider: string, models: Listed): Listed {
+function newsOf(provider: string, models: ListedFacts): ListedFacts {
   return Object.fromEntries(
     Object.entries(models).map(([name, { thinking, ...limits }]) => [
       name,

@@ -1,7 +1,7 @@
 // Finds what a document needs next, from its text alone, whatever was done before.
 
 import { lastWordIsModels, nothingToSend, summarizeOpenCalls } from "../../cycle/plan/open_calls.ts";
-import { handyNames } from "../../cycle/plan/targets.ts";
+import { shortCallNames } from "../../cycle/plan/targets.ts";
 import type { Chat } from "../../parser/types.ts";
 
 /** What can be done next with a document. */
@@ -22,7 +22,7 @@ export function nextNeed(chat: Chat): NextNeed {
   const { open, approved, pending, protected: guarded, resolvable } = summarizeOpenCalls(chat);
   if (open.length + approved.length + resolvable.length > 0) return { kind: "advance" };
   if (pending.length > 0) {
-    return { kind: "decide", names: handyNames(chat, pending) };
+    return { kind: "decide", names: shortCallNames(chat, pending) };
   }
   if (guarded.length > 0) return { kind: "look", ids: guarded };
   if (nothingToSend(chat)) return { kind: "write" };

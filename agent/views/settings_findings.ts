@@ -2,7 +2,7 @@
 // provider that do not match.
 
 import type { Environment } from "../../base/environment.ts";
-import { inOneLine, type Outcome } from "../../base/problem.ts";
+import { type Outcome, problemLine } from "../../base/problem.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Day } from "../../providers/models/types.ts";
@@ -69,7 +69,7 @@ function policyFindings({ sandbox }: Settings, context: PathContext): SettingsFi
   if (!sandbox.enabled) return [];
   const policy = resolvePolicy(sandbox, context);
   if (policy.ok) return [];
-  return [{ key: "sandbox.policy", severity: "error", message: inOneLine(policy.problem) }];
+  return [{ key: "sandbox.policy", severity: "error", message: problemLine(policy.problem) }];
 }
 
 /** Entries in lists of paths that lead nowhere. */

@@ -93,17 +93,17 @@ function inFolder(folder: string, name: string): string {
 }
 
 /** What all file operations depend on. */
-export interface DiskAccess {
+export interface FileSystemAccess {
   readonly folderAccess: FolderAccess;
   /** Whether the file or folder at a real path belongs to the system. */
   isSystem(real: string, info: Pick<Deno.FileInfo, "dev">): boolean;
 }
 
 /** File access of this process. */
-export const OWN_ACCESS: DiskAccess = { folderAccess: pathAccess, isSystem: isSystemFile };
+export const OWN_ACCESS: FileSystemAccess = { folderAccess: pathAccess, isSystem: isSystemFile };
 
 /** Access for file operations that are subject to policy. */
-export interface Disk extends DiskAccess {
+export interface Disk extends FileSystemAccess {
   /** Whether tools may read a real path. */
   isReadable(real: string): boolean;
   /** Absolute path of rg, which narrows searches in many files; null if it must not be used. */

@@ -46,8 +46,8 @@ export async function readIgnoreFile(text: string): Promise<IgnoreFile> {
   return {
     ignores(path) {
       for (const part of reversed) {
-        const stated = part.ignores(path);
-        if (stated !== null) return stated;
+        const isIgnored = part.ignores(path);
+        if (isIgnored !== null) return isIgnored;
       }
       return null;
     },

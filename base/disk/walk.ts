@@ -1,7 +1,7 @@
 // Walks the files below a folder in byte order of their paths, without what a search ignores.
 
 import { byBytes } from "../bytes.ts";
-import { nameOf, parentOf } from "../paths.ts";
+import { baseName, parentOf } from "../paths.ts";
 import { isSystemPath } from "../system/reading.ts";
 import type { Disk } from "./folder_access.ts";
 import { type IgnoreFile, readIgnoreFile } from "./ignore_rules.ts";
@@ -55,7 +55,7 @@ export async function* walkFiles(
     await options.check();
     const next = pending.pop()!;
     if (next.path !== "" && !next.path.endsWith("/")) {
-      yield { path: next.path, folder: parentOf(next.real), name: nameOf(next.real) };
+      yield { path: next.path, folder: parentOf(next.real), name: baseName(next.real) };
       continue;
     }
     const listing = listFolder(next.real, next.dev, disk);

@@ -121,7 +121,7 @@ export class TimeOver extends Error {
  * The result of `work`, unless it takes longer than `seconds` or the signal aborts: then this rejects with `TimeOver`
  * or the signal's reason, and a later result is ignored. A hanging system call cannot be ended before the process ends.
  */
-export async function within<T>(seconds: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function withTimeout<T>(seconds: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
   let inTime = (): void => {};
   let stop = (): void => {};
   const over = new Promise<never>((_, reject) => {

@@ -16,7 +16,7 @@ const LONGEST = 5000;
  * missing file, get a longer time: editors empty or rename a file before they write it. So does every text with
  * `patient`.
  */
-export async function settled(
+export async function readSettled(
   read: () => Promise<Uint8Array | null>,
   before: Uint8Array,
   { patient = false }: { readonly patient?: boolean } = {},

@@ -1,7 +1,7 @@
 // `flemma review`: decides about the calls of documents one by one at a terminal, each call shown in full.
 
 import { settingsRule } from "../../agent/rules/settings_rule.ts";
-import { failure, inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
@@ -38,7 +38,7 @@ export async function run(invocation: Invocation): Promise<number> {
       emit: (event: { readonly event: string; readonly message?: string }) => {
         if (event.event === "notice" && event.message !== undefined) tell(event.message);
       },
-      notify: (problem: Problem) => tell(inOneLine(problem)),
+      notify: (problem: Problem) => tell(problemLine(problem)),
     };
     const terminal = tty = new ProcessTty(environment.variables, interrupts.signal);
     const controllers = files.value.map((file) => new ReviewController(file, options));

@@ -1,7 +1,7 @@
 // `flemma skills check`: reports mistakes in skills, for their authors.
 
 import { type CheckedSkill, checkSkillsAt, checkSkillsOf } from "../../agent/extensions/skills.ts";
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import { settingsFor } from "../document/read.ts";
@@ -33,7 +33,7 @@ async function at(named: string): Promise<Outcome<readonly CheckedSkill[]>> {
   const isFile = await Deno.stat(path).then((info) => info.isFile, () => null);
   if (isFile === null) return failure("file-missing", `There is no file ${named}.`);
   const folder = !isFile ? path : path.includes("/") ? parentOf(path) : ".";
-  const checked = isFile && nameOf(path) !== "SKILL.md" ? [] : await checkSkillsAt(folder);
+  const checked = isFile && baseName(path) !== "SKILL.md" ? [] : await checkSkillsAt(folder);
   return checked.length > 0 ? success(checked) : failure(
     "skill-missing",
     `There is no skill at ${named}: neither a SKILL.md nor a folder that holds one.`,

@@ -13,9 +13,9 @@ import { writeLines, writeOutput } from "../io/streams.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages, arguments: given } = invocation;
-  const stated = await settingsFor(invocation, { path: null, frontmatter: null, preamble: null });
-  if (!stated.ok) return refuse(invocation, stated.problem);
-  const { settings } = stated.value;
+  const subject = await settingsFor(invocation, { path: null, frontmatter: null, preamble: null });
+  if (!subject.ok) return refuse(invocation, subject.problem);
+  const { settings } = subject.value;
   const provider = given.positionals[0] ?? settings.provider;
   const names = providerNames(settings);
   if (!names.includes(provider)) {

@@ -5,13 +5,13 @@ import type { ChatOptions } from "../../agent/types.ts";
 import { type Outcome, success } from "../../base/problem.ts";
 import type { Invocation } from "../invocation.ts";
 import { switchOption } from "../line/options.ts";
-import { overridesOf } from "../line/overrides.ts";
+import { readOverrides } from "../line/overrides.ts";
 
 /** Options for everything that the command line opens. Fails if its options are invalid. */
 export function hostOptions(
   { arguments: given, environment, messages }: Invocation,
 ): Outcome<ChatOptions & SettingsHost> {
-  const settings = overridesOf(given);
+  const settings = readOverrides(given);
   if (!settings.ok) return settings;
   return success({
     environment,

@@ -16,7 +16,7 @@ import { refuse } from "../io/refuse.ts";
 import { numberOption, switchOption } from "../line/options.ts";
 import { Delivery } from "./delivery.ts";
 import { asFragment } from "./fragment.ts";
-import { inputOf, labelOf, namedPath, nameOf, type ReadText, refusalOf, reportInput } from "./read.ts";
+import { documentName, inputOf, labelOf, namedPath, type ReadText, refusalOf, reportInput } from "./read.ts";
 
 export interface CommandDocument {
   readonly mode: "file" | "filter";
@@ -111,7 +111,7 @@ async function filter(
       fragment?.bytes ?? input.bytes,
       await namedPath(invocation),
       fragment === null ? delivery.taking(options.changed) : () => {},
-      nameOf(invocation),
+      documentName(invocation),
     );
     messages.about(await messagesKey(store.chat, store.path));
     const opened = await inMemory(invocation, store, { emit: options.emit, signal: interrupts.signal });
@@ -185,7 +185,7 @@ export async function openForReport(
     if ("exit" in bytes) return bytes;
     opened = await inMemory(
       invocation,
-      new MemoryStore(bytes, await namedPath(invocation), undefined, nameOf(invocation)),
+      new MemoryStore(bytes, await namedPath(invocation), undefined, documentName(invocation)),
     );
   } else {
     const { openChat } = await loadAgent();

@@ -53,7 +53,13 @@ export async function readForReport(
   const bytes = reportInput(invocation);
   if ("exit" in bytes) return bytes;
   const path = await namedPath(invocation);
-  return { label: labelOf(invocation), file: null, path, named: nameOf(invocation), chat: parse(bytes) };
+  return {
+    label: labelOf(invocation),
+    file: null,
+    path,
+    named: documentName(invocation),
+    chat: parse(bytes),
+  };
 }
 
 /** The bytes of standard input for a report, or the exit code after reporting an error. */
@@ -84,12 +90,12 @@ export function refusalOf({ bytes, complete }: Input): Problem | null {
 }
 
 /** The absolute path of `--name` for piped text; null without the option. */
-export function nameOf({ arguments: given, environment }: Invocation): string | null {
+export function documentName({ arguments: given, environment }: Invocation): string | null {
   const name = textOption(given, "name");
   return name === undefined ? null : absolutePath(environment, name);
 }
 
-/** Like `nameOf`, with links followed: the path that identifies the document. */
+/** Like `documentName`, with links followed: the path that identifies the document. */
 export async function namedPath({ arguments: given, environment }: Invocation): Promise<string | null> {
   const name = textOption(given, "name");
   return name === undefined ? null : await knownPath(environment, name);

@@ -6,7 +6,7 @@ import type { UsageRecord } from "../../cycle/types.ts";
 import { promptTokens } from "../../providers/usage.ts";
 
 /** Rounded, with commas between thousands. */
-export function counted(count: number): string {
+export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
@@ -20,7 +20,7 @@ export function money(dollars: number): string {
   const decimals = dollars >= 1 ? 2 : dollars >= 0.01 ? 3 : 4;
   const [whole = "0", rest = ""] = dollars.toFixed(decimals).split(".");
   const shown = rest.slice(0, 2) + rest.slice(2).replace(/0+$/, "");
-  return `$${counted(Number(whole))}${/^0*$/.test(shown) ? "" : `.${shown}`}`;
+  return `$${formatCount(Number(whole))}${/^0*$/.test(shown) ? "" : `.${shown}`}`;
 }
 
 /** Whole percent, rounded down so that it never exceeds the real share. */
@@ -34,8 +34,8 @@ export function usageWords(total: UsageTotal, { prices = true } = {}): string {
   const share = cacheShare(total);
   const cached = share === null || total.cache_read === 0 ? "" : ` (${percent(share)} from the cache)`;
   return [
-    `${counted(sent)} ${sent === 1 ? "token" : "tokens"} in${cached}`,
-    `${counted(total.output)} out`,
+    `${formatCount(sent)} ${sent === 1 ? "token" : "tokens"} in${cached}`,
+    `${formatCount(total.output)} out`,
     ...(prices ? [costWords(total)] : []),
   ].join(", ");
 }
@@ -49,7 +49,7 @@ export function windowWords({ context, usage }: UsageRecord): string {
 /** `about 12,345 tokens, 61 % of the window`. */
 export function fillWords({ tokens, share, estimated }: Fill): string {
   const part = share === null ? "" : `, ${percent(share)} of the window`;
-  return `${estimated ? "about " : ""}${counted(tokens)} tokens${part}`;
+  return `${estimated ? "about " : ""}${formatCount(tokens)} tokens${part}`;
 }
 
 /**

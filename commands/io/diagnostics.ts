@@ -18,7 +18,7 @@ function lineOf({ line, start }: Finding): number {
 }
 
 /** A diagnostic with the member names of JSON reports; unknown members are undefined. */
-export function diagnosticJson(diagnostic: Finding) {
+export function findingJson(diagnostic: Finding) {
   const { code, type, severity, message, start, end, line, startCol, endCol, id } = diagnostic;
   return { code, type, severity, message, start, end, line, start_col: startCol, end_col: endCol, id };
 }

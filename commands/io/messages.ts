@@ -12,9 +12,9 @@ import { writeError } from "./streams.ts";
  * Where message lines go. `live`: to standard error immediately. `failure`: saved, and printed at the end if
  * the run failed. `journal`: saved and never printed. Otherwise: appended to a file.
  */
-export type Place = "live" | "failure" | "journal" | { readonly file: string };
+export type MessageTarget = "live" | "failure" | "journal" | { readonly file: string };
 
-export type Level = "note" | "error";
+export type MessageLevel = "note" | "error";
 
 /** The place for a run's messages; `chosen` and `events` are the values of `--messages` and `--events`. */
 export function placeOf(
@@ -24,7 +24,7 @@ export function placeOf(
     readonly chosen?: string;
     readonly events?: string;
   },
-): Place {
+): MessageTarget {
   if (chosen === "stderr") return "live";
   if (chosen === "journal") return "journal";
   if (chosen !== undefined) return { file: absolutePath(environment, chosen) };
@@ -38,7 +38,7 @@ export function placeOf(
 export class Messages {
   readonly #environment: Environment;
   readonly #quiet: boolean;
-  readonly #place: Place;
+  readonly #place: MessageTarget;
   readonly #filter: boolean;
   readonly #lines: string[] = [];
   /** The document that saved lines belong to; null until it is known. */
@@ -46,11 +46,11 @@ export class Messages {
   /** Called before each line is written, so that a spinner can clear itself. */
   beforeLine: () => void = () => {};
   /** Called with every line, for listeners of events. */
-  onLine: (level: Level, text: string) => void = () => {};
+  onLine: (level: MessageLevel, text: string) => void = () => {};
 
   constructor(
     environment: Environment,
-    options: { readonly filter: boolean; readonly quiet: boolean; readonly place: Place },
+    options: { readonly filter: boolean; readonly quiet: boolean; readonly place: MessageTarget },
   ) {
     this.#environment = environment;
     this.#quiet = options.quiet;
@@ -117,7 +117,7 @@ export class Messages {
     return null;
   }
 
-  #line(level: Level, text: string): void {
+  #line(level: MessageLevel, text: string): void {
     const safe = visible(text, { lines: true });
     this.#lines.push(safe);
     this.onLine(level, safe);

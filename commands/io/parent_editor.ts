@@ -20,7 +20,7 @@ const VARIABLES = [
 ] as const;
 
 /** Whether an editor started this process, judged by its environment variables. */
-export function editorAround({ variables }: Environment): boolean {
+export function isInEditor({ variables }: Environment): boolean {
   return VARIABLES.some((name) => variables[name] !== undefined);
 }
 
@@ -28,7 +28,7 @@ export function editorAround({ variables }: Environment): boolean {
 export function mayReachDocument(environment: Environment): boolean {
   if (errorIsOutput()) return true;
   // Some editors read both streams even when they are separate.
-  return !Deno.stderr.isTerminal() && (editorAround(environment) || takesErrors());
+  return !Deno.stderr.isTerminal() && (isInEditor(environment) || takesErrors());
 }
 
 /** Process names of editors that replace the selection with a filter's standard error; packages may wrap them. */

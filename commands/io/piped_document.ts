@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { parse } from "../../parser/mod.ts";
-import { editorAround } from "./parent_editor.ts";
+import { isInEditor } from "./parent_editor.ts";
 import { type Input, inputKind, peekInputFile, type StandardInput } from "./streams.ts";
 
 /**
@@ -15,7 +15,7 @@ const WAIT = 1000;
  * The document on standard input of a command that names a FILE, read completely; null if there is none. A
  * file that is not a document, such as the list of a `while read` loop, is left unread.
  */
-export async function pipedBeside(environment: Environment, input: StandardInput): Promise<Input | null> {
+export async function readPipedInput(environment: Environment, input: StandardInput): Promise<Input | null> {
   switch (inputKind()) {
     case "terminal":
     case "nothing":
@@ -30,7 +30,7 @@ export async function pipedBeside(environment: Environment, input: StandardInput
 /** Input from a pipe or socket. Only reading shows whether there is any, so all bytes read are returned. */
 async function streamBeside(environment: Environment, input: StandardInput): Promise<Input | null> {
   // A filter never writes to a terminal. Here a person works on the FILE, and the pipe belongs to another program.
-  if (!editorAround(environment) && Deno.stdout.isTerminal()) return null;
+  if (!isInEditor(environment) && Deno.stdout.isTerminal()) return null;
   return await input.comes(WAIT) ? input.read() : null;
 }
 

@@ -1,6 +1,6 @@
 // Suggests the next command for a document, whatever happened before.
 
-import { listed } from "../../base/names.ts";
+import { joinNames } from "../../base/names.ts";
 import { nextNeed } from "../../agent/views/next_need.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -23,7 +23,7 @@ export function decisionAdvice(names: readonly string[], file: string | null): s
 }
 
 /** One sentence about what to do next, from the document alone. */
-export function wayOn(chat: Chat, file: string | null): string {
+export function suggestNextStep(chat: Chat, file: string | null): string {
   const need = nextNeed(chat);
   const advance = formatCommand("advance", file);
   switch (need.kind) {
@@ -32,7 +32,7 @@ export function wayOn(chat: Chat, file: string | null): string {
     case "decide":
       return `Decide first: ${decisionAdvice(need.names, file)}`;
     case "look":
-      return `Look at ${listed(need.ids)} first: ${formatCommand("status", file)}`;
+      return `Look at ${joinNames(need.ids)} first: ${formatCommand("status", file)}`;
     case "write":
       return `Write below the last @You:, then: ${advance}`;
     case "go-on": {
@@ -46,11 +46,11 @@ export function wayOn(chat: Chat, file: string | null): string {
  * What to do after a request failed; null if the problem's own advice is enough. Suggests looking at the
  * request if it would likely fail again and has no advice.
  */
-export function wayOnAfter(problem: Problem, chat: Chat, file: string | null): string | null {
+export function suggestAfterProblem(problem: Problem, chat: Chat, file: string | null): string | null {
   // The same content would be refused again, so only the problem's own advice applies.
   if (problem.code === "provider-blocked") return null;
   // If the person has to do something first, the failure does not change that.
-  if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return wayOn(chat, file);
+  if (nextNeed(chat).kind !== "advance" || mayPass(problem)) return suggestNextStep(chat, file);
   if (problem.next !== undefined) return null;
   return `The same request is likely to fail again. Look at it with: ${
     formatCommand("send", file)

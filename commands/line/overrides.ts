@@ -1,7 +1,7 @@
 // The settings layer of the command line.
 
 import type { Environment } from "../../base/environment.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import type { Loaded, SettingsOverrides } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -10,7 +10,7 @@ import { type Arguments, listOption, numberOption, switchOption, textOption } fr
 type Tree = Record<string, unknown>;
 
 /** The settings from options, on top of the settings files. Fails with `usage`. */
-export function overridesOf(given: Arguments): Outcome<SettingsOverrides> {
+export function readOverrides(given: Arguments): Outcome<SettingsOverrides> {
   const overrides: Tree = {};
   const set = (path: string, value: unknown) => {
     if (value !== undefined) setPath(overrides, path.split("."), value);
@@ -42,8 +42,8 @@ export async function settingsOf(
   environment: Environment,
   document: string | null,
 ): Promise<Outcome<Loaded>> {
-  const overrides = overridesOf(given);
-  return overrides.ok ? await loadSettings({ ...overrides.value, environment, document }) : overrides;
+  const overrides = readOverrides(given);
+  return overrides.ok ? await loadSettingsLayers({ ...overrides.value, environment, document }) : overrides;
 }
 
 /** The `$` is optional, because a shell would expand `$name` as a variable. */

@@ -1,9 +1,9 @@
 // `flemma check`: prints diagnostics, one per line.
 
 import { blocksOf } from "../../agent/settings.ts";
-import { diagnose } from "../../agent/views/diagnose.ts";
+import { diagnoseDocument } from "../../agent/views/diagnose.ts";
 import { visible } from "../../base/visible.ts";
-import { diagnosticJson, diagnosticLine } from "../io/diagnostics.ts";
+import { diagnosticLine, findingJson } from "../io/diagnostics.ts";
 import { readForReport, settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
@@ -14,7 +14,7 @@ import { writeOutput } from "../io/streams.ts";
 
 interface Report {
   readonly document: string;
-  readonly diagnostics: readonly ReturnType<typeof diagnosticJson>[];
+  readonly diagnostics: readonly ReturnType<typeof findingJson>[];
 }
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -32,9 +32,9 @@ export async function run(invocation: Invocation): Promise<number> {
     const subject = await settingsFor(invocation, { path, ...blocksOf(chat) });
     if (!subject.ok) return refuse(invocation, subject.problem);
     const { environment } = invocation;
-    const { diagnostics, blocked } = await diagnose({ path, chat }, environment, subject.value);
+    const { diagnostics, blocked } = await diagnoseDocument({ path, chat }, environment, subject.value);
     if (blocked && exit === Exit.ok) exit = Exit.diagnostics;
-    if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(diagnosticJson) });
+    if (asJson) reports.push({ document: label, diagnostics: diagnostics.map(findingJson) });
     else for (const each of diagnostics) writeOutput(`${visible(diagnosticLine(label, each))}\n`);
   }
   if (asJson) writeOutput(`${safeJson(reports)}\n`);

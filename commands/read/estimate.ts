@@ -4,7 +4,7 @@ import type { Estimate } from "../../cycle/send/estimate.ts";
 import { visible } from "../../base/visible.ts";
 import { openForReport } from "../document/open.ts";
 import type { Invocation } from "../invocation.ts";
-import { counted, money, percent } from "../io/amounts.ts";
+import { formatCount, money, percent } from "../io/amounts.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
@@ -27,7 +27,7 @@ export async function run(invocation: Invocation): Promise<number> {
 function words({ model, tokens, rough, context, prices, cost }: Estimate, showPrices: boolean): string {
   const known = showPrices && prices !== null && cost !== null;
   return [
-    `${rough ? "about " : ""}${counted(tokens)} input tokens${rough ? " (a quarter of the bytes)" : ""}`,
+    `${rough ? "about " : ""}${formatCount(tokens)} input tokens${rough ? " (a quarter of the bytes)" : ""}`,
     ...(known ? [money(cost)] : []),
     known ? `${model} (${money(prices.input)} in, ${money(prices.output)} out per million)` : model,
     ...(context === null ? [] : [`${percent(tokens / context)} of the window`]),

@@ -6,7 +6,7 @@ import { allRecords, recordsOf } from "../../cycle/usage/log.ts";
 import { cacheShare, totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import type { Invocation } from "../invocation.ts";
-import { costWords, counted, percent } from "../io/amounts.ts";
+import { costWords, formatCount, percent } from "../io/amounts.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
@@ -99,10 +99,10 @@ function table(what: string, rows: readonly Row[]): string {
     const share = cacheShare(total);
     return [
       name,
-      counted(total.requests),
-      counted(sent),
+      formatCount(total.requests),
+      formatCount(sent),
       share === null ? "" : percent(share),
-      counted(total.output),
+      formatCount(total.output),
       costWords(total),
     ];
   });

@@ -1,6 +1,6 @@
 // `flemma cancel`: cancels what another process runs for a document, or lists what runs.
 
-import { ask, ends, type LiveRun, liveRuns } from "../../agent/cancel/ask.ts";
+import { type LiveRun, liveRuns, sendCancelRequest, waitForEnd } from "../../agent/cancel/ask.ts";
 import { nothingRuns } from "../../agent/cancel/answer.ts";
 import { cancelledWords } from "../../agent/cancel/hear.ts";
 import type { CancelAnswer, CancelRequest } from "../../agent/cancel/request.ts";
@@ -142,7 +142,7 @@ async function cancel(
   const results = await askAll(runs, request);
   if (!results.ok) return refuse(invocation, results.problem);
   const { cancelled, ending, left } = results.value;
-  const ended = (await Promise.all(ending.map((run) => ends(run, ENDING)))).every((over) => over);
+  const ended = (await Promise.all(ending.map((run) => waitForEnd(run, ENDING)))).every((over) => over);
   if (switchOption(given, "json") === true) {
     writeOutput(`${safeJson({ cancelled, running: left, ended: ended && left.length === 0 })}\n`);
     return Exit.ok;
@@ -160,7 +160,7 @@ async function askAll(runs: readonly LiveRun[], request: CancelRequest): Promise
   const left: string[] = [];
   let problem: Problem | null = null;
   for (const run of runs) {
-    const answer = await ask(run, request);
+    const answer = await sendCancelRequest(run, request);
     if (answer === "over") continue;
     if (answer === "silent") {
       problem = silent(run);
@@ -191,9 +191,10 @@ function silent({ pid, host }: LiveRun): Problem {
 
 /** Lists what runs now, each call with its document. */
 async function list({ arguments: given, messages }: Invocation, runs: readonly LiveRun[]): Promise<number> {
-  const rows =
-    (await Promise.all(runs.map(async (run) => ({ run, answer: await ask(run, { kind: "list" }) }))))
-      .filter(({ answer }) => answer !== "over");
+  const rows = (await Promise.all(
+    runs.map(async (run) => ({ run, answer: await sendCancelRequest(run, { kind: "list" }) })),
+  ))
+    .filter(({ answer }) => answer !== "over");
   if (switchOption(given, "json") === true) {
     const listed = rows.map(({ run: { path, pid, host, since }, answer }) => ({
       document: path,

@@ -1,6 +1,6 @@
 // `flemma execute`: runs or resolves one call now, whatever its status.
 
-import { listed } from "../../base/names.ts";
+import { joinNames } from "../../base/names.ts";
 import { resolveAll } from "../../cycle/plan/targets.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
@@ -29,6 +29,6 @@ function oneCall({ messages, arguments: given }: Invocation, { targets, session 
   }
   const [id, ...more] = found.value.ids;
   if (id !== undefined && more.length === 0) return id;
-  messages.say(`flemma: execute takes one call, not ${listed(found.value.ids)}.`);
+  messages.say(`flemma: execute takes one call, not ${joinNames(found.value.ids)}.`);
   return { exit: Exit.usage };
 }

@@ -11,7 +11,7 @@ import { totalOf } from "../../cycle/usage/record.ts";
 import { lineChange } from "../../parser/edits/line_change.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { inWords } from "../../providers/http/patience.ts";
+import { formatDuration } from "../../providers/http/patience.ts";
 import { fileChangeSentence } from "../../sandbox/mod.ts";
 import type { Invocation } from "../invocation.ts";
 import { runWords } from "../io/amounts.ts";
@@ -28,7 +28,7 @@ import { labelOf } from "../document/read.ts";
 import { type EventSink, openEvents } from "./events.ts";
 import { lastWords } from "./summary.ts";
 
-export interface Ended {
+export interface FinishedRun {
   readonly document: CommandDocument;
   readonly stop: Stop;
   readonly exit: number;
@@ -48,7 +48,7 @@ export interface Driving {
   /** Replaces the display chosen by the options; null shows nothing. */
   readonly display?: Display | null;
   /** Reports the end of a run; returns false to leave that to the usual messages. */
-  readonly ended?: (run: Ended) => boolean;
+  readonly ended?: (run: FinishedRun) => boolean;
   /** Absent if this is the only document. */
   readonly among?: Among;
 }
@@ -231,7 +231,7 @@ function retrySentence(
   { error, attempt, of, wait }: Extract<CycleEvent, { event: "request:retrying" }>,
 ): string {
   return `${error.message.replace(/[^.!?]$/, "$&.")} Asking again in ${
-    inWords(wait)
+    formatDuration(wait)
   } (try ${attempt} of ${of}).`;
 }
 

@@ -1,14 +1,19 @@
 // Messages after a run: how it ended and what to do next.
 
-import { listed } from "../../base/names.ts";
+import { joinNames } from "../../base/names.ts";
 import type { Problem } from "../../base/problem.ts";
 import { cutToWidth } from "../../base/width.ts";
-import { handyNames } from "../../cycle/plan/targets.ts";
+import { shortCallNames } from "../../cycle/plan/targets.ts";
 import type { Stop, StopReason } from "../../cycle/types.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Chat } from "../../parser/types.ts";
 import { compactAdvice, formatCommand } from "../line/advice.ts";
-import { decisionAdvice, lastWordSentence, wayOn, wayOnAfter } from "../line/next_steps.ts";
+import {
+  decisionAdvice,
+  lastWordSentence,
+  suggestAfterProblem,
+  suggestNextStep,
+} from "../line/next_steps.ts";
 
 /** A message for the person: `say` is shown even with `--quiet`, `note` is not, `problem` is an error. */
 export type Words =
@@ -54,33 +59,33 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
   ],
   "stepped": ({ chat, stop, file }) => [
     ...outcomes(chat, stop.ids).map((note) => ({ note })),
-    { note: wayOn(chat, file) },
+    { note: suggestNextStep(chat, file) },
   ],
   "throttled": (run) => [{ note: `Go on with: ${advance(run)}` }],
   "unanswered": (run) => {
     const { ids } = run.stop;
     return [{
       say:
-        `${counted(ids)} (${listed(ids)}) ${
+        `${counted(ids)} (${joinNames(ids)}) ${
           ids.length === 1 ? "has" : "have"
         } no result yet, and a request ` +
         `needs them all. Go on with: ${advance(run)}`,
     }];
   },
   "pending": ({ chat, stop: { ids }, file }) => {
-    const which = ids.length > 1 ? ` (${listed(ids)})` : "";
+    const which = ids.length > 1 ? ` (${joinNames(ids)})` : "";
     return [{
       say: `${counted(ids)} ${ids.length === 1 ? "waits" : "wait"} for you${which}: ` +
-        decisionAdvice(handyNames(chat, ids), file),
+        decisionAdvice(shortCallNames(chat, ids), file),
     }];
   },
   "protected": ({ stop: { ids, line } }) => [{
     say: `${counted(ids)} ${ids.length === 1 ? "is" : "are"} approved, but there is text in the block (${
-      listed(ids)
+      joinNames(ids)
     }, line ${line}). Delete the text to run the call, or write pending to send the text as its result.`,
   }],
   "turn-limit": (run) => [{
-    say: `Stopped before ${counted(run.stop.ids)} (${listed(run.stop.ids)}). Go on with: ${advance(run)}`,
+    say: `Stopped before ${counted(run.stop.ids)} (${joinNames(run.stop.ids)}). Go on with: ${advance(run)}`,
   }],
   "repeats": problemOf,
   "budget": problemOf,
@@ -93,11 +98,11 @@ const BY_REASON: Readonly<Record<StopReason, (run: EndedRun) => readonly Words[]
   "yield": (run) => {
     const { ids } = run.stop;
     return [{
-      say: `${counted(ids)} (${listed(ids)}) ${ids.length === 1 ? "asks" : "ask"} for you. ` +
+      say: `${counted(ids)} (${joinNames(ids)}) ${ids.length === 1 ? "asks" : "ask"} for you. ` +
         `Go on with: ${advance(run)}`,
     }];
   },
-  "cancelled": ({ chat, file }) => [{ note: `Interrupted. ${wayOn(chat, file)}` }],
+  "cancelled": ({ chat, file }) => [{ note: `Interrupted. ${suggestNextStep(chat, file)}` }],
   "diagnostics": ({ stop: { problem, line }, label }) =>
     problem === undefined
       ? []
@@ -118,8 +123,8 @@ function problemOf({ stop: { problem } }: EndedRun): readonly Words[] {
 
 /** Advice after a failure whose own advice is not enough. */
 function wayOnFrom(problem: Problem, { chat, onDisk, file }: EndedRun): string | null {
-  if (problem.code === "write-failed") return wayOn(onDisk(), file);
-  return problem.code.startsWith("provider-") ? wayOnAfter(problem, chat, file) : null;
+  if (problem.code === "write-failed") return suggestNextStep(onDisk(), file);
+  return problem.code.startsWith("provider-") ? suggestAfterProblem(problem, chat, file) : null;
 }
 
 function advance({ file }: EndedRun): string {
@@ -135,12 +140,14 @@ function outcomes(chat: Chat, ids: readonly string[]): string[] {
   return ids.flatMap((id) => {
     const result = chat.result(id);
     if (result === undefined || isPlaceholder(result)) return [];
-    const stated = result.content.split("\n").find((line) => line.trim() !== "") ?? "no output";
+    const firstOutput = result.content.split("\n").find((line) => line.trim() !== "") ?? "no output";
     const what = `${chat.call(id)?.name ?? "the call"} (${id})`;
     const end = result.status === "error" ? "failed" : "is done";
     // A colon at the end would announce a list that only the document shows.
     return [
-      `${what} ${end}: ${cutToWidth(stated.trim().replace(/:$/, "."), 100)}   line ${result.header.start}`,
+      `${what} ${end}: ${
+        cutToWidth(firstOutput.trim().replace(/:$/, "."), 100)
+      }   line ${result.header.start}`,
     ];
   });
 }

@@ -2,7 +2,7 @@
 
 import type { Settings } from "../../config/settings.generated.ts";
 import { type ExitStatus, fileChangeSentence, type RunSandbox, toolEnvironment } from "../../sandbox/mod.ts";
-import type { Prepared } from "../../sandbox/types.ts";
+import type { PreparedCommand } from "../../sandbox/types.ts";
 import { thrownText } from "../../base/problem.ts";
 import { sandboxOf } from "../../agent/sandbox.ts";
 import { authorityIn } from "../../agent/trust/agreement.ts";
@@ -11,7 +11,7 @@ import { readSubject, settingsFor } from "../document/read.ts";
 import { Exit } from "../io/exit.ts";
 import type { Invocation } from "../invocation.ts";
 import { refuse } from "../io/refuse.ts";
-import { exitOfThrown, unstartable } from "./startable.ts";
+import { exitOfThrown, explainUnstartable } from "./startable.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { environment, messages } = invocation;
@@ -71,7 +71,7 @@ async function confined(
   { sandbox, settings, prepared }: {
     readonly sandbox: RunSandbox;
     readonly settings: Settings;
-    readonly prepared: Prepared;
+    readonly prepared: PreparedCommand;
   },
 ): Promise<number> {
   const { environment, messages, arguments: { rest: [program = ""] } } = invocation;
@@ -81,7 +81,7 @@ async function confined(
     added: sandbox.addedVariables(),
   });
   // A program missing outside is missing inside too, where the backend's error would name the backend.
-  const hindered = unstartable(program, environment.cwd, env.PATH);
+  const hindered = explainUnstartable(program, environment.cwd, env.PATH);
   if (hindered !== null) {
     messages.problem(hindered.problem);
     return hindered.exit;

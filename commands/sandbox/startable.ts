@@ -23,7 +23,7 @@ export interface Unstartable {
  *
  * @param path the variable `PATH` of the command
  */
-export function unstartable(name: string, cwd: string, path: string | undefined): Unstartable | null {
+export function explainUnstartable(name: string, cwd: string, path: string | undefined): Unstartable | null {
   const named = name.includes("/");
   const candidates = named ? [name] : inFolders(name, path ?? USUAL_PATH);
   const places = candidates.map((candidate) => candidate.startsWith("/") ? candidate : `${cwd}/${candidate}`);

@@ -1,6 +1,6 @@
 // `flemma sandbox enable | disable | reset`: switches the sandbox for this session, overriding documents.
 
-import { protectedPaths } from "../../agent/sandbox.ts";
+import { ownProtectedPaths } from "../../agent/sandbox.ts";
 import { documentPath } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";
 import type { Invocation } from "../invocation.ts";
@@ -25,7 +25,7 @@ export async function run(invocation: Invocation): Promise<number> {
       settings: { ...loaded.value.settings.sandbox, enabled: true },
       environment,
       document: document.value,
-      protect: protectedPaths({
+      protect: ownProtectedPaths({
         environment,
         documents: document.value === null ? [] : [document.value],
         configFiles: [...loaded.value.files, ...loaded.value.code],

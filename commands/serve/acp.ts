@@ -4,7 +4,7 @@ import { serveAgent } from "../../editors/acp/agent.ts";
 import type { Invocation } from "../invocation.ts";
 import { Exit } from "../io/exit.ts";
 import { VERSION } from "../line/version.ts";
-import { ending, writeOn } from "./streams.ts";
+import { listenForEnd, writeOn } from "./streams.ts";
 
 export async function run({ environment, messages }: Invocation): Promise<number> {
   if (Deno.stdin.isTerminal()) {
@@ -12,7 +12,7 @@ export async function run({ environment, messages }: Invocation): Promise<number
       "flemma: Waiting for an editor on standard input; docs/agent-client-protocol.md says how one is told of this.",
     );
   }
-  const { signal, dispose } = ending();
+  const { signal, dispose } = listenForEnd();
   try {
     const log = (line: string) => messages.note(`flemma: ${line}`);
     await serveAgent({

@@ -2,7 +2,7 @@
 
 import { serveEditor } from "../../editors/lsp/server.ts";
 import type { Invocation } from "../invocation.ts";
-import { ending, writeOn } from "./streams.ts";
+import { listenForEnd, writeOn } from "./streams.ts";
 import { VERSION } from "../line/version.ts";
 
 export async function run({ environment, messages }: Invocation): Promise<number> {
@@ -11,7 +11,7 @@ export async function run({ environment, messages }: Invocation): Promise<number
       "flemma: Waiting for an editor on standard input; docs/language-server.md says how one is told of this.",
     );
   }
-  const { signal, dispose } = ending();
+  const { signal, dispose } = listenForEnd();
   try {
     return await serveEditor({
       input: Deno.stdin.readable,

@@ -13,7 +13,7 @@ export function writeOn(
 }
 
 /** An AbortSignal that aborts when the system asks this process to end. */
-export function ending(): { readonly signal: AbortSignal; dispose(): void } {
+export function listenForEnd(): { readonly signal: AbortSignal; dispose(): void } {
   const controller = new AbortController();
   const end = () => controller.abort();
   for (const each of SIGNALS) Deno.addSignalListener(each, end);

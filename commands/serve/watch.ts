@@ -3,7 +3,7 @@
 import { nextNeed } from "../../agent/views/next_need.ts";
 import type { ChatOptions } from "../../agent/types.ts";
 import { absolutePath, normalPath } from "../../base/paths.ts";
-import { inOneLine, type Problem, thrownText } from "../../base/problem.ts";
+import { type Problem, problemLine, thrownText } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { stopWords } from "../../editors/stop_words.ts";
@@ -17,7 +17,7 @@ import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
 import { SETTLED, watchSaves } from "./saves.ts";
-import { isSaved, type Known, knownAfter, readFileState } from "./watched.ts";
+import { type IdleDocument, isSaved, knownAfter, readFileState } from "./watched.ts";
 
 /** Seconds. Another run may hold the document for hours; the saved text waits for its end. */
 const LONGEST_WAIT = 7 * 24 * 60 * 60;
@@ -87,7 +87,7 @@ interface WatchedOptions {
 class Watched {
   readonly #options: WatchedOptions;
   readonly #teller: Teller;
-  #known: Known = { fileState: null, failed: false };
+  #known: IdleDocument = { fileState: null, failed: false };
   #work: Promise<void> | null = null;
   /** Whether the file was saved during a run. */
   #again = false;
@@ -204,7 +204,7 @@ class Teller {
   }
 
   problem(problem: Problem): void {
-    this.#invocation.messages.say(`flemma: ${visible(this.#label)}: ${visible(inOneLine(problem))}`);
+    this.#invocation.messages.say(`flemma: ${visible(this.#label)}: ${visible(problemLine(problem))}`);
     this.event({ event: "stopped", reason: "failed", ids: [], line: null, problem });
   }
 

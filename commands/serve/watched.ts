@@ -11,7 +11,7 @@ export interface FileState {
 }
 
 /** The state of a document while nothing runs. */
-export interface Known {
+export interface IdleDocument {
   /** The file at the last check; null if it did not exist. */
   readonly fileState: FileState | null;
   /** Whether the last run failed: saving the same text then retries it. */
@@ -19,7 +19,7 @@ export interface Known {
 }
 
 /** Whether the file was saved by someone else and should be advanced. */
-export function isSaved({ fileState, failed }: Known, now: FileState | null): boolean {
+export function isSaved({ fileState, failed }: IdleDocument, now: FileState | null): boolean {
   // A missing file may return; an empty one is about to be written.
   if (now === null || now.text.length === 0) return false;
   // Compares texts, because a save during the check or in the same clock tick leaves the stamp unchanged.
@@ -27,7 +27,7 @@ export function isSaved({ fileState, failed }: Known, now: FileState | null): bo
   return failed && fileState.stamp !== now.stamp;
 }
 
-export interface Ended {
+export interface WatchedRunEnd {
   /** `ours` is the text that the run left, `now` the current file. */
   readonly ours: Uint8Array;
   readonly now: FileState | null;
@@ -38,7 +38,7 @@ export interface Ended {
  * The known state after a run. If the text is not the run's own, someone saved meanwhile, and the next check
  * must find that. After a failed run the difference may be its own, so it is not repeated automatically.
  */
-export function knownAfter({ ours, now, reason }: Ended): Known {
+export function knownAfter({ ours, now, reason }: WatchedRunEnd): IdleDocument {
   const failed = reason === "failed" || reason === "cancelled";
   if (now === null || failed || isSame(now.text, ours)) return { fileState: now, failed };
   return { fileState: { stamp: "", text: ours }, failed };

@@ -4,7 +4,7 @@ import { failure, type Outcome, success, thrownText } from "../../base/problem.t
 import type { Settings } from "../../config/settings.generated.ts";
 import { type Keyring, systemKeyring } from "../../providers/keys/keyring.ts";
 import { type KeyReport, keyReport, keyWords } from "../../providers/keys/sources.ts";
-import type { KeyKind } from "../../providers/keys/types.ts";
+import type { CredentialKind } from "../../providers/keys/types.ts";
 import type { KnownProvider } from "../../providers/known.ts";
 import { knownProvider, providerNames, unknownProvider } from "../../providers/registry.ts";
 import type { Invocation } from "../invocation.ts";
@@ -79,7 +79,7 @@ function providerNamed(name: string, settings: Settings): Outcome<KnownProvider>
   return provider === null ? unknownProvider(name, settings) : success(provider);
 }
 
-function kindOf({ keyKind }: KnownProvider): KeyKind {
+function kindOf({ keyKind }: KnownProvider): CredentialKind {
   return keyKind ?? "api_key";
 }
 

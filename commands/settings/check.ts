@@ -1,6 +1,6 @@
 // `flemma config check`: reports every mistake in the settings with its place, and what has no effect.
 
-import { inOneLine } from "../../base/problem.ts";
+import { problemLine } from "../../base/problem.ts";
 import { blocksOf } from "../../agent/settings.ts";
 import { settingsFindings } from "../../agent/views/settings_findings.ts";
 import type { DocumentSettings } from "../../config/document/first_block.ts";
@@ -45,7 +45,7 @@ export function fileLines(
 ): { readonly lines: readonly string[]; readonly exit: number } {
   const lines = loaded.warnings.map((line) => `${line} (warning)`);
   for (const notice of loaded.notices) {
-    if (!loaded.warnings.some((line) => notice.message.startsWith(line))) lines.push(inOneLine(notice));
+    if (!loaded.warnings.some((line) => notice.message.startsWith(line))) lines.push(problemLine(notice));
   }
   let exit: number = Exit.ok;
   for (const { key, item, message, severity } of settingsFindings(loaded.settings, context)) {

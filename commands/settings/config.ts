@@ -4,7 +4,7 @@ import { blocksOf } from "../../agent/settings.ts";
 import type { DocumentSettings } from "../../config/document/first_block.ts";
 import { allRows, lookUp, type Row } from "../../config/layers/explain.ts";
 import type { Loaded } from "../../config/sources/find.ts";
-import { renderLegend, renderRows, valueText } from "../../config/layers/render.ts";
+import { formatValue, renderLegend, renderRows } from "../../config/layers/render.ts";
 import { currentModel } from "../../providers/models/choice.ts";
 import { visible } from "../../base/visible.ts";
 import { documentPath, readForReport, settingsFor } from "../document/read.ts";
@@ -83,7 +83,7 @@ async function get(invocation: Invocation): Promise<number> {
     // Prints the default model too, because it is the one that is used and paid for.
     const value = name === "model" ? currentModel(seen.document.settings) : written;
     writeOutput(
-      value === null ? "" : `${typeof value === "string" ? visible(value) : visible(valueText(value))}\n`,
+      value === null ? "" : `${typeof value === "string" ? visible(value) : visible(formatValue(value))}\n`,
     );
   } else writeLines(renderRows(rows));
   return Exit.ok;

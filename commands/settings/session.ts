@@ -3,10 +3,10 @@
 import { draftLayer } from "../../config/layers/draft.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
-import type { Op, Operation } from "../../config/types.ts";
+import type { Op, SettingOperation } from "../../config/types.ts";
 import { failed, failure, type Outcome, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
-import { valueText } from "../../config/layers/render.ts";
+import { formatValue } from "../../config/layers/render.ts";
 import { switchTo } from "../../config/layers/switch_preset.ts";
 import { addToSession, readSession, resetSession } from "../../config/sources/session_overrides.ts";
 import { dearModel } from "../../agent/views/settings_findings.ts";
@@ -50,7 +50,7 @@ export async function run(invocation: Invocation): Promise<number> {
 export async function add(
   invocation: Invocation,
   document: string | null,
-  operations: readonly Operation[],
+  operations: readonly SettingOperation[],
 ): Promise<number> {
   const { environment, messages } = invocation;
   const outcome = await addToSession(environment, document, operations, new Date());
@@ -69,7 +69,7 @@ export async function add(
 async function warnOfCost(
   invocation: Invocation,
   document: string | null,
-  operations: readonly Operation[],
+  operations: readonly SettingOperation[],
 ): Promise<void> {
   if (!operations.some(({ path }) => path[0] === "model" || path[0] === "provider")) return;
   const loaded = await settingsOf(invocation.arguments, invocation.environment, document);
@@ -109,7 +109,7 @@ async function show(invocation: Invocation, document: string | null): Promise<nu
 async function assignments(
   words: readonly string[],
   loaded: Loaded,
-): Promise<Outcome<readonly Operation[]>> {
+): Promise<Outcome<readonly SettingOperation[]>> {
   if (words.length === 0) return failure("usage", "session set needs KEY=VALUE.");
   const draft = sessionDraft(loaded);
   for (const word of words) {
@@ -141,7 +141,7 @@ async function valueOf(text: string): Promise<Outcome<unknown, string>> {
 }
 
 /** Copies a preset to the session: its model by reference, its approvals as a list. */
-function switches(name: string, loaded: Loaded): Outcome<readonly Operation[]> {
+function switches(name: string, loaded: Loaded): Outcome<readonly SettingOperation[]> {
   const draft = sessionDraft(loaded);
   const done = switchTo(draft, name, loaded.logs);
   return done.ok ? success(draft.operations) : done;
@@ -155,10 +155,10 @@ function sessionDraft(loaded: Loaded) {
   });
 }
 
-function sentence({ op, path, value }: Operation): string {
+function sentence({ op, path, value }: SettingOperation): string {
   const key = path.join(".");
-  if (op === "set") return `${key} = ${valueText(value)}`;
-  return `${key} ${op === "append" ? "+=" : op === "remove" ? "-=" : "^="} ${valueText(value)}`;
+  if (op === "set") return `${key} = ${formatValue(value)}`;
+  return `${key} ${op === "append" ? "+=" : op === "remove" ? "-=" : "^="} ${formatValue(value)}`;
 }
 
 function scope(document: string | null): string {

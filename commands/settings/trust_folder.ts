@@ -4,7 +4,7 @@ import { mayHoldSkills, projectSkills, trustableSkills } from "../../agent/exten
 import type { Trustable, TrustOffer } from "../../agent/extensions/trustable.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isThere } from "../../base/files.ts";
-import { absolutePath, nameOf, parentOf } from "../../base/paths.ts";
+import { absolutePath, baseName, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { trustableProject } from "./trust_project.ts";
 import { MCP_FILE, trustableServers } from "./trust_servers.ts";
@@ -36,14 +36,14 @@ export async function trustableIn(
 
 async function inFile(environment: Environment, path: string): Promise<Outcome<TrustOffer | null>> {
   if (path.endsWith("/.flemma/config.yaml")) return await alone(trustableProject(environment, path));
-  if (nameOf(path) === MCP_FILE) return await alone(trustableServers(environment, path));
-  return nameOf(path) === "SKILL.md" ? await trustableSkills(environment, parentOf(path)) : success(null);
+  if (baseName(path) === MCP_FILE) return await alone(trustableServers(environment, path));
+  return baseName(path) === "SKILL.md" ? await trustableSkills(environment, parentOf(path)) : success(null);
 }
 
 async function inFolder(environment: Environment, folder: string): Promise<Outcome<TrustOffer>> {
   if (mayHoldSkills(folder)) return await trustableSkills(environment, folder);
   if (folder.endsWith("/.flemma/tools")) return await alone(trustableTools(environment, folder));
-  const root = nameOf(folder) === ".flemma" ? parentOf(folder) : folder;
+  const root = baseName(folder) === ".flemma" ? parentOf(folder) : folder;
   const file = `${root}/.flemma/config.yaml`;
   const settings = isThere(file)
     ? await alone(trustableProject(environment, await Deno.realPath(file)))

@@ -5,7 +5,7 @@ import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { parentOf } from "../../base/paths.ts";
-import { inWords } from "../../config/layers/words.ts";
+import { describeOperation } from "../../config/layers/words.ts";
 import { namedFiles, trustedShare } from "../../config/sources/project.ts";
 import { parseSource } from "../../config/sources/yaml.ts";
 import { modulePath } from "../../config/schema/module_path.ts";
@@ -73,7 +73,7 @@ async function projectIn(environment: Environment, path: string, text: string): 
     ...draft.warnings.filter(({ code }) => code !== "config_old_key").map(({ key }) => key),
   ];
   return success({
-    lines: operations.map(inWords),
+    lines: operations.map(describeOperation),
     ignored: [...new Set(refused)],
     names: namedFiles(draft.log, root, environment.home),
   });

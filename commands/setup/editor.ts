@@ -25,11 +25,11 @@ type Files = Readonly<Record<string, string>>;
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment } = invocation;
-  const [stated] = given.positionals;
-  if (stated === undefined) return await list(invocation);
-  const name = own(EDITOR_ALIASES, stated) ?? stated;
+  const [editorName] = given.positionals;
+  if (editorName === undefined) return await list(invocation);
+  const name = own(EDITOR_ALIASES, editorName) ?? editorName;
   const place = own(EDITOR_PLACES, name);
-  if (place === undefined) return refuse(invocation, unknownEditor(stated));
+  if (place === undefined) return refuse(invocation, unknownEditor(editorName));
   const files = EDITOR_FILES[place.files] ?? {};
   if (switchOption(given, "print") === true) {
     writeOutput(printed(files));
@@ -199,12 +199,12 @@ function tell(text: string): number {
   return Exit.ok;
 }
 
-function unknownEditor(stated: string) {
+function unknownEditor(editorName: string) {
   const names = Object.keys(EDITOR_PLACES);
-  const meant = nearest(stated, names);
+  const meant = nearest(editorName, names);
   return {
     code: "usage",
-    message: `There are no files for ${stated}${meant === null ? "" : `; did you mean ${meant}?`}`,
+    message: `There are no files for ${editorName}${meant === null ? "" : `; did you mean ${meant}?`}`,
     next: `There are for: ${names.join(", ")}. Every editor with filters works without: see docs/editors.md`,
   };
 }

@@ -5,7 +5,8 @@ export function completeRuntime(): void {
   Object.assign(Deno.FsFile.prototype, { tryLock, tryLockSync });
   const { kill } = Deno;
   Object.assign(Deno, {
-    kill: (process: number, signal?: Deno.Signal | 0) => signal === 0 ? ask(process) : kill(process, signal),
+    kill: (process: number, signal?: Deno.Signal | 0) =>
+      signal === 0 ? probeProcess(process) : kill(process, signal),
   });
 }
 
@@ -13,7 +14,7 @@ export function completeRuntime(): void {
  * Does what signal 0 does: checks that a process exists, or a process group for a negative number. Throws
  * `NotFound`.
  */
-export function ask(process: number): void {
+export function probeProcess(process: number): void {
   const { success } = new Deno.Command("/bin/sh", {
     args: ["-c", 'kill -s 0 -- "$1"', "sh", String(process)],
     stdin: "null",

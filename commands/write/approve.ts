@@ -1,6 +1,6 @@
 // `flemma approve`: marks calls as approved by a person; `--always` also adds rules for this session. Runs nothing.
 
-import { listed } from "../../base/names.ts";
+import { joinNames } from "../../base/names.ts";
 import type { CallTarget, ChatSession, ProposedRule } from "../../agent/types.ts";
 import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
 import { operands } from "../../base/shell_word.ts";
@@ -22,7 +22,7 @@ export async function run(invocation: Invocation): Promise<number> {
       if (!approved.ok) return approved;
       for (const { written } of rules.value) {
         const added = await session.addRule(written);
-        if (!added.ok) return failed(notKept(added.problem, approved.value));
+        if (!added.ok) return failed(notSaved(added.problem, approved.value));
       }
       for (const line of describeRules(rules.value, file)) invocation.messages.note(line);
       return approved;
@@ -46,8 +46,8 @@ async function rulesFor(
   return success(rules);
 }
 
-function notKept(problem: Problem, ids: readonly string[]): Problem {
-  return { ...problem, message: `${listed(ids)} is approved this time only. ${problem.message}` };
+function notSaved(problem: Problem, ids: readonly string[]): Problem {
+  return { ...problem, message: `${joinNames(ids)} is approved this time only. ${problem.message}` };
 }
 
 /** The rules that apply now, and how to undo them. */

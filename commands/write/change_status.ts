@@ -1,6 +1,6 @@
 // The shared part of approve and reject: finds the calls, changes their status, suggests the next step.
 
-import { listed } from "../../base/names.ts";
+import { joinNames } from "../../base/names.ts";
 import type { CallTarget, ChatSession, OpenCall } from "../../agent/types.ts";
 import type { Outcome } from "../../base/problem.ts";
 import type { Chat } from "../../parser/types.ts";
@@ -72,7 +72,7 @@ export async function markCalls(invocation: Invocation, marking: Marking): Promi
       const named = (await session.calls()).filter(({ id }) => marked.value.includes(id));
       for (const line of callLines(named)) messages.note(line);
     }
-    const ids = listed(marked.value);
+    const ids = joinNames(marked.value);
     messages.note(`${marking.done}: ${ids}. Nothing ran; go on with: ${formatCommand("advance", file)}`);
     return Exit.ok;
   });

@@ -2,8 +2,8 @@
 
 import { makeDocument, movedText, nextCompacted } from "../../agent/conversation/derived_document.ts";
 import {
-  askingForSummary,
-  compacted,
+  appendSummaryRequest,
+  compactChat,
   longResults,
   withShortResults,
 } from "../../agent/conversation/compacted.ts";
@@ -23,14 +23,14 @@ import { drive } from "../run/drive.ts";
 import type { CommandDocument } from "../document/open.ts";
 import { hostOptions } from "../document/host.ts";
 import type { Invocation } from "../invocation.ts";
-import { counted } from "../io/amounts.ts";
+import { formatCount } from "../io/amounts.ts";
 import { Exit } from "../io/exit.ts";
 import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { formatCommand } from "../line/advice.ts";
 import { numberOption, switchOption, textOption } from "../line/options.ts";
-import { wayOn } from "../line/next_steps.ts";
+import { suggestNextStep } from "../line/next_steps.ts";
 import { agreeAsBefore, notAFile } from "./derived_trust.ts";
 
 /** How many of the person's messages are kept by default. */
@@ -61,7 +61,7 @@ async function compact(invocation: Invocation, document: CommandDocument, emit: 
   if (path === null) throw new Error("a document that was opened by its path has none");
   if (callsWait(chat)) {
     messages.say(
-      `flemma: ${label} has calls without a result, so it was not compacted. ${wayOn(chat, file)}`,
+      `flemma: ${label} has calls without a result, so it was not compacted. ${suggestNextStep(chat, file)}`,
     );
     return Exit.person;
   }
@@ -103,7 +103,7 @@ async function summedUp(
   const { bytes } = now.value;
   const current = sameBytes(bytes, chat.bytes) ? chat : parse(bytes);
   const again = current === chat ? success(cut) : sameCut(current, chat, cut);
-  return again.ok ? success(compacted(current, again.value, summary.value, label)) : again;
+  return again.ok ? success(compactChat(current, again.value, summary.value, label)) : again;
 }
 
 const SILENT = { on_pending: null, on_done: null, on_error: null };
@@ -135,7 +135,7 @@ async function summaryOf(
   const own = model === null || textOption(invocation.arguments, "model") !== undefined ? {} : { model };
   // This run does not continue the document, so no hook may report its end.
   const chosen = { ...settings, overrides: { ...settings.overrides, ...own, hooks: SILENT } };
-  const bytes = askingForSummary(chat, cut, textOption(invocation.arguments, "instructions") ?? "");
+  const bytes = appendSummaryRequest(chat, cut, textOption(invocation.arguments, "instructions") ?? "");
   const opened = await chatInMemory(bytes, {
     ...host.value,
     settings: chosen,
@@ -201,7 +201,7 @@ function nothingLong(
   return {
     code: "nothing-to-compact",
     message: `No result before the kept messages is longer than ${
-      counted(limit)
+      formatCount(limit)
     } bytes (context.prune_over).`,
     next: ways.length === 0 ? less : ways.join(" Or: "),
   };
@@ -213,17 +213,17 @@ function foretell(invocation: Invocation, { chat, cut }: Split, name: string): n
   const { summed, turns } = cut;
   const [first, last] = [summed[0]!.place.start, summed.at(-1)!.place.end];
   if (switchOption(invocation.arguments, "json") === true) {
-    const reported = {
+    const outputJson = {
       to: name,
       summed: { messages: summed.length, lines: [first, last], tokens },
       kept: turns.length,
     };
-    writeOutput(`${safeJson(reported)}\n`);
+    writeOutput(`${safeJson(outputJson)}\n`);
     return Exit.ok;
   }
   invocation.messages.note(
     `${name} would hold a summary of ${summed.length} messages (lines ${first} to ${last}, about ${
-      counted(tokens)
+      formatCount(tokens)
     } tokens) and the last ${turns.length} as they are${
       cut.asked === null ? "" : `, with the message of line ${cut.asked.place.start} that they are about`
     }. ${chat.turns.length} messages in all.`,
@@ -245,13 +245,13 @@ function report(invocation: Invocation, { split, name, target, path, bytes, prun
   const { summed, turns } = split.cut;
   if (switchOption(given, "json") === true) {
     const lines = [summed[0]!.place.start, summed.at(-1)!.place.end];
-    const reported = {
+    const outputJson = {
       document: path,
       made: target,
       summed: { messages: summed.length, lines },
       kept: turns.length,
     };
-    writeOutput(`${safeJson({ ...reported, results_only: pruned, bytes: bytes.length })}\n`);
+    writeOutput(`${safeJson({ ...outputJson, results_only: pruned, bytes: bytes.length })}\n`);
     return;
   }
   const what = pruned
@@ -260,6 +260,6 @@ function report(invocation: Invocation, { split, name, target, path, bytes, prun
   const chat = parse(bytes);
   const way = nextNeed(chat).kind === "advance"
     ? `Go on with: ${formatCommand("advance", name)}`
-    : wayOn(chat, name);
+    : suggestNextStep(chat, name);
   messages.note(`${name} holds ${what}. ${way}`);
 }

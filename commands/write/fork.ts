@@ -1,7 +1,7 @@
 // `flemma fork`: copies a conversation up to one of its turns to a new document.
 
 import { makeDocument, movedText, nextForked } from "../../agent/conversation/derived_document.ts";
-import { type Fork, forked } from "../../agent/conversation/forked.ts";
+import { type Fork, forkChat } from "../../agent/conversation/forked.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { parse } from "../../parser/mod.ts";
 import { openForReport } from "../document/open.ts";
@@ -12,7 +12,7 @@ import { safeJson } from "../io/safe_json.ts";
 import { writeOutput } from "../io/streams.ts";
 import { formatCommand } from "../line/advice.ts";
 import { numberOption, switchOption } from "../line/options.ts";
-import { wayOn } from "../line/next_steps.ts";
+import { suggestNextStep } from "../line/next_steps.ts";
 import { agreeAsBefore, notAFile } from "./derived_trust.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -42,7 +42,7 @@ export async function run(invocation: Invocation): Promise<number> {
   await using session = opened.session;
   const { path } = session;
   if (path === null) throw new Error("a document that was opened by its path has none");
-  const made = forked(session.chat, fork);
+  const made = forkChat(session.chat, fork);
   if (!made.ok) return refuse(invocation, made.problem);
   const name = named ?? nextForked(environment, file);
   const target = absolutePath(environment, name);
@@ -54,7 +54,9 @@ export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(given, "json") === true) {
     writeOutput(`${safeJson({ document: path, made: target, line: made.value.line })}\n`);
   } else {
-    messages.note(`${name} holds ${file} up to line ${made.value.line}. ${wayOn(parse(bytes), name)}`);
+    messages.note(
+      `${name} holds ${file} up to line ${made.value.line}. ${suggestNextStep(parse(bytes), name)}`,
+    );
   }
   return Exit.ok;
 }

@@ -11,7 +11,7 @@ import { refuse } from "../io/refuse.ts";
 import { safeJson } from "../io/safe_json.ts";
 import { writeData, writeOutput } from "../io/streams.ts";
 import { switchOption } from "../line/options.ts";
-import { wayOn } from "../line/next_steps.ts";
+import { suggestNextStep } from "../line/next_steps.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   if (switchOption(invocation.arguments, "dry-run") === true) return await show(invocation);
@@ -31,7 +31,7 @@ export async function run(invocation: Invocation): Promise<number> {
     if (problem !== null) return refuse(invocation, problem);
     messages.note(`${label}: ${summaryOf(found.forms)} brought to today's form.`);
     for (const sentence of revived(before, session.chat)) messages.say(`flemma: ${sentence}`);
-    messages.note(wayOn(session.chat, file));
+    messages.note(suggestNextStep(session.chat, file));
     return Exit.ok;
   });
 }
@@ -54,11 +54,11 @@ async function show(invocation: Invocation): Promise<number> {
 }
 
 async function diffOf(label: string, before: Chat, { chat }: Migration): Promise<string | null> {
-  const [{ unified }, { splitLines }] = await Promise.all([
+  const [{ formatUnifiedDiff }, { splitLines }] = await Promise.all([
     import("../../agent/review/unified.ts"),
     import("../../cycle/storage/lines.ts"),
   ]);
-  return unified(visible(label), splitLines(before.bytes), splitLines(chat.bytes));
+  return formatUnifiedDiff(visible(label), splitLines(before.bytes), splitLines(chat.bytes));
 }
 
 function summaryOf(forms: readonly OlderForm[]): string {

@@ -148,10 +148,10 @@ interface PutBack {
 async function note(session: ChatSession, { now, before }: PutBack): Promise<Problem | null> {
   const { chat } = session;
   const last = chat.turns.at(-1)?.place;
-  const stated = last === undefined
+  const sentences = last === undefined
     ? []
     : chat.text(last.from, last.to).split("\n").filter((line) => line.startsWith(PUT_BACK));
-  const unsaid = before.map(named).filter((name) => !stated.some((line) => line.includes(` ${name}`)));
+  const unsaid = before.map(named).filter((name) => !sentences.some((line) => line.includes(` ${name}`)));
   const names = [...new Set([...unsaid, ...now.map(named)])];
   const problem = names.length === 0
     ? null

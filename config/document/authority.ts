@@ -3,10 +3,10 @@
 import { isObject } from "../../base/is_object.ts";
 import { type LayerLog, resolveScalar } from "../layers/log.ts";
 import { narrows } from "../layers/narrowing.ts";
-import { inWords } from "../layers/words.ts";
-import type { Key } from "../schema/define.ts";
+import { describeOperation } from "../layers/words.ts";
+import type { SettingKey } from "../schema/define.ts";
 import { nodeAt } from "../schema/keys.ts";
-import type { Operation } from "../types.ts";
+import type { SettingOperation } from "../types.ts";
 
 export interface Authority {
   /**
@@ -23,8 +23,11 @@ const KEYS = ["sandbox", "tools.auto_approve", "tools.presets", "presets", "tool
 /** Extracts the authority from the frontmatter's operations; `code` is its text. Empty without frontmatter. */
 export function authorityOf(logs: readonly LayerLog[], code: string | null): Authority {
   const log = logs.find(({ layer }) => layer === "M");
-  const stated = byKey((log?.operations ?? []).filter(({ path }) => isAuthority(path.join("."))));
-  return { text: canonical(stated, code), lines: [...stated.values()].flat().map(inWords) };
+  const operationsByKey = byKey((log?.operations ?? []).filter(({ path }) => isAuthority(path.join("."))));
+  return {
+    text: canonical(operationsByKey, code),
+    lines: [...operationsByKey.values()].flat().map(describeOperation),
+  };
 }
 
 /** Everything that frontmatter sets except parameters and other settings that need no trust. */
@@ -49,7 +52,7 @@ export function findStatedAuthority(logs: readonly LayerLog[], code: string | nu
   };
 }
 
-function keyAt(path: readonly string[]): Key {
+function keyAt(path: readonly string[]): SettingKey {
   const node = nodeAt(path);
   if (node.node === "group" && node.list !== undefined) return node.list;
   if (node.node !== "key") throw new Error(`${path.join(".")} is no key.`);
@@ -57,8 +60,8 @@ function keyAt(path: readonly string[]): Key {
 }
 
 /** Groups operations by key; `set` discards earlier operations. */
-function byKey(operations: readonly Operation[]): ReadonlyMap<string, readonly Operation[]> {
-  const found = new Map<string, readonly Operation[]>();
+function byKey(operations: readonly SettingOperation[]): ReadonlyMap<string, readonly SettingOperation[]> {
+  const found = new Map<string, readonly SettingOperation[]>();
   for (const operation of operations) {
     const key = operation.path.join(".");
     found.set(key, operation.op === "set" ? [operation] : [...found.get(key) ?? [], operation]);
@@ -67,10 +70,13 @@ function byKey(operations: readonly Operation[]): ReadonlyMap<string, readonly O
 }
 
 /** Returns a text that is equal for equal values, in any order of keys. */
-function canonical(stated: ReadonlyMap<string, readonly Operation[]>, code: string | null): string {
-  const values = [...stated].sort(([a], [b]) => (a < b ? -1 : 1))
+function canonical(
+  operationsByKey: ReadonlyMap<string, readonly SettingOperation[]>,
+  code: string | null,
+): string {
+  const values = [...operationsByKey].sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, operations]) => [key, operations.map(({ op, value }) => [op, ordered(value)])]);
-  const functions = [...stated.values()].flat().some(({ value }) => typeof value === "function");
+  const functions = [...operationsByKey.values()].flat().some(({ value }) => typeof value === "function");
   return JSON.stringify(functions ? { values, block: code } : { values });
 }
 

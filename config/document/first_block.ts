@@ -5,17 +5,17 @@ import type { Diagnostic, Frontmatter, Preamble } from "../../parser/types.ts";
 import { kindOf } from "../schema/check.ts";
 import { draftLayer } from "../layers/draft.ts";
 import { effectiveSettings } from "../layers/effective.ts";
-import { inOrder, type LayerLog } from "../layers/log.ts";
+import { type LayerLog, sortLogs } from "../layers/log.ts";
 import type { Loaded } from "../sources/find.ts";
 import type { Settings } from "../settings.generated.ts";
 import { nearest } from "../../base/names.ts";
-import type { ChunkProblem, Fault, LayerDraft, RunChunk } from "../types.ts";
+import type { ChunkProblem, LayerDraft, RunChunk, SettingFault } from "../types.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { parseJson } from "../sources/json.ts";
 import { MOST_FINDINGS } from "../types.ts";
-import { Places } from "../sources/places.ts";
+import { KeyPositions } from "../sources/places.ts";
 import type { SourceTree } from "../sources/yaml.ts";
-import { misplacedBlocks } from "./misplaced_block.ts";
+import { findMisplacedBlocks } from "./misplaced_block.ts";
 import { idleSettings, mentionsSettings } from "./idle_settings.ts";
 import { settingsWord } from "../schema/words.ts";
 import { writeTree } from "../layers/write_tree.ts";
@@ -60,7 +60,7 @@ interface BlockResult {
   readonly variables: Readonly<Record<string, unknown>> | null;
   readonly problems: readonly ChunkProblem[];
   /** Returns the line of a fault in the file, if the language provides it. */
-  readonly lineOf?: (fault: Fault) => number | undefined;
+  readonly lineOf?: (fault: SettingFault) => number | undefined;
 }
 
 /** In characters; a block may raise texts of any length. */
@@ -70,13 +70,13 @@ const LANGUAGES = ["lua", "json", "yaml", "yml"];
 
 type BlockOptions = FrontmatterOptions & { readonly frontmatter: Frontmatter };
 
-export async function evaluate(options: BlockOptions): Promise<DocumentSettings> {
+export async function evaluateFrontmatter(options: BlockOptions): Promise<DocumentSettings> {
   const { loaded, frontmatter } = options;
   const { catalog } = loaded;
   const lua = frontmatter.language.toLowerCase() === "lua";
   const draft = draftLayer({ layer: "M", others: loaded.logs, catalog, lua });
   const result = await resultOf(options, draft);
-  const logs = draft.operations.length === 0 ? loaded.logs : inOrder([...loaded.logs, draft.log]);
+  const logs = draft.operations.length === 0 ? loaded.logs : sortLogs([...loaded.logs, draft.log]);
   const { denied, approved, untrusted_servers: untrusted } = loaded.settings.tools;
   const effective = effectiveSettings(logs, { catalog, denied, untrusted, approved });
   const problems: ChunkProblem[] = [
@@ -138,8 +138,8 @@ async function resultOf(options: BlockOptions, draft: LayerDraft): Promise<Block
 }
 
 /** Reports text before the first message that looks like settings but is not in frontmatter. */
-export function misplaced(preamble: Preamble, hasBlock: boolean): FrontmatterDiagnostic[] {
-  return misplacedBlocks(preamble, hasBlock).map(({ end, ...problem }) =>
+export function reportMisplaced(preamble: Preamble, hasBlock: boolean): FrontmatterDiagnostic[] {
+  return findMisplacedBlocks(preamble, hasBlock).map(({ end, ...problem }) =>
     diagnosticOf({ start: problem.line, end }, problem)
   );
 }
@@ -153,8 +153,8 @@ function runJson(code: string, draft: LayerDraft, options: DataOptions): BlockRe
 }
 
 /** Finds the line of a fault below `flemma` in the file, whose first line is the fence. */
-function lineIn(tree: SourceTree, catalog: Catalog): (fault: Fault) => number {
-  const places = new Places(tree, catalog, ["flemma"]);
+function lineIn(tree: SourceTree, catalog: Catalog): (fault: SettingFault) => number {
+  const places = new KeyPositions(tree, catalog, ["flemma"]);
   return (fault) => Number(places.of(fault).split(":")[0]) + 1;
 }
 
@@ -190,7 +190,7 @@ function runData(
   value: unknown,
   draft: LayerDraft,
   options: DataOptions,
-  lineOf: (fault: Fault) => number | undefined,
+  lineOf: (fault: SettingFault) => number | undefined,
 ): BlockResult {
   if (!isObject(value)) {
     const meant = mentionsSettings(value);
@@ -237,12 +237,12 @@ function runData(
   return { variables: Object.fromEntries(kept), problems, lineOf };
 }
 
-function located(fault: Fault, lineOf: BlockResult["lineOf"]): ChunkProblem {
+function located(fault: SettingFault, lineOf: BlockResult["lineOf"]): ChunkProblem {
   const line = fault.line ?? lineOf?.(fault);
   return { ...problemOf(fault), ...(line === undefined ? {} : { line }) };
 }
 
-function problemOf({ code, severity, key, message, suggestion, line }: Fault): ChunkProblem {
+function problemOf({ code, severity, key, message, suggestion, line }: SettingFault): ChunkProblem {
   return {
     code,
     severity,

@@ -21,7 +21,7 @@ export interface BlockOptions {
 }
 
 /** Result of a block: the outcome for the settings, and the registry slot of its variables. */
-export interface Block {
+export interface LuaBlockResult {
   readonly outcome: ChunkOutcome;
   readonly variables: number | null;
 }
@@ -31,7 +31,7 @@ export function runBlock(
   code: string,
   draft: LayerDraft,
   options: BlockOptions,
-): Block {
+): LuaBlockResult {
   let syntax: ChunkProblem | null = null;
   let variables: number | null = null;
   let exported: Record<string, unknown> = {};
@@ -117,8 +117,8 @@ function problemsOf(raised: Raised, known: readonly string[]): readonly ChunkPro
   const hint = /attempt to pow a 'string'/i.test(message)
     ? '; put the part with ^ in parentheses first, as in (list ^ "x") + "y"'
     : "";
-  const reported = raised.limit ? `the first block was stopped: ${message}` : message + hint;
-  return [{ code: "frontmatter_runtime", severity: "error", message: reported, ...line }];
+  const fullMessage = raised.limit ? `the first block was stopped: ${message}` : message + hint;
+  return [{ code: "frontmatter_runtime", severity: "error", message: fullMessage, ...line }];
 }
 
 function record(value: unknown): Record<string, unknown> {

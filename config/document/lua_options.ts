@@ -1,7 +1,7 @@
 // `flemma.opt`: Lua tables that represent the settings tree, to read all layers and write the document's own.
 
 import { isObject } from "../../base/is_object.ts";
-import type { Fault, KeyKind, LayerDraft, Op } from "../types.ts";
+import type { LayerDraft, Op, SettingFault, SettingKind } from "../types.ts";
 import type { Cell, HostFunction } from "../../lua/vm/cell.ts";
 import { TYPE, typeName } from "../../lua/vm/stack.ts";
 import type { Library } from "../../lua/library/library.ts";
@@ -9,7 +9,7 @@ import { settingsWord } from "../schema/words.ts";
 import { keepFunction, pushValue, toValue } from "../../lua/vm/values.ts";
 
 export class SettingsFaults {
-  constructor(readonly faults: readonly Fault[]) {}
+  constructor(readonly faults: readonly SettingFault[]) {}
 }
 
 const METHODS: Readonly<Record<string, Op>> = {
@@ -136,12 +136,12 @@ export class Options {
   }
 
   #withoutEffect(key: string, message: string, suggestion = "flemma.opt.NAME"): never {
-    const reported = `${message}: write ${suggestion} = …`;
+    const fullMessage = `${message}: write ${suggestion} = …`;
     return this.#raise([{
       code: "config_without_effect",
       severity: "error",
       key,
-      message: reported,
+      message: fullMessage,
       suggestion,
     }]);
   }
@@ -314,7 +314,7 @@ export class Options {
     });
   }
 
-  #kind(path: readonly string[]): KeyKind {
+  #kind(path: readonly string[]): SettingKind {
     const answer = this.#draft.kind(path);
     return answer.ok ? answer.value : this.#raise([answer.problem]);
   }
@@ -329,7 +329,7 @@ export class Options {
     return answer.ok ? answer.value : this.#raise([answer.problem]);
   }
 
-  #check(faults: readonly Fault[]): void {
+  #check(faults: readonly SettingFault[]): void {
     const errors = faults.filter((fault) => fault.severity === "error");
     if (errors.length > 0) this.#raise(errors);
   }
@@ -344,7 +344,7 @@ export class Options {
     return this.#raise([{ code: "config_not_assignable", severity: "error", key: path.join("."), message }]);
   }
 
-  #raise(faults: readonly Fault[]): never {
+  #raise(faults: readonly SettingFault[]): never {
     return this.#cell.raise(faults[0]!.message, new SettingsFaults(faults));
   }
 

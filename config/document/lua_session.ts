@@ -2,7 +2,7 @@
 // in the same cell. The engine loads on first use.
 
 import type { ChunkOutcome, LayerDraft } from "../types.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
+import { DEFAULT_LIMITS, type LuaLimits } from "../../lua/vm/budget.ts";
 import type { HostFunction } from "../../lua/vm/cell.ts";
 import type { Engine } from "../../lua/engine.ts";
 import type { CellWorld } from "../../lua/library/host.ts";
@@ -15,7 +15,7 @@ export interface LuaSessionOptions {
   readonly filename: string | null;
   readonly world: CellWorld;
   /** @default `DEFAULT_LIMITS` */
-  readonly limits?: Limits;
+  readonly limits?: LuaLimits;
   /** Receives each line that `print` writes in the block, without line end. */
   readonly print: (line: string) => void;
   readonly loadInclude: () => Promise<IncludeMaker>;

@@ -37,7 +37,7 @@ const isSure = (word: SettingsWord, name: string) => word.sure && name === name.
  *
  * @param hasBlock whether the document has frontmatter, so that further blocks cannot be meant as frontmatter
  */
-export function misplacedBlocks(preamble: Preamble, hasBlock: boolean): MisplacedBlock[] {
+export function findMisplacedBlocks(preamble: Preamble, hasBlock: boolean): MisplacedBlock[] {
   const { pieces, rest } = split(preamble);
   const found = pieces.flatMap((piece) => findingsOf(piece, hasBlock));
   const loose = settingsIn(rest.replaceAll(/^(?!["']?(?:flemma|[\w.-]+["']?[ \t]*[:=.])).*$/gm, ""), isSure);

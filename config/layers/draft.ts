@@ -11,27 +11,27 @@ import {
   mismatchSentence,
   takesObjects,
 } from "../schema/check.ts";
-import { findKey, type Place } from "../schema/keys.ts";
-import { inOrder, LayerLog, resolveScalar } from "./log.ts";
+import { findKey, type KeyMatch } from "../schema/keys.ts";
+import { LayerLog, resolveScalar, sortLogs } from "./log.ts";
 import { modulesIn } from "../schema/module_path.ts";
 import { referenceFaults } from "./references.ts";
 import { narrows } from "./narrowing.ts";
 import {
-  type Answer,
-  type Fault,
   type FaultCode,
-  type KeyKind,
   type Layer,
   LAYER_NAMES,
+  type LayerAnswer,
   type LayerDraft,
   MOST_FINDINGS,
   type Op,
-  type Operation,
+  type SettingFault,
+  type SettingKind,
+  type SettingOperation,
 } from "../types.ts";
 import { presetWrites } from "./preset_parameters.ts";
 import { readPreset } from "./presets.ts";
-import type { Group, Key } from "../schema/define.ts";
-import { groupList, isPresetPath, valueOf } from "./resolve.ts";
+import type { Group, SettingKey } from "../schema/define.ts";
+import { groupList, isPresetPath, resolveValue } from "./resolve.ts";
 
 export interface DraftOptions {
   readonly layer: Layer;
@@ -59,7 +59,7 @@ export function draftLayer(options: DraftOptions): LayerDraft & { readonly log: 
 class Draft implements LayerDraft {
   readonly layer: Layer;
   readonly log: LayerLog;
-  readonly warnings: Fault[] = [];
+  readonly warnings: SettingFault[] = [];
   readonly #logs: readonly LayerLog[];
   readonly #catalog: Catalog;
   readonly #lua: boolean;
@@ -70,16 +70,16 @@ class Draft implements LayerDraft {
     this.#module = module;
     this.layer = layer;
     this.log = new LayerLog(layer);
-    this.#logs = inOrder([...others, this.log]);
+    this.#logs = sortLogs([...others, this.log]);
     this.#catalog = catalog;
     this.#lua = lua ?? false;
   }
 
-  get operations(): readonly Operation[] {
+  get operations(): readonly SettingOperation[] {
     return this.log.operations;
   }
 
-  kind(keys: readonly string[]): Answer<KeyKind> {
+  kind(keys: readonly string[]): LayerAnswer<SettingKind> {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return found;
     const { node, member } = found.value;
@@ -90,14 +90,14 @@ class Draft implements LayerDraft {
     return success(node.record ? "record" : node.type.is === "list" ? "list" : "scalar");
   }
 
-  canonical(keys: readonly string[]): Answer<string> {
+  canonical(keys: readonly string[]): LayerAnswer<string> {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return found;
     const { path, member } = found.value;
     return success([...path, ...(member === undefined ? [] : [member])].join("."));
   }
 
-  read(keys: readonly string[]): Answer<unknown> {
+  read(keys: readonly string[]): LayerAnswer<unknown> {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return found;
     const { node, path, member } = found.value;
@@ -114,11 +114,11 @@ class Draft implements LayerDraft {
         ),
       };
     }
-    const value = valueOf(this.#logs, path, node);
+    const value = resolveValue(this.#logs, path, node);
     return success(member !== undefined && isObject(value) ? value[member] ?? null : value);
   }
 
-  apply(op: Op, keys: readonly string[], value: unknown): readonly Fault[] {
+  apply(op: Op, keys: readonly string[], value: unknown): readonly SettingFault[] {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return [found.problem];
     if (found.value.old !== undefined) this.#warnOfOld(found.value.old, keys);
@@ -126,20 +126,20 @@ class Draft implements LayerDraft {
       .map(({ below = [], ...fault }) => ({ written: [...keys, ...below], ...fault }));
   }
 
-  finish(): readonly Fault[] {
+  finish(): readonly SettingFault[] {
     return referenceFaults(this.log, this.#logs, this.#catalog);
   }
 
-  #write(op: Op, { path, node, member }: Place, value: unknown): readonly Fault[] {
+  #write(op: Op, { path, node, member }: KeyMatch, value: unknown): readonly SettingFault[] {
     if (node.node === "old") return [];
     if (node.node === "group") return this.#writeGroup(op, path, node, value);
     if (member === undefined) return this.#writeKey(op, path, node, value);
     if (op !== "set") return [notAList(path, node)];
-    const whole = valueOf(this.#logs, path, node);
+    const whole = resolveValue(this.#logs, path, node);
     return this.#writeKey("set", path, node, { ...(isObject(whole) ? whole : {}), [member]: value });
   }
 
-  #writeGroup(op: Op, path: readonly string[], group: Group, value: unknown): readonly Fault[] {
+  #writeGroup(op: Op, path: readonly string[], group: Group, value: unknown): readonly SettingFault[] {
     const key = path.join(".");
     if (op !== "set") {
       return group.list === undefined ? [notAList(path, group)] : this.#writeKey(op, path, group.list, value);
@@ -153,7 +153,7 @@ class Draft implements LayerDraft {
     if (members === undefined) {
       return [fault("config_not_assignable", key, noGroup(key, group, value))];
     }
-    const faults: Fault[] = [];
+    const faults: SettingFault[] = [];
     for (const [name, member] of Object.entries(members)) {
       if (this.#lua && /^\d+$/.test(name)) {
         faults.push(
@@ -171,7 +171,7 @@ class Draft implements LayerDraft {
     return faults;
   }
 
-  #writeKey(op: Op, path: readonly string[], key: Key, written: unknown): readonly Fault[] {
+  #writeKey(op: Op, path: readonly string[], key: SettingKey, written: unknown): readonly SettingFault[] {
     const name = path.join(".");
     const given = this.#withoutGrants(op, name, key, written);
     if (given === undefined) return [];
@@ -202,7 +202,7 @@ class Draft implements LayerDraft {
         ),
       ];
     }
-    const faults: Fault[] = [];
+    const faults: SettingFault[] = [];
     for (const item of items) {
       if (this.log.operations.length >= MOST_OPERATIONS) return [...faults, tooMany(name)];
       const wrong = op === "remove" ? [] : itemMismatches(key.type.item, item);
@@ -213,7 +213,7 @@ class Draft implements LayerDraft {
     return faults;
   }
 
-  #set(path: readonly string[], key: Key, given: unknown): readonly Fault[] {
+  #set(path: readonly string[], key: SettingKey, given: unknown): readonly SettingFault[] {
     const name = path.join(".");
     if (given === null || given === undefined) {
       if (!key.optional) return [fault("config_invalid_value", name, `"${name}" cannot be without a value`)];
@@ -257,12 +257,12 @@ class Draft implements LayerDraft {
   }
 
   /** Returns the items with absolute module paths, without modules that this layer may not name. */
-  #kept(name: string, key: Key, items: readonly unknown[]): readonly unknown[] {
+  #kept(name: string, key: SettingKey, items: readonly unknown[]): readonly unknown[] {
     return key.callable || key.loads ? this.#withModules(name, items) : items;
   }
 
   /** Removes a document's grants, with a warning, from a list whose items each restrict or grant. */
-  #withoutGrants(op: Op, name: string, key: Key, given: unknown): unknown {
+  #withoutGrants(op: Op, name: string, key: SettingKey, given: unknown): unknown {
     if (key.narrows !== "restrict" || this.layer !== "M" || op === "remove" || !Array.isArray(given)) {
       return given;
     }
@@ -277,7 +277,7 @@ class Draft implements LayerDraft {
     return kept.length === 0 ? undefined : kept;
   }
 
-  #warnOfOld({ key, says }: NonNullable<Place["old"]>, written: readonly string[]): void {
+  #warnOfOld({ key, says }: NonNullable<KeyMatch["old"]>, written: readonly string[]): void {
     if (this.#old.has(key)) return;
     this.#old.add(key);
     this.#warn({
@@ -290,7 +290,7 @@ class Draft implements LayerDraft {
     });
   }
 
-  #warn(fault: Fault): void {
+  #warn(fault: SettingFault): void {
     if (this.warnings.length < MOST_FINDINGS) this.warnings.push(fault);
   }
 
@@ -318,8 +318,8 @@ class Draft implements LayerDraft {
     return given.filter((item) => modulesIn(item).length === 0);
   }
 
-  #authority(op: Op, name: string, key: Key, value: unknown): Fault | null {
-    const ignored = (reason: string): Fault => ({
+  #authority(op: Op, name: string, key: SettingKey, value: unknown): SettingFault | null {
+    const ignored = (reason: string): SettingFault => ({
       code: "config_ignored_value",
       severity: "warning",
       key: name,
@@ -350,7 +350,7 @@ class Draft implements LayerDraft {
   }
 }
 
-function tooMany(name: string): Fault {
+function tooMany(name: string): SettingFault {
   return fault("config_invalid_value", name, `more than ${MOST_OPERATIONS} settings are written`);
 }
 
@@ -366,7 +366,7 @@ function noGroup(key: string, group: Group, value: unknown): string {
   return `"${key}" expects a table of settings, found ${kindOf(value)}`;
 }
 
-function notAList(path: readonly string[], node: Key | Group): Fault {
+function notAList(path: readonly string[], node: SettingKey | Group): SettingFault {
   const key = path.join(".");
   return fault(
     "config_not_a_list",
@@ -375,7 +375,7 @@ function notAList(path: readonly string[], node: Key | Group): Fault {
   );
 }
 
-function invalid(path: readonly string[], mismatch: Mismatch): Fault {
+function invalid(path: readonly string[], mismatch: Mismatch): SettingFault {
   const { at, part, isUnknown, suggestion } = mismatch;
   const code = isUnknown ? "config_unknown_key" : "config_invalid_value";
   return {
@@ -387,6 +387,6 @@ function invalid(path: readonly string[], mismatch: Mismatch): Fault {
   };
 }
 
-function fault(code: FaultCode, key: string, message: string): Fault {
+function fault(code: FaultCode, key: string, message: string): SettingFault {
   return { code, severity: "error", key, message };
 }

@@ -1,14 +1,14 @@
 // Resolution of all layers to the effective settings, with model presets applied and approvals split by their author.
 
 import type { Catalog } from "../schema/catalog.ts";
-import { listPresets, listStart, profileOf, resolveTools, valueOf } from "./resolve.ts";
+import { listPresets, listStart, profileOf, resolveTools, resolveValue } from "./resolve.ts";
 import { nodeAt } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";
 import { nearest } from "../../base/names.ts";
-import { compareLayers, type Fault, type Layer, LAYER_NAMES } from "../types.ts";
+import { compareLayers, type Layer, LAYER_NAMES, type SettingFault } from "../types.ts";
 import { MODEL_CHOICES } from "./model_choices.generated.ts";
 import { presetWrites } from "./preset_parameters.ts";
-import { allPresets, expandList, writtenPresets } from "./presets.ts";
+import { allPresets, collectPresets, expandList } from "./presets.ts";
 import { currentRules } from "./rules.ts";
 import { ownServers } from "./references.ts";
 import { SCHEMA } from "../schema/schema.ts";
@@ -20,12 +20,12 @@ import {
   type Presets,
   type ResolvedSkills,
 } from "../values.ts";
-import type { Group, Key, Node } from "../schema/define.ts";
+import type { Group, Node, SettingKey } from "../schema/define.ts";
 
 export interface Effective {
   readonly settings: Settings;
   /** Faults of the combined layers, with the layer that caused each. */
-  readonly faults: readonly (Fault & { readonly layer: Layer })[];
+  readonly faults: readonly (SettingFault & { readonly layer: Layer })[];
 }
 
 export interface EffectiveOptions {
@@ -54,7 +54,7 @@ export function effectiveSettings(given: readonly LayerLog[], options: Effective
       ...approvalOf(logs, options),
       ...offerOf(logs, options.catalog),
       untrusted_servers: options.untrusted ?? [],
-      presets: writtenPresets(logs.filter((log) => log.layer !== "M")),
+      presets: collectPresets(logs.filter((log) => log.layer !== "M")),
       env: { ...env, keys: ownServers(logs).map(ownKeyVariable) },
       named: toolTables(logs),
     },
@@ -71,7 +71,7 @@ function resolveGroup(
   if (group.holds === "written") return writtenBelow(logs, path);
   const values = group.others === undefined ? {} : namedIn(logs, group.others, path);
   for (const [name, node] of Object.entries(group.members)) {
-    if (node.node === "key") values[name] = valueOf(logs, [...path, name], node);
+    if (node.node === "key") values[name] = resolveValue(logs, [...path, name], node);
     else if (node.holds !== "nothing") {
       const value = resolveGroup(logs, node, [...path, name]);
       if (node.holds !== "written" || Object.keys(value).length > 0) values[name] = value;
@@ -111,7 +111,7 @@ function skillsOf(logs: readonly LayerLog[]): ResolvedSkills {
 function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Record<string, unknown> {
   const tree: Record<string, unknown> = {};
   for (const path of logs.flatMap((log) => log.below(prefix))) {
-    const value = valueOf(logs, path, nodeAt(path) as Key);
+    const value = resolveValue(logs, path, nodeAt(path) as SettingKey);
     let at = tree;
     const inner = path.slice(prefix.length);
     for (const name of inner.slice(0, -1)) {
@@ -127,7 +127,7 @@ function writtenBelow(logs: readonly LayerLog[], prefix: readonly string[]): Rec
 /** Resolves approval separately for the person's layers and for the document. */
 function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
   const key = "tools.auto_approve";
-  const node = nodeAt(["tools", "auto_approve"]) as Key;
+  const node = nodeAt(["tools", "auto_approve"]) as SettingKey;
   const policy = (of: readonly LayerLog[]) =>
     resolveList(of, key, listStart(of, key, node), listPresets(of, key));
   const person = logs.filter((log) => log.layer !== "M");
@@ -141,7 +141,7 @@ function approvalOf(logs: readonly LayerLog[], options: EffectiveOptions) {
     document = {
       auto_approve: whole.value as AutoApprove | null,
       excluded: whole.excluded,
-      presets: writtenPresets(logs),
+      presets: collectPresets(logs),
       assigned: touched.some(({ op }) => op === "set"),
       removed: touched.filter(({ op }) => op === "remove")
         .flatMap(({ value }) => [value as string, ...expandList([value as string], presets).approve]),
@@ -189,7 +189,7 @@ function resolveModel(logs: readonly LayerLog[]): ResolvedModel {
   const presets: Presets = allPresets(logs, profileOf(logs));
   const preset = Object.hasOwn(presets, value) ? presets[value] : undefined;
   if (preset === undefined && MODEL_PRESETS.includes(value)) {
-    const provider = valueOf(logs, ["provider"], nodeAt(["provider"]) as Key);
+    const provider = resolveValue(logs, ["provider"], nodeAt(["provider"]) as SettingKey);
     const choice = Object.hasOwn(MODEL_CHOICES, String(provider))
       ? MODEL_CHOICES[String(provider)]
       : undefined;

@@ -3,13 +3,13 @@
 import { success } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { isPresetPath, listPresets, listStart, profileOf, resolveTools, valueOf } from "./resolve.ts";
+import { isPresetPath, listPresets, listStart, profileOf, resolveTools, resolveValue } from "./resolve.ts";
 import { findKey } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";
-import { type Answer, type Layer, LAYER_NAMES } from "../types.ts";
+import { type Layer, LAYER_NAMES, type LayerAnswer } from "../types.ts";
 import { allPresets, BUILTIN_PRESETS } from "./presets.ts";
 import { SCHEMA } from "../schema/schema.ts";
-import type { Key, Node } from "../schema/define.ts";
+import type { Node, SettingKey } from "../schema/define.ts";
 
 export interface Row {
   readonly key: string;
@@ -52,7 +52,7 @@ export function lookUp(
   logs: readonly LayerLog[],
   catalog: Catalog,
   key: string,
-): Answer<Row | readonly Row[]> {
+): LayerAnswer<Row | readonly Row[]> {
   if (key === "tools.auto_approve.expanded" || key === "tools.auto_approve.excluded") {
     const row = rowOf(logs, catalog, ["tools", "auto_approve"], keyAt(["tools", "auto_approve"], catalog));
     const excluded = row.excluded ?? [];
@@ -102,13 +102,13 @@ export function originOf(logs: readonly LayerLog[], catalog: Catalog, key: strin
   return named.map((layer) => LAYER_NAMES[layer]).join(", ") || "defaults";
 }
 
-function keyAt(path: readonly string[], catalog: Catalog): Key {
+function keyAt(path: readonly string[], catalog: Catalog): SettingKey {
   const found = findKey(path, catalog);
   if (!found.ok || found.value.node.node !== "key") throw new Error(`${path.join(".")} is no key.`);
   return found.value.node;
 }
 
-function rowOf(logs: readonly LayerLog[], catalog: Catalog, path: readonly string[], key: Key): Row {
+function rowOf(logs: readonly LayerLog[], catalog: Catalog, path: readonly string[], key: SettingKey): Row {
   const name = path.join(".");
   if (name === "tools") {
     const { list } = resolveTools(logs, catalog);
@@ -124,7 +124,11 @@ function rowOf(logs: readonly LayerLog[], catalog: Catalog, path: readonly strin
     };
   }
   if (isPresetPath(path)) {
-    return { key: name, value: valueOf(logs, path, key), layers: [resolveScalar(logs, name, null).layer] };
+    return {
+      key: name,
+      value: resolveValue(logs, path, key),
+      layers: [resolveScalar(logs, name, null).layer],
+    };
   }
   const { value, layer } = resolveScalar(logs, name, key.default);
   const session = logs.filter((log) => log.layer === "R").flatMap((log) => log.on(name)).at(-1);

@@ -2,23 +2,23 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { sameItem } from "../schema/check.ts";
-import { compareLayers, type Layer, type Operation } from "../types.ts";
+import { compareLayers, type Layer, type SettingOperation } from "../types.ts";
 import type { Presets } from "../values.ts";
 
 /** The log of one layer, with its operations indexed by key. */
 export class LayerLog {
-  readonly #byKey = new Map<string, Operation[]>();
-  readonly #all: Operation[] = [];
+  readonly #byKey = new Map<string, SettingOperation[]>();
+  readonly #all: SettingOperation[] = [];
 
-  constructor(readonly layer: Layer, operations: Iterable<Operation> = []) {
+  constructor(readonly layer: Layer, operations: Iterable<SettingOperation> = []) {
     for (const operation of operations) this.push(operation);
   }
 
-  get operations(): readonly Operation[] {
+  get operations(): readonly SettingOperation[] {
     return this.#all;
   }
 
-  push(operation: Operation): void {
+  push(operation: SettingOperation): void {
     this.#all.push(operation);
     const key = operation.path.join(".");
     const known = this.#byKey.get(key);
@@ -26,7 +26,7 @@ export class LayerLog {
     else known.push(operation);
   }
 
-  on(key: string): readonly Operation[] {
+  on(key: string): readonly SettingOperation[] {
     return this.#byKey.get(key) ?? [];
   }
 
@@ -48,7 +48,7 @@ export interface Scalar {
 }
 
 /** Sorts logs by the strength of their layers, weakest first; logs of one layer keep their order. */
-export function inOrder(logs: readonly LayerLog[]): readonly LayerLog[] {
+export function sortLogs(logs: readonly LayerLog[]): readonly LayerLog[] {
   return [...logs].sort((a, b) => compareLayers(a.layer, b.layer));
 }
 

@@ -2,10 +2,10 @@
 
 import { isObject } from "../../base/is_object.ts";
 import type { Op } from "../types.ts";
-import type { Key } from "../schema/define.ts";
+import type { SettingKey } from "../schema/define.ts";
 
 /** Whether a write only restricts rights. `current` returns the value of weaker layers. */
-export function narrows(op: Op, key: Key, value: unknown, current: () => unknown): boolean {
+export function narrows(op: Op, key: SettingKey, value: unknown, current: () => unknown): boolean {
   switch (key.narrows) {
     case "true":
       return op === "set" && value === true;

@@ -5,7 +5,7 @@ import { kindOf } from "../schema/check.ts";
 import type { LayerLog } from "./log.ts";
 import { isShortRule, readShortRule } from "../rules/read_rule.ts";
 import { readModeline } from "../schema/presets/modeline.ts";
-import type { Fault } from "../types.ts";
+import type { SettingFault } from "../types.ts";
 import type { ApprovalPreset, Presets } from "../values.ts";
 
 const STANDARD: ApprovalPreset = { approve: ["read", "write", "edit", "find", "grep", "ls"] };
@@ -23,7 +23,7 @@ export const BUILTIN_PRESETS: Readonly<Record<"founding" | "v0.11", Presets>> = 
 const HOMES: readonly (readonly string[])[] = [["presets"], ["tools", "presets"]];
 
 /** Returns the presets that layers define, without built-in ones. Values in the logs already are `ApprovalPreset`s. */
-export function writtenPresets(logs: readonly LayerLog[]): Presets {
+export function collectPresets(logs: readonly LayerLog[]): Presets {
   const merged: Record<string, ApprovalPreset> = {};
   for (const home of HOMES) {
     const strongest: Record<string, ApprovalPreset> = {};
@@ -39,10 +39,10 @@ export function writtenPresets(logs: readonly LayerLog[]): Presets {
 
 /** Returns all effective presets: a person's preset replaces the built-in one of the same name completely. */
 export function allPresets(logs: readonly LayerLog[], profile: "founding" | "v0.11"): Presets {
-  return { ...BUILTIN_PRESETS[profile], ...writtenPresets(logs) };
+  return { ...BUILTIN_PRESETS[profile], ...collectPresets(logs) };
 }
 
-type ReadPreset = { readonly preset: ApprovalPreset } | { readonly faults: readonly Fault[] };
+type ReadPreset = { readonly preset: ApprovalPreset } | { readonly faults: readonly SettingFault[] };
 
 export function readPreset(path: readonly string[], value: unknown): ReadPreset {
   const key = path.join(".");
@@ -67,12 +67,12 @@ export function readPreset(path: readonly string[], value: unknown): ReadPreset 
   return readTable(key, table);
 }
 
-function wrong(key: string, message: string): Fault {
+function wrong(key: string, message: string): SettingFault {
   return { code: "config_invalid_value", severity: "error", key, message };
 }
 
 function readTable(key: string, table: Readonly<Record<string, unknown>>): ReadPreset {
-  const faults: Fault[] = [];
+  const faults: SettingFault[] = [];
   const names = (member: string): readonly string[] => {
     const list = table[member];
     if (list === undefined || list === null) return [];

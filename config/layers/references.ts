@@ -7,7 +7,7 @@ import { PROVIDER_TABLES } from "../schema/parameters.ts";
 import type { LayerLog } from "./log.ts";
 import { readRule } from "../rules/read_rule.ts";
 import { nearest } from "../../base/names.ts";
-import { type Fault, MOST_FINDINGS } from "../types.ts";
+import { MOST_FINDINGS, type SettingFault } from "../types.ts";
 import { allPresets } from "./presets.ts";
 import type { ApprovalPreset, Presets } from "../values.ts";
 import { profileOf } from "./resolve.ts";
@@ -17,8 +17,8 @@ export function referenceFaults(
   log: LayerLog,
   logs: readonly LayerLog[],
   catalog: Catalog,
-): readonly Fault[] {
-  const faults: Fault[] = [];
+): readonly SettingFault[] {
+  const faults: SettingFault[] = [];
   // Computed lazily: searching for similar names is slow, and only the first ones are shown.
   for (const fault of allFaults(log, [...logs, log], catalog, new KnownNames(log, logs, catalog))) {
     if (faults.length === MOST_FINDINGS) break;
@@ -32,7 +32,7 @@ function* allFaults(
   all: readonly LayerLog[],
   catalog: Catalog,
   names: KnownNames,
-): Generator<Fault, undefined> {
+): Generator<SettingFault, undefined> {
   const providers = [
     ...Object.keys(PROVIDER_TABLES),
     ...Object.keys(catalog.providers ?? {}),
@@ -54,7 +54,7 @@ function* allFaults(
   for (const path of log.below(["sandbox", "backends"])) yield* unknownTable(path, 2, "backend", backends);
 }
 
-function* offeredFaults(log: LayerLog, names: KnownNames): Generator<Fault, undefined> {
+function* offeredFaults(log: LayerLog, names: KnownNames): Generator<SettingFault, undefined> {
   for (const { value } of log.on("tools")) {
     for (const name of [value].flat()) {
       if (typeof name !== "string" || names.has(name)) continue;
@@ -63,7 +63,7 @@ function* offeredFaults(log: LayerLog, names: KnownNames): Generator<Fault, unde
   }
 }
 
-function* approvedFaults(log: LayerLog, names: KnownNames): Generator<Fault, undefined> {
+function* approvedFaults(log: LayerLog, names: KnownNames): Generator<SettingFault, undefined> {
   for (const { op, value } of log.on("tools.auto_approve")) {
     for (const item of [value].flat()) {
       if (typeof item !== "string" || modulesIn(item).length > 0) continue;
@@ -73,7 +73,7 @@ function* approvedFaults(log: LayerLog, names: KnownNames): Generator<Fault, und
   }
 }
 
-function* ruleFaults(log: LayerLog, names: KnownNames): Generator<Fault, undefined> {
+function* ruleFaults(log: LayerLog, names: KnownNames): Generator<SettingFault, undefined> {
   for (const { op, value } of log.on("tools.rules")) {
     for (const item of op === "remove" ? [] : [value].flat()) {
       const rule = readRule(item);
@@ -89,7 +89,7 @@ function* presetFaults(
   log: LayerLog,
   names: KnownNames,
   providers: readonly string[],
-): Generator<Fault, undefined> {
+): Generator<SettingFault, undefined> {
   for (const home of [["presets"], ["tools", "presets"]]) {
     for (const path of log.below(home)) {
       const key = path.join(".");
@@ -122,7 +122,7 @@ function withoutTool(
   names: KnownNames,
   takesAway: boolean,
   item: unknown,
-): Fault {
+): SettingFault {
   const fault = missing(key, name, names);
   const isSlip = takesAway && (fault.suggestion !== undefined || !/^[\w:.$-]+$/.test(name));
   return {
@@ -133,7 +133,7 @@ function withoutTool(
   };
 }
 
-function missing(key: string, name: string, names: KnownNames): Omit<Fault, "code" | "severity"> {
+function missing(key: string, name: string, names: KnownNames): Omit<SettingFault, "code" | "severity"> {
   const suggestion = names.near(name);
   const hint = suggestion === null ? "" : `; did you mean "${suggestion}"?`;
   const what = name.startsWith("$") ? "preset" : "tool";
@@ -204,7 +204,7 @@ export function ownServers(logs: readonly LayerLog[]): readonly string[] {
 
 const OWN_SERVER = ", or a server of your own with kind: openai_chat";
 
-function unknownName(key: string, name: string, what: string, known: readonly string[]): Fault[] {
+function unknownName(key: string, name: string, what: string, known: readonly string[]): SettingFault[] {
   if (known.includes(name)) return [];
   const suggestion = nearest(name, known, 3);
   const end = suggestion === null
@@ -222,7 +222,12 @@ function unknownName(key: string, name: string, what: string, known: readonly st
 }
 
 /** Reports a settings table for something that does not exist; `at` is the index of its name in the path. */
-function unknownTable(path: readonly string[], at: number, what: string, known: readonly string[]): Fault[] {
+function unknownTable(
+  path: readonly string[],
+  at: number,
+  what: string,
+  known: readonly string[],
+): SettingFault[] {
   const key = path.slice(0, at + 1);
   return unknownName(key.join("."), path[at]!, what, known)
     .map(({ item: _item, ...fault }) => ({ ...fault, written: key, atKey: true }));

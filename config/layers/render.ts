@@ -4,12 +4,14 @@ import type { Row } from "./explain.ts";
 import { type Layer, LAYER_NAMES } from "../types.ts";
 
 /** Formats a value on one line, as in a settings file. */
-export function valueText(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (typeof value === "function") return "(a function)";
   if (value === null || value === undefined) return "(none)";
-  if (Array.isArray(value)) return `[${value.map(valueText).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map(formatValue).join(", ")}]`;
   if (typeof value === "object") {
-    return `{ ${Object.entries(value).map(([name, member]) => `${name}: ${valueText(member)}`).join(", ")} }`
+    return `{ ${
+      Object.entries(value).map(([name, member]) => `${name}: ${formatValue(member)}`).join(", ")
+    } }`
       .replace("{  }", "{}");
   }
   if (typeof value !== "string") return String(value);
@@ -29,11 +31,11 @@ export function renderRows(rows: readonly Row[]): string {
         : []),
       ...(row.hidden === undefined
         ? []
-        : [`hides the ${LAYER_NAMES[row.hidden.layer]}'s ${valueText(row.hidden.value)}`]),
+        : [`hides the ${LAYER_NAMES[row.hidden.layer]}'s ${formatValue(row.hidden.value)}`]),
     ];
     const note = notes.length === 0 ? "" : `   (${notes.join("; ")})`;
     return `${row.layers.join("").padEnd(letters)}  ${row.key.padEnd(keys)}  ${
-      valueText(row.value)
+      formatValue(row.value)
     }${note}\n`;
   }).join("");
 }

@@ -3,17 +3,21 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { type LayerLog, resolveList, resolveScalar } from "./log.ts";
 import { allPresets } from "./presets.ts";
-import type { Key } from "../schema/define.ts";
+import type { SettingKey } from "../schema/define.ts";
 
 /** Returns the resolved value of a key: lists as arrays or a function, `null` for none. */
-export function valueOf(logs: readonly LayerLog[], path: readonly string[], key: Key): unknown {
+export function resolveValue(logs: readonly LayerLog[], path: readonly string[], key: SettingKey): unknown {
   const name = path.join(".");
   if (key.type.is !== "list") return resolveScalar(logs, name, key.default).value;
   return resolveList(logs, name, listStart(logs, name, key), listPresets(logs, name)).value;
 }
 
 /** Returns the default of a list; that of approval depends on the profile. */
-export function listStart(logs: readonly LayerLog[], name: string, key: Key): readonly unknown[] | null {
+export function listStart(
+  logs: readonly LayerLog[],
+  name: string,
+  key: SettingKey,
+): readonly unknown[] | null {
   if (name === "tools.auto_approve") return profileOf(logs) === "founding" ? ["$default"] : ["$standard"];
   return Array.isArray(key.default) ? key.default : key.optional ? null : [];
 }
@@ -66,10 +70,10 @@ export function toolList(logs: readonly LayerLog[], catalog: Catalog): readonly 
 export function groupList(
   logs: readonly LayerLog[],
   path: readonly string[],
-  key: Key,
+  key: SettingKey,
   catalog: Catalog,
 ): unknown {
-  return path[0] === "tools" ? toolList(logs, catalog) : valueOf(logs, path, key);
+  return path[0] === "tools" ? toolList(logs, catalog) : resolveValue(logs, path, key);
 }
 
 /** Whether a path is that of a preset, in either place. */

@@ -5,7 +5,7 @@ import { isShortRule, readRule, readShortRule } from "../rules/read_rule.ts";
 import type { AutoApprove, DocumentApproval, Presets } from "../values.ts";
 import type { Layer, Op } from "../types.ts";
 import type { LayerLog } from "./log.ts";
-import { allPresets, expandList, writtenPresets } from "./presets.ts";
+import { allPresets, collectPresets, expandList } from "./presets.ts";
 import { profileOf } from "./resolve.ts";
 
 type RuleLayer = PlacedRule["layer"];
@@ -96,7 +96,7 @@ function placeOf(logs: readonly LayerLog[], item: string): Pick<PlacedRule, "key
       op !== "remove" && [value].flat().includes(item)
     );
     if (listed) return { key: "tools.auto_approve", layer: ruleLayer(log.layer) };
-    for (const [name, { approve = [], deny = [] }] of Object.entries(writtenPresets([log]))) {
+    for (const [name, { approve = [], deny = [] }] of Object.entries(collectPresets([log]))) {
       if (approve.includes(item) || deny.includes(item)) {
         return { key: `presets.${name}`, layer: ruleLayer(log.layer) };
       }

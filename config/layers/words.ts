@@ -4,8 +4,8 @@ import { readRule, ruleText } from "../rules/read_rule.ts";
 import { isModulePath } from "../schema/module_path.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { ApprovalPreset } from "../values.ts";
-import type { Operation } from "../types.ts";
-import { valueText } from "./render.ts";
+import type { SettingOperation } from "../types.ts";
+import { formatValue } from "./render.ts";
 import { isPresetPath } from "./resolve.ts";
 
 type Words = (value: unknown) => string;
@@ -13,7 +13,7 @@ type Words = (value: unknown) => string;
 /** Descriptions for `set` on these keys; other keys are described by their name. */
 const SET: Readonly<Record<string, Words>> = {
   "sandbox.enabled": (on) => (on === true ? "switches the sandbox on" : "switches the sandbox off"),
-  "sandbox.backend": (name) => `uses the sandbox backend ${valueText(name)}`,
+  "sandbox.backend": (name) => `uses the sandbox backend ${formatValue(name)}`,
   "sandbox.policy.network": (network) =>
     network === true
       ? "opens the network to commands"
@@ -41,29 +41,29 @@ const SET: Readonly<Record<string, Words>> = {
 /** Descriptions of additions to a list; below, those of removals. */
 const ADDED: Readonly<Record<string, Words>> = {
   "sandbox.policy.rw_paths": (path) => `makes ${pathsIn(path)} writable`,
-  "sandbox.policy.deny_read": (path) => `hides ${valueText(path)}`,
-  "sandbox.policy.protect": (path) => `keeps ${valueText(path)} read-only`,
+  "sandbox.policy.deny_read": (path) => `hides ${formatValue(path)}`,
+  "sandbox.policy.protect": (path) => `keeps ${formatValue(path)} read-only`,
   "tools.auto_approve": approvedWords,
   "tools.rules": (rule) => `adds the rule: ${rulesIn(rule)}`,
 };
 
 const REMOVED: Readonly<Record<string, Words>> = {
   "sandbox.policy.rw_paths": (path) => `makes ${pathsIn(path)} read-only`,
-  "tools.auto_approve": (name) => `asks about ${valueText(name)}`,
+  "tools.auto_approve": (name) => `asks about ${formatValue(name)}`,
 };
 
 /** Describes one operation as the end of the sentence "This file …", with its key. */
-export function inWords({ op, path, value }: Operation): string {
+export function describeOperation({ op, path, value }: SettingOperation): string {
   const key = path.join(".");
   return `${sentence(op, path, value)} (${key})`;
 }
 
-function sentence(op: Operation["op"], path: readonly string[], value: unknown): string {
+function sentence(op: SettingOperation["op"], path: readonly string[], value: unknown): string {
   const key = path.join(".");
   if (isPresetPath(path)) return presetWords(path.at(-1)!, value);
-  if (op === "set") return SET[key]?.(value) ?? `sets ${path.at(-1)} to ${valueText(value)}`;
-  if (op === "remove") return REMOVED[key]?.(value) ?? `takes ${valueText(value)} out of ${path.at(-1)}`;
-  return ADDED[key]?.(value) ?? `adds ${valueText(value)} to ${path.at(-1)}`;
+  if (op === "set") return SET[key]?.(value) ?? `sets ${path.at(-1)} to ${formatValue(value)}`;
+  if (op === "remove") return REMOVED[key]?.(value) ?? `takes ${formatValue(value)} out of ${path.at(-1)}`;
+  return ADDED[key]?.(value) ?? `adds ${formatValue(value)} to ${path.at(-1)}`;
 }
 
 /** Describes approved names, and modules, which decide by code. */
@@ -89,7 +89,7 @@ function rulesIn(value: unknown): string {
 }
 
 function itemsOf(list: unknown): string {
-  return [list].flat().map(valueText).join(", ") || "none";
+  return [list].flat().map(formatValue).join(", ") || "none";
 }
 
 function presetWords(name: string, value: unknown): string {

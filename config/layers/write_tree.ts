@@ -5,7 +5,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import { takesObjects } from "../schema/check.ts";
 import { findKey } from "../schema/keys.ts";
 import type { Node } from "../schema/define.ts";
-import { type Fault, type LayerDraft, MOST_FINDINGS, type Op } from "../types.ts";
+import { type LayerDraft, MOST_FINDINGS, type Op, type SettingFault } from "../types.ts";
 
 export interface TreeOptions {
   readonly catalog: Catalog;
@@ -22,7 +22,7 @@ const OPERATORS: readonly (readonly [string, Op])[] = [
 ];
 
 /** Writes a whole tree. Applies everything valid and reports faults, up to a maximum. */
-export function writeTree(draft: LayerDraft, tree: unknown, options: TreeOptions): readonly Fault[] {
+export function writeTree(draft: LayerDraft, tree: unknown, options: TreeOptions): readonly SettingFault[] {
   return visit(draft, [], tree, options);
 }
 
@@ -31,7 +31,7 @@ function visit(
   keys: readonly string[],
   value: unknown,
   options: TreeOptions,
-): readonly Fault[] {
+): readonly SettingFault[] {
   const found = findKey(keys, options.catalog);
   if (!found.ok) return [found.problem];
   const { node, path, member } = found.value;
@@ -42,7 +42,7 @@ function visit(
   const names = Object.keys(value);
   const operators = node.node === "group" && node.presets ? [] : names.filter((name) => name.startsWith("$"));
   const children = names.filter((name) => !operators.includes(name));
-  const faults: Fault[] = [];
+  const faults: SettingFault[] = [];
   for (const name of operators) {
     if (OPERATORS.some(([word]) => word === name)) continue;
     const key = path.join(".");
@@ -85,7 +85,7 @@ function restricts(node: Node): boolean {
   return node.node === "key" && (node.narrows !== undefined || node.type.is === "list");
 }
 
-function nothingStated(written: readonly string[], path: readonly string[]): Fault {
+function nothingStated(written: readonly string[], path: readonly string[]): SettingFault {
   const key = path.join(".");
   return {
     code: "config_invalid_value",

@@ -79,12 +79,12 @@ class RuleReader {
   }
 
   #decision(): Decision {
-    const stated = DECISIONS.filter((decision) => this.#value[decision] !== undefined);
-    if (stated.length !== 1) {
-      const found = stated.join(" and ") || "none";
+    const decisions = DECISIONS.filter((decision) => this.#value[decision] !== undefined);
+    if (decisions.length !== 1) {
+      const found = decisions.join(" and ") || "none";
       this.#faults.push(whole(`it needs exactly one of approve, ask and deny, found ${found}`));
     }
-    return stated[0] ?? "ask";
+    return decisions[0] ?? "ask";
   }
 
   #tools(decision: Decision): readonly string[] {

@@ -32,7 +32,7 @@ export type Type =
 /** Kind of change that only restricts rights; any other change may widen them. */
 export type Narrowing = "true" | "false" | "lower" | "remove" | "append" | "restrict";
 
-export interface Key {
+export interface SettingKey {
   readonly node: "key";
   readonly type: Type;
   /** The default; absent means no value. */
@@ -73,7 +73,7 @@ export interface Group {
   /** Suggests what to write instead of an invalid bare value. */
   readonly hint?: (value: unknown) => string | undefined;
   /** The list that the group itself represents (`tools`, `skills`). */
-  readonly list?: Key;
+  readonly list?: SettingKey;
   /** Members are presets: a name that begins with `$` is a name here, not an operator. */
   readonly presets?: boolean;
   /** Aliases of members, each with the path below this group. */
@@ -87,7 +87,7 @@ export interface Group {
   readonly doc: string;
 }
 
-export type Node = Key | Group;
+export type Node = SettingKey | Group;
 
 const ALL: readonly Layer[] = ["G", "P", "R", "M", "C"];
 /** Programs, files to load, places to write: only the person may set them (a project is checked separately). */
@@ -115,25 +115,25 @@ export const COMMAND: Type = {
   },
 };
 
-type Rest = Partial<Omit<Key, "node" | "type" | "doc">>;
+type Rest = Partial<Omit<SettingKey, "node" | "type" | "doc">>;
 
 /** A key that every layer may set. */
-export function key(type: Type, doc: string, rest: Rest = {}): Key {
+export function key(type: Type, doc: string, rest: Rest = {}): SettingKey {
   return { node: "key", type, doc, who: ALL, since: SINCE, ...rest };
 }
 
 /** A key that only the person may set. */
-export function hostKey(type: Type, doc: string, rest: Rest = {}): Key {
+export function hostKey(type: Type, doc: string, rest: Rest = {}): SettingKey {
   return key(type, doc, { who: HOST, host: true, ...rest });
 }
 
 /** A key for the global file, a trusted project and the command line. */
-export function policyKey(type: Type, doc: string, rest: Rest = {}): Key {
+export function policyKey(type: Type, doc: string, rest: Rest = {}): SettingKey {
   return key(type, doc, { who: ["G", "P", "C"], ...rest });
 }
 
 /** A key such as a model parameter, which any layer may set without trust. */
-export function neutralKey(type: Type, doc: string, rest: Rest = {}): Key {
+export function neutralKey(type: Type, doc: string, rest: Rest = {}): SettingKey {
   return key(type, doc, { neutral: true, ...rest });
 }
 

@@ -3,13 +3,13 @@
 import type { Catalog } from "./catalog.ts";
 import { nearest } from "../../base/names.ts";
 import { type Outcome, success } from "../../base/problem.ts";
-import type { Fault } from "../types.ts";
+import type { SettingFault } from "../types.ts";
 import { foreignHint } from "../data/hints.ts";
 import { SCHEMA } from "./schema.ts";
 import type { Group, Node } from "./define.ts";
 import { type OldKey, oldKey } from "../data/old_keys.ts";
 
-export interface Place {
+export interface KeyMatch {
   readonly path: readonly string[];
   readonly node: Node | typeof OLD;
   /** Member of a record (`thinking.level`). */
@@ -18,7 +18,7 @@ export interface Place {
   readonly old?: OldKey & { readonly key: string };
 }
 
-export type Found = Outcome<Place, Fault>;
+export type KeyLookup = Outcome<KeyMatch, SettingFault>;
 
 /** The point where written keys stop matching, and the names valid there. */
 interface Lost {
@@ -28,7 +28,7 @@ interface Lost {
 }
 
 /** Resolves written keys. The failure for an unknown key suggests the closest valid one. */
-export function findKey(written: readonly string[], catalog: Catalog): Found {
+export function findKey(written: readonly string[], catalog: Catalog): KeyLookup {
   const found = locate(written, catalog);
   return "node" in found ? success(found) : unknown(written, found.path, found.name, found.names());
 }
@@ -39,10 +39,10 @@ export function canonicalPath(written: readonly string[], catalog: Catalog): rea
   return "node" in found ? found.path : null;
 }
 
-function locate(written: readonly string[], catalog: Catalog): Place | Lost {
-  let node: Place["node"] = SCHEMA;
+function locate(written: readonly string[], catalog: Catalog): KeyMatch | Lost {
+  let node: KeyMatch["node"] = SCHEMA;
   let path: readonly string[] = [];
-  let old: Pick<Place, "old"> = {};
+  let old: Pick<KeyMatch, "old"> = {};
   const open = [...written];
   while (open.length > 0) {
     const name = open.shift()!;
@@ -132,7 +132,7 @@ function unknown(
   path: readonly string[],
   name: string,
   names: readonly string[],
-): Found {
+): KeyLookup {
   const key = [...path, name.slice(0, 80)].join(".");
   const foreign = nearest(name, names, 1) === null ? foreignHint(path, name) : null;
   // The exact name at another depth is more likely than a similar one here.

@@ -5,10 +5,10 @@ import {
   BOOLEAN,
   type Group,
   group,
-  type Key,
   natural,
   neutralKey,
   type Node,
+  type SettingKey,
   STRING,
   type Type,
   word,
@@ -75,7 +75,7 @@ const maxTokensType: Type = {
 };
 
 /** Parameters that every provider supports; a provider's own table may repeat each. */
-export function generalParameters(own: boolean): Record<string, Key> {
+export function generalParameters(own: boolean): Record<string, SettingKey> {
   const rest = (value: unknown) => (own ? { optional: true } : { default: value });
   return {
     max_tokens: neutralKey(

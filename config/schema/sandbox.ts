@@ -111,7 +111,7 @@ function fits(type: Type, value: unknown): boolean {
   return mismatches(type, value).length === 0;
 }
 
-export const sandbox = group("The sandbox around shell commands.", {
+export const sandboxGroup = group("The sandbox around shell commands.", {
   enabled: key(BOOLEAN, "Run tools inside it.", { default: true, narrows: "true" }),
   backend: key(STRING, "`auto`, `required`, or the name of a backend.", {
     default: "auto",

@@ -16,11 +16,11 @@ import {
 } from "./define.ts";
 import { modelFacts } from "./models.ts";
 import { presets } from "./presets/presets.ts";
-import { sandbox } from "./sandbox.ts";
-import { mcp } from "./extensions/mcp.ts";
-import { skills } from "./extensions/skills.ts";
-import { ask, context, hooks, newDocument, run } from "./extensions/work.ts";
-import { tools } from "./tools.ts";
+import { sandboxGroup } from "./sandbox.ts";
+import { mcpGroup } from "./extensions/mcp.ts";
+import { skillsGroup } from "./extensions/skills.ts";
+import { askGroup, contextGroup, hooksGroup, newDocumentGroup, runGroup } from "./extensions/work.ts";
+import { toolsGroup } from "./tools.ts";
 import { generalParameters, PROVIDER_TABLES } from "./parameters.ts";
 
 const address: Type = {
@@ -115,15 +115,15 @@ export const SCHEMA: Group = group("All settings.", {
       ),
     }, { ts: "ProviderSettings" }),
   }),
-  tools,
-  sandbox,
-  skills,
-  mcp,
-  new: newDocument,
-  ask,
-  context,
-  run,
-  hooks,
+  tools: toolsGroup,
+  sandbox: sandboxGroup,
+  skills: skillsGroup,
+  mcp: mcpGroup,
+  new: newDocumentGroup,
+  ask: askGroup,
+  context: contextGroup,
+  run: runGroup,
+  hooks: hooksGroup,
   presets: presets("Named sets of provider, model, parameters and approvals."),
   files: group("Files that a message refers to.", {
     names: neutralKey(

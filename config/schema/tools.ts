@@ -8,10 +8,10 @@ import {
   type Group,
   group,
   hostKey,
-  type Key,
   key,
   natural,
   policyKey,
+  type SettingKey,
   STRING,
   STRINGS,
   type Type,
@@ -130,7 +130,7 @@ const cwd = () =>
 const EXCLUDED = [".git", "node_modules", "__pycache__", ".venv", "target", "dist", "build", "vendor"];
 const exclude = () => key(STRINGS, "Names of folders and files that are skipped.", { default: EXCLUDED });
 
-export const tools = group("Tools: which are offered, which run unasked, how they run.", {
+export const toolsGroup = group("Tools: which are offered, which run unasked, how they run.", {
   require_approval: key(BOOLEAN, "`false` approves every call that nothing else decides.", {
     default: true,
     who: ["G", "P", "M", "C"],
@@ -277,10 +277,10 @@ export const tools = group("Tools: which are offered, which run unasked, how the
 });
 
 /** The table of one tool, which receives what layers wrote. */
-function tool(doc: string, members: Readonly<Record<string, Key>>, others?: Key): Group {
+function tool(doc: string, members: Readonly<Record<string, SettingKey>>, others?: SettingKey): Group {
   return group(doc, members, { holds: "nothing", ...(others === undefined ? {} : { others }) });
 }
 
-function toolMember(): Key {
+function toolMember(): SettingKey {
   return key({ is: "any" }, "A setting the tool reads.", { optional: true });
 }

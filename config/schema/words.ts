@@ -1,7 +1,7 @@
 // Names that look like settings, to distinguish a misplaced restriction from an ordinary variable.
 
 import { isObject } from "../../base/is_object.ts";
-import { distance } from "../../base/names.ts";
+import { editDistance } from "../../base/names.ts";
 import type { Group, Node } from "./define.ts";
 import { foreignRestriction } from "../data/hints.ts";
 import { SCHEMA } from "./schema.ts";
@@ -42,7 +42,7 @@ export function settingsWord(name: string): SettingsWord | null {
   const foreign = foreignRestriction(first);
   if (foreign !== null) return { path: foreign, sure: true };
   const near = SURE_WORDS.find((word) =>
-    Math.abs(word.length - plain.length) <= 1 && distance(plain, word) === 1
+    Math.abs(word.length - plain.length) <= 1 && editDistance(plain, word) === 1
   );
   return near === undefined ? null : WORDS.get(near)!;
 }

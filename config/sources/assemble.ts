@@ -14,17 +14,17 @@ import { sameItem } from "../schema/check.ts";
 import { modulesIn } from "../schema/module_path.ts";
 import type { Layer } from "../types.ts";
 import { commandLineLayer } from "./command_line.ts";
-import type { Loaded, LoadOptions, Sources } from "./find.ts";
+import type { Loaded, LoadOptions, SettingsSources } from "./find.ts";
 import { withImports } from "./imports.ts";
 import { isNamed, mcpShare } from "./mcp_file.ts";
-import type { Places } from "./places.ts";
+import type { KeyPositions } from "./places.ts";
 import { namedFiles, type ProjectShare, trustedShare, untrustedShare } from "./project.ts";
 import { readSession } from "./session_overrides.ts";
 import { readSettingsFile } from "./settings_file.ts";
 import { isTrusted } from "./trust.ts";
 
 /** Reads all files that were found. See `loadSettings` for the failures. */
-export async function assemble(options: LoadOptions, sources: Sources): Promise<Outcome<Loaded>> {
+export async function assemble(options: LoadOptions, sources: SettingsSources): Promise<Outcome<Loaded>> {
   const assembly = new Assembly(options, sources);
   const problem = await assembly.addGlobal() ?? await assembly.addProject() ?? await assembly.addSession() ??
     assembly.addCommandLine() ?? await assembly.addMcporter();
@@ -34,19 +34,19 @@ export async function assemble(options: LoadOptions, sources: Sources): Promise<
 /** Collects layers from the weakest to the strongest; each method returns the problem that stops it. */
 class Assembly {
   readonly #options: LoadOptions;
-  readonly #sources: Sources;
+  readonly #sources: SettingsSources;
   /** Everything that can be named; open once a file provides tools. */
   #catalog: Catalog;
   readonly #errors: string[] = [];
   readonly #warnings: string[] = [];
   readonly #notices: Problem[];
   readonly #logs: LayerLog[] = [];
-  readonly #places = new Map<Layer, { readonly path: string; readonly places: Places }>();
+  readonly #places = new Map<Layer, { readonly path: string; readonly places: KeyPositions }>();
   #denied: readonly string[] = [];
   /** Servers of the project that the person has not agreed to. */
   #untrusted: readonly string[] = [];
 
-  constructor(options: LoadOptions, sources: Sources) {
+  constructor(options: LoadOptions, sources: SettingsSources) {
     this.#options = options;
     this.#sources = sources;
     this.#catalog = options.catalog ?? BUILTIN_CATALOG;

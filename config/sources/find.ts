@@ -40,7 +40,7 @@ export interface LoadOptions extends SettingsOptions {
   /** @default now */
   readonly now?: Date;
   /** The files of all layers, if already read. @default they are searched for */
-  readonly sources?: Sources;
+  readonly sources?: SettingsSources;
 }
 
 /** Settings without a document's, and their origin. */
@@ -70,7 +70,7 @@ export interface Loaded extends LoadedSettings {
 }
 
 /** The files found for each layer, not yet parsed. */
-export interface Sources {
+export interface SettingsSources {
   readonly global: { readonly path: string; readonly text: string } | null;
   readonly project: { readonly path: string; readonly text: string } | null;
   /** MCP servers from the project. */
@@ -94,7 +94,7 @@ const OTHER_NAMES = ["config", "settings", "flemma"].flatMap((name) =>
   ["yaml", "yml", "json", "toml", "lua"].map((ending) => `${name}.${ending}`)
 );
 
-export function findSources(options: LoadOptions): Outcome<Sources> {
+export function findSources(options: LoadOptions): Outcome<SettingsSources> {
   if (options.sources !== undefined) return success(options.sources);
   if (options.noConfig) {
     return success({ global: null, project: null, mcp: null, session: false, unread: [] });

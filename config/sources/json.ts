@@ -1,7 +1,7 @@
 // Parsing of JSON frontmatter with positions, so that every fault has its line; duplicate keys are errors.
 
 import { MOST_LEVELS } from "../schema/check.ts";
-import type { Fault } from "../types.ts";
+import type { SettingFault } from "../types.ts";
 import { failed, success, thrownText } from "../../base/problem.ts";
 import type { Parsed } from "./yaml.ts";
 
@@ -20,7 +20,7 @@ export function parseJson(text: string): Parsed {
     // The scanner should find every error; if it misses one, the parser decides.
     return failed([{ ...positionOf(text, 0), message: thrownText(thrown) }]);
   }
-  const place = ({ written = [] }: Fault): string => {
+  const place = ({ written = [] }: SettingFault): string => {
     for (let depth = written.length; depth > 0; depth--) {
       const at = scanner.keys.get(keyOf(written.slice(0, depth)));
       if (at !== undefined) return positionOf(text, at).place;

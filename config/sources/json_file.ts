@@ -1,6 +1,6 @@
 // Small JSON files of flemma: read whole, replaced atomically, changed under a lock.
 
-import { isMissing, replaceSmallFile, whyNothingIsThere } from "../../base/files.ts";
+import { explainMissing, isMissing, replaceSmallFile } from "../../base/files.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
@@ -47,7 +47,7 @@ export function readText(path: string, options: { readonly named?: boolean } = {
     return success(new TextDecoder().decode(bytes));
   } catch (thrown) {
     if (isMissing(thrown)) {
-      const reason = whyNothingIsThere(path);
+      const reason = explainMissing(path);
       return reason === null ? success(null) : unreadable(reason, "Put it right, or remove it.");
     }
     return unreadable(thrownText(thrown));

@@ -2,7 +2,7 @@
 
 import type { Catalog } from "../schema/catalog.ts";
 import { canonicalPath } from "../schema/keys.ts";
-import type { Fault } from "../types.ts";
+import type { SettingFault } from "../types.ts";
 import type { SourceTree } from "./yaml.ts";
 
 /**
@@ -11,7 +11,7 @@ import type { SourceTree } from "./yaml.ts";
  *
  * @param below keys of the text that contain the settings
  */
-export class Places {
+export class KeyPositions {
   readonly #tree: SourceTree;
   readonly #catalog: Catalog;
   readonly #below: readonly string[];
@@ -25,7 +25,7 @@ export class Places {
   }
 
   /** Returns `LINE:COL`; the beginning of the text if the key was not written. */
-  of(fault: Fault): string {
+  of(fault: SettingFault): string {
     const written = this.#isWritten(fault.written)
       ? fault.written!
       : this.#spelling(fault.key) ?? fault.written ?? [];

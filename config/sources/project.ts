@@ -2,19 +2,26 @@
 
 import type { Catalog } from "../schema/catalog.ts";
 import { narrows } from "../layers/narrowing.ts";
-import { isPresetPath, listPresets, listStart, profileOf, toolList, valueOf } from "../layers/resolve.ts";
+import {
+  isPresetPath,
+  listPresets,
+  listStart,
+  profileOf,
+  resolveValue,
+  toolList,
+} from "../layers/resolve.ts";
 import { nodeAt } from "../schema/keys.ts";
 import { type LayerLog, resolveList, resolveScalar } from "../layers/log.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
-import type { Operation } from "../types.ts";
-import { allPresets, expandList, writtenPresets } from "../layers/presets.ts";
+import type { SettingOperation } from "../types.ts";
+import { allPresets, collectPresets, expandList } from "../layers/presets.ts";
 import type { ApprovalPreset } from "../values.ts";
-import type { Group, Key, Node } from "../schema/define.ts";
+import type { Group, Node, SettingKey } from "../schema/define.ts";
 import { takesOver } from "./mcp_file.ts";
 import { nameFilter } from "../rules/name_filter.ts";
 
 export interface ProjectShare {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly SettingOperation[];
   /** Tools denied by presets in its lists. */
   readonly denied: readonly string[];
   /** Keys without effect: not trusted, or never allowed in a project. */
@@ -63,9 +70,9 @@ export function trustedShare(
  * @param below the weaker layers, which restrictions are compared with
  */
 export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalog: Catalog): ProjectShare {
-  const operations: Operation[] = [];
+  const operations: SettingOperation[] = [];
   const ignored = new Set<string>();
-  const own = writtenPresets([log]);
+  const own = collectPresets([log]);
   for (const operation of log.operations) {
     const { op, path, value } = operation;
     const key = path.join(".");
@@ -86,7 +93,7 @@ export function untrustedShare(log: LayerLog, below: readonly LayerLog[], catalo
     if (op === "remove" && key === "tools.auto_approve" && String(value).startsWith("$")) {
       // Removing the reference would also remove its denials, so only the names it approves are removed.
       const members = expandList([String(value)], allPresets(below, profileOf(below))).approve;
-      operations.push(...[...members].map((member): Operation => ({ op, path, value: member })));
+      operations.push(...[...members].map((member): SettingOperation => ({ op, path, value: member })));
       continue;
     }
     if (node.narrows !== undefined && narrows(op, node, value, current)) {
@@ -120,9 +127,9 @@ function leftOut(
   below: readonly LayerLog[],
   log: LayerLog,
   catalog: Catalog,
-): Operation[] {
+): SettingOperation[] {
   const key = path.join(".");
-  const remove = (value: unknown): Operation => ({ op: "remove", path, value });
+  const remove = (value: unknown): SettingOperation => ({ op: "remove", path, value });
   if (key === "skills") {
     const list = (nodeAt(path) as Group).list!;
     const { value, excluded } = resolveList(below, key, listStart(below, key, list), listPresets(below, key));
@@ -130,23 +137,23 @@ function leftOut(
     return [{ op: "set", path, value: kept.filter((name) => isAllowed(String(name))) }];
   }
   if (key === "tools.auto_approve") {
-    const node = nodeAt(path) as Key;
+    const node = nodeAt(path) as SettingKey;
     const list = resolveList(below, key, listStart(below, key, node), listPresets(below, key));
     if (!Array.isArray(list.value)) return [];
     const presets = allPresets(below, profileOf(below));
     const names = (items: readonly unknown[], known: typeof presets) =>
       expandList(items.filter((item): item is string => typeof item === "string"), known).approve;
-    const keeps = names(kept, { ...presets, ...writtenPresets([log]) });
+    const keeps = names(kept, { ...presets, ...collectPresets([log]) });
     return [...names(list.value, presets)].filter((name) => !keeps.has(name)).map(remove);
   }
   const items = key === "tools"
     ? toolList(below, catalog)
-    : valueOf(below, path, nodeAt(path) as Key) as readonly unknown[];
+    : resolveValue(below, path, nodeAt(path) as SettingKey) as readonly unknown[];
   const texts = new Set(kept.map((item) => JSON.stringify(item)));
   return items.filter((item) => !texts.has(JSON.stringify(item))).map(remove);
 }
 
-function keyOf(path: readonly string[]): Key {
+function keyOf(path: readonly string[]): SettingKey {
   const node: Node = nodeAt(path);
   if (node.node === "group" && node.list !== undefined) return node.list;
   if (node.node !== "key") throw new Error(`${path.join(".")} is no key.`);

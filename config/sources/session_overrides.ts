@@ -3,7 +3,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { sessionFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
-import type { Operation } from "../types.ts";
+import type { SettingOperation } from "../types.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { changeJson, readJson } from "./json_file.ts";
 
@@ -14,7 +14,7 @@ export interface SessionFile {
   readonly expires: string | null;
   /** Real path of the document; absent in the file for all documents. */
   readonly document?: string;
-  readonly ops: readonly Operation[];
+  readonly ops: readonly SettingOperation[];
 }
 
 /** Milliseconds until overrides expire on systems where logout does not delete them. */
@@ -34,8 +34,8 @@ export async function readSession(
   environment: Environment,
   document: string | null,
   now: Date,
-): Promise<Outcome<readonly { readonly path: string; readonly operations: readonly Operation[] }[]>> {
-  const found: { path: string; operations: readonly Operation[] }[] = [];
+): Promise<Outcome<readonly { readonly path: string; readonly operations: readonly SettingOperation[] }[]>> {
+  const found: { path: string; operations: readonly SettingOperation[] }[] = [];
   for (const which of document === null ? [null] : [null, document]) {
     const path = await sessionPath(environment, which);
     const content = readJson(path);
@@ -54,7 +54,7 @@ export async function readSession(
 export function addToSession(
   environment: Environment,
   document: string | null,
-  operations: readonly Operation[],
+  operations: readonly SettingOperation[],
   now: Date,
 ): Promise<Outcome<void>> {
   return changeSession(environment, document, now, (ops) => {
@@ -69,7 +69,7 @@ export function addToSession(
 export async function takeFromSession(
   environment: Environment,
   document: string | null,
-  operation: Operation,
+  operation: SettingOperation,
   now: Date,
 ): Promise<Outcome<boolean>> {
   let there = false;
@@ -81,7 +81,7 @@ export async function takeFromSession(
   return outcome.ok ? success(there) : outcome;
 }
 
-function textOf({ op, path, value }: Operation): string {
+function textOf({ op, path, value }: SettingOperation): string {
   return JSON.stringify([op, path, value]);
 }
 
@@ -108,7 +108,7 @@ async function changeSession(
   environment: Environment,
   document: string | null,
   now: Date,
-  change: (ops: readonly Operation[]) => readonly Operation[],
+  change: (ops: readonly SettingOperation[]) => readonly SettingOperation[],
 ): Promise<Outcome<void>> {
   const path = await sessionPath(environment, document);
   return await changeJson(path, (content) => {

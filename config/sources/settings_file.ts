@@ -8,14 +8,14 @@ import { bringsTools } from "../layers/references.ts";
 import { writeTree } from "../layers/write_tree.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { modulePath, modulesIn } from "../schema/module_path.ts";
-import type { Fault } from "../types.ts";
-import { Places } from "./places.ts";
+import type { SettingFault } from "../types.ts";
+import { KeyPositions } from "./places.ts";
 import { parseSource, type SourceTree } from "./yaml.ts";
 
 /** The result of reading a file. Sentences begin with its path and position. */
 export interface FileLayer {
   /** Its settings and their positions; null if the file cannot be parsed. */
-  readonly read: { readonly log: LayerLog; readonly places: Places } | null;
+  readonly read: { readonly log: LayerLog; readonly places: KeyPositions } | null;
   /** Names that are valid from this file on; open once a file provides tools. */
   readonly catalog: Catalog;
   readonly errors: readonly string[];
@@ -35,7 +35,7 @@ export async function readSettingsFile(
     const errors = parsed.problem.map(({ place, message }) => `${source.path}:${place}: ${message}`);
     return { ...none, read: null, errors };
   }
-  const places = new Places(parsed.value, below.catalog);
+  const places = new KeyPositions(parsed.value, below.catalog);
   const module = (path: string) => modulePath(path, parentOf(source.path), below.home);
   const write = (catalog: Catalog) => {
     const draft = draftLayer({ layer, others: below.logs, catalog, module });
@@ -55,7 +55,7 @@ export async function readSettingsFile(
       message,
       line: `${source.path}:${place}: ${message}`,
     }));
-  const lines = (severity: Fault["severity"]) =>
+  const lines = (severity: SettingFault["severity"]) =>
     reported.filter((each) => each.severity === severity).map(({ line }) => line);
   const noMapping = isMapping(parsed.value) ? [] : [`${source.path}:1:1: expected a mapping of settings`];
   return {
@@ -69,8 +69,8 @@ export async function readSettingsFile(
 }
 
 /** Reports missing approval and tool modules at start instead of at the first call. */
-async function missingModules(log: LayerLog): Promise<Fault[]> {
-  const missing: Fault[] = [];
+async function missingModules(log: LayerLog): Promise<SettingFault[]> {
+  const missing: SettingFault[] = [];
   for (const key of ["tools.auto_approve", "tools.resolvers", "tools.modules"]) {
     for (const { op, value } of log.on(key)) {
       for (const module of op === "remove" ? [] : modulesIn(value)) {

@@ -3,12 +3,12 @@
 import { isObject } from "../../base/is_object.ts";
 import { failed, type Outcome, success } from "../../base/problem.ts";
 import { isTooDeep, MOST_LEVELS } from "../schema/check.ts";
-import type { Fault } from "../types.ts";
+import type { SettingFault } from "../types.ts";
 
 export interface SourceTree {
   readonly value: unknown;
   /** Returns `LINE:COL` (1-based) for a fault; the beginning if its key was not written. */
-  place(fault: Fault): string;
+  place(fault: SettingFault): string;
   /** Returns every written key with the keys above it, outermost first. */
   keys(): readonly (readonly string[])[];
 }
@@ -115,7 +115,7 @@ class YamlTree implements SourceTree {
     this.#yaml = yaml;
   }
 
-  place({ written = [], atKey, item }: Fault): string {
+  place({ written = [], atKey, item }: SettingFault): string {
     const { isNode } = this.#yaml;
     // The deepest written key that the file contains: short forms and dotted names contain no deeper ones.
     for (let depth = written.length; depth > 0; depth--) {

@@ -14,7 +14,7 @@ import { insertBlocks, type Insertion } from "../../parser/edits/placement.ts";
 import type { Chat } from "../../parser/types.ts";
 import { errorBlock } from "../plan/final_block.ts";
 import type { Step } from "../plan/types.ts";
-import type { Decision } from "./writer.ts";
+import type { CallDecision } from "./writer.ts";
 
 /**
  * The edits of all parts that change the text, for one commit. Runs and sends change nothing themselves. Insertions
@@ -52,7 +52,7 @@ export function stepEdits(chat: Chat, steps: readonly Step[], settings: ToolSett
 }
 
 /** Decisions about calls in the document, and questions to the user. */
-export function decisionsIn(steps: readonly Step[], chat: Chat): Decision[] {
+export function decisionsIn(steps: readonly Step[], chat: Chat): CallDecision[] {
   return steps.flatMap((step) => {
     const call = "id" in step && step.id !== undefined ? chat.call(step.id) : undefined;
     const decision = call === undefined ? null : decisionOf(step);
@@ -60,7 +60,7 @@ export function decisionsIn(steps: readonly Step[], chat: Chat): Decision[] {
   });
 }
 
-function decisionOf(step: Step): Omit<Decision, "call"> | null {
+function decisionOf(step: Step): Omit<CallDecision, "call"> | null {
   switch (step.do) {
     case "place":
       if (step.status === "approved") return { by: "policy", source: step.decided.source };

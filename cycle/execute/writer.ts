@@ -10,7 +10,7 @@ import type { Approval, DocumentStore, Emit, Journal } from "../types.ts";
 export type MakeEdits = (chat: Chat) => Outcome<readonly Edit[]> | Promise<Outcome<readonly Edit[]>>;
 
 /** Who decided a call, or is asked about it. */
-export type Decision = Omit<Approval, "hash"> & { readonly call: Call };
+export type CallDecision = Omit<Approval, "hash"> & { readonly call: Call };
 
 export class Writer {
   readonly #store: DocumentStore;
@@ -41,7 +41,7 @@ export class Writer {
    * Binds decisions and questions to the texts of their calls, so that the user approves the text they were asked about
    * and no other.
    */
-  recordDecisions(decisions: readonly Decision[]): Promise<Problem | null> {
+  recordDecisions(decisions: readonly CallDecision[]): Promise<Problem | null> {
     if (decisions.length === 0) return Promise.resolve(null);
     return this.journal(async (journal) => {
       const approvals = new Map<string, Approval>();

@@ -29,9 +29,9 @@ export function stoppedBlock(result: ExecutionResult): FinalBlock {
   const output = written(result.output);
   const parts = [output.ok ? output.value.text : "", result.error ?? ""].map((part) => part.trimEnd())
     .filter((part) => part !== "");
-  const stated = parts.join("\n\n");
-  if (stated === "") return errorBlock(CANCELLED);
-  return errorBlock(stated.endsWith(CANCELLED) ? stated : `${stated}\n\n${CANCELLED}`);
+  const partialText = parts.join("\n\n");
+  if (partialText === "") return errorBlock(CANCELLED);
+  return errorBlock(partialText.endsWith(CANCELLED) ? partialText : `${partialText}\n\n${CANCELLED}`);
 }
 
 /** The text of an error result for an input that the schema rejects. */

@@ -7,6 +7,6 @@ import { CONTINUE } from "./sentences.ts";
 import { lastWordIsModels, nothingToSend } from "./open_calls.ts";
 
 /** The edit that asks the model to continue; none if calls or a message of the user come next. */
-export function goOn(chat: Chat): Edit[] {
+export function askToContinue(chat: Chat): Edit[] {
   return lastWordIsModels(chat) || nothingToSend(chat) ? [sayNext(chat, CONTINUE)] : [];
 }

@@ -4,7 +4,7 @@ import type { Problem } from "../../base/problem.ts";
 import type { Call, Result } from "../../parser/types.ts";
 import { invalidInput } from "./final_block.ts";
 import { sourceMissing } from "./sentences.ts";
-import { resolutionText, unrunnable } from "./resolution.ts";
+import { explainUnrunnable, resolutionText } from "./resolution.ts";
 import type { PlanInputs, Step } from "./types.ts";
 
 /** The step for one call executed by hand, or why it cannot run. */
@@ -31,7 +31,7 @@ export function planOne(
     const message = sourceMissing(call.name, inputs.unaskedSource?.(call.name) ?? null);
     return { do: "refuse", problem: { code: "tool-source-missing", message } };
   }
-  const refusal = unrunnable(call.name, inputs);
+  const refusal = explainUnrunnable(call.name, inputs);
   if (refusal !== null) return { do: "refuse", problem: { code: refusal.because, message: refusal.text } };
   if (inputs.inputProblems.length === 0) return { do: "run", id: call.id };
   return { do: "resolve", id: call.id, because: "invalid-input", text: invalidInput(inputs.inputProblems) };

@@ -4,9 +4,9 @@ import { waitsFor } from "../../parser/open_call.ts";
 import type { Call, Chat, Result, Turn } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import { invalidInput } from "./final_block.ts";
-import { DENIED, INTERRUPTED, putOff, sourceMissing } from "./sentences.ts";
+import { DENIED, INTERRUPTED, postponedSentence, sourceMissing } from "./sentences.ts";
 import { lastWordIsModels, liveCalls, nothingToSend } from "./open_calls.ts";
-import { abortedMessage, resolutionText, unrunnable } from "./resolution.ts";
+import { abortedMessage, explainUnrunnable, resolutionText } from "./resolution.ts";
 import type { PlanEnd, PlanInputs, Step } from "./types.ts";
 
 /**
@@ -95,7 +95,7 @@ class Planner {
     }
     const alone = this.#aloneIn(call);
     if (alone !== undefined && alone.id !== call.id) {
-      this.#resolve({ do: "resolve", id: call.id, because: "put-off", text: putOff(alone.name) });
+      this.#resolve({ do: "resolve", id: call.id, because: "put-off", text: postponedSentence(alone.name) });
       return;
     }
     if (this.#refuseTool(call) || this.#refuseInput(call)) return;
@@ -235,7 +235,7 @@ class Planner {
 
   /** True if the tool cannot run and the call got its error result. */
   #refuseTool(call: Call): boolean {
-    const refusal = unrunnable(call.name, this.#inputs);
+    const refusal = explainUnrunnable(call.name, this.#inputs);
     if (refusal === null) return false;
     this.#resolve({ do: "resolve", id: call.id, ...refusal });
     this.#notice(refusal.because, refusal.text, call.id);

@@ -46,7 +46,7 @@ export function resolutionText(call: Call, result: Result): { because: Resolutio
 }
 
 /** The error text and notice code for a tool that cannot run; null if it can. */
-export function unrunnable(
+export function explainUnrunnable(
   name: string,
   tools: { toolKind(name: string): ToolKind; closestTool(name: string): string | null },
 ): { because: "unknown-tool" | "not-executable"; text: string } | null {

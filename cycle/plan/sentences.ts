@@ -23,7 +23,7 @@ export const PARTIAL_OUTPUT = "Partial output before the error:";
 export const INVALID_INPUT = "The input does not fit the tool's schema, so the tool did not run:";
 
 /** For a call in the same reply as a call of a tool that runs alone. */
-export function putOff(name: string): string {
+export function postponedSentence(name: string): string {
   return `This call did not run: ${
     plain(name)
   }, which was called in the same reply, runs alone. Call the tool again if it is still needed.`;

@@ -1,6 +1,6 @@
 // Resolves what the user points at to the ids of calls.
 
-import { listed } from "../../base/names.ts";
+import { joinNames } from "../../base/names.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { isPlaceholder } from "../../parser/edits/result_block.ts";
 import type { Call, Chat, Place, Turn } from "../../parser/types.ts";
@@ -130,10 +130,10 @@ function byId(chat: Chat, text: string): Outcome<string[]> {
     return failure(
       "target-ambiguous",
       `${matches.length} ids begin or end with ${text}.`,
-      `One of: ${listed(matches)}`,
+      `One of: ${joinNames(matches)}`,
     );
   }
-  const next = ids.length === 0 ? "The document holds no call." : `The calls are: ${listed(ids)}`;
+  const next = ids.length === 0 ? "The document holds no call." : `The calls are: ${joinNames(ids)}`;
   if (digits !== undefined) return failure("unknown-call", `There is no call ${digits}.`, next);
   const reason = text.length < SHORTEST_PIECE
     ? `, and fewer than ${SHORTEST_PIECE} characters name no other`
@@ -159,12 +159,12 @@ export function callNumbers(chat: Chat): ReadonlyMap<string, number> {
 const HANDY = /^\w[\w-]{0,7}$/;
 
 /** The shortest unambiguous name of a call to type: its id if that is short, else its number. */
-export function handyName(chat: Chat, id: string): string {
-  return handyNames(chat, [id])[0]!;
+export function shortCallName(chat: Chat, id: string): string {
+  return shortCallNames(chat, [id])[0]!;
 }
 
-/** Like `handyName` for several calls, reading the document once. */
-export function handyNames(chat: Chat, ids: readonly string[]): string[] {
+/** Like `shortCallName` for several calls, reading the document once. */
+export function shortCallNames(chat: Chat, ids: readonly string[]): string[] {
   const numbers = callNumbers(chat);
   const known = new Set([...numbers.keys(), ...chat.results.map(({ id }) => id)]);
   return ids.map((id) => {
@@ -187,5 +187,5 @@ function whatIsPending(chat: Chat): string {
   const ids = pendingIds(chat);
   if (ids.length === 0) return "Nothing is pending.";
   const numbers = callNumbers(chat);
-  return `Pending: ${listed(ids.map((id) => `${numbers.get(id) ?? "-"} ${id}`))}`;
+  return `Pending: ${joinNames(ids.map((id) => `${numbers.get(id) ?? "-"} ${id}`))}`;
 }

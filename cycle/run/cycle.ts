@@ -7,8 +7,8 @@ import type { ExecutionResult } from "../../tools/definition.ts";
 import { startAutopilot } from "./autopilot.ts";
 import { endOf, mayStart, mayStep, phaseOf } from "./phase.ts";
 import { type Blocker, sendObstacle, stopAfter } from "./send_only.ts";
-import { conclude, stopped, stoppedBy } from "./stop.ts";
-import { goOn } from "../plan/go_on.ts";
+import { conclude, createStop, createStopBy } from "./stop.ts";
+import { askToContinue } from "../plan/go_on.ts";
 import {
   effectsOf,
   gatherPlanInputs,
@@ -38,7 +38,7 @@ import {
   unknownCall,
 } from "../plan/refusals.ts";
 import { Runs } from "../execute/runs.ts";
-import { repeats } from "./repeats.ts";
+import { findRepeats } from "./repeats.ts";
 import { Announcements } from "../execute/announcements.ts";
 import { Background } from "../execute/background.ts";
 import { takeSteps } from "../execute/take_steps.ts";
@@ -85,7 +85,7 @@ export interface CycleParts {
 export type Cancelled =
   | { readonly what: "request" }
   | { readonly what: "call"; readonly id: string; readonly tool: string }
-  | { readonly what: "press" };
+  | { readonly what: "step" };
 
 /** The cycle of one document. One instance is one run of the program. */
 export class Cycle {
@@ -141,7 +141,7 @@ export class Cycle {
   }
 
   /**
-   * Takes one step and all that the autopilot adds; settles when nothing runs. With `goOn` it first asks the model to
+   * Takes one step and all that the autopilot adds; settles when nothing runs. With `askToContinue` it first asks the model to
    * continue, unless the user spoke last.
    */
   async advance(options: { readonly goOn?: boolean } = {}): Promise<Stop> {
@@ -157,7 +157,7 @@ export class Cycle {
    */
   async step({ goOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop | null> {
     const refusal = this.#busy();
-    if (refusal !== null) return stopped("failed", { problem: refusal });
+    if (refusal !== null) return createStop("failed", { problem: refusal });
     this.#begin();
     if (goOn) await this.#goOn();
     if (await this.#step(true)) this.#follow();
@@ -165,20 +165,20 @@ export class Cycle {
   }
 
   /**
-   * Only sends: runs nothing and decides no call. With `goOn` it first asks the model to continue, unless the user
+   * Only sends: runs nothing and decides no call. With `askToContinue` it first asks the model to continue, unless the user
    * spoke last.
    */
   async send({ goOn: goesOn = false }: { readonly goOn?: boolean } = {}): Promise<Stop> {
     const refusal = this.#busy();
-    if (refusal !== null) return stopped("failed", { problem: refusal });
+    if (refusal !== null) return createStop("failed", { problem: refusal });
     this.#begin();
     try {
       const obstacle = sendObstacle(this.#chat, this.#parts.blockers?.() ?? []);
       if (obstacle !== null) return obstacle;
-      const problem = goesOn ? await this.#writer.commit((chat) => success(goOn(chat))) : null;
-      if (problem !== null) return stoppedBy(problem);
+      const problem = goesOn ? await this.#writer.commit((chat) => success(askToContinue(chat))) : null;
+      if (problem !== null) return createStopBy(problem);
       if (!this.#state.starting) return this.#conclude();
-      if (nothingToSend(this.#chat)) return stopped("answered", { line: this.#chat.lineCount });
+      if (nothingToSend(this.#chat)) return createStop("answered", { line: this.#chat.lineCount });
       return await this.#request(true, (outcome) => stopAfter(outcome, this.#chat));
     } finally {
       this.#state.move({ kind: "settle" });
@@ -199,7 +199,7 @@ export class Cycle {
     const refusal = this.#busy() ?? (call === undefined ? unknownCall(id) : null) ??
       (this.#runs.has(id) ? alreadyRunning(id) : null);
     if (refusal !== null || call === undefined) {
-      return stopped("failed", { ids: [id], problem: refusal ?? unknownCall(id) });
+      return createStop("failed", { ids: [id], problem: refusal ?? unknownCall(id) });
     }
     // The document decides where and how the call runs, so it must be readable.
     const obstacle = this.#obstacle();
@@ -207,10 +207,10 @@ export class Cycle {
     this.#begin();
     const resumed = this.#state.autopilot.state === "paused";
     const problem = await this.#executeOne(call);
-    if (problem !== null) return stopped("failed", { ids: [id], problem });
+    if (problem !== null) return createStop("failed", { ids: [id], problem });
     await this.quiet();
     const asked = resumed || endOf(this.#state.phase) !== null || this.#state.yielded.length > 0;
-    return asked ? this.#conclude() : stopped("stepped", { ids: [id] });
+    return asked ? this.#conclude() : createStop("stepped", { ids: [id] });
   }
 
   /** Marks placeholders as approved, all or none, and binds the approvals to the calls' texts. Nothing runs. */
@@ -256,7 +256,7 @@ export class Cycle {
     if (call === undefined && phaseOf(phase) === null) return null;
     if (call !== undefined) this.#runs.cancel(call.id);
     this.#cancelled(call === undefined ? [] : [call.id]);
-    return call === undefined ? { what: "press" } : { what: "call", id: call.id, tool: call.name };
+    return call === undefined ? { what: "step" } : { what: "call", id: call.id, tool: call.name };
   }
 
   /** Cancels one running call; false if it is not running. */
@@ -296,7 +296,7 @@ export class Cycle {
   /** Appends a user turn asking the model to continue, if a user turn is due. */
   async #goOn(): Promise<void> {
     if (!this.#state.starting || this.#obstacle() !== null) return;
-    const problem = await this.#writer.commit((chat) => success(goOn(chat)));
+    const problem = await this.#writer.commit((chat) => success(askToContinue(chat)));
     if (problem !== null) this.#state.fail(problem);
   }
 
@@ -329,10 +329,10 @@ export class Cycle {
   /** Stops the run if the model repeats the same calls with the same results. */
   #goesInCircles(): boolean {
     const { max_repeats: rounds } = this.#parts.settings.tools.autopilot;
-    const ids = repeats(this.#chat, rounds);
+    const ids = findRepeats(this.#chat, rounds);
     if (ids === null) return false;
     const names = ids.map((id) => this.#chat.call(id)?.name ?? id);
-    this.#state.stop(stoppedBy(goesInCircles(names, rounds), { ids, line: this.#chat.lineCount }));
+    this.#state.stop(createStopBy(goesInCircles(names, rounds), { ids, line: this.#chat.lineCount }));
     return true;
   }
 
@@ -347,12 +347,12 @@ export class Cycle {
 
   /** What prevents a step from starting. */
   #obstacle(): Stop | null {
-    if (this.#chat.turns.length === 0) return stopped("empty", { problem: noMessages(this.#chat) });
+    if (this.#chat.turns.length === 0) return createStop("empty", { problem: noMessages(this.#chat) });
     const blockers = this.#parts.blockers?.() ?? [];
     const [first] = blockers;
     if (first === undefined) return null;
     for (const diagnostic of blockers) this.#parts.emit({ event: "diagnostic", diagnostic });
-    return stopped("diagnostics", { line: first.start ?? null, problem: blockedBy(blockers) });
+    return createStop("diagnostics", { line: first.start ?? null, problem: blockedBy(blockers) });
   }
 
   async #inputs(byPerson: boolean): Promise<PlanInputs> {

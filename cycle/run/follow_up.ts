@@ -7,7 +7,7 @@ import type { Runs } from "../execute/runs.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import type { PlanEnd } from "../plan/types.ts";
 import { blockedBy, lastWord } from "../plan/refusals.ts";
-import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
+import { createStop, createStopAt, createStopBy, REPLY_STOPS } from "./stop.ts";
 import type { CompletedReply, DocumentStore, SendOutcome } from "../types.ts";
 import type { CycleState } from "./state.ts";
 
@@ -46,10 +46,10 @@ export class FollowUp {
         announcements.waiting(ids);
         return false;
       case "last-word":
-        state.stop(stoppedBy(lastWord(this.#chat), { line: this.#chat.lineCount }));
+        state.stop(createStopBy(lastWord(this.#chat), { line: this.#chat.lineCount }));
         return false;
       case "answered":
-        state.stop(stopped("answered", { line: this.#chat.lineCount }));
+        state.stop(createStop("answered", { line: this.#chat.lineCount }));
         return false;
       case "running":
         announcements.notice("busy", "Tools are still running; advance again when they are done.");
@@ -94,7 +94,7 @@ export class FollowUp {
         for (const warning of outcome.warnings) announcements.notice("request-warning", warning);
         return this.#replied(outcome.reply);
       case "blocked":
-        state.stop(stopped("diagnostics", {
+        state.stop(createStop("diagnostics", {
           line: outcome.diagnostics[0]?.start ?? null,
           problem: blockedBy(outcome.diagnostics),
         }));
@@ -119,10 +119,10 @@ export class FollowUp {
       const message =
         `The autopilot stopped after ${maxTurns} replies with tool calls (tools.autopilot.max_turns).`;
       announcements.notice("turn-limit", message);
-      state.stop(stoppedAt(this.#chat, "turn-limit", ids));
+      state.stop(createStopAt(this.#chat, "turn-limit", ids));
     } else {
       const reason = calls.length > 0 ? "stepped" : REPLY_STOPS[reply];
-      state.stop(stopped(reason, { ids, line: this.#chat.lineCount }));
+      state.stop(createStop(reason, { ids, line: this.#chat.lineCount }));
     }
     return false;
   }

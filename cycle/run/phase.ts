@@ -1,6 +1,6 @@
 // The phase of a run as a pure state machine: one value, so that its parts cannot contradict each other.
 
-import { stopped } from "./stop.ts";
+import { createStop } from "./stop.ts";
 import type { Stop } from "../types.ts";
 
 /** The phases during which no other step may start. */
@@ -24,7 +24,7 @@ export type RunPhase =
 
 export type PhaseEvent =
   /** The user starts a step. */
-  | { readonly kind: "press" }
+  | { readonly kind: "begin" }
   /** The autopilot starts the next step. */
   | { readonly kind: "follow"; readonly mustFindWork: boolean }
   /** The step has started all its calls, and sends nothing. */
@@ -43,7 +43,7 @@ export const IDLE: RunPhase = { at: "resting" };
 /** The state after an event. An event that does not apply to a state changes nothing. */
 export function next(current: RunPhase, event: PhaseEvent): RunPhase {
   switch (event.kind) {
-    case "press":
+    case "begin":
       return mayStep(current) ? { at: "starting", mustFindWork: false } : current;
     case "follow":
       return current.at === "resting" ? { at: "starting", mustFindWork: event.mustFindWork } : current;
@@ -56,7 +56,7 @@ export function next(current: RunPhase, event: PhaseEvent): RunPhase {
     case "stop":
       return ended(current, event.stop);
     case "cancel":
-      return ended(current, stopped("cancelled", { ids: event.ids }));
+      return ended(current, createStop("cancelled", { ids: event.ids }));
   }
 }
 

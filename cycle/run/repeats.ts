@@ -13,7 +13,7 @@ const LONGEST = 8;
  * @param most number of rounds; 0 disables the check
  * @returns ids in document order
  */
-export function repeats(chat: Chat, most: number): readonly string[] | null {
+export function findRepeats(chat: Chat, most: number): readonly string[] | null {
   if (most === 0) return null;
   const calls = callsSinceWords(chat, LONGEST * most);
   for (let period = 1; period <= LONGEST; period++) {

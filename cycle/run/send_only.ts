@@ -5,23 +5,25 @@ import type { Chat, Diagnostic } from "../../parser/types.ts";
 import { summarizeOpenCalls } from "../plan/open_calls.ts";
 import { noMessages } from "../plan/refusals.ts";
 import type { SendOutcome, Stop } from "../types.ts";
-import { REPLY_STOPS, stopped, stoppedAt, stoppedBy } from "./stop.ts";
+import { createStop, createStopAt, createStopBy, REPLY_STOPS } from "./stop.ts";
 
 /** A diagnostic, with its line if known. */
 export type Blocker = Diagnostic & { readonly line?: number };
 
 /** Why nothing may be sent; null if it may. A model must get the results of all its calls. */
 export function sendObstacle(chat: Chat, [blocker]: readonly Blocker[]): Stop | null {
-  if (chat.turns.length === 0) return stopped("empty", { problem: noMessages(chat) });
+  if (chat.turns.length === 0) return createStop("empty", { problem: noMessages(chat) });
   if (blocker !== undefined) {
     const { code, message, line, start } = blocker;
-    return stopped("diagnostics", { line: line ?? start ?? 1, problem: { code, message } });
+    return createStop("diagnostics", { line: line ?? start ?? 1, problem: { code, message } });
   }
   const open = unanswered(chat);
   if (open.length === 0) return null;
   const { pending, protected: guarded } = summarizeOpenCalls(chat);
-  if (pending.length > 0) return stoppedAt(chat, "pending", pending);
-  return guarded.length > 0 ? stoppedAt(chat, "protected", guarded) : stoppedAt(chat, "unanswered", open);
+  if (pending.length > 0) return createStopAt(chat, "pending", pending);
+  return guarded.length > 0
+    ? createStopAt(chat, "protected", guarded)
+    : createStopAt(chat, "unanswered", open);
 }
 
 function unanswered(chat: Chat): string[] {
@@ -38,16 +40,16 @@ export function stopAfter(outcome: SendOutcome, chat: Chat): Stop {
     case "completed": {
       const open = unanswered(chat);
       const reason = open.length > 0 ? "stepped" : REPLY_STOPS[outcome.reply];
-      return stopped(reason, { ids: open, line: chat.lineCount });
+      return createStop(reason, { ids: open, line: chat.lineCount });
     }
     case "blocked": {
       const [first] = outcome.diagnostics.filter(({ severity }) => severity === "error");
       const { code, message } = first ?? { code: "blocked", message: "The request was not sent." };
-      return stopped("diagnostics", { line: first?.start ?? null, problem: { code, message } });
+      return createStop("diagnostics", { line: first?.start ?? null, problem: { code, message } });
     }
     case "cancelled":
-      return stopped("cancelled");
+      return createStop("cancelled");
     case "failed":
-      return stoppedBy(outcome.problem);
+      return createStopBy(outcome.problem);
   }
 }

@@ -3,12 +3,12 @@
 import type { Problem } from "../../base/problem.ts";
 import { type Autopilot, type AutopilotEffect, type AutopilotEvent, react } from "./autopilot.ts";
 import { IDLE, next, type PhaseEvent, type RunPhase } from "./phase.ts";
-import { stoppedBy } from "./stop.ts";
+import { createStopBy } from "./stop.ts";
 import type { Stop } from "../types.ts";
 
 export class CycleState {
   #autopilot: Autopilot;
-  #course: RunPhase = IDLE;
+  #phase: RunPhase = IDLE;
   /** Calls whose tools asked for the user since the last step that the user started. */
   #yielded: string[] = [];
 
@@ -21,7 +21,7 @@ export class CycleState {
   }
 
   get phase(): RunPhase {
-    return this.#course;
+    return this.#phase;
   }
 
   get yielded(): readonly string[] {
@@ -30,11 +30,11 @@ export class CycleState {
 
   /** Whether the current step continues; to be checked after every await. */
   get starting(): boolean {
-    return this.#course.at === "starting";
+    return this.#phase.at === "starting";
   }
 
   begin(): void {
-    this.move({ kind: "press" });
+    this.move({ kind: "begin" });
     this.#yielded = [];
   }
 
@@ -43,7 +43,7 @@ export class CycleState {
   }
 
   move(event: PhaseEvent): void {
-    this.#course = next(this.#course, event);
+    this.#phase = next(this.#phase, event);
   }
 
   react(event: AutopilotEvent): AutopilotEffect {
@@ -59,7 +59,7 @@ export class CycleState {
   }
 
   fail(problem: Problem): null {
-    return this.stop(stoppedBy(problem));
+    return this.stop(createStopBy(problem));
   }
 
   /** Ends the run with a problem. Always false, for `return state.failed(…)`. */

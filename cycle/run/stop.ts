@@ -22,17 +22,17 @@ export const REPLY_STOPS: Readonly<Record<CompletedReply, StopReason>> = {
 };
 
 /** A stop without calls or line unless given. */
-export function stopped(reason: StopReason, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
+export function createStop(reason: StopReason, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
   return { ids: [], line: null, ...rest, reason };
 }
 
-export function stoppedBy(problem: Problem, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
-  return stopped(REASONS[problem.code] ?? "failed", { ...rest, problem });
+export function createStopBy(problem: Problem, rest: Partial<Omit<Stop, "reason">> = {}): Stop {
+  return createStop(REASONS[problem.code] ?? "failed", { ...rest, problem });
 }
 
 /** A stop about some calls, with the line of the first of them. */
-export function stoppedAt(chat: Chat, reason: StopReason, ids: readonly string[]): Stop {
-  return stopped(reason, { ids, line: firstLine(chat, ids) });
+export function createStopAt(chat: Chat, reason: StopReason, ids: readonly string[]): Stop {
+  return createStop(reason, { ids, line: firstLine(chat, ids) });
 }
 
 /**
@@ -40,10 +40,10 @@ export function stoppedAt(chat: Chat, reason: StopReason, ids: readonly string[]
  * @param yielded the calls whose tools asked for the user
  */
 export function conclude(chat: Chat, end: Stop | null, yielded: readonly string[]): Stop {
-  if (end !== null) return end.reason === "cancelled" ? stoppedAt(chat, "cancelled", end.ids) : end;
+  if (end !== null) return end.reason === "cancelled" ? createStopAt(chat, "cancelled", end.ids) : end;
   const { approved, pending, protected: guarded } = summarizeOpenCalls(chat);
-  if (approved.length > 0) return stoppedAt(chat, "throttled", approved);
-  if (pending.length > 0) return stoppedAt(chat, "pending", pending);
-  if (guarded.length > 0) return stoppedAt(chat, "protected", guarded);
-  return yielded.length > 0 ? stoppedAt(chat, "yield", yielded) : stopped("stepped");
+  if (approved.length > 0) return createStopAt(chat, "throttled", approved);
+  if (pending.length > 0) return createStopAt(chat, "pending", pending);
+  if (guarded.length > 0) return createStopAt(chat, "protected", guarded);
+  return yielded.length > 0 ? createStopAt(chat, "yield", yielded) : createStop("stepped");
 }

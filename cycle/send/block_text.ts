@@ -62,7 +62,7 @@ export function callBlock(name: string, id: string, input: string | LongText): s
 }
 
 /** A text with line ends other than LF; a long text is changed in place. */
-export function withLineEnds(text: string | LongText, eol: string): string | LongText {
+export function replaceLineEnds(text: string | LongText, eol: string): string | LongText {
   return changed(text, (part) => part.replaceAll("\n", eol));
 }
 

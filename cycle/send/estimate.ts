@@ -3,9 +3,9 @@
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
 import type { Prices } from "../../providers/models/types.ts";
-import { openNetwork, reachable } from "../../providers/http/network.ts";
+import { isReachable, openNetwork } from "../../providers/http/network.ts";
 import { post } from "../../providers/http/post.ts";
-import { countedTokens, countRequest, roughTokens } from "../../providers/request/count.ts";
+import { countedTokens, countRequest, estimateRequestTokens } from "../../providers/request/count.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { Diagnostic } from "../../parser/types.ts";
 import { type Prepared, prepareRequest, type RequestOptions } from "./request.ts";
@@ -37,7 +37,7 @@ export async function estimate(
   const { provider } = options;
   const counting = countRequest(provider.name, prepared.request);
   if (counting === null) {
-    return success(estimateOf(options, prepared.model, roughTokens(prepared.request), true));
+    return success(estimateOf(options, prepared.model, estimateRequestTokens(prepared.request), true));
   }
   const answer = await ask(options, counting);
   if (!answer.ok) return answer;
@@ -77,7 +77,7 @@ async function ask(
       signal,
       fetch: network.value?.fetch ?? fetch,
       proxy: network.value?.proxy ?? null,
-      reach: network.value === null ? undefined : reachable,
+      reach: network.value === null ? undefined : isReachable,
       onEvent: () => "stop",
       onUnreadable: () => {},
     });

@@ -34,7 +34,7 @@ const CHARACTER_BYTES = 3;
  * @param bytes size of the current document
  * @param waiting characters of the reply that are not in it yet
  */
-export function outgrown(bytes: number, waiting: number): ProviderError | null {
+export function replySizeError(bytes: number, waiting: number): ProviderError | null {
   if (bytes + CHARACTER_BYTES * waiting <= MOST_TEXT_BYTES - END_BYTES) return null;
   return providerError(
     "other",

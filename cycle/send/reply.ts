@@ -12,7 +12,7 @@ import { isBlank } from "../../prompt/blank.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import type { Effect, ProviderError } from "../../providers/types.ts";
 import { LongText } from "../../base/text/long_text.ts";
-import { callBlock, redactedBlock, type Signature, thinkingBlock, withLineEnds } from "./block_text.ts";
+import { callBlock, redactedBlock, replaceLineEnds, type Signature, thinkingBlock } from "./block_text.ts";
 import type { SentEnd } from "./ending.ts";
 import { ReplyText } from "./reply_text.ts";
 import type { Piece } from "../types.ts";
@@ -138,7 +138,7 @@ export class ReplyWriter {
   }
 
   #withLineEnds(pieces: readonly (string | LongText)[]): readonly Piece[] {
-    return this.#eol === "\n" ? pieces : pieces.map((piece) => withLineEnds(piece, this.#eol));
+    return this.#eol === "\n" ? pieces : pieces.map((piece) => replaceLineEnds(piece, this.#eol));
   }
 
   #text(text: string): void {

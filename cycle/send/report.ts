@@ -1,7 +1,7 @@
 // Reports that a request has ended, records its usage, and counts it against the limits of the run.
 
 import { thrownText } from "../../base/problem.ts";
-import { roughTokens } from "../../providers/request/count.ts";
+import { estimateRequestTokens } from "../../providers/request/count.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
 import type { ProviderError, Usage } from "../../providers/types.ts";
 import type { RequestStatus, UsageRecord } from "../types.ts";
@@ -30,7 +30,9 @@ export async function reportEnd(ended: EndedRequest, options: TimedOptions): Pro
   const { emit, limits, usage } = options;
   const record = recordEnded(ended, options);
   if (record !== null) await keep(record, { usage, emit });
-  const filling = record === null ? null : limits.take({ rough: roughTokens(prepared.request), record });
+  const filling = record === null
+    ? null
+    : limits.take({ rough: estimateRequestTokens(prepared.request), record });
   if (filling !== null) emit({ event: "notice", code: "context-filling", message: filling });
   const used = record === null ? {} : { record };
   if (status === "completed") {

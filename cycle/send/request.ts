@@ -6,7 +6,7 @@ import { quickHash } from "../../base/hash.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import type { Chat, Diagnostic } from "../../parser/types.ts";
-import { evaluate, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
+import { evaluateChat, type EvaluatedFrontmatter } from "../../prompt/evaluate.ts";
 import type { FileRead, Part, Prompt } from "../../prompt/types.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { resolveBaseUrl } from "../../providers/http/endpoint.ts";
@@ -117,7 +117,7 @@ const TOO_LARGE: Problem = {
 
 async function assemble(options: RequestOptions, secret: () => Promise<Outcome<string>>): Promise<Sendable> {
   const { chat, document, settings, environment, provider, tools, templatedTools, frontmatter } = options;
-  const prompt = await evaluate(chat, { document, environment, templatedTools, frontmatter, settings });
+  const prompt = await evaluateChat(chat, { document, environment, templatedTools, frontmatter, settings });
   const ending = endOf(prompt);
   const prefill = options.resumes === true || (settings.prefill && provider.takesPrefill(settings));
   if (ending === "model" && !prefill && lastWordIsModels(chat)) {

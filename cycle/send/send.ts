@@ -7,7 +7,7 @@ import { openNetwork } from "../../providers/http/network.ts";
 import { MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
 import { KeyMemory } from "../../providers/keys/memory.ts";
 import { dayOf, findModel, pricesAt } from "../../providers/models/find.ts";
-import { roughTokens } from "../../providers/request/count.ts";
+import { estimateRequestTokens } from "../../providers/request/count.ts";
 import type { ProviderError, RequestFallback } from "../../providers/types.ts";
 import type { RequestEnd, Send, SendOutcome } from "../types.ts";
 import { MOST_RESUMES } from "./ending.ts";
@@ -152,7 +152,7 @@ function upcoming(
   { provider: { name: provider }, settings, clock }: TimedOptions,
 ) {
   const known = findModel(provider, model, settings);
-  const rough = roughTokens(request);
+  const rough = estimateRequestTokens(request);
   const prices = known === null ? null : pricesAt(known, dayOf(clock.date()), rough);
   return { provider, model, rough, window: known?.context ?? null, prices };
 }

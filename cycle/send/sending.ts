@@ -3,7 +3,7 @@
 import { quickHash } from "../../base/hash.ts";
 import { thrownText } from "../../base/problem.ts";
 import { openTurn } from "../../parser/edits/turn.ts";
-import { type Network, reachable } from "../../providers/http/network.ts";
+import { isReachable, type Network } from "../../providers/http/network.ts";
 import { type Exchange, post } from "../../providers/http/post.ts";
 import { otherModel } from "../../providers/models/warnings.ts";
 import { resolveParameters } from "../../providers/request/parameters.ts";
@@ -13,7 +13,7 @@ import type { RequestEnd } from "../types.ts";
 import { shownThinking } from "./block_text.ts";
 import { ReplyCommits } from "./commits.ts";
 import { endingOf, failureOf, type StopEffect } from "./ending.ts";
-import { outgrown } from "./limits.ts";
+import { replySizeError } from "./limits.ts";
 import type { TimedOptions } from "./options.ts";
 import { ReplyWriter } from "./reply.ts";
 import { reportEnd } from "./report.ts";
@@ -99,7 +99,7 @@ export class Sending {
       signal,
       fetch: network?.fetch ?? this.#options.fetch,
       proxy: network?.proxy ?? null,
-      reach: network === null ? undefined : reachable,
+      reach: network === null ? undefined : isReachable,
       onEvent: (data, headers, source) => this.#event(data, headers, source),
       room: () => this.#room(),
       onUnreadable: (data) => this.#unreadable(data),
@@ -157,7 +157,7 @@ export class Sending {
   #apply(effects: readonly Effect[]): "stop" | "more" {
     for (const effect of effects) {
       this.#error = this.#effect(effect) ??
-        outgrown(this.#options.store.chat.byteLength, this.#writer.waiting);
+        replySizeError(this.#options.store.chat.byteLength, this.#writer.waiting);
       if (this.#error !== null) return "stop";
     }
     if (this.#options.stream !== false) this.#commits.touch();

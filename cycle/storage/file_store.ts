@@ -12,7 +12,7 @@ import type { Chat } from "../../parser/types.ts";
 import type { DocumentStore, Growth, Piece } from "../types.ts";
 import { type Content, sameContent } from "./disk/content.ts";
 import { DiskFile, type Foreign } from "./disk/disk_file.ts";
-import { type BlockPlace, grow, mergeGrowing, shifted, startedFrom } from "./growing_block.ts";
+import { type BlockPlace, grow, mergeGrowing, shiftBlock, startedFrom } from "./growing_block.ts";
 import { type DocumentLock, lockDocument } from "./lock.ts";
 import type { GrownText } from "./disk/extension.ts";
 import { removeLeftovers } from "./disk/leftovers.ts";
@@ -20,7 +20,7 @@ import { mergeFrom } from "./merge.ts";
 import { checkWritable, findDocument, type ReadDocument, readDocument } from "./read.ts";
 import { OverwriteGuard, saveAside } from "./disk/rescue.ts";
 
-export interface OpenOptions {
+export interface FileStoreOptions {
   readonly environment: Environment;
   /** Seconds to wait for another run's lock; 0 fails immediately. */
   readonly wait: number;
@@ -37,7 +37,7 @@ export interface OpenOptions {
 }
 
 /** Opens the document at `path`. Fails like `readDocument`, or with `document-locked`. */
-export async function openFile(path: string, options: OpenOptions): Promise<Outcome<FileStore>> {
+export async function openFile(path: string, options: FileStoreOptions): Promise<Outcome<FileStore>> {
   const named = absolutePath(options.environment, path);
   if (options.readOnly) {
     const read = await readDocument(path, options.environment);
@@ -57,7 +57,7 @@ export async function openFile(path: string, options: OpenOptions): Promise<Outc
 }
 
 /** The real path of a document that can be written. Its text is read under the lock. */
-async function writablePath(path: string, { environment }: OpenOptions): Promise<Outcome<string>> {
+async function writablePath(path: string, { environment }: FileStoreOptions): Promise<Outcome<string>> {
   const found = findDocument(path, environment);
   if (!found.ok) return found;
   const unwritable = await checkWritable(path, found.value);
@@ -68,7 +68,7 @@ async function writablePath(path: string, { environment }: OpenOptions): Promise
 }
 
 /** A killed run may have left files behind. Failing to remove them is not an error. */
-async function tidy(realPath: string, { environment, notify }: OpenOptions): Promise<void> {
+async function tidy(realPath: string, { environment, notify }: FileStoreOptions): Promise<void> {
   try {
     await removeLeftovers(realPath, environment);
   } catch (thrown) {
@@ -83,7 +83,7 @@ async function tidy(realPath: string, { environment, notify }: OpenOptions): Pro
 async function openLocked(
   { realPath, named, label }: { readonly realPath: string; readonly named: string; readonly label: string },
   lock: DocumentLock,
-  options: OpenOptions,
+  options: FileStoreOptions,
 ): Promise<Outcome<FileStore>> {
   const read = await readDocument(realPath, options.environment, label);
   // A write cut off inside a character leaves invalid UTF-8, so repair comes before validation.
@@ -131,7 +131,7 @@ export class FileStore implements DocumentStore {
   /** The path with symbolic links resolved. */
   readonly path: string;
   readonly named: string;
-  readonly #options: OpenOptions;
+  readonly #options: FileStoreOptions;
   readonly #lock: DocumentLock | null;
   readonly #file: DiskFile;
   /** Earlier texts that this run had in the file, newest first. */
@@ -151,7 +151,7 @@ export class FileStore implements DocumentStore {
   constructor(
     read: ReadDocument & { readonly named: string },
     lock: DocumentLock | null,
-    options: OpenOptions,
+    options: FileStoreOptions,
   ) {
     this.path = read.realPath;
     this.named = read.named;
@@ -188,7 +188,7 @@ export class FileStore implements DocumentStore {
     if (this.#lock === null) throw new Error("a document opened for reading cannot be written");
     if (edits.length > 0) {
       this.#chat = update(this.#chat, edits);
-      if (this.#growing !== null) this.#growing.place = shifted(this.#growing.place, edits, "above");
+      if (this.#growing !== null) this.#growing.place = shiftBlock(this.#growing.place, edits, "above");
     }
     this.#writing = this.#writing.then(() => this.#flush());
     return this.#writing;

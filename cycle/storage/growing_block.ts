@@ -6,7 +6,7 @@ import { type ByteEdit, type Edit, growth } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { Piece } from "../types.ts";
-import { difference, type Hunk, joinLines, lineKey, splitLines, withLineEnds } from "./lines.ts";
+import { addLineEnds, difference, type Hunk, joinLines, lineKey, splitLines } from "./lines.ts";
 import { sameAuthority } from "./merge.ts";
 import { checkText } from "./read.ts";
 
@@ -29,7 +29,7 @@ export type AtStart = "above" | "into";
  * The range of a block after edits. Text inserted exactly at its end is below it; a deletion across a border moves the
  * border to the cut.
  */
-export function shifted({ start, end }: BlockPlace, edits: readonly Edit[], atStart: AtStart): BlockPlace {
+export function shiftBlock({ start, end }: BlockPlace, edits: readonly Edit[], atStart: AtStart): BlockPlace {
   let [first, last] = [start, end];
   for (const edit of edits) {
     const { from, to } = edit;
@@ -121,7 +121,7 @@ export function mergeGrowing(ours: GrowingText, theirs: Uint8Array, unfinished: 
   const head = part ? theirIndex(hunks, end) : cutAt(hunks, end);
   const rest = known.lines.slice(end, known.to);
   const eol = parse(ours.text).eol;
-  const lines = withLineEnds([...their.slice(0, head), ...rest, ...their.slice(part ? head + 1 : head)], eol);
+  const lines = addLineEnds([...their.slice(0, head), ...rest, ...their.slice(part ? head + 1 : head)], eol);
   const from = Math.min(head, cutAt(hunks, known.from));
   return {
     text: joinLines(lines),

@@ -24,7 +24,7 @@ export function lineKey(line: string): string {
 }
 
 /** Number of lines that only one of the two texts has. */
-export function distance(hunks: readonly Hunk[]): number {
+export function countChangedLines(hunks: readonly Hunk[]): number {
   return hunks.reduce((sum, { from, to, lines }) => sum + to - from + lines.length, 0);
 }
 
@@ -34,7 +34,7 @@ export function pickLine(base: string, ours: string, theirs: string): string {
 }
 
 /** Adds a missing line end to every line but the last. */
-export function withLineEnds(lines: readonly string[], eol: string): string[] {
+export function addLineEnds(lines: readonly string[], eol: string): string[] {
   return lines.map((line, at) => at < lines.length - 1 && !line.endsWith("\n") ? line + eol : line);
 }
 

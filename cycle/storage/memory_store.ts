@@ -5,7 +5,7 @@ import type { Edit } from "../../parser/edits/edit.ts";
 import { abortMarkerBelow } from "../../parser/edits/abort_marker.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
-import { type BlockPlace, grow, shifted } from "./growing_block.ts";
+import { type BlockPlace, grow, shiftBlock } from "./growing_block.ts";
 import type { DocumentStore, Growth, Piece } from "../types.ts";
 
 /** Bytes read from the end to see whether the last line is blank. */
@@ -83,7 +83,7 @@ export class MemoryStore implements DocumentStore {
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {
     if (edits.length > 0) {
-      if (this.#block !== null) this.#block = shifted(this.#block, edits, "above");
+      if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "above");
       this.#take(update(this.#chat, edits));
     }
     return Promise.resolve(null);

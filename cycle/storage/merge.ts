@@ -2,7 +2,15 @@
 
 import { parse } from "../../parser/mod.ts";
 import type { Chat, Result } from "../../parser/types.ts";
-import { difference, distance, type Hunk, joinLines, pickLine, splitLines, withLineEnds } from "./lines.ts";
+import {
+  addLineEnds,
+  countChangedLines,
+  difference,
+  type Hunk,
+  joinLines,
+  pickLine,
+  splitLines,
+} from "./lines.ts";
 import { checkText } from "./read.ts";
 
 /**
@@ -18,7 +26,7 @@ export function mergeFrom(
   const lines = splitLines(theirs);
   const far = (base: Uint8Array): number => {
     const hunks = difference(splitLines(base), lines);
-    return hunks === null ? Infinity : distance(hunks);
+    return hunks === null ? Infinity : countChangedLines(hunks);
   };
   const nearest = bases.map((base) => ({ base, far: far(base) })).sort((a, b) => a.far - b.far);
   for (const { base } of nearest) {
@@ -48,7 +56,7 @@ export function mergeDocuments(base: Uint8Array, ours: Uint8Array, theirs: Uint8
   const blocks = touched.flatMap((id) => before.result(id)?.place ?? [])
     .map((place) => ({ from: place.start - 1, to: place.end }));
   if ([...our, ...blocks].some((mine) => their.some((other) => touch(mine, other)))) return null;
-  return joinLines(withLineEnds(combined(lines, ourLines, our, theirLines, their), before.eol));
+  return joinLines(addLineEnds(combined(lines, ourLines, our, theirLines, their), before.eol));
 }
 
 /** Whether the foreign text leaves everything that decides about tools unchanged. */

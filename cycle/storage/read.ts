@@ -13,7 +13,7 @@ import {
 } from "../../base/problem.ts";
 import { operands, shellWord } from "../../base/shell_word.ts";
 import { faultWords, textFault, textRemedy } from "../../base/text/text_fault.ts";
-import { isThere, whyNothingIsThere } from "../../base/files.ts";
+import { explainMissing, isThere } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 
 /** File attributes to check cheaply whether a file changed since it was read. Times are milliseconds. */
@@ -87,7 +87,7 @@ function unreadable(
   thrown: unknown,
 ): { readonly ok: false; readonly problem: Problem } {
   if (thrown instanceof Deno.errors.NotFound) {
-    const inTheWay = whyNothingIsThere(absolutePath(environment, path));
+    const inTheWay = explainMissing(absolutePath(environment, path));
     if (inTheWay === null) return missing(path, environment);
     return failure(
       "document-missing",
@@ -136,7 +136,7 @@ export async function checkWritable(path: string, realPath: string): Promise<Pro
     (await Deno.open(realPath, { write: true })).close();
     return null;
   } catch (thrown) {
-    return unwritable(path, thrown, await ownership(realPath));
+    return unwritableProblem(path, thrown, await ownership(realPath));
   }
 }
 
@@ -154,7 +154,7 @@ export async function ownership(path: string): Promise<Ownership> {
 }
 
 /** The problem of a document that cannot be opened for writing, with the remedy. */
-export function unwritable(path: string, thrown: unknown, owned: Ownership): Problem {
+export function unwritableProblem(path: string, thrown: unknown, owned: Ownership): Problem {
   const refused = runtimeRefusal(thrown);
   if (refused !== null) return refused;
   const [reason, remedy] = hindrance(operands(path), thrown, owned);

@@ -7,12 +7,12 @@ import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
 import { isObject } from "../../base/is_object.ts";
 import { folderOfDocument, parentOf, referenceTo } from "../../base/paths.ts";
-import { failure, inOneLine, type Outcome, type Problem, thrownText } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, problemLine, thrownText } from "../../base/problem.ts";
 import type { Emit } from "../../cycle/types.ts";
-import { framesOnLines, onLine } from "../rpc/framing.ts";
-import { type Call, Peer, Refusal, RpcCode } from "../rpc/peer.ts";
-import { begin, discard, find, idOf, list } from "./conversations.ts";
-import { type Chosen, configOptions, isChoice, modes, overridesOf, serversOf } from "./options.ts";
+import { encodeLine, framesOnLines } from "../rpc/framing.ts";
+import { Peer, type RpcCall, RpcCode, RpcRefusal } from "../rpc/peer.ts";
+import { begin, discard, findConversation, idOf, listConversations } from "./conversations.ts";
+import { type Chosen, configOptions, isChoice, modes, overridesFromChoice, serversOf } from "./options.ts";
 import { promptText } from "./prompt_text.ts";
 import { replay } from "./replay.ts";
 import { SLASH_COMMANDS, slashCommand } from "./slash.ts";
@@ -45,7 +45,7 @@ interface Conversation {
   turn: { readonly controller: AbortController; readonly ended: Promise<unknown> } | null;
 }
 
-type Answer = (agent: Agent, params: Readonly<Record<string, unknown>>, call: Call) => unknown;
+type Answer = (agent: Agent, params: Readonly<Record<string, unknown>>, call: RpcCall) => unknown;
 
 const ANSWERS: Readonly<Record<string, Answer>> = {
   "initialize": (agent, params) => agent.initialize(params),
@@ -62,7 +62,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     agent.choose(sessionId, configId, value),
   "session/set_mode": async (agent, { sessionId, modeId }) => {
     const answer = await agent.choose(sessionId, "mode", modeId);
-    return answer instanceof Refusal ? answer : {};
+    return answer instanceof RpcRefusal ? answer : {};
   },
 };
 
@@ -79,7 +79,7 @@ class Agent {
     this.#options = options;
     this.#peer = new Peer({
       frames: framesOnLines(options.input),
-      write: (text) => options.write(onLine(text)),
+      write: (text) => options.write(encodeLine(text)),
       handler: (call) => this.#handle(call),
       cancel: { method: "$/cancel_request", member: "requestId" },
       onFault: (method, thrown) =>
@@ -95,13 +95,13 @@ class Agent {
     await this.#peer.quiet();
   }
 
-  #handle(call: Call): unknown {
+  #handle(call: RpcCall): unknown {
     const { method, params } = call;
     if (!Object.hasOwn(ANSWERS, method)) {
-      return new Refusal(RpcCode.methodNotFound, `${method} is not known here.`);
+      return new RpcRefusal(RpcCode.methodNotFound, `${method} is not known here.`);
     }
     if (!this.#initialized && method !== "initialize") {
-      return new Refusal(RpcCode.invalidRequest, `${method} came before initialize.`);
+      return new RpcRefusal(RpcCode.invalidRequest, `${method} came before initialize.`);
     }
     return ANSWERS[method]!(this, isObject(params) ? params : {}, call);
   }
@@ -135,7 +135,7 @@ class Agent {
     tells: boolean,
   ): Promise<unknown> {
     if (typeof cwd !== "string" || !cwd.startsWith("/")) return NO_FOLDER;
-    const found = await find(String(sessionId), cwd);
+    const found = await findConversation(String(sessionId), cwd);
     if (!found.ok) return refusal(found.problem);
     const known = this.#conversations.get(String(sessionId));
     if (known !== undefined && known.turn !== null) return BUSY;
@@ -146,7 +146,7 @@ class Agent {
       for await (const update of replay(readOnly)) this.#update(String(sessionId), update);
     }
     const opened = await this.#opened(found.value, cwd, mcpServers);
-    if (opened instanceof Refusal) return opened;
+    if (opened instanceof RpcRefusal) return opened;
     const { sessionId: _, ...answer } = opened;
     return answer;
   }
@@ -155,7 +155,7 @@ class Agent {
     const folders = typeof cwd === "string"
       ? [cwd]
       : [...new Set([...this.#conversations.values()].map((each) => each.cwd))];
-    return { sessions: (await Promise.all(folders.map(list))).flat() };
+    return { sessions: (await Promise.all(folders.map(listConversations))).flat() };
   }
 
   async discard({ sessionId }: Readonly<Record<string, unknown>>): Promise<unknown> {
@@ -176,7 +176,10 @@ class Agent {
     this.#conversations.get(String(sessionId))?.turn?.controller.abort();
   }
 
-  async prompt({ sessionId, prompt }: Readonly<Record<string, unknown>>, { signal }: Call): Promise<unknown> {
+  async prompt(
+    { sessionId, prompt }: Readonly<Record<string, unknown>>,
+    { signal }: RpcCall,
+  ): Promise<unknown> {
     const conversation = this.#conversations.get(String(sessionId));
     if (conversation === undefined) return UNKNOWN;
     if (conversation.turn !== null) return BUSY;
@@ -246,7 +249,7 @@ class Agent {
     if (!before.ok) return refusal(before.problem);
     await using session = before.value;
     if (typeof configId !== "string" || typeof value !== "string" || !isChoice(session, configId, value)) {
-      return new Refusal(RpcCode.invalidParams, `${String(configId)} cannot be ${String(value)}.`);
+      return new RpcRefusal(RpcCode.invalidParams, `${String(configId)} cannot be ${String(value)}.`);
     }
     conversation.chosen = { ...conversation.chosen, [configId]: value };
     const after = await this.#openReadOnly(conversation);
@@ -262,7 +265,7 @@ class Agent {
     path: string,
     cwd: string,
     mcpServers: unknown,
-  ): Promise<Record<string, unknown> | Refusal> {
+  ): Promise<Record<string, unknown> | RpcRefusal> {
     const id = idOf(path);
     const servers = serversOf(mcpServers);
     const conversation: Conversation = {
@@ -301,7 +304,7 @@ class Agent {
 
   #host({ path, chosen, servers }: Pick<Conversation, "path" | "chosen" | "servers">) {
     const environment = { ...this.#options.environment, cwd: folderOfDocument(path) };
-    const overrides = { ...overridesOf(chosen), ...(isEmpty(servers) ? {} : { mcp: { servers } }) };
+    const overrides = { ...overridesFromChoice(chosen), ...(isEmpty(servers) ? {} : { mcp: { servers } }) };
     return { environment, settings: { overrides }, limiter: this.#limiter };
   }
 
@@ -314,10 +317,13 @@ function isEmpty(table: object): boolean {
   return Object.keys(table).length === 0;
 }
 
-const UNKNOWN = new Refusal(RpcCode.invalidParams, "There is no such conversation here: begin or load one.");
-const BUSY = new Refusal(RpcCode.invalidRequest, "A turn of this conversation goes on.");
-const NO_FOLDER = new Refusal(RpcCode.invalidParams, "cwd has to be an absolute path.");
+const UNKNOWN = new RpcRefusal(
+  RpcCode.invalidParams,
+  "There is no such conversation here: begin or load one.",
+);
+const BUSY = new RpcRefusal(RpcCode.invalidRequest, "A turn of this conversation goes on.");
+const NO_FOLDER = new RpcRefusal(RpcCode.invalidParams, "cwd has to be an absolute path.");
 
-function refusal(problem: Problem, rpc: number = RpcCode.internal): Refusal {
-  return new Refusal(rpc, inOneLine(problem), { code: problem.code });
+function refusal(problem: Problem, rpc: number = RpcCode.internal): RpcRefusal {
+  return new RpcRefusal(rpc, problemLine(problem), { code: problem.code });
 }

@@ -3,11 +3,11 @@
 import { newChat } from "../../agent/conversation/new_chat.ts";
 import { isMissing } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
-import { CHATS, isInside, nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, CHATS, isInside, parentOf } from "../../base/paths.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 
 /** The protocol's entry for a conversation in a list. */
-export interface Listed {
+export interface ListedConversation {
   readonly sessionId: string;
   readonly cwd: string;
   readonly title: string;
@@ -49,7 +49,7 @@ export async function begin(environment: Environment, cwd: string, now: Date): P
 }
 
 /** Finds the document of an id, if it is below a folder; else says why not. */
-export async function find(id: string, cwd: string): Promise<Outcome<string>> {
+export async function findConversation(id: string, cwd: string): Promise<Outcome<string>> {
   const unknown = failure(
     "unknown-session",
     "There is no such conversation.",
@@ -73,8 +73,8 @@ export async function find(id: string, cwd: string): Promise<Outcome<string>> {
 }
 
 /** Lists the documents of a folder and of its `.flemma/chats`, newest first. */
-export async function list(cwd: string): Promise<Listed[]> {
-  const found: Listed[] = [];
+export async function listConversations(cwd: string): Promise<ListedConversation[]> {
+  const found: ListedConversation[] = [];
   for (const folder of [cwd, `${cwd}/${CHATS}`]) {
     try {
       const real = await Deno.realPath(folder);
@@ -111,7 +111,7 @@ export async function discard(id: string): Promise<Outcome<null>> {
   }
   try {
     await Deno.mkdir(`${folder}/trash`, { recursive: true });
-    await Deno.link(path, `${folder}/trash/${nameOf(path)}`);
+    await Deno.link(path, `${folder}/trash/${baseName(path)}`);
     await Deno.remove(path);
     return success(null);
   } catch (thrown) {

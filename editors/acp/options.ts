@@ -15,7 +15,7 @@ const MODES = [
 
 const THINKING = ["off", "low", "medium", "high", "max"];
 
-export function overridesOf(chosen: Chosen): Record<string, unknown> {
+export function overridesFromChoice(chosen: Chosen): Record<string, unknown> {
   return {
     ...(chosen.model === undefined ? {} : { model: chosen.model }),
     ...(chosen.thinking === undefined

@@ -8,7 +8,7 @@ import { fenceFor } from "../../parser/edits/result_block.ts";
 import { parse } from "../../parser/mod.ts";
 
 /** A file to write before the message that refers to it. */
-export interface Attachment {
+export interface PromptFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
@@ -16,7 +16,7 @@ export interface Attachment {
 /** A message, and the files that it refers to. */
 export interface PromptText {
   readonly text: string;
-  readonly attachments: readonly Attachment[];
+  readonly attachments: readonly PromptFile[];
 }
 
 const IMAGES: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ export interface PromptPlace {
 export function promptText(blocks: unknown, { templates, attach }: PromptPlace): Outcome<PromptText> {
   if (!Array.isArray(blocks)) return failure("prompt-unreadable", "A prompt is a list of blocks.");
   const pieces: string[] = [];
-  const attachments: Attachment[] = [];
+  const attachments: PromptFile[] = [];
   for (const block of blocks) {
     const { type, text, uri, resource, data, mimeType, name } = isObject(block) ? block : {};
     if (type === "text" && typeof text === "string") pieces.push(asWords(text, templates));

@@ -1,11 +1,11 @@
 // Slash commands that a person types in a client: answered here and never sent to a model.
 
 import { codeSpan, plainWords } from "../rpc/markdown.ts";
-import { listed } from "../../base/names.ts";
+import { joinNames } from "../../base/names.ts";
 import type { AvailableCommand } from "@agentclientprotocol/sdk";
 import type { ChatSession } from "../../agent/types.ts";
-import { inOneLine, type Outcome } from "../../base/problem.ts";
-import { Refusal } from "../rpc/peer.ts";
+import { type Outcome, problemLine } from "../../base/problem.ts";
+import { RpcRefusal } from "../rpc/peer.ts";
 
 /** The commands, as listed to clients. */
 export const SLASH_COMMANDS: AvailableCommand[] = [
@@ -30,7 +30,7 @@ export async function slashCommand(text: string, host: SlashHost): Promise<strin
       return await approve(host, rest);
     case "model": {
       const answer = await host.choose(rest);
-      return answer instanceof Refusal ? answer.message : `The model is ${rest} from now on.`;
+      return answer instanceof RpcRefusal ? answer.message : `The model is ${rest} from now on.`;
     }
     default:
       return null;
@@ -58,6 +58,6 @@ async function approve({ open }: SlashHost, id: string): Promise<string> {
   if (!opened.ok) return plainWords(opened.problem.message);
   await using session = opened.value;
   const approved = await session.approve(id === "" ? { kind: "only" } : id);
-  if (approved.ok) return plainWords(`${listed(approved.value)} is approved. Say anything to go on.`);
-  return plainWords(inOneLine(approved.problem));
+  if (approved.ok) return plainWords(`${joinNames(approved.value)} is approved. Say anything to go on.`);
+  return plainWords(problemLine(approved.problem));
 }

@@ -8,7 +8,7 @@ import type { Outcome, Problem } from "../../base/problem.ts";
 import type { CycleEvent, Emit, Stop } from "../../cycle/types.ts";
 import { sayNext } from "../../parser/edits/turn.ts";
 import { isLifecycle } from "../../parser/text/status_words.ts";
-import { Refusal } from "../rpc/peer.ts";
+import { RpcRefusal } from "../rpc/peer.ts";
 import { plainWords } from "../rpc/markdown.ts";
 import { stopWords } from "../stop_words.ts";
 import { resultContent, toolCall } from "./tool_calls.ts";
@@ -174,7 +174,7 @@ class Turn {
       const answer = await this.#host.request("session/request_permission", { sessionId, toolCall, options });
       if (this.#host.signal.aborted) return null;
       const outcome = isObject(answer) && isObject(answer.outcome) ? answer.outcome : {};
-      if (answer instanceof Refusal || outcome.outcome !== "selected") return null;
+      if (answer instanceof RpcRefusal || outcome.outcome !== "selected") return null;
       const chosen = options.find(({ optionId }) => optionId === outcome.optionId)?.optionId ?? "";
       const reason = chosen === "reject_once" && this.#host.asksForms ? await this.#reason() : "";
       decisions.push({ id, inputText, option: chosen, reason });

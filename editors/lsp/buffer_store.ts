@@ -4,8 +4,8 @@
 import type { Environment } from "../../base/environment.ts";
 import type { Problem } from "../../base/problem.ts";
 import { SavedText } from "../../cycle/storage/saved_text.ts";
-import { shifted } from "../../cycle/storage/growing_block.ts";
-import { difference, distance, splitLines } from "../../cycle/storage/lines.ts";
+import { shiftBlock } from "../../cycle/storage/growing_block.ts";
+import { countChangedLines, difference, splitLines } from "../../cycle/storage/lines.ts";
 import type { DocumentStore, Growth, Piece } from "../../cycle/types.ts";
 import { type Edit, growth } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
@@ -117,7 +117,7 @@ export class BufferStore implements DocumentStore {
 
   commit(edits: readonly Edit[]): Promise<Problem | null> {
     if (edits.length === 0) return this.#last;
-    if (this.#block !== null) this.#block = shifted(this.#block, edits, "into");
+    if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "into");
     this.#chat = update(this.#chat, edits);
     return this.#write();
   }
@@ -142,12 +142,12 @@ export class BufferStore implements DocumentStore {
     this.#buffer = buffer;
     this.#version = version;
     if (!behind) {
-      if (this.#block !== null) this.#block = shifted(this.#block, edits, "into");
+      if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "into");
       this.#chat = buffer;
     } else if (!this.#isTaken(before, buffer)) {
       const ours = movedPast(editsBetween(before.bytes, this.#chat.bytes), edits);
       if (ours === null) return this.#giveUp(CONFLICT);
-      if (this.#block !== null) this.#block = shifted(this.#block, edits, "into");
+      if (this.#block !== null) this.#block = shiftBlock(this.#block, edits, "into");
       this.#chat = update(buffer, ours);
       this.#ask();
     }
@@ -183,7 +183,7 @@ export class BufferStore implements DocumentStore {
       const lines = splitLines(buffer.bytes);
       const far = (chat: Chat) => {
         const hunks = difference(splitLines(chat.bytes), lines, (line) => line);
-        return hunks === null ? Infinity : distance(hunks);
+        return hunks === null ? Infinity : countChangedLines(hunks);
       };
       if (far(asked) >= far(before)) return false;
     }

@@ -3,9 +3,9 @@
 import { visible } from "../../base/visible.ts";
 import type { Diagnostic, Position, Range, TextEdit, WorkspaceEdit } from "vscode-languageserver-types";
 import { isObject } from "../../base/is_object.ts";
-import { inOneLine, type Problem } from "../../base/problem.ts";
+import { type Problem, problemLine } from "../../base/problem.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { type Peer, Refusal } from "../rpc/peer.ts";
+import { type Peer, RpcRefusal } from "../rpc/peer.ts";
 import type { Encoding } from "./positions.ts";
 
 /** The capabilities that the editor declared when it started the server. */
@@ -60,7 +60,7 @@ export function memberOf(value: unknown, path: readonly string[]): unknown {
 }
 
 /** Severities of messages for a person, as the protocol numbers them. */
-export const Level = { error: 1, warning: 2, info: 3 } as const;
+export const MessageType = { error: 1, warning: 2, info: 3 } as const;
 
 export interface VersionedEdits {
   readonly uri: string;
@@ -106,12 +106,15 @@ export class Client {
 
   /** Shows a problem with its remedy. */
   problem(problem: Problem): void {
-    this.say(Level.error, inOneLine(problem));
+    this.say(MessageType.error, problemLine(problem));
   }
 
   /** Logs a message without showing it. */
   log(message: string): void {
-    this.#peer.notify("window/logMessage", { type: Level.info, message: visible(message, { lines: true }) });
+    this.#peer.notify("window/logMessage", {
+      type: MessageType.info,
+      message: visible(message, { lines: true }),
+    });
   }
 
   /** Shows a place without taking the focus. */
@@ -128,7 +131,7 @@ export class Client {
       if (!this.abilities.progress) return null;
       token = `flemma-${++this.#lastToken}`;
       const created = await this.#peer.request("window/workDoneProgress/create", { token });
-      if (created instanceof Refusal) return null;
+      if (created instanceof RpcRefusal) return null;
     }
     const tell = (value: Record<string, unknown>) => this.#peer.notify("$/progress", { token, value });
     tell({ kind: "begin", title, cancellable: true });

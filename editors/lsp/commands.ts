@@ -11,8 +11,8 @@ import { type Outcome, type Problem, thrownText } from "../../base/problem.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { resolveAll } from "../../cycle/plan/targets.ts";
 import { stripStatus } from "../../parser/edits/result_block.ts";
-import { Refusal, RpcCode } from "../rpc/peer.ts";
-import { type Client, Level } from "./client.ts";
+import { RpcCode, RpcRefusal } from "../rpc/peer.ts";
+import { type Client, MessageType } from "./client.ts";
 import type { OpenDocument } from "./document.ts";
 import { startOfLine } from "./features/actions.ts";
 import { Run } from "./run.ts";
@@ -58,7 +58,7 @@ const TABLE: Readonly<Record<string, Command>> = {
   "flemma.trust": (commands, asked) => commands.mark(asked, (session) => session.trust()),
 };
 
-export const COMMANDS: readonly string[] = Object.keys(TABLE);
+export const LSP_COMMANDS: readonly string[] = Object.keys(TABLE);
 
 export interface CommandsHost {
   /** The editor; throws before it was initialized. */
@@ -87,18 +87,18 @@ export class Commands {
     const { command, arguments: list, workDoneToken } = isObject(params) ? params : {};
     const work = typeof command === "string" && Object.hasOwn(TABLE, command) ? TABLE[command] : undefined;
     if (work === undefined) {
-      return new Refusal(RpcCode.invalidParams, `There is no command ${String(command)}.`);
+      return new RpcRefusal(RpcCode.invalidParams, `There is no command ${String(command)}.`);
     }
     const given = Array.isArray(list) && isObject(list[0]) ? list[0] : {};
     const document = this.#host.document(given.uri);
     if (document === undefined) {
-      return new Refusal(RpcCode.invalidParams, `${String(given.uri)} is not open as a document.`);
+      return new RpcRefusal(RpcCode.invalidParams, `${String(given.uri)} is not open as a document.`);
     }
     if (document.store.refusal !== null) return this.#refused(document.store.refusal);
     if (typeof given.version === "number" && given.version !== document.store.version) {
       const message = "The document has changed since; nothing was done. Try again.";
-      this.#client.say(Level.warning, message);
-      return new Refusal(RpcCode.contentModified, message);
+      this.#client.say(MessageType.warning, message);
+      return new RpcRefusal(RpcCode.contentModified, message);
     }
     const text = (value: unknown) => typeof value === "string" ? value : undefined;
     return await work(this, {
@@ -137,7 +137,7 @@ export class Commands {
     signal.addEventListener("abort", cancel);
     // Whatever it throws is a fault of the program, and reported as one.
     run.ended.catch((thrown: unknown) =>
-      client.say(Level.error, `This is a fault of the program: ${thrownText(thrown)}`)
+      client.say(MessageType.error, `This is a fault of the program: ${thrownText(thrown)}`)
     )
       .finally(() => this.#runs.delete(run));
     const problem = await run.start();
@@ -212,7 +212,7 @@ export class Commands {
     const back = document.path === null
       ? ""
       : ` To take that back: flemma session reset ${operands(document.path)}`;
-    this.#client.say(Level.info, `${rule.value.text} holds in this document until you log out.${back}`);
+    this.#client.say(MessageType.info, `${rule.value.text} holds in this document until you log out.${back}`);
     return { allowed: true, rule: rule.value.text };
   }
 
@@ -227,7 +227,7 @@ export class Commands {
     const explained = await session.value.explain(...targets);
     if (!explained.ok) return this.#refused(explained.problem);
     const lines = explained.value.flatMap(explanationLines);
-    if (lines.length > 0) this.#client.say(Level.info, lines.join("\n"));
+    if (lines.length > 0) this.#client.say(MessageType.info, lines.join("\n"));
     return explained.value.map(explanationJson);
   }
 
@@ -237,7 +237,7 @@ export class Commands {
     const prepared = await session.value.request();
     if (prepared.kind === "failed") return this.#refused(prepared.problem);
     if (prepared.kind === "blocked") {
-      return new Refusal(RpcCode.failed, prepared.diagnostics.map(({ message }) => message).join("\n"));
+      return new RpcRefusal(RpcCode.failed, prepared.diagnostics.map(({ message }) => message).join("\n"));
     }
     const { url, body } = prepared.request;
     return { url, body };
@@ -279,9 +279,9 @@ export class Commands {
   }
 
   /** Refuses, and shows the problem to the person too, because few editors show the answers of commands. */
-  #refused(problem: Problem): Refusal {
+  #refused(problem: Problem): RpcRefusal {
     this.#client.problem(problem);
-    return new Refusal(RpcCode.failed, problem.message, { code: problem.code, next: problem.next });
+    return new RpcRefusal(RpcCode.failed, problem.message, { code: problem.code, next: problem.next });
   }
 }
 

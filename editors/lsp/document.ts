@@ -13,7 +13,7 @@ import type { Edit } from "../../parser/edits/edit.ts";
 import { parse, update } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { BufferStore } from "./buffer_store.ts";
-import { type Client, Level, memberOf } from "./client.ts";
+import { type Client, memberOf, MessageType } from "./client.ts";
 import { type Counted, type Encoding, toOffset, toPosition, toRange } from "./positions.ts";
 import { editsBetween, sameText } from "./text_edits.ts";
 
@@ -150,7 +150,7 @@ export class OpenDocument {
       ? null
       : await lockDocument(this.path, { environment, wait: 0, place: place?.place });
     if (lock !== null && !lock.ok) return lock;
-    if (lock?.value.notice) this.#host.client.say(Level.info, lock.value.notice.message);
+    if (lock?.value.notice) this.#host.client.say(MessageType.info, lock.value.notice.message);
     const opened = await chatInMemory(NOTHING, {
       ...options,
       environment,

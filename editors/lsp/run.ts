@@ -4,7 +4,7 @@ import type { ChatSession } from "../../agent/types.ts";
 import type { Problem } from "../../base/problem.ts";
 import type { CycleEvent, Stop } from "../../cycle/types.ts";
 import { stopWords } from "../stop_words.ts";
-import { type Client, Level, type Progress } from "./client.ts";
+import { type Client, MessageType, type Progress } from "./client.ts";
 import { concernsCalls, type OpenDocument, type Working } from "./document.ts";
 import { startOfLine } from "./features/actions.ts";
 
@@ -112,7 +112,9 @@ export class Run {
   #tell(stop: Stop): void {
     const words = stopWords(stop);
     this.#progress?.end(words?.text ?? "done");
-    if (words !== null) this.#client.say(words.level === "error" ? Level.error : Level.info, words.text);
+    if (words !== null) {
+      this.#client.say(words.level === "error" ? MessageType.error : MessageType.info, words.text);
+    }
     const line = stop.line ?? this.#cursor;
     const { document } = this;
     if (line === null || document.foreignChanges !== this.#foreignBefore) return;

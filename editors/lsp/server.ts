@@ -6,9 +6,9 @@ import { configFolder } from "../../base/folders.ts";
 import { isObject } from "../../base/is_object.ts";
 import { thrownText } from "../../base/problem.ts";
 import { framesWithHeader, withHeader } from "../rpc/framing.ts";
-import { type Call, Peer, Refusal, RpcCode } from "../rpc/peer.ts";
+import { Peer, type RpcCall, RpcCode, RpcRefusal } from "../rpc/peer.ts";
 import { abilitiesOf, Client, memberOf } from "./client.ts";
-import { COMMANDS, Commands } from "./commands.ts";
+import { Commands, LSP_COMMANDS } from "./commands.ts";
 import { OpenDocument, positionIn, rangeIn } from "./document.ts";
 import { codeActions } from "./features/actions.ts";
 import { completion, onlyIn, TRIGGERS } from "./features/completion.ts";
@@ -41,7 +41,7 @@ export async function serveEditor(options: ServeOptions): Promise<number> {
   return await server.run();
 }
 
-type Answer = (server: Server, params: unknown, call: Call) => unknown;
+type Answer = (server: Server, params: unknown, call: RpcCall) => unknown;
 
 /** The requests, each answered for the document that it names. */
 const REQUESTS: Readonly<Record<string, Answer>> = {
@@ -161,13 +161,13 @@ class Server {
     return this.#shutDown ? 0 : 1;
   }
 
-  #handle(call: Call): unknown {
+  #handle(call: RpcCall): unknown {
     const { method, params } = call;
     if (method === "exit") return this.#stop.abort();
     if (method === "initialize") return this.#initialize(params);
     const notification = NOTIFICATIONS[method];
     if (this.#client === null) {
-      return new Refusal(RpcCode.notInitialized, `${method} came before initialize.`);
+      return new RpcRefusal(RpcCode.notInitialized, `${method} came before initialize.`);
     }
     if (method === "shutdown") {
       this.#shutDown = true;
@@ -176,24 +176,24 @@ class Server {
     if (notification !== undefined && Object.hasOwn(NOTIFICATIONS, method)) {
       return notification(this, params, call);
     }
-    if (this.#shutDown) return new Refusal(RpcCode.invalidRequest, `${method} came after shutdown.`);
+    if (this.#shutDown) return new RpcRefusal(RpcCode.invalidRequest, `${method} came after shutdown.`);
     if (!Object.hasOwn(REQUESTS, method)) {
-      return new Refusal(RpcCode.methodNotFound, `${method} is not known here.`);
+      return new RpcRefusal(RpcCode.methodNotFound, `${method} is not known here.`);
     }
     return this.#answer(REQUESTS[method]!, call);
   }
 
-  async #answer(answer: Answer, call: Call): Promise<unknown> {
+  async #answer(answer: Answer, call: RpcCall): Promise<unknown> {
     const given = await answer(this, call.params, call);
     // The effect of a command stays, so its answer is sent.
     const canBeDropped = call.method !== "workspace/executeCommand";
     return canBeDropped && call.signal.aborted
-      ? new Refusal(RpcCode.cancelled, "The request was taken back.")
+      ? new RpcRefusal(RpcCode.cancelled, "The request was taken back.")
       : given;
   }
 
   #initialize(params: unknown): unknown {
-    if (this.#client !== null) return new Refusal(RpcCode.invalidRequest, "initialize came twice.");
+    if (this.#client !== null) return new RpcRefusal(RpcCode.invalidRequest, "initialize came twice.");
     const abilities = abilitiesOf(params);
     this.#client = new Client(this.#peer, abilities);
     return {
@@ -216,7 +216,7 @@ class Server {
             "source.flemma.cancel",
           ],
         },
-        executeCommandProvider: { commands: COMMANDS, workDoneProgress: true },
+        executeCommandProvider: { commands: LSP_COMMANDS, workDoneProgress: true },
         foldingRangeProvider: true,
         documentSymbolProvider: true,
         workspaceSymbolProvider: true,
@@ -301,7 +301,7 @@ class Server {
   ): unknown {
     const position = positionIn(memberOf(params, ["position"]));
     return position === null
-      ? new Refusal(RpcCode.invalidParams, "A position is missing.")
+      ? new RpcRefusal(RpcCode.invalidParams, "A position is missing.")
       : this.on(params, (document) => answer(document, position));
   }
 

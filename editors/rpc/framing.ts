@@ -1,7 +1,7 @@
 // Splits a byte stream into messages: by a header with their length (language servers), or by lines (agents).
 
 /** A message, or what is wrong with bytes in place of one. */
-export type Frame =
+export type RpcFrame =
   | { readonly kind: "message"; readonly text: string }
   | { readonly kind: "fault"; readonly message: string };
 
@@ -28,7 +28,7 @@ export function withHeader(text: string): Uint8Array {
 }
 
 /** Puts a message on a line of its own. */
-export function onLine(text: string): Uint8Array {
+export function encodeLine(text: string): Uint8Array {
   return encoder.encode(`${text}\n`);
 }
 
@@ -36,7 +36,7 @@ export function onLine(text: string): Uint8Array {
  * Reads messages with headers. Reports bytes that are not a header and skips them up to the next blank line; a stream
  * that ends inside a message ends there.
  */
-export async function* framesWithHeader(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+export async function* framesWithHeader(stream: AsyncIterable<Uint8Array>): AsyncGenerator<RpcFrame> {
   const input = new Input(stream);
   while (true) {
     const header = await input.header();
@@ -64,7 +64,7 @@ export async function* framesWithHeader(stream: AsyncIterable<Uint8Array>): Asyn
 }
 
 /** Reads messages that are one per line. Skips blank lines. */
-export async function* framesOnLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+export async function* framesOnLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<RpcFrame> {
   const input = new Input(stream);
   while (true) {
     const line = await input.line();

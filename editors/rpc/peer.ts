@@ -1,6 +1,6 @@
 // One end of a JSON-RPC 2.0 connection: requests both ways, notifications, cancellation, error responses.
 
-import type { Frame } from "./framing.ts";
+import type { RpcFrame } from "./framing.ts";
 import { isObject } from "../../base/is_object.ts";
 import { thrownText } from "../../base/problem.ts";
 
@@ -18,7 +18,7 @@ export const RpcCode = {
 } as const;
 
 /** A refused request: returned as a value, not thrown. */
-export class Refusal {
+export class RpcRefusal {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
@@ -30,7 +30,7 @@ export class Refusal {
   }
 }
 
-export interface Call {
+export interface RpcCall {
   readonly method: string;
   readonly params: unknown;
   /** Aborted when the other side cancels the request. */
@@ -38,10 +38,10 @@ export interface Call {
 }
 
 /** Answers a request with its result or a refusal; the return value for a notification is dropped. */
-export type Handler = (call: Call) => unknown;
+export type Handler = (call: RpcCall) => unknown;
 
 export interface PeerOptions {
-  readonly frames: AsyncIterable<Frame>;
+  readonly frames: AsyncIterable<RpcFrame>;
   /** Sends a message; rejects when the other side has disconnected. */
   readonly write: (text: string) => Promise<void>;
   /** Called in the order of the messages; its synchronous part is complete before the next call. */
@@ -97,7 +97,7 @@ export class Peer {
     await this.#writing;
   }
 
-  /** Sends a request; gives a `Refusal` if the other side refuses it or has disconnected. */
+  /** Sends a request; gives a `RpcRefusal` if the other side refuses it or has disconnected. */
   request(method: string, params: unknown): Promise<unknown> {
     if (this.#gone) return Promise.resolve(GONE);
     const id = ++this.#lastId;
@@ -121,13 +121,13 @@ export class Peer {
     });
   }
 
-  #take(frame: Frame): void {
-    if (frame.kind === "fault") return this.#refuse(null, new Refusal(RpcCode.parse, frame.message));
+  #take(frame: RpcFrame): void {
+    if (frame.kind === "fault") return this.#refuse(null, new RpcRefusal(RpcCode.parse, frame.message));
     let message: unknown;
     try {
       message = JSON.parse(frame.text);
     } catch (thrown) {
-      return this.#refuse(null, new Refusal(RpcCode.parse, `A message is no JSON: ${thrownText(thrown)}`));
+      return this.#refuse(null, new RpcRefusal(RpcCode.parse, `A message is no JSON: ${thrownText(thrown)}`));
     }
     if (!isObject(message)) return this.#refuse(null, NO_REQUEST);
     const { id, method, params } = message;
@@ -155,18 +155,18 @@ export class Peer {
     this.#incoming.set(id, controller);
     const answered = this.#handled({ method, params, signal: controller.signal }).then((answer) => {
       if (this.#incoming.get(id) === controller) this.#incoming.delete(id);
-      if (answer instanceof Refusal) this.#refuse(id, answer);
+      if (answer instanceof RpcRefusal) this.#refuse(id, answer);
       else this.#send({ jsonrpc: "2.0", id, result: answer ?? null });
     });
     this.#keep(answered);
   }
 
-  async #handled(call: Call): Promise<unknown> {
+  async #handled(call: RpcCall): Promise<unknown> {
     try {
       return await this.#options.handler(call);
     } catch (thrown) {
       this.#options.onFault(call.method, thrown);
-      return new Refusal(RpcCode.internal, `This is a fault of the program: ${thrownText(thrown)}`);
+      return new RpcRefusal(RpcCode.internal, `This is a fault of the program: ${thrownText(thrown)}`);
     }
   }
 
@@ -177,7 +177,7 @@ export class Peer {
     if (!isObject(error)) return waiting?.resolve(result);
     const { code, message: text, data } = error;
     waiting?.resolve(
-      new Refusal(
+      new RpcRefusal(
         typeof code === "number" ? code : RpcCode.internal,
         typeof text === "string" ? text : "",
         data,
@@ -185,7 +185,7 @@ export class Peer {
     );
   }
 
-  #refuse(id: Id | null, { code, message, data }: Refusal): void {
+  #refuse(id: Id | null, { code, message, data }: RpcRefusal): void {
     this.#send({ jsonrpc: "2.0", id, error: { code, message, ...(data === undefined ? {} : { data }) } });
   }
 
@@ -196,11 +196,11 @@ export class Peer {
 }
 
 const NEVER = new AbortController().signal;
-const NO_REQUEST = new Refusal(
+const NO_REQUEST = new RpcRefusal(
   RpcCode.invalidRequest,
   "A message is neither a request, a notification nor an answer.",
 );
-const GONE = new Refusal(RpcCode.failed, "The other side is gone.");
+const GONE = new RpcRefusal(RpcCode.failed, "The other side is gone.");
 
 function isId(value: unknown): value is Id {
   return typeof value === "number" || typeof value === "string";

@@ -1,11 +1,11 @@
 // The functions of this program that the Lua side of the library calls by name: texts, paths, the budget.
 
 import type { Cell, HostFunction } from "../vm/cell.ts";
-import { absolute, modify, normalize, type PathBase, simplify } from "./paths.ts";
+import { type LuaFolders, makeAbsolute, modify, normalize, simplify } from "./paths.ts";
 import { find, formatWith, gmatchStep, gsub, match } from "./strings.ts";
 
 /** What the cell may access besides included files. */
-export interface CellWorld extends PathBase {
+export interface CellWorld extends LuaFolders {
   /** Whether a file can be read (`vim.fn.filereadable`). */
   isReadable(path: string): boolean;
 }
@@ -55,14 +55,14 @@ export function pathFunctions(world: CellWorld): HostFunctions {
     ),
     simplify: path(simplify),
     normalize: path((given) => normalize(given, world)),
-    abspath: path((given) => absolute(given, world)),
+    abspath: path((given) => makeAbsolute(given, world)),
     getcwd: (cell) => {
       cell.pushText(world.cwd);
       return 1;
     },
     filereadable: (cell) => {
       const given = cell.text(1);
-      cell.pushNumber(given !== null && world.isReadable(absolute(given, world)) ? 1 : 0);
+      cell.pushNumber(given !== null && world.isReadable(makeAbsolute(given, world)) ? 1 : 0);
       return 1;
     },
   };

@@ -1,7 +1,7 @@
 // The path functions of `vim.fn` and `vim.fs` for documents. They work on text only, without file system access.
 
 /** The folders that path functions depend on. */
-export interface PathBase {
+export interface LuaFolders {
   /** Absolute working directory. */
   readonly cwd: string;
   /** Absolute home folder. */
@@ -24,19 +24,19 @@ export function simplify(path: string): string {
 }
 
 /** The absolute form of a path; `~` is the home folder. */
-export function absolute(path: string, base: PathBase): string {
+export function makeAbsolute(path: string, base: LuaFolders): string {
   const expanded = expandHome(path, base);
   return simplify(expanded.startsWith("/") ? expanded : `${base.cwd}/${expanded}`);
 }
 
 /** Forward slashes, `~` expanded, simplified, no final slash. */
-export function normalize(path: string, base: PathBase): string {
+export function normalize(path: string, base: LuaFolders): string {
   const expanded = expandHome(path, base);
   return expanded === "" ? "" : simplify(expanded).replace(/^\.\//, "");
 }
 
 /** `fnamemodify`: applies `:p :h :t :r :e :~ :.` from left to right; null for any other modifier. */
-export function modify(path: string, modifiers: string, base: PathBase): string | null {
+export function modify(path: string, modifiers: string, base: LuaFolders): string | null {
   let result = path;
   let rest = modifiers;
   while (rest !== "") {
@@ -48,13 +48,13 @@ export function modify(path: string, modifiers: string, base: PathBase): string 
   return result;
 }
 
-function applyModifier(path: string, modifier: string, base: PathBase): string {
+function applyModifier(path: string, modifier: string, base: LuaFolders): string {
   const slash = path.lastIndexOf("/");
   const tail = path.slice(slash + 1);
   const dot = tail.lastIndexOf(".");
   switch (modifier) {
     case "p":
-      return path === "" ? "" : absolute(path, base);
+      return path === "" ? "" : makeAbsolute(path, base);
     case "h":
       return slash < 0 ? "." : slash === 0 ? "/" : path.slice(0, slash);
     case "t":
@@ -74,6 +74,6 @@ function below(path: string, folder: string, prefix: string): string | null {
   return path.startsWith(`${folder}/`) ? `${prefix}${path.slice(folder.length + 1)}` : null;
 }
 
-function expandHome(path: string, base: PathBase): string {
+function expandHome(path: string, base: LuaFolders): string {
   return path === "~" || path.startsWith("~/") ? `${base.home}${path.slice(1)}` : path;
 }

@@ -2,7 +2,7 @@
 
 import { processorTime } from "./processor_time.ts";
 
-export interface Limits {
+export interface LuaLimits {
   /** Instructions of the interpreter, and equivalent steps of functions outside Lua. */
   readonly steps: number;
   /** Processor time, so that the load of the machine does not count; elapsed time where that is not available. */
@@ -19,7 +19,7 @@ export interface Limits {
 
 const MIB = 1024 * 1024;
 
-export const DEFAULT_LIMITS: Limits = {
+export const DEFAULT_LIMITS: LuaLimits = {
   steps: 10_000_000,
   seconds: 2,
   memory: 64 * MIB,
@@ -36,7 +36,7 @@ export type Excess = "steps" | "seconds" | "memory" | "string" | "depth" | "incl
  * of the document can continue after it.
  */
 export class Budget {
-  readonly limits: Limits;
+  readonly limits: LuaLimits;
   /** Bytes that Lua uses; kept between evaluations, because what they created stays. */
   memory = 0;
   #left: number;
@@ -48,7 +48,7 @@ export class Budget {
   #exceeded: Excess | null = null;
 
   /** `clock` returns the milliseconds of processor time of this thread, null if unknown. */
-  constructor(limits: Limits, clock: () => number | null = processorTime) {
+  constructor(limits: LuaLimits, clock: () => number | null = processorTime) {
     this.limits = limits;
     this.#processorTime = clock;
     this.#left = limits.steps;

@@ -1,8 +1,8 @@
 // One Lua state under a budget: protected calls, compilation, errors with positions, and the callbacks of the machine.
 
-import { Budget, DEFAULT_LIMITS, type Excess, type Limits } from "./budget.ts";
+import { Budget, DEFAULT_LIMITS, type Excess, type LuaLimits } from "./budget.ts";
 import { toDialect } from "./dialect.ts";
-import { type Interpreter, type Machine, startMachine } from "./machine.ts";
+import { type Interpreter, type LuaMachine, startMachine } from "./machine.ts";
 import { Stack, TYPE, typeName } from "./stack.ts";
 
 /**
@@ -11,7 +11,7 @@ import { Stack, TYPE, typeName } from "./stack.ts";
 export type HostFunction = (cell: Cell) => number;
 
 /** A position in a chunk: the chunk's name and a line, 1-based. */
-export interface Frame {
+export interface LuaPosition {
   readonly chunk: string;
   readonly line: number;
 }
@@ -23,7 +23,7 @@ export interface Raised {
   /** The detail attached by `raise`, if this very error came from there. */
   readonly detail: unknown;
   /** Where it was raised and the callers, innermost first; only chunks of documents. */
-  readonly frames: readonly Frame[];
+  readonly frames: readonly LuaPosition[];
   /** Whether a limit ended it. */
   readonly limit: boolean;
 }
@@ -71,15 +71,15 @@ const encoder = new TextEncoder();
 /** A Lua state. Everything that may raise runs inside `enter`. */
 export class Cell extends Stack {
   readonly budget: Budget;
-  readonly #machine: Machine;
+  readonly #machine: LuaMachine;
   readonly #infoWanted: number;
   #work: HostFunction | null = null;
   #refused: { readonly size: number; readonly limit: "memory" | "string" } | null = null;
-  #frames: Frame[] = [];
+  #frames: LuaPosition[] = [];
   #errorText = "";
   #detail: { text: string; value: unknown } | null = null;
 
-  private constructor(machine: Machine, budget: Budget) {
+  private constructor(machine: LuaMachine, budget: Budget) {
     super(machine);
     this.#machine = machine;
     this.budget = budget;
@@ -87,7 +87,7 @@ export class Cell extends Stack {
   }
 
   /** Starts a machine and a state in it, with an empty registry. */
-  static async start(interpreter: Interpreter, limits: Limits = DEFAULT_LIMITS): Promise<Cell> {
+  static async start(interpreter: Interpreter, limits: LuaLimits = DEFAULT_LIMITS): Promise<Cell> {
     const budget = new Budget(limits);
     let cell: Cell | null = null;
     const machine = await startMachine(interpreter, {

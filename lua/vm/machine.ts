@@ -93,7 +93,7 @@ export interface HostPointers {
   readonly explain: number;
 }
 
-export interface Machine {
+export interface LuaMachine {
   readonly lua: LuaExports;
   readonly pointers: HostPointers;
   /** Makes an exported function callable by its address. */
@@ -145,7 +145,7 @@ export async function startMachine(
   { module, aboveAscii }: Interpreter,
   host: MachineHost,
   mostMemory: number,
-): Promise<Machine> {
+): Promise<LuaMachine> {
   let lua: LuaExports | null = null;
   const instance = await WebAssembly.instantiate(module, imports(() => lua!, mostMemory));
   // The generated file determines the exported names, so the cast is safe.

@@ -1,11 +1,11 @@
 // The stack of values between our functions and Lua: pushing, reading, tables, references.
 
-import type { LuaExports, Machine } from "./machine.ts";
+import type { LuaExports, LuaMachine } from "./machine.ts";
 
 /**
  * One of our functions that Lua code can call: arguments are on the stack from 1; returns how many results it pushed.
  */
-export type HostFunction<S = unknown> = (cell: S) => number;
+export type StackFunction<S = unknown> = (cell: S) => number;
 
 /** Lua's numbers for types of values. */
 export const TYPE = { none: -1, nil: 0, boolean: 1, number: 3, string: 4, table: 5, function: 6 } as const;
@@ -31,11 +31,11 @@ export abstract class Stack {
   protected readonly record: number;
   readonly #callPointer: number;
   readonly #address: (exported: CallableFunction) => number;
-  readonly #functions: HostFunction<this>[] = [];
+  readonly #functions: StackFunction<this>[] = [];
   #bytes: Uint8Array = new Uint8Array();
   #view: DataView = new DataView(new ArrayBuffer(0));
 
-  protected constructor(machine: Machine) {
+  protected constructor(machine: LuaMachine) {
     this.lua = machine.lua;
     this.#callPointer = machine.pointers.call;
     this.#address = machine.address;
@@ -117,7 +117,7 @@ export abstract class Stack {
   }
 
   /** Pushes one of our functions. It lives as long as the cell. */
-  pushFunction(run: HostFunction<this>): void {
+  pushFunction(run: StackFunction<this>): void {
     this.lua.lua_pushnumber(this.state, this.#functions.push(run) - 1);
     this.lua.lua_pushcclosure(this.state, this.#callPointer, 1);
   }

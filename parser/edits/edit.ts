@@ -1,6 +1,6 @@
 // A change to a document: the replaced byte range and the new text.
 
-import type { Replacement } from "../text/replacement.ts";
+import type { ByteReplacement } from "../text/replacement.ts";
 
 /** Replaces the bytes `from` (inclusive) to `to` (exclusive) with the UTF-8 bytes of `insert`. */
 export interface Edit {
@@ -29,7 +29,7 @@ export function growth({ from, to, insert }: Edit): number {
  * The edits of a document of `length` bytes in ascending order, encoded. Throws a RangeError for overlapping or
  * out-of-range edits, because such a list is a programming error.
  */
-export function replacementsOf(length: number, edits: readonly ByteEdit[]): Replacement[] {
+export function replacementsOf(length: number, edits: readonly ByteEdit[]): ByteReplacement[] {
   const ordered = edits
     .map(({ from, to, insert }, order) => ({
       from,

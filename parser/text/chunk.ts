@@ -1,6 +1,6 @@
 // A range of whole lines with everything known about them. Chunks are immutable; an edit replaces a few.
 
-import { BARE, bitsOf, classify, numberOf } from "./line_kinds.ts";
+import { BARE, bitsOf, classifyLine, numberOf } from "./line_kinds.ts";
 import { scanLines, scanMarks } from "../scan/scanner.ts";
 import { type Tags, tagsIn } from "./tags.ts";
 
@@ -43,7 +43,7 @@ export class Chunk {
       const next = lines[index + 1]!;
       const feed = bytes[next - 1] === LF;
       const end = feed ? next - 1 : next;
-      const code = classify(bytes, at, end, feed);
+      const code = classifyLine(bytes, at, end, feed);
       if (code === 0) continue;
       const bits = bitsOf(code);
       const number = numberOf(code);

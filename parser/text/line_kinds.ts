@@ -6,7 +6,7 @@
 
 import {
   abortMarker,
-  isBlank,
+  isBlankRange,
   legacyMarker,
   markerRole,
   thinkingClose,
@@ -57,7 +57,7 @@ export function numberOf(code: number): number {
  * The meaning of the line `from..to`, without its line end, as a code; 0 for none. `feed` tells whether a line feed is
  * at `to`.
  */
-export function classify(bytes: Uint8Array, from: number, to: number, feed: boolean): number {
+export function classifyLine(bytes: Uint8Array, from: number, to: number, feed: boolean): number {
   switch (bytes[from]) {
     case TICK:
       return ticksCode(bytes, from, to);
@@ -81,7 +81,7 @@ function ticksCode(bytes: Uint8Array, from: number, to: number): number {
   while (rest < to && bytes[rest] === TICK) rest++;
   const ticks = rest - from;
   let bits = TICKS;
-  if (rest === to || isBlank(bytes, rest, to)) bits |= ticks === 3 ? BARE | BARE_THREE : BARE;
+  if (rest === to || isBlankRange(bytes, rest, to)) bits |= ticks === 3 ? BARE | BARE_THREE : BARE;
   if (ticks >= 3 && ((bits & BARE) !== 0 || !hasTick(bytes, rest, to))) bits |= OPENS;
   return bits + ticks * NUMBERS;
 }

@@ -84,7 +84,7 @@ function indexOf(bytes: Uint8Array, byte: number, from: number, to: number): num
 }
 
 /** Only whitespace, or empty. */
-export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
+export function isBlankRange(bytes: Uint8Array, from: number, to: number): boolean {
   return skipSpace(bytes, from, to) === to;
 }
 
@@ -93,7 +93,7 @@ export function markerRole(bytes: Uint8Array, from: number, to: number): Span | 
   if (from >= to || bytes[from] !== AT) return null;
   const end = skipWord(bytes, from + 1, to);
   if (end === from + 1 || end >= to || bytes[end] !== COLON) return null;
-  return isBlank(bytes, end + 1, to) ? { from: from + 1, to: end } : null;
+  return isBlankRange(bytes, end + 1, to) ? { from: from + 1, to: end } : null;
 }
 
 /** A marker with text on its line, `@You: hello`, for the three known roles. */
@@ -106,7 +106,7 @@ export function legacyMarker(
   for (const role of ROLES) {
     const end = from + 1 + role.length;
     if (!startsWith(bytes, from + 1, to, role) || end >= to || bytes[end] !== COLON) continue;
-    if (isBlank(bytes, end + 1, to)) return null;
+    if (isBlankRange(bytes, end + 1, to)) return null;
     return { role: { from: from + 1, to: end }, text: { from: end + 1, to } };
   }
   return null;
@@ -122,7 +122,7 @@ export function fenceOpen(bytes: Uint8Array, from: number, to: number): number {
 /** Number of backticks of a line that contains nothing else but whitespace after them; else 0. */
 export function bareTicks(bytes: Uint8Array, from: number, to: number): number {
   const end = skipTicks(bytes, from, to);
-  return end > from && isBlank(bytes, end, to) ? end - from : 0;
+  return end > from && isBlankRange(bytes, end, to) ? end - from : 0;
 }
 
 /** Whether a line closes a fence of `ticks` backticks under the fence rule. */
@@ -252,7 +252,7 @@ export function abortMarker(bytes: Uint8Array, from: number, to: number): Span |
 export function frontmatterOpen(bytes: Uint8Array, from: number, to: number): Span | null {
   if (skipTicks(bytes, from, to) !== from + 3) return null;
   const end = skipWord(bytes, from + 3, to);
-  return end > from + 3 && isBlank(bytes, end, to) ? { from: from + 3, to: end } : null;
+  return end > from + 3 && isBlankRange(bytes, end, to) ? { from: from + 3, to: end } : null;
 }
 
 /** The last line of a frontmatter block: exactly three backticks and whitespace. */

@@ -1,7 +1,7 @@
 // A replaced range of a text, as bytes.
 
 /** An edit with the bytes it puts in. */
-export interface Replacement {
+export interface ByteReplacement {
   readonly from: number;
   readonly to: number;
   readonly insert: Uint8Array;

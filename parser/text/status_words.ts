@@ -1,10 +1,10 @@
 // Reads the status of a result, with its position, so that edits replace exactly what was read.
 
-import { distance, nearest } from "../../base/names.ts";
+import { editDistance, nearest } from "../../base/names.ts";
 import type { Lifecycle, MetaValue, Status } from "../types.ts";
 
 /** A `key=value` or bare token of a header suffix or of a status fence. */
-export interface Token {
+export interface StatusToken {
   readonly key: string | null;
   readonly value: MetaValue;
   /** Range in the text, including quotes. */
@@ -24,13 +24,13 @@ export interface UnknownStatus {
 export interface FoundStatus {
   readonly status: Status;
   /** The token that states it; null if only the place implies it. */
-  readonly token: Token | null;
+  readonly token: StatusToken | null;
 }
 
 /** What a text says about a status. */
 export interface StatusWords {
   /** All tokens except those that a later one with the same key replaces. */
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly StatusToken[];
   readonly found: FoundStatus | null;
   readonly unknown: UnknownStatus | null;
 }
@@ -90,7 +90,7 @@ export function readFence(info: string): StatusWords {
   return { tokens, found: { status: "pending", token }, unknown };
 }
 
-function foundStatus(token: Token): FoundStatus {
+function foundStatus(token: StatusToken): FoundStatus {
   return { status: word(token.value) ?? "pending", token };
 }
 
@@ -100,10 +100,10 @@ function word(value: MetaValue | undefined): Status | null {
 
 function isNear(value: MetaValue): boolean {
   if (typeof value !== "string" || !/^[a-z]{1,12}$/i.test(value)) return false;
-  return STATUSES.some((status) => distance(value.toLowerCase(), status) <= NEAR);
+  return STATUSES.some((status) => editDistance(value.toLowerCase(), status) <= NEAR);
 }
 
-function unknownStatus(text: string, { key, from, to }: Token): UnknownStatus {
+function unknownStatus(text: string, { key, from, to }: StatusToken): UnknownStatus {
   const written = text.slice(key === null ? from : from + key.length + 1, to);
   const bare = written.replace(/^(["'])(.*)\1$/s, "$2");
   return {
@@ -113,14 +113,14 @@ function unknownStatus(text: string, { key, from, to }: Token): UnknownStatus {
 }
 
 /** If a key is given twice, the last value counts, as in a Lua table. */
-function lastOfEachKey(tokens: readonly Token[]): readonly Token[] {
+function lastOfEachKey(tokens: readonly StatusToken[]): readonly StatusToken[] {
   const lastOf = new Map(tokens.map((token, index) => [token.key, index]));
   return tokens.filter((token, index) => token.key === null || lastOf.get(token.key) === index);
 }
 
 /** The tokens of a text, split at ASCII whitespace outside quotes. */
-export function readTokens(text: string): Token[] {
-  const tokens: Token[] = [];
+export function readTokens(text: string): StatusToken[] {
+  const tokens: StatusToken[] = [];
   let from = -1;
   const end = (to: number) => {
     if (from >= 0) tokens.push({ ...readToken(text.slice(from, to)), from, to });
@@ -155,7 +155,7 @@ function forEachOutsideQuotes(
   }
 }
 
-function readToken(text: string): Pick<Token, "key" | "value"> {
+function readToken(text: string): Pick<StatusToken, "key" | "value"> {
   const keyed = /^([A-Za-z0-9_]+)=(.*)$/s.exec(text);
   return keyed === null
     ? { key: null, value: readValue(text) }

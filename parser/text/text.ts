@@ -5,7 +5,7 @@
 
 import { concat } from "../../base/bytes.ts";
 import { Chunk, cut, cutApart, fitsOne } from "./chunk.ts";
-import type { Replacement } from "./replacement.ts";
+import type { ByteReplacement } from "./replacement.ts";
 import type { Span } from "./lines.ts";
 
 /** Minimum bytes of a text at the end of a document that is appended without copying. */
@@ -77,7 +77,7 @@ export class Text {
   }
 
   /** The text after replacements, which are ascending, do not overlap and lie inside the document. */
-  edited(replacements: readonly Replacement[]): Text {
+  edited(replacements: readonly ByteReplacement[]): Text {
     // Only the first three bytes can make or unmake a byte order mark.
     if (replacements[0]!.from < 3) {
       let reach = 3;
@@ -128,12 +128,12 @@ export class Text {
   }
 
   /** Whether a text is appended after a complete last line: then nothing needs to be joined. */
-  #isBehindLines({ from }: Replacement): boolean {
+  #isBehindLines({ from }: ByteReplacement): boolean {
     return from === this.length && this.length > this.origin && this.byte(from - 1) === LF;
   }
 
   /** The pieces of `from..to` after the replacements that begin in it. */
-  #spliced(replacements: readonly Replacement[], from: number, to: number): Uint8Array[] {
+  #spliced(replacements: readonly ByteReplacement[], from: number, to: number): Uint8Array[] {
     const parts: Uint8Array[] = [];
     let at = from;
     for (const { from: cutFrom, to: cutTo, insert } of replacements) {

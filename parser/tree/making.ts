@@ -6,7 +6,7 @@ import type { Structure } from "./structure.ts";
 let make: ((structure: Structure) => Tree) | null = null;
 
 /** Registers the maker of trees. */
-export function madeBy(maker: (structure: Structure) => Tree): void {
+export function registerTreeMaker(maker: (structure: Structure) => Tree): void {
   make = maker;
 }
 

@@ -40,7 +40,7 @@ export interface Finding {
 }
 
 /** A call or result, as other messages see it. */
-export interface Block {
+export interface ToolBlock {
   readonly id: string;
   /** Offset of its header, relative to the beginning of the message. */
   readonly at: number;
@@ -51,10 +51,10 @@ export interface Block {
 /** The calls and results of a message. */
 export interface MessageBlocks {
   /** The readable calls, including their input. */
-  readonly calls: readonly Block[];
-  readonly results: readonly Block[];
+  readonly calls: readonly ToolBlock[];
+  readonly results: readonly ToolBlock[];
   /** Results without a complete fence. */
-  readonly brokenResults: readonly Block[];
+  readonly brokenResults: readonly ToolBlock[];
 }
 
 /** What the marks tell about a message. Offsets count from its marker line. Immutable except for cached values. */

@@ -1,7 +1,7 @@
 // Head and messages of a document, read completely or updated after edits.
 
 import { Conversation, Paging } from "./conversation.ts";
-import type { Replacement } from "../text/replacement.ts";
+import type { ByteReplacement } from "../text/replacement.ts";
 import { type Head, readHead } from "./head.ts";
 import { type Message, MessageReader } from "./message.ts";
 import type { Text } from "../text/text.ts";
@@ -46,7 +46,7 @@ export function updateStructure(
   old: Structure,
   before: Text,
   text: Text,
-  replacements: readonly Replacement[],
+  replacements: readonly ByteReplacement[],
 ): Difference {
   const changes = changesOf(replacements);
   const first = changes[0]!.fromA;
@@ -62,7 +62,7 @@ export function updateStructure(
 }
 
 /** The replaced ranges in both versions, ascending; adjacent edits are merged. */
-function changesOf(replacements: readonly Replacement[]): Change[] {
+function changesOf(replacements: readonly ByteReplacement[]): Change[] {
   const changes: Change[] = [];
   let delta = 0;
   for (const { from, to, insert } of replacements) {

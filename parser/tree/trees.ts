@@ -3,7 +3,7 @@
 
 import { NodeSet, NodeType, Tree, TreeBuffer } from "npm:@lezer/common@1.5.5";
 import type { Conversation } from "./conversation.ts";
-import { madeBy } from "./making.ts";
+import { registerTreeMaker } from "./making.ts";
 import { NAMES } from "./names.generated.ts";
 import type { NodeRange } from "./nodes.ts";
 import type { Structure } from "./structure.ts";
@@ -31,7 +31,7 @@ function treeOfDocument({ head, conversation }: Structure): Tree {
   return new Tree(nodeSet.types[Term.Document]!, children, positions, length);
 }
 
-madeBy(treeOfDocument);
+registerTreeMaker(treeOfDocument);
 
 /** Pages as tree nodes, grouped so that no node has too many children. */
 function treesOf({ pages }: Conversation): Tree[] {

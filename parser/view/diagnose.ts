@@ -40,7 +40,7 @@ function summaryOf(text: Text, page: Page, from: number): Summary {
 }
 
 /** All diagnostics of a parse, sorted by line. The conversation must be summarized and its ids counted. */
-export function diagnose(text: Text, { head, conversation }: Structure, ids: Ids): Diagnostic[] {
+export function diagnoseStructure(text: Text, { head, conversation }: Structure, ids: Ids): Diagnostic[] {
   const found = [
     ...frontmatterUnclosed(head),
     ...legacyInHead(text, head),

@@ -3,7 +3,7 @@
 // It is computed once and cached with the message. Offsets count from the message's first byte, so they stay valid when
 // edits move it. Blocks are computed separately from findings, because continuing a conversation needs only the calls.
 
-import type { Block, Finding, Message, MessageBlocks } from "../tree/message.ts";
+import type { Finding, Message, MessageBlocks, ToolBlock } from "../tree/message.ts";
 import { finding } from "./diagnostic.ts";
 import type { ParseCode } from "../types.ts";
 import { Cursor } from "../text/cursor.ts";
@@ -14,10 +14,10 @@ import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
 import {
   type CallBlock,
-  callInput,
+  decodeCallInput,
   inputFlaw,
   readCall,
-  readResult,
+  readResultBlock,
   type ResultBlock,
 } from "./tool_blocks.ts";
 import type { Diagnostic } from "../types.ts";
@@ -49,7 +49,7 @@ function readBlocks(text: Text, message: Message, offset: number): MessageBlocks
       const call = readCall(text, message, index, offset);
       if (callFault(text, call) === null) blocks.calls.push({ id: call.id, at, node: index });
     } else if (nodes[index] === Term.ToolResult) {
-      blocks.addResult(readResult(text, message, index, offset), at, index);
+      blocks.addResult(readResultBlock(text, message, index, offset), at, index);
     }
   }
   return blocks;
@@ -57,9 +57,9 @@ function readBlocks(text: Text, message: Message, offset: number): MessageBlocks
 
 /** The blocks of a message, collected while reading. */
 class Blocks implements MessageBlocks {
-  readonly calls: Block[] = [];
-  readonly results: Block[] = [];
-  readonly brokenResults: Block[] = [];
+  readonly calls: ToolBlock[] = [];
+  readonly results: ToolBlock[] = [];
+  readonly brokenResults: ToolBlock[] = [];
 
   addResult({ id, block }: ResultBlock, at: number, node: number): void {
     (block === null ? this.brokenResults : this.results).push({ id, at, node });
@@ -77,7 +77,7 @@ function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sent
     const sentence = `has a body in the language "${call.foreignLanguage}"; expected "json".`;
     return ["tool_use_unknown_language", sentence];
   }
-  const input = callInput(text.text(call.body.from, call.body.to));
+  const input = decodeCallInput(text.text(call.body.from, call.body.to));
   if (typeof input !== "string") return null;
   return ["tool_use_invalid_input", `needs a JSON object as its body, but ${input}.`];
 }
@@ -254,7 +254,7 @@ class Reader {
   }
 
   #result(index: number): void {
-    const result = readResult(this.#text, this.#message, index, this.#offset);
+    const result = readResultBlock(this.#text, this.#message, index, this.#offset);
     const { id, from } = result;
     this.blocks.addResult(result, from - this.#offset, index);
     const what = `The result of the call "${id}"`;
@@ -273,10 +273,10 @@ class Reader {
       const hint = unknown.near === null
         ? " The words are pending, approved, rejected, denied and aborted."
         : ` Did you mean ${unknown.near}?`;
-      const stated = `${JSON.stringify(unknown.word.slice(0, 40))} is no status`;
+      const sentence = `${JSON.stringify(unknown.word.slice(0, 40))} is no status`;
       const counts = result.block.status === "pending" ? ", so the block counts as pending" : "";
       const at = unknown.inHeader ? from : result.block.opener.from;
-      this.#find("status_unknown", `${stated}${counts}.${hint}`, at, id);
+      this.#find("status_unknown", `${sentence}${counts}.${hint}`, at, id);
     }
     if (result.block.style === "pending-fence") {
       this.#find(

@@ -3,8 +3,8 @@
 import {
   readFence,
   readSuffix,
+  type StatusToken,
   type StatusWords,
-  type Token,
   type UnknownStatus,
 } from "../text/status_words.ts";
 import type { Meta, MetaValue, Status, StatusStyle } from "../types.ts";
@@ -27,9 +27,9 @@ export interface StatusReading {
 export function readStatus(suffix: string | null, language: string, info: string): StatusReading {
   const header = suffix === null ? null : readSuffix(suffix);
   const meta = header === null ? null : metaOf(header);
-  const reported = unknownOf(header, true);
+  const unknownParts = unknownOf(header, true);
   if (header !== null && header.found !== null) {
-    return { status: header.found.status, style: "header", meta, ...reported };
+    return { status: header.found.status, style: "header", meta, ...unknownParts };
   }
   if (language === "flemma:tool") {
     const fence = readFence(info);
@@ -48,7 +48,7 @@ function metaOf({ tokens, found }: StatusWords): Meta | null {
 }
 
 /** An array if every token is positional, else an object in which positional tokens have their number as key. */
-function collectMeta(tokens: readonly Token[]): Meta | null {
+function collectMeta(tokens: readonly StatusToken[]): Meta | null {
   if (tokens.length === 0) return null;
   if (tokens.every((token) => token.key === null)) return tokens.map((token) => token.value);
   const entries: [string, MetaValue][] = [];

@@ -59,7 +59,7 @@ export function readCall(text: Text, message: Message, index: number, offset: nu
 }
 
 /** Reads the result whose node is at `index`. */
-export function readResult(text: Text, message: Message, index: number, offset: number): ResultBlock {
+export function readResultBlock(text: Text, message: Message, index: number, offset: number): ResultBlock {
   const { from, to, header, opener, body, hasOpener } = parts(text, message, index, offset);
   const line = text.slice(header.from, header.to);
   const read = toolResultHeader(line, 0, line.length);
@@ -136,7 +136,7 @@ export function inputFlaw(text: string): string | null {
 }
 
 /** The decoded object of a call, or the end of a sentence that says what the text is instead. */
-export function callInput(text: string): Record<string, unknown> | string {
+export function decodeCallInput(text: string): Record<string, unknown> | string {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -9,10 +9,10 @@ import * as Term from "../tree/terms.generated.ts";
 import { spanText, type Text } from "../text/text.ts";
 import {
   type CallBlock,
-  callInput,
+  decodeCallInput,
   inputFlaw,
   readCall,
-  readResult,
+  readResultBlock,
   type ResultBlock,
 } from "./tool_blocks.ts";
 import type {
@@ -117,7 +117,7 @@ export class ChatTurn implements Turn {
       return call;
     });
     const results = blocks.results.map(({ node }) => {
-      const result = new ChatResult(this, readResult(text, this.#message, node, this.#offset));
+      const result = new ChatResult(this, readResultBlock(text, this.#message, node, this.#offset));
       byNode.set(node, result);
       return result;
     });
@@ -261,7 +261,7 @@ class ChatCall implements Call {
   get input(): Readonly<Record<string, unknown>> {
     if (this.#input !== null) return this.#input;
     if (this.flaw !== null) return this.#input = {};
-    const input = callInput(this.inputText);
+    const input = decodeCallInput(this.inputText);
     if (typeof input === "string") throw new Error(`the call ${this.id} was read, but now ${input}`);
     return this.#input = input;
   }

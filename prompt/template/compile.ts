@@ -3,7 +3,7 @@
 import type { Segment, TemplateSegment } from "../../parser/types.ts";
 
 /** A chunk, and the segment that each of its lines belongs to. */
-export interface Chunk {
+export interface TemplateChunk {
   readonly code: string;
   /** Segment and document line for each line of the chunk, line 1 at index 0; null for generated lines. */
   readonly lines: readonly (ChunkLine | null)[];
@@ -28,7 +28,7 @@ const TAG = 8;
 const MOST_QUOTED = 60;
 
 /** Compiles the chunk. Segments other than texts and tags are output like text. */
-export function compileChunk(segments: readonly Segment[]): Chunk {
+export function compileChunk(segments: readonly Segment[]): TemplateChunk {
   const out: string[] = [`local ${EMIT}, ${SHOW} = ...`];
   const lines: (ChunkLine | null)[] = [null];
   let written = 0;

@@ -1,6 +1,6 @@
 // The Lua session of a document, connected to the file system: readable files, includes and printing.
 
-import type { Limits } from "../../lua/vm/budget.ts";
+import type { LuaLimits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type CheckFile, readCheckedSync } from "../../base/system/reading.ts";
@@ -13,7 +13,7 @@ export interface SessionOptions {
   readonly document: string | null;
   readonly environment: Environment;
   /** @default the limits of the settings */
-  readonly limits?: Limits;
+  readonly limits?: LuaLimits;
   /** Receives `print` output of the frontmatter. It is untrusted text: escape it before display. */
   readonly print: (line: string) => void;
   /** Whether the document may read a file. @default every file */
@@ -25,7 +25,7 @@ export type DocumentLua = LuaSession & { readonly files: FileLog; readonly gener
 
 /**
  * Creates the Lua session of one document for one run. The engine loads only when a Lua block or template tag runs:
- * pass `run` to the evaluation of the frontmatter, and the session itself to `evaluate`.
+ * pass `run` to the evaluation of the frontmatter, and the session itself to `evaluateChat`.
  */
 export function luaSession(options: SessionOptions): DocumentLua {
   const { document, environment, limits, print } = options;

@@ -9,12 +9,12 @@ import { IncludeFault, UndefinedName } from "../../lua/library/fault.ts";
 import type { IncludeMaker } from "../../config/document/lua_session.ts";
 import { nearest } from "../../base/names.ts";
 import { thrownText } from "../../base/problem.ts";
-import { partOf, resolvePath, textOf } from "../attach.ts";
+import { decodeFile, partOf, resolveReference } from "../attach.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { type GeneratedPrompts, PERSONALITY_NAMES } from "./personality.ts";
-import type { ReadFile } from "./project_files.ts";
+import type { ProjectFileReader } from "./project_files.ts";
 import { readFileTemplate } from "./read.ts";
-import { settle } from "./settle.ts";
+import { compileTags } from "./settle.ts";
 import { trimTexts } from "./trim.ts";
 
 export interface IncludeOptions {
@@ -25,7 +25,7 @@ export interface IncludeOptions {
   readonly generated: GeneratedPrompts;
   /** Absolute. */
   readonly home: string;
-  readonly readFile: ReadFile;
+  readonly readFile: ProjectFileReader;
 }
 
 const PERSONALITY = "urn:flemma:personality:";
@@ -63,7 +63,7 @@ class Includes {
       cell.setTop(2);
       const path = cell.text(1)!;
       if (path.startsWith(PERSONALITY)) return this.#personality(path.slice(PERSONALITY.length));
-      const resolved = resolvePath(path, { folder, home: this.#options.home });
+      const resolved = resolveReference(path, { folder, home: this.#options.home });
       const { binary, mime } = this.#symbols();
       return binary ? this.#attach(path, resolved, mime) : this.#text(path, resolved, stack);
     };
@@ -162,7 +162,7 @@ class Includes {
   #readText(path: string, resolved: string): Uint8Array {
     const { cell } = this.#engine;
     const bytes = this.#read(resolved);
-    const { text, flaw } = textOf(bytes, resolved);
+    const { text, flaw } = decodeFile(bytes, resolved);
     if (flaw === undefined) return bytes;
     if (text === null) {
       return cell.raise(
@@ -178,7 +178,7 @@ class Includes {
   #run(bytes: Uint8Array, path: string, environment: LuaEnvironment): void {
     const { cell, library } = this.#engine;
     const read = readFileTemplate(bytes);
-    const { chunk, faults: [fault], segments } = settle(cell, {
+    const { chunk, faults: [fault], segments } = compileTags(cell, {
       ...read,
       name: `include ${++this.#chunks}`,
     });

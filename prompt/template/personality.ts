@@ -5,14 +5,14 @@
 
 import { namedText } from "../attach.ts";
 import type { PersonalityFacts } from "../types.ts";
-import { projectFiles, type ReadFile } from "./project_files.ts";
+import { type ProjectFileReader, projectFiles } from "./project_files.ts";
 
 export interface PersonalityPlace {
   /** Working folder of the tools; absolute. */
   readonly folder: string;
   /** Name of the document in it; null if unsaved. */
   readonly document: string | null;
-  readonly readFile: ReadFile;
+  readonly readFile: ProjectFileReader;
 }
 
 /** Opening and general guidelines of a personality, independent of the tools. */

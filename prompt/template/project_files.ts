@@ -3,10 +3,10 @@
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import type { CheckFile } from "../../base/system/reading.ts";
-import { textOf } from "../attach.ts";
+import { decodeFile } from "../attach.ts";
 
 /** Reads a whole file. Throws if it may not or cannot be read, or with the objection of `check`. */
-export type ReadFile = (path: string, check?: CheckFile) => Uint8Array;
+export type ProjectFileReader = (path: string, check?: CheckFile) => Uint8Array;
 
 /** File names in each folder, in this order. */
 const NAMES = [
@@ -38,7 +38,7 @@ export interface ProjectFiles {
  *
  * @param folder absolute
  */
-export function projectFiles(folder: string, readFile: ReadFile): ProjectFiles {
+export function projectFiles(folder: string, readFile: ProjectFileReader): ProjectFiles {
   const folders = foldersFromRoot(folder);
   const root = realPath(folders[0]!);
   const texts = new Set<string>();
@@ -68,7 +68,7 @@ function readProjectFile(
   { root, bytesLeft, readFile }: {
     readonly root: string | null;
     readonly bytesLeft: number;
-    readonly readFile: ReadFile;
+    readonly readFile: ProjectFileReader;
   },
 ): { readonly text: string; readonly size: number } | { readonly why: string } | null {
   if (statOf(path)?.isFile !== true) return null;
@@ -83,7 +83,7 @@ function readProjectFile(
     // Other reasons may be worded differently each time, and the prompt must stay the same.
     return { why: reason === OUTSIDE || reason === TOO_LONG ? reason : "cannot be read" };
   }
-  const { text } = textOf(bytes, path);
+  const { text } = decodeFile(bytes, path);
   if (text === null) return { why: "is no text" };
   return text.trim() === "" ? null : { text, size: bytes.length };
 }

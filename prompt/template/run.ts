@@ -12,7 +12,7 @@ import type { Chat, Diagnostic, Segment, TemplateSegment, Turn } from "../../par
 import { type ChunkLine, compileChunk, quoteOf, sourceOf } from "./compile.ts";
 import { type Emitted, emitValue, outputOf, print } from "./output.ts";
 import { fenceAround, fencesOf, isTag } from "./quoted.ts";
-import { leftAsText, settle, type Settled, type TagFault, type Template } from "./settle.ts";
+import { compileTags, type Settled, type TagFault, tagToText, type Template } from "./settle.ts";
 
 export interface TurnOutput {
   /** In order; empty if the message failed. */
@@ -116,7 +116,7 @@ export class Templates {
       let pieces: readonly Emitted[] = [];
       // The budget was opened at the start and is shared, so this does not open a new one.
       const raised = cell.enter((inner) => {
-        settled = settle(inner, template, left);
+        settled = compileTags(inner, template, left);
         const { segments, chunk } = settled;
         if (chunk === null) return 0;
         const call = () => this.#call(run, segments, environment);
@@ -233,13 +233,13 @@ export class Templates {
       endCol: segment.endCol,
       role: turn.role,
     };
-    const reported = `${sourceOf(segment)} of the @${turn.role} message is sent as it stands: ${message}.`;
+    const fullMessage = `${sourceOf(segment)} of the @${turn.role} message is sent as it stands: ${message}.`;
     if (detail instanceof UndefinedName) {
       this.#diagnostics.push({
         code: "expression_undefined_variable",
         type: "expression",
         severity: "warning",
-        message: reported,
+        message: fullMessage,
         ...place,
         variable: detail.variable,
         ...suggestionFor(detail.variable, known),
@@ -250,7 +250,9 @@ export class Templates {
         code: detail.code,
         type: typeOf(detail.code),
         severity: isMild ? "warning" : "error",
-        message: isMild ? reported : `${sourceOf(segment)} of the @${turn.role} message fails: ${message}.`,
+        message: isMild
+          ? fullMessage
+          : `${sourceOf(segment)} of the @${turn.role} message fails: ${message}.`,
         ...place,
         ...(detail.variable === undefined ? {} : { variable: detail.variable }),
       });
@@ -259,7 +261,7 @@ export class Templates {
         code: "expression_runtime",
         type: "expression",
         severity: "warning",
-        message: reported,
+        message: fullMessage,
         ...place,
       });
     }
@@ -340,7 +342,7 @@ function lengthOf(segment: Segment | undefined): number {
 /** Returns the segments, with text in place of each tag that failed in a fence. */
 function withTexts(segments: readonly Segment[], { template, failed }: Run): readonly Segment[] {
   return segments.map((segment, index) =>
-    failed.has(index) && isTag(segment) ? leftAsText(segment, template) : segment
+    failed.has(index) && isTag(segment) ? tagToText(segment, template) : segment
   );
 }
 

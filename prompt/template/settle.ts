@@ -2,7 +2,7 @@
 
 import type { Cell } from "../../lua/vm/cell.ts";
 import type { Segment, TemplateSegment } from "../../parser/types.ts";
-import { type Chunk, compileChunk, expressionAlone } from "./compile.ts";
+import { compileChunk, expressionAlone, type TemplateChunk } from "./compile.ts";
 import type { Fence } from "../../parser/text/fences.ts";
 import { fenceAround, isTag } from "./quoted.ts";
 
@@ -17,7 +17,7 @@ export interface TagFault {
 export interface Settled {
   /** The given segments, with text in place of each tag left as it is. */
   readonly segments: readonly Segment[];
-  readonly chunk: Chunk | null;
+  readonly chunk: TemplateChunk | null;
   readonly faults: readonly TagFault[];
 }
 
@@ -33,12 +33,12 @@ export interface Template {
  * tags are mostly from other languages. Code tags of a fence are checked together, as they may be complete only
  * together.
  */
-export function settle(cell: Cell, template: Template, left: ReadonlySet<number> = new Set()): Settled {
+export function compileTags(cell: Cell, template: Template, left: ReadonlySet<number> = new Set()): Settled {
   const { fences, name } = template;
   const segments = [...template.segments];
   const leave = (index: number) => {
     const tag = segments[index]!;
-    if (isTag(tag)) segments[index] = leftAsText(tag, template);
+    if (isTag(tag)) segments[index] = tagToText(tag, template);
   };
   left.forEach(leave);
   const faults: TagFault[] = [];
@@ -88,18 +88,18 @@ function foreignCode(
 /** Finds the tag that a line of the chunk belongs to, or the last one before the syntax error. */
 function tagFault(
   segments: readonly Segment[],
-  chunk: Chunk,
+  chunk: TemplateChunk,
   message: string,
   line: number | null,
 ): TagFault {
   const upTo = chunk.lines.slice(0, line ?? chunk.lines.length);
   const place = upTo.findLast((each) => each !== null) ?? chunk.lines.find((each) => each !== null)!;
   // Lua's line number refers to the chunk.
-  const reported = message.replace(/ at line \d+(?=\) near )/, "");
-  return { segment: segments[place.index] as TemplateSegment, message: reported, line: place.line };
+  const plainMessage = message.replace(/ at line \d+(?=\) near )/, "");
+  return { segment: segments[place.index] as TemplateSegment, message: plainMessage, line: place.line };
 }
 
 /** Converts a tag to raw text, which is not searched for references. */
-export function leftAsText(tag: TemplateSegment, template: Template): Segment {
+export function tagToText(tag: TemplateSegment, template: Template): Segment {
   return { kind: "text", value: template.source(tag), place: tag.place, raw: true };
 }

@@ -4,13 +4,13 @@ import type { Segment } from "../../parser/types.ts";
 import { isTag } from "./quoted.ts";
 
 /** Remaining range of a text segment's value, in UTF-16 units. */
-export interface Kept {
+export interface TextRange {
   readonly from: number;
   readonly to: number;
 }
 
 /** Returns the remaining range of each text segment; null for other segments. */
-export function trimTexts(segments: readonly Segment[]): readonly (Kept | null)[] {
+export function trimTexts(segments: readonly Segment[]): readonly (TextRange | null)[] {
   return segments.map((segment, index) => {
     if (segment.kind !== "text") return null;
     const before = segments[index - 1];

@@ -3,21 +3,21 @@
 import { trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking } from "../request/foreign.ts";
-import { type JsonValue, Raw } from "../request/json.ts";
+import { type JsonMembers, Raw } from "../request/json.ts";
 import type { CallPart, ResultPart } from "../request/pairing.ts";
 import { arrangeTurns, thinkingStandsLast } from "../request/turns.ts";
 import { WireIds, wireName } from "../request/wire.ts";
 import type { ThinkingPart } from "../types.ts";
 
-export type Block = { readonly [key: string]: JsonValue | undefined };
+export type ContentBlock = JsonMembers;
 
 export interface WireMessage {
   readonly role: "user" | "assistant";
-  readonly content: readonly Block[];
+  readonly content: readonly ContentBlock[];
   /** 1-based line of the document where it begins; null if unknown. */
   readonly line: number | null;
   /** The thinking that each of its thinking blocks comes from. */
-  readonly thinking: ReadonlyMap<Block, ThinkingPart>;
+  readonly thinking: ReadonlyMap<ContentBlock, ThinkingPart>;
 }
 
 export interface ThinkingChoice {
@@ -37,7 +37,7 @@ export function wireMessages(prompt: Prompt, choice: ThinkingChoice): readonly W
   const messages: WireMessage[] = [];
   for (const turn of arrangeTurns(prompt, new WireIds())) {
     const { role, parts, line } = turn;
-    const thinking = new Map<Block, ThinkingPart>();
+    const thinking = new Map<ContentBlock, ThinkingPart>();
     const content = turn.role === "assistant" ? assistantBlocks(parts, choice, turn.ids, thinking) : [
       ...turn.answers.map(({ result, id }) => resultBlock(result, id)),
       ...turn.answers.flatMap(({ result }) => filesOfError(result)),
@@ -52,7 +52,7 @@ export function wireMessages(prompt: Prompt, choice: ThinkingChoice): readonly W
 const NO_ERROR_TEXT = "The call failed without an error message.";
 
 /** Creates the result block for a call, under the id that was sent. */
-function resultBlock(result: ResultPart | null, id: string): Block {
+function resultBlock(result: ResultPart | null, id: string): ContentBlock {
   if (result === null) {
     return { type: "tool_result", tool_use_id: id, content: "No result provided", is_error: true };
   }
@@ -73,7 +73,7 @@ function resultBlock(result: ResultPart | null, id: string): Block {
 }
 
 /** Returns the files of an error, which are placed after all results. */
-function filesOfError(result: ResultPart | null): readonly Block[] {
+function filesOfError(result: ResultPart | null): readonly ContentBlock[] {
   if (result === null || !result.isError) return [];
   return result.parts.filter(isFile).flatMap((part) => contentBlock(part, (path) => path));
 }
@@ -88,7 +88,7 @@ function plainText(part: Part, binary: (path: string) => string): string {
 }
 
 /** Converts a part of a user message or result to at most one block; blank text is dropped. */
-function contentBlock(part: Part, unsupported: (path: string) => string): readonly Block[] {
+function contentBlock(part: Part, unsupported: (path: string) => string): readonly ContentBlock[] {
   switch (part.kind) {
     case "text":
     case "text_file":
@@ -106,7 +106,7 @@ function contentBlock(part: Part, unsupported: (path: string) => string): readon
   }
 }
 
-function source(part: Kind<"image" | "pdf">): Block {
+function source(part: Kind<"image" | "pdf">): ContentBlock {
   return { type: "base64", media_type: part.mimeType, data: part.data };
 }
 
@@ -118,9 +118,9 @@ function assistantBlocks(
   parts: readonly Part[],
   { foreign, leftOut = () => false }: ThinkingChoice,
   ids: ReadonlyMap<CallPart, string>,
-  sources: Map<Block, ThinkingPart>,
-): readonly Block[] {
-  const own = (part: ThinkingPart): readonly Block[] => {
+  sources: Map<ContentBlock, ThinkingPart>,
+): readonly ContentBlock[] {
+  const own = (part: ThinkingPart): readonly ContentBlock[] => {
     const block = leftOut(part) ? null : thinkingBlock(part);
     if (block === null) return [];
     sources.set(block, part);
@@ -138,7 +138,7 @@ function assistantBlocks(
       ...calls.map((call) => callBlock(call, ids)),
     ];
   }
-  const blocks: Block[] = [];
+  const blocks: ContentBlock[] = [];
   let adoptedYet = false;
   for (const part of parts) {
     if (part.kind === "thinking") {
@@ -158,13 +158,13 @@ function isNative(part: ThinkingPart): boolean {
 }
 
 /** Converts own thinking to a block; returns null for any other. */
-function thinkingBlock(part: ThinkingPart): Block | null {
+function thinkingBlock(part: ThinkingPart): ContentBlock | null {
   if (part.redacted) return { type: "redacted_thinking", data: part.content };
   if (part.signature === undefined || !isNative(part)) return null;
   return { type: "thinking", thinking: part.content, signature: part.signature.value };
 }
 
-function textBlock(part: Kind<"text">): readonly Block[] {
+function textBlock(part: Kind<"text">): readonly ContentBlock[] {
   return saysNothing(part.text) ? [] : [{ type: "text", text: trimBlank(part.text) }];
 }
 
@@ -173,7 +173,7 @@ function saysNothing(text: string): boolean {
   return text.trim() === "";
 }
 
-function callBlock(part: CallPart, ids: ReadonlyMap<CallPart, string>): Block {
+function callBlock(part: CallPart, ids: ReadonlyMap<CallPart, string>): ContentBlock {
   return {
     type: "tool_use",
     id: ids.get(part) ?? part.id,

@@ -3,7 +3,7 @@
 import type { Outline, PrefixPiece, RequestInput } from "../types.ts";
 import { writeJson } from "../request/json.ts";
 import { resolveParameters } from "../request/parameters.ts";
-import { type Block, type WireMessage, wireMessages } from "./messages.ts";
+import { type ContentBlock, type WireMessage, wireMessages } from "./messages.ts";
 import { bindingOf, canRead } from "./binding.ts";
 import { wireTools } from "./tools.ts";
 
@@ -36,13 +36,13 @@ export function outline(input: RequestInput): Outline {
 }
 
 function pieceOf(message: WireMessage): PrefixPiece {
-  const stated = message.content.filter((block) => !message.thinking.has(block));
+  const otherBlocks = message.content.filter((block) => !message.thinking.has(block));
   return {
     what: message.role,
     line: message.line,
     // Computed on access: the texts of all pieces together would be another copy of the conversation.
     get text() {
-      return stated.length === 0 ? "" : writeJson([message.role, stated]);
+      return otherBlocks.length === 0 ? "" : writeJson([message.role, otherBlocks]);
     },
     thinking: message.content.flatMap((block) => message.thinking.get(block) ?? []),
   };
@@ -67,6 +67,6 @@ function wholeFrom(messages: readonly WireMessage[]): number {
   return from;
 }
 
-function isResult({ type }: Block): boolean {
+function isResult({ type }: ContentBlock): boolean {
   return type === "tool_result";
 }

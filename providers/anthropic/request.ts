@@ -1,7 +1,7 @@
 // The request of the Anthropic Messages API: body, headers and URL.
 
 import { endpointUrl } from "../http/endpoint.ts";
-import { type JsonValue, writeBody } from "../request/json.ts";
+import { type JsonMembers, type JsonValue, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import { choiceOf } from "../models/choice.ts";
@@ -20,8 +20,6 @@ import { BINDING_BETA, bindingOf } from "./binding.ts";
 export const DEFAULT_MODEL = choiceOf("anthropic")!.standard;
 
 const TRAILING_KEYS = ["system", "tools", "messages"] as const;
-
-type Members = { readonly [key: string]: JsonValue | undefined };
 
 /** Builds the request; a pure function of its input. */
 export function buildRequest(input: RequestInput): BuiltRequest {
@@ -44,7 +42,7 @@ export function buildRequest(input: RequestInput): BuiltRequest {
   const binding = fallbacks.has("binding") || sent.size === 0 ? undefined : wireBinding(settings, asked);
   const control = cacheControl(parameters.cacheRetention);
   const tools = wireTools(input.tools, control);
-  const body: Members = {
+  const body: JsonMembers = {
     model: name,
     max_tokens: maxTokens.tokens,
     stream: true,
@@ -100,7 +98,7 @@ function thinkingPlaces(messages: readonly WireMessage[]): ReadonlyMap<string, T
 }
 
 /** Returns the behavior for thinking that no longer matches its context; only requests with thinking can set it. */
-function wireBinding(settings: Settings, asked: AskedThinking): Members | undefined {
+function wireBinding(settings: Settings, asked: AskedThinking): JsonMembers | undefined {
   const binding = bindingOf(settings);
   const says = asked.thinking?.type === "adaptive" || asked.thinking?.type === "enabled";
   if (!says || binding === null || binding === "off") return undefined;
@@ -151,12 +149,12 @@ function askTemperature(
   return { warnings: [`${why}; ${temperature} is left out.`] };
 }
 
-function cacheControl(retention: RequestParameters["cacheRetention"]): Members | undefined {
+function cacheControl(retention: RequestParameters["cacheRetention"]): JsonMembers | undefined {
   if (retention === "none") return undefined;
   return retention === "long" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" };
 }
 
-function wireSystem(system: string | null, control: Members | undefined): JsonValue | undefined {
+function wireSystem(system: string | null, control: JsonMembers | undefined): JsonValue | undefined {
   if (system === null || system === "") return undefined;
   return control === undefined ? system : [{ type: "text", text: system, cache_control: control }];
 }

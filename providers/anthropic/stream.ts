@@ -1,8 +1,7 @@
 // The reader of the Anthropic Messages API's event stream.
 
-import { isObject, own } from "../../base/is_object.ts";
-import { callInput } from "../stream/call_input.ts";
-import { text } from "../stream/fields.ts";
+import { isObject, own, textOrEmpty } from "../../base/is_object.ts";
+import { completeCallInput } from "../stream/call_input.ts";
 import { callProgress, ReplyReader, textPiece, thinkingProgress } from "../stream/reader.ts";
 import type { DroppedThinking, Effect, Usage } from "../types.ts";
 import { LongText } from "../../base/text/long_text.ts";
@@ -89,9 +88,9 @@ export class AnthropicReader extends ReplyReader {
     if (!isObject(block)) return [];
     switch (block.type) {
       case "tool_use": {
-        const name = this.toolName(text(block.name));
+        const name = this.toolName(textOrEmpty(block.name));
         // Servers that imitate the API omit ids, but each call needs one for its result.
-        const id = text(block.id) || `call_${index + 1}`;
+        const id = textOrEmpty(block.id) || `call_${index + 1}`;
         this.#open.set(index, {
           kind: "tool",
           id,
@@ -104,17 +103,17 @@ export class AnthropicReader extends ReplyReader {
       }
       case "thinking": {
         const { thinking, signature } = block;
-        const begun = { content: new LongText(), signature: text(signature), damaged: false };
-        begun.content.add(text(thinking));
+        const begun = { content: new LongText(), signature: textOrEmpty(signature), damaged: false };
+        begun.content.add(textOrEmpty(thinking));
         this.#open.set(index, { kind: "thinking", ...begun });
         return [thinkingProgress(begun.content.length)];
       }
       case "redacted_thinking":
-        this.#open.set(index, { kind: "redacted", data: text(block.data) });
+        this.#open.set(index, { kind: "redacted", data: textOrEmpty(block.data) });
         return [];
       case "text":
         this.#open.set(index, { kind: "text" });
-        return textPiece(text(block.text));
+        return textPiece(textOrEmpty(block.text));
       default:
         this.#open.set(index, { kind: "unknown" });
         return this.unknownType("block", block.type);
@@ -126,16 +125,16 @@ export class AnthropicReader extends ReplyReader {
     const block = this.#open.get(index);
     if (block?.kind === "unknown") return [];
     if (!DELTAS.has(delta.type)) return this.unknownType("part", delta.type);
-    if (delta.type === "text_delta") return textPiece(text(delta.text));
+    if (delta.type === "text_delta") return textPiece(textOrEmpty(delta.text));
     if (block?.kind === "thinking") {
       if (delta.type === "thinking_delta") {
-        block.content.add(text(delta.thinking));
+        block.content.add(textOrEmpty(delta.thinking));
         return [thinkingProgress(block.content.length)];
       }
-      if (delta.type === "signature_delta") block.signature += text(delta.signature);
+      if (delta.type === "signature_delta") block.signature += textOrEmpty(delta.signature);
     } else if (delta.type === "input_json_delta") {
       if (block?.kind === "tool") {
-        block.json.add(text(delta.partial_json));
+        block.json.add(textOrEmpty(delta.partial_json));
         return [callProgress(block.name, block.json.length)];
       }
       // The line that named the tool was lost.
@@ -185,7 +184,7 @@ export class AnthropicReader extends ReplyReader {
 /** Joins category and explanation of a refusal, as far as given. */
 function stopDetails(details: unknown): string | null {
   if (!isObject(details)) return null;
-  const reported = [details.category, details.explanation].map(text).filter((words) => words !== "");
+  const reported = [details.category, details.explanation].map(textOrEmpty).filter((words) => words !== "");
   return reported.length === 0 ? null : reported.join(": ");
 }
 
@@ -232,7 +231,7 @@ function billOf(iterations: readonly Record<string, unknown>[]): Partial<Usage> 
 }
 
 function answering(message: unknown): Effect[] {
-  const model = isObject(message) ? text(message.model) : "";
+  const model = isObject(message) ? textOrEmpty(message.model) : "";
   return model === "" ? [] : [{ kind: "answering", model }];
 }
 
@@ -248,7 +247,7 @@ function dropped(message: unknown): Effect[] {
   const given = isObject(message) ? message.input_transformations : undefined;
   const reported = (Array.isArray(given) ? given : []).flatMap((one: unknown): DroppedThinking[] => {
     if (!isObject(one) || one.type !== "thinking_dropped" || typeof one.path !== "string") return [];
-    return [{ path: one.path, why: own(DROPPED, text(one.reason)) ?? "other" }];
+    return [{ path: one.path, why: own(DROPPED, textOrEmpty(one.reason)) ?? "other" }];
   });
   return reported.length === 0 ? [] : [{ kind: "dropped", dropped: reported }];
 }
@@ -257,7 +256,7 @@ function dropped(message: unknown): Effect[] {
 function toolInput(json: LongText, start: unknown): string | LongText | null {
   const { value } = json;
   const isEmpty = typeof value === "string" && value.trim() === "";
-  return callInput(isEmpty && isObject(start) ? JSON.stringify(start) : value, { compact: true });
+  return completeCallInput(isEmpty && isObject(start) ? JSON.stringify(start) : value, { compact: true });
 }
 
 function indexOf(data: JsonObject): number {

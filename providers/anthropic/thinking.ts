@@ -2,16 +2,14 @@
 
 import type { ThinkingLevel } from "../../config/values.ts";
 import type { Model, ModelThinking } from "../models/types.ts";
-import type { JsonValue } from "../request/json.ts";
+import type { JsonMembers } from "../request/json.ts";
 import type { RequestParameters } from "../request/parameters.ts";
 import { levelOfBudget, resolveThinking } from "../request/thinking.ts";
 
-type Members = { readonly [key: string]: JsonValue | undefined };
-
 /** Request members about thinking, with warnings about settings that cannot be met. */
 export interface AskedThinking {
-  readonly thinking?: Members;
-  readonly output_config?: Members;
+  readonly thinking?: JsonMembers;
+  readonly output_config?: JsonMembers;
   /** Whether the model thinks, requested or by default. */
   readonly thinks: boolean;
   readonly warnings: readonly string[];

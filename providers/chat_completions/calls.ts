@@ -1,11 +1,11 @@
 // Assembly of streamed calls from their pieces, however a server numbers them.
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, textOrEmpty } from "../../base/is_object.ts";
 import { isCallInput } from "../stream/call_input.ts";
-import { count, text } from "../stream/fields.ts";
+import { numberOrNull } from "../stream/fields.ts";
 import { LongText } from "../../base/text/long_text.ts";
 
-export interface OpenCall {
+export interface StreamedCall {
   /** Empty if the server gave none. */
   readonly id: string;
   /** Name as received. */
@@ -16,19 +16,21 @@ export interface OpenCall {
   readonly damaged: boolean;
 }
 
-type Growing = { -readonly [K in keyof OpenCall]: OpenCall[K] } & { readonly index: number | null };
+type Growing = { -readonly [K in keyof StreamedCall]: StreamedCall[K] } & { readonly index: number | null };
 
 export class OpenCalls {
   readonly #calls: Growing[] = [];
 
   /** Adds a piece `{index?, id?, function: {name?, arguments?}}` and returns its call. */
-  add(piece: unknown): OpenCall | null {
+  add(piece: unknown): StreamedCall | null {
     if (!isObject(piece)) return null;
-    const stated = isObject(piece.function) ? piece.function : {};
-    const index = count(piece.index);
-    const id = text(piece.id);
-    const name = text(stated.name);
-    const more = isObject(stated.arguments) ? JSON.stringify(stated.arguments) : text(stated.arguments);
+    const functionDelta = isObject(piece.function) ? piece.function : {};
+    const index = numberOrNull(piece.index);
+    const id = textOrEmpty(piece.id);
+    const name = textOrEmpty(functionDelta.name);
+    const more = isObject(functionDelta.arguments)
+      ? JSON.stringify(functionDelta.arguments)
+      : textOrEmpty(functionDelta.arguments);
     const open = index === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.index === index);
     if (open === undefined || beginsAnother(open, id, name)) {
       const call = { index, id, name, json: new LongText(), damaged: false };
@@ -48,13 +50,13 @@ export class OpenCalls {
   }
 
   /** Returns all calls by index; calls with equal or no index keep their order of arrival. */
-  all(): readonly OpenCall[] {
+  all(): readonly StreamedCall[] {
     return this.#calls.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0));
   }
 }
 
 /** Whether a piece starts a new call: some servers give all calls the same index, the same id, or no id. */
-function beginsAnother(open: OpenCall, id: string, name: string): boolean {
+function beginsAnother(open: StreamedCall, id: string, name: string): boolean {
   if (id !== "" && open.id !== "" && id !== open.id) return true;
   return name !== "" && open.json.length > 0 && isCallInput(open.json);
 }

@@ -1,8 +1,8 @@
 // Parsing of error responses from Chat Completions servers.
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, textOrEmpty } from "../../base/is_object.ts";
 import { answeredError, providerError } from "../http/errors.ts";
-import { list, text } from "../stream/fields.ts";
+import { listOrEmpty } from "../stream/fields.ts";
 import type { ProviderError } from "../types.ts";
 
 /** Creates the error for a body. `keyVariable` is mentioned if the key is refused. */
@@ -36,9 +36,9 @@ function withError(body: unknown): unknown {
   if (!isObject(body) || body.error !== undefined || body.detail === undefined) return body;
   const { detail } = body;
   if (typeof detail === "string") return { error: detail };
-  const stated = list(detail).filter(isObject).map((each) => {
-    const place = list(each.loc).filter((step) => step !== "body").join(".");
-    return place === "" ? text(each.msg) : `${place}: ${text(each.msg)}`;
+  const sentences = listOrEmpty(detail).filter(isObject).map((each) => {
+    const place = listOrEmpty(each.loc).filter((step) => step !== "body").join(".");
+    return place === "" ? textOrEmpty(each.msg) : `${place}: ${textOrEmpty(each.msg)}`;
   });
-  return stated.length === 0 ? body : { error: stated.join("; ") };
+  return sentences.length === 0 ? body : { error: sentences.join("; ") };
 }

@@ -5,15 +5,15 @@ import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
-import { type JsonValue, Raw } from "../request/json.ts";
+import { type JsonMembers, Raw } from "../request/json.ts";
 import { resultFiles } from "../request/result_files.ts";
 import { answerText } from "../request/result_text.ts";
-import { type Answer, arrangeTurns, type Turn } from "../request/turns.ts";
+import { arrangeTurns, type CallAnswer, type RequestTurn } from "../request/turns.ts";
 import { wireName } from "../request/wire.ts";
 import type { ChatDialect } from "./dialect.ts";
 import { readDetails, tagName } from "./reasoning_details.ts";
 
-export type Message = { readonly [key: string]: JsonValue | undefined };
+export type ChatMessage = JsonMembers;
 
 /** Returns the messages in order, with warnings about what was left out. */
 export function chatMessages(
@@ -27,9 +27,9 @@ export function chatMessages(
     /** Whether call ids must have nine characters. */
     readonly shortIds: boolean;
   },
-): { readonly messages: readonly Message[]; readonly warnings: readonly string[] } {
+): { readonly messages: readonly ChatMessage[]; readonly warnings: readonly string[] } {
   const system = prompt.system ?? "";
-  const messages: Message[] = isBlank(system) || !options.systemRole
+  const messages: ChatMessage[] = isBlank(system) || !options.systemRole
     ? []
     : [{ role: "system", content: system }];
   const turns = arrangeTurns(
@@ -87,7 +87,7 @@ function withSystemAsWords(prompt: Prompt): Prompt {
 }
 
 /** Returns the index of the first turn after the person's last message. */
-function openLoop(turns: readonly Turn[]): number {
+function openLoop(turns: readonly RequestTurn[]): number {
   return turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some(says)) + 1;
 }
 
@@ -95,7 +95,7 @@ function says(part: Part): boolean {
   return part.kind !== "text" || !isBlank(part.text);
 }
 
-function resultMessage(answer: Answer, { namesResults }: ChatDialect): Message {
+function resultMessage(answer: CallAnswer, { namesResults }: ChatDialect): ChatMessage {
   return {
     role: "tool",
     tool_call_id: answer.id,
@@ -109,9 +109,9 @@ function binaryFile(filename: string, mimeType: string | null): string {
 }
 
 /** Creates a text message, or a list of parts if it contains an image. */
-function userMessage(parts: readonly Part[]): readonly Message[] {
+function userMessage(parts: readonly Part[]): readonly ChatMessage[] {
   if (parts.some(({ kind }) => kind === "image")) {
-    const content = parts.flatMap((part): Message[] => {
+    const content = parts.flatMap((part): ChatMessage[] => {
       if (part.kind === "image") {
         return [{ type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } }];
       }
@@ -157,10 +157,10 @@ function resultFileWarnings(prompt: Prompt): readonly string[] {
 }
 
 function assistantMessage(
-  { parts, ids }: Extract<Turn, { role: "assistant" }>,
+  { parts, ids }: Extract<RequestTurn, { role: "assistant" }>,
   { provider, dialect, foreign }: { provider: string; dialect: ChatDialect; foreign: "preserve" | "drop" },
   inLoop: boolean,
-): readonly Message[] {
+): readonly ChatMessage[] {
   const isNative = (part: ThinkingPart) =>
     part.signature === undefined || part.signature.provider === tagName(provider);
   const texts = parts.flatMap((part) => part.kind === "text" ? [trimBlank(part.text)] : []);
@@ -182,7 +182,7 @@ function assistantMessage(
 }
 
 /** Puts reasoning into the member that the server reads; details that must return unchanged are sent as received. */
-function reasoning(thinking: readonly ThinkingPart[], dialect: ChatDialect, calls: boolean): Message {
+function reasoning(thinking: readonly ThinkingPart[], dialect: ChatDialect, calls: boolean): ChatMessage {
   const details = thinking.flatMap(({ signature }) =>
     signature === undefined ? [] : readDetails(signature.value)
   );

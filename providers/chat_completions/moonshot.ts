@@ -1,5 +1,6 @@
 // Moonshot (Kimi) as a provider, based on Chat Completions.
 
+import type { JsonMembers } from "../request/json.ts";
 import { choiceOf } from "../models/choice.ts";
 import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
@@ -11,7 +12,7 @@ import { sentTemperature } from "../request/sampling.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import type { ChatDialect } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
-import { chatFallback, chatRequest, type Members } from "./request.ts";
+import { chatFallback, chatRequest } from "./request.ts";
 import { ChatReader } from "./stream.ts";
 
 const { name: NAME, keyVariables } = KNOWN_PROVIDERS.moonshot;
@@ -77,7 +78,7 @@ function dialectOf(model: Model | null, thinks: boolean): ChatDialect {
 }
 
 interface Asked {
-  readonly members: Members;
+  readonly members: JsonMembers;
   readonly thinks: boolean;
   readonly warnings: readonly string[];
 }

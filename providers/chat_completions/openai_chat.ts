@@ -3,13 +3,13 @@
 import type { ProviderSettings } from "../../config/settings.generated.ts";
 import type { KnownProvider } from "../known.ts";
 import { findModel } from "../models/find.ts";
-import { type JsonValue, toJson } from "../request/json.ts";
+import { type JsonMembers, type JsonValue, toJsonValue } from "../request/json.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { levelOfBudget } from "../request/thinking.ts";
 import type { Provider, ProviderRequest, RequestInput } from "../types.ts";
 import { type ChatDialect, PLAIN_DIALECT } from "./dialect.ts";
 import { readChatError } from "./errors.ts";
-import { chatFallback, chatRequest, type Members } from "./request.ts";
+import { chatFallback, chatRequest } from "./request.ts";
 import { ChatReader, reasoningField } from "./stream.ts";
 
 /** Creates the provider for a server that the settings define. */
@@ -65,15 +65,18 @@ function dialectOf(server: ProviderSettings, seen: string | null): ChatDialect {
   };
 }
 
-function extraBody({ extra_body }: ProviderSettings): Members {
-  return (toJson(extra_body ?? {}) ?? {}) as { readonly [key: string]: JsonValue };
+function extraBody({ extra_body }: ProviderSettings): JsonMembers {
+  return (toJsonValue(extra_body ?? {}) ?? {}) as { readonly [key: string]: JsonValue };
 }
 
 /**
  * Sends an effort only if the person set one for this provider: many servers and models refuse it, and a model's
  * default is its maker's choice.
  */
-function effortMembers({ own, thinking }: RequestParameters, { reasoning_key }: ProviderSettings): Members {
+function effortMembers(
+  { own, thinking }: RequestParameters,
+  { reasoning_key }: ProviderSettings,
+): JsonMembers {
   const effort = typeof own.reasoning === "string" && own.reasoning !== ""
     ? own.reasoning
     : own.thinking === undefined

@@ -1,9 +1,9 @@
 // Reasoning that a gateway requires back unchanged, stored as a thinking block's signature: base64 of its JSON array.
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, textOrEmpty } from "../../base/is_object.ts";
 import { base64 } from "../../prompt/base64.ts";
 import { Raw } from "../request/json.ts";
-import { count, text } from "../stream/fields.ts";
+import { numberOrNull } from "../stream/fields.ts";
 
 type Detail = Readonly<Record<string, unknown>>;
 
@@ -14,9 +14,9 @@ type Detail = Readonly<Record<string, unknown>>;
 export function addDetails(details: Detail[], pieces: readonly unknown[]): void {
   for (const piece of pieces) {
     if (!isObject(piece)) continue;
-    const index = count(piece.index);
+    const index = numberOrNull(piece.index);
     const at = details.findIndex((detail) =>
-      detail.type === piece.type && count(detail.index) === index && index !== null
+      detail.type === piece.type && numberOrNull(detail.index) === index && index !== null
     );
     const last = details[at];
     if (last === undefined) details.push({ ...piece });
@@ -29,7 +29,7 @@ function joined(detail: Detail, piece: Detail): Detail {
   for (const [key, value] of Object.entries(piece)) {
     if (value === null || value === undefined) continue;
     const grows = GROWING.has(key) && typeof value === "string";
-    result[key] = grows ? text(result[key]) + value : value;
+    result[key] = grows ? textOrEmpty(result[key]) + value : value;
   }
   return result;
 }
@@ -38,7 +38,9 @@ function joined(detail: Detail, piece: Detail): Detail {
 const GROWING: ReadonlySet<string> = new Set(["text", "summary", "data"]);
 
 export function detailWords(pieces: readonly unknown[]): string {
-  return pieces.filter(isObject).map((piece) => text(piece.text) || text(piece.summary)).join("");
+  return pieces.filter(isObject).map((piece) => textOrEmpty(piece.text) || textOrEmpty(piece.summary)).join(
+    "",
+  );
 }
 
 /** Returns a provider's name for tags of a document, which allow only letters and digits. */

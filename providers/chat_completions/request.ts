@@ -1,6 +1,6 @@
 // The common part of Chat Completions requests: body, headers and URL.
 
-import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
 import { createFallback } from "../request/fallback.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
@@ -12,8 +12,6 @@ import { chatMessages } from "./messages.ts";
 
 const TRAILING_KEYS = ["tools", "messages"] as const;
 
-export type Members = { readonly [key: string]: JsonValue | undefined };
-
 export interface ChatRequest {
   /** Provider whose own reasoning counts as native. */
   readonly provider: string;
@@ -23,9 +21,9 @@ export interface ChatRequest {
   /** Token limit of the reply; undefined sends no limit. */
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
-  readonly thinking: Members;
+  readonly thinking: JsonMembers;
   /** Additional members, which may override the common ones. */
-  readonly extra: Members;
+  readonly extra: JsonMembers;
   readonly warnings: readonly string[];
 }
 
@@ -49,7 +47,7 @@ export function chatRequest(
     shortIds: fallbacks.has("long-ids"),
   });
   const tools = sortedTools(input.tools).map(wireTool);
-  const body: Members = {
+  const body: JsonMembers = {
     model: options.model,
     [dialect.maxTokensKey]: fallbacks.has("reply-limit") ? undefined : options.maxTokens,
     stream: true,
@@ -92,13 +90,13 @@ export const chatFallback = createFallback([
   [/temperature|top_p/i, "sampling"],
 ]);
 
-function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): Members {
+function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): JsonMembers {
   return {
     type: "function",
     function: {
       name: wireName(tool.name, offered),
       description: toolDescription(tool),
-      parameters: toJson(tool.input_schema),
+      parameters: toJsonValue(tool.input_schema),
     },
   };
 }

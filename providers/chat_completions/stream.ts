@@ -1,8 +1,8 @@
 // The reader of Chat Completions streams from servers of many makers.
 
-import { isObject, own } from "../../base/is_object.ts";
-import { callInput } from "../stream/call_input.ts";
-import { count, list, text } from "../stream/fields.ts";
+import { isObject, own, textOrEmpty } from "../../base/is_object.ts";
+import { completeCallInput } from "../stream/call_input.ts";
+import { listOrEmpty, numberOrNull } from "../stream/fields.ts";
 import { LongText } from "../../base/text/long_text.ts";
 import { callProgress, ReplyReader, thinkingProgress, tokenCounts } from "../stream/reader.ts";
 import type { Effect } from "../types.ts";
@@ -59,7 +59,9 @@ export class ChatReader extends ReplyReader {
   event(data: unknown, headers: Headers | null = null): Effect[] {
     if (!isObject(data)) return [];
     if (isError(data)) return [this.error(data, headers)];
-    const choice = list(data.choices).filter(isObject).find(({ index }) => (count(index) ?? 0) === 0);
+    const choice = listOrEmpty(data.choices).filter(isObject).find(({ index }) =>
+      (numberOrNull(index) ?? 0) === 0
+    );
     const effects: Effect[] = [
       ...(data.system_fingerprint === OLLAMA ? [{ kind: "trims" } as const] : []),
       ...this.#usage(data.usage),
@@ -78,24 +80,24 @@ export class ChatReader extends ReplyReader {
 
   #choice(choice: JsonObject): Effect[] {
     const delta = isObject(choice.delta) ? choice.delta : isObject(choice.message) ? choice.message : {};
-    const reason = text(choice.finish_reason);
+    const reason = textOrEmpty(choice.finish_reason);
     if (Object.keys(delta).length > 0) this.#received = true;
     const effects = [
       ...this.#reasoning(delta),
       ...contents(delta.content).flatMap((piece) => this.#content(piece.kind, piece.text)),
       ...this.#refusal(delta.refusal),
     ];
-    for (const piece of list(delta.tool_calls)) effects.push(...this.#call(piece));
+    for (const piece of listOrEmpty(delta.tool_calls)) effects.push(...this.#call(piece));
     if (isObject(delta.function_call)) effects.push(...this.#call({ function: delta.function_call }));
     return reason === "" || this.#finished ? effects : [...effects, ...this.#finish(reason)];
   }
 
   /** Reads reasoning from one of three members; servers that use two of them send the same text in both. */
   #reasoning(delta: JsonObject): Effect[] {
-    const pieces = list(delta.reasoning_details);
+    const pieces = listOrEmpty(delta.reasoning_details);
     addDetails(this.#details, pieces);
-    const field = REASONING_FIELDS.find((name) => text(delta[name]) !== "");
-    const words = this.#think(field === undefined ? detailWords(pieces) : text(delta[field]));
+    const field = REASONING_FIELDS.find((name) => textOrEmpty(delta[name]) !== "");
+    const words = this.#think(field === undefined ? detailWords(pieces) : textOrEmpty(delta[field]));
     if (field === undefined || this.#field !== null) return words;
     this.#field = field;
     return [{ kind: "note", about: reasoningField(this.provider), value: field }, ...words];
@@ -125,9 +127,9 @@ export class ChatReader extends ReplyReader {
   }
 
   #refusal(words: unknown): Effect[] {
-    if (text(words) === "") return [];
+    if (textOrEmpty(words) === "") return [];
     this.#refused = true;
-    return [...this.#flush(), { kind: "text", text: text(words) }];
+    return [...this.#flush(), { kind: "text", text: textOrEmpty(words) }];
   }
 
   /** Emits the collected reasoning as one block. */
@@ -150,7 +152,7 @@ export class ChatReader extends ReplyReader {
     calls.forEach(({ id, name, json, damaged }, index) => {
       // In a truncated reply, a last call with empty input had not begun.
       const unbegun = cut && isBlankText(json) && index === calls.length - 1;
-      const inputText = damaged || unbegun || name === "" ? null : callInput(json);
+      const inputText = damaged || unbegun || name === "" ? null : completeCallInput(json);
       if (inputText === null) this.incompleteCall(this.toolName(name));
       else {
         const own = id === "" ? `call_${index + 1}` : id;
@@ -172,7 +174,7 @@ export class ChatReader extends ReplyReader {
       sent: usage.prompt_tokens,
       output: usage.completion_tokens,
       thoughts: made.reasoning_tokens,
-      read: count(usage.cached_tokens) ?? sent.cached_tokens,
+      read: numberOrNull(usage.cached_tokens) ?? sent.cached_tokens,
       written: sent.cache_write_tokens,
     })];
   }
@@ -189,10 +191,10 @@ function contents(
   content: unknown,
 ): readonly { readonly kind: "text" | "thinking"; readonly text: string }[] {
   if (typeof content === "string") return [{ kind: "text", text: content }];
-  return list(content).filter(isObject).map((part) =>
+  return listOrEmpty(content).filter(isObject).map((part) =>
     part.type === "thinking"
       ? { kind: "thinking", text: contents(part.thinking).map((inner) => inner.text).join("") }
-      : { kind: "text", text: text(part.text) }
+      : { kind: "text", text: textOrEmpty(part.text) }
   );
 }
 

@@ -3,7 +3,7 @@
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-export interface Piece {
+export interface TaggedText {
   readonly kind: "text" | "thinking";
   readonly text: string;
 }
@@ -15,10 +15,10 @@ export class ThinkTags {
   #buffered = "";
 
   /** Adds a piece and returns what can be classified so far. */
-  feed(text: string): readonly Piece[] {
+  feed(text: string): readonly TaggedText[] {
     if (this.#state === "text") return text === "" ? [] : [{ kind: "text", text }];
     this.#buffered += text;
-    const pieces: Piece[] = [];
+    const pieces: TaggedText[] = [];
     if (this.#state === "start") {
       const begun = this.#buffered.trimStart();
       if (OPEN.startsWith(begun)) return [];
@@ -41,11 +41,11 @@ export class ThinkTags {
     return pieces.filter((piece) => piece.text !== "");
   }
 
-  end(): readonly Piece[] {
+  end(): readonly TaggedText[] {
     return this.#release(this.#state === "inside" ? "thinking" : "text");
   }
 
-  #release(kind: Piece["kind"]): readonly Piece[] {
+  #release(kind: TaggedText["kind"]): readonly TaggedText[] {
     const text = this.#buffered;
     this.#state = "text";
     this.#buffered = "";

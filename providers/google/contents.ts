@@ -4,15 +4,13 @@ import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
-import { type JsonValue, Raw } from "../request/json.ts";
+import { type JsonMembers, Raw } from "../request/json.ts";
 import type { CallPart } from "../request/pairing.ts";
-import { NO_RESULT, plainResult } from "../request/result_text.ts";
-import { type Answer, arrangeTurns, type Turn } from "../request/turns.ts";
+import { MISSING_RESULT, plainResult } from "../request/result_text.ts";
+import { arrangeTurns, type CallAnswer, type RequestTurn } from "../request/turns.ts";
 import { wireName } from "../request/wire.ts";
 import { callNote, signatureNote } from "./notes.ts";
 import { signaturesOf, STAND_IN } from "./signatures.ts";
-
-export type Members = { readonly [key: string]: JsonValue | undefined };
 
 export interface ContentOptions {
   /** API flavor (Vertex AI or Gemini): which signatures it issued, which fields it accepts. */
@@ -27,10 +25,10 @@ export interface ContentOptions {
   recall(about: string): string | null;
 }
 
-export function wireContents(prompt: Prompt, options: ContentOptions): readonly Members[] {
+export function wireContents(prompt: Prompt, options: ContentOptions): readonly JsonMembers[] {
   const turns = arrangeTurns(prompt, { next: (id) => id });
   const present = turns.findLastIndex((turn) => turn.role === "user" && turn.parts.some(says)) + 1;
-  return turns.flatMap((turn, index): Members[] => {
+  return turns.flatMap((turn, index): JsonMembers[] => {
     const parts = turn.role === "assistant"
       ? modelParts(turn, options, index >= present)
       : [...turn.answers.flatMap(answerParts(options)), ...turn.parts.flatMap(userParts(options))];
@@ -43,7 +41,7 @@ function says(part: Part): boolean {
 }
 
 /** Omits blank texts, because the API refuses empty ones. */
-const userParts = (options: ContentOptions) => (part: Part): readonly Members[] => {
+const userParts = (options: ContentOptions) => (part: Part): readonly JsonMembers[] => {
   switch (part.kind) {
     case "text":
     case "text_file":
@@ -62,17 +60,17 @@ const userParts = (options: ContentOptions) => (part: Part): readonly Members[] 
 function inlineData(
   { mimeType, data, filename }: Extract<Part, { kind: "image" | "pdf" }>,
   { provider }: ContentOptions,
-): Members {
+): JsonMembers {
   const base = filename.slice(filename.lastIndexOf("/") + 1) || "file";
   return { inlineData: { mimeType, data, displayName: provider === "vertex" ? base : undefined } };
 }
 
 /** Returns a result followed by its files. */
-const answerParts = (options: ContentOptions) => ({ call, result }: Answer): readonly Members[] => {
+const answerParts = (options: ContentOptions) => ({ call, result }: CallAnswer): readonly JsonMembers[] => {
   const name = wireName(call.name);
   const id = ownId(call, options);
   if (result === null) {
-    return [{ functionResponse: { id, name, response: { error: NO_RESULT, success: false } } }];
+    return [{ functionResponse: { id, name, response: { error: MISSING_RESULT, success: false } } }];
   }
   const media = result.parts.flatMap((part) =>
     part.kind === "image" || part.kind === "pdf"
@@ -96,10 +94,10 @@ function ownId(call: CallPart, { provider, recall }: ContentOptions): string | u
 }
 
 function modelParts(
-  { parts }: Extract<Turn, { role: "assistant" }>,
+  { parts }: Extract<RequestTurn, { role: "assistant" }>,
   options: ContentOptions,
   isPresent: boolean,
-): readonly Members[] {
+): readonly JsonMembers[] {
   const { provider, foreign, signatures: which, recall, model } = options;
   const isNative = (part: ThinkingPart) => part.signature?.provider === provider;
   /** The API refuses signatures of another model; for one of unknown origin, the API decides. */
@@ -108,7 +106,7 @@ function modelParts(
   const signatures = which === "stand-ins" ? new Map<Part, string>() : signaturesOf(parts, isReadable);
   const demanded = which === "stand-ins" || (which === "demanded" && isPresent);
   const adopted = foreignThinking(parts, isNative, foreign);
-  const wire: Members[] = adopted === null ? [] : [{ text: adopted }];
+  const wire: JsonMembers[] = adopted === null ? [] : [{ text: adopted }];
   let calls = 0;
   for (const part of parts) {
     if (part.kind === "text" && !isBlank(part.text)) {

@@ -1,8 +1,8 @@
 // Parsing of Google's errors: `{error: {message, status, details}}`, possibly in an array.
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, textOrEmpty } from "../../base/is_object.ts";
 import { answeredError, providerError } from "../http/errors.ts";
-import { list, text } from "../stream/fields.ts";
+import { listOrEmpty } from "../stream/fields.ts";
 import type { ProviderError } from "../types.ts";
 
 /** Creates the error for a body; `keyHint` is shown if the key is refused. */
@@ -17,12 +17,12 @@ export function readGoogleError(
   if (!isObject(error) || typeof error.message !== "string") {
     return answeredError(body, headers, status, { authentication: keyHint });
   }
-  const state = text(error.status);
-  const violations = list(error.details).filter(isObject)
-    .flatMap((detail) => list(detail.fieldViolations)).filter(isObject)
-    .map((violation) => text(violation.description)).filter((line) => line !== "");
-  const stated = state === "" ? error.message : `${error.message} (Status: ${state})`;
-  const message = [stated, ...violations].join("\n");
+  const state = textOrEmpty(error.status);
+  const violations = listOrEmpty(error.details).filter(isObject)
+    .flatMap((detail) => listOrEmpty(detail.fieldViolations)).filter(isObject)
+    .map((violation) => textOrEmpty(violation.description)).filter((line) => line !== "");
+  const summary = state === "" ? error.message : `${error.message} (Status: ${state})`;
+  const message = [summary, ...violations].join("\n");
   const answered = answeredError({ error: { ...error, message, type: undefined } }, headers, status, {
     authentication: keyHint,
   });
@@ -35,5 +35,5 @@ export function readGoogleError(
 const REFUSED_KEY = /API key not valid|API key expired|API key not found/i;
 
 function reasons(details: unknown): readonly unknown[] {
-  return list(details).filter(isObject).map(({ reason }) => reason);
+  return listOrEmpty(details).filter(isObject).map(({ reason }) => reason);
 }

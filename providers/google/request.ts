@@ -6,7 +6,7 @@ import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";
-import { toJson, writeBody } from "../request/json.ts";
+import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
@@ -14,7 +14,7 @@ import { sentTemperature } from "../request/sampling.ts";
 import { resolveThinking } from "../request/thinking.ts";
 import { sortedTools, toolDescription, USER_AGENT, wireName } from "../request/wire.ts";
 import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
-import { type Members, wireContents } from "./contents.ts";
+import { wireContents } from "./contents.ts";
 
 const TRAILING_KEYS = ["tools", "contents"] as const;
 
@@ -41,7 +41,7 @@ export function buildRequest(
   const sampling = sentTemperature(parameters.temperature, model, asked.thinks);
   const tools = sortedTools(input.tools).map(declaration);
   const system = prompt.system ?? "";
-  const body: Members = {
+  const body: JsonMembers = {
     generationConfig: {
       maxOutputTokens: fallbacks.has("reply-limit") ? undefined : maxTokens.tokens,
       temperature: fallbacks.has("sampling") ? undefined : sampling.temperature,
@@ -98,16 +98,16 @@ function modelName(name: string): string {
   return name.replace(/^models\//, "");
 }
 
-function declaration(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): Members {
+function declaration(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): JsonMembers {
   return {
     name: wireName(tool.name, offered),
     description: toolDescription(tool),
-    parametersJsonSchema: toJson(tool.input_schema),
+    parametersJsonSchema: toJsonValue(tool.input_schema),
   };
 }
 
 interface Asked {
-  readonly config?: Members;
+  readonly config?: JsonMembers;
   readonly thinks: boolean;
   readonly warnings: readonly string[];
 }

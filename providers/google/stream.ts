@@ -1,9 +1,9 @@
 // The reader of Gemini's streamGenerateContent stream.
 
 import { toHex } from "../../base/hash.ts";
-import { isObject, own } from "../../base/is_object.ts";
+import { isObject, own, textOrEmpty } from "../../base/is_object.ts";
 import { compactJson, valueText } from "../../base/text/json_text.ts";
-import { count, list, text } from "../stream/fields.ts";
+import { listOrEmpty, numberOrNull } from "../stream/fields.ts";
 import { callNote, signatureNote } from "./notes.ts";
 import { LongText } from "../../base/text/long_text.ts";
 import { type ReaderOptions, ReplyReader, thinkingProgress } from "../stream/reader.ts";
@@ -52,26 +52,26 @@ export class GoogleReader extends ReplyReader {
     if (response.error !== undefined && response.error !== null) {
       return [this.error(response, headers)];
     }
-    const candidates = list(response.candidates);
-    const place = candidates.findIndex((each) => isObject(each) && (count(each.index) ?? 0) === 0);
+    const candidates = listOrEmpty(response.candidates);
+    const place = candidates.findIndex((each) => isObject(each) && (numberOrNull(each.index) ?? 0) === 0);
     const candidate = candidates[place];
     const effects = usageOf(response.usageMetadata);
     if (!isObject(candidate)) return [...effects, ...this.#blockedPrompt(response.promptFeedback)];
     const content = isObject(candidate.content) ? candidate.content : {};
-    list(content.parts).forEach((part, index) => {
+    listOrEmpty(content.parts).forEach((part, index) => {
       if (!isObject(part)) return;
       const way = [...(Array.isArray(data) ? [0] : []), "candidates", place, "content", "parts", index];
       effects.push(
         ...this.#part(part, (member) => source === undefined ? null : valueText(source, [...way, ...member])),
       );
     });
-    const reason = text(candidate.finishReason);
+    const reason = textOrEmpty(candidate.finishReason);
     return reason === "" ? effects : [...effects, ...this.#finish(reason)];
   }
 
   /** `spelled` returns a member of the part as the provider wrote it. */
   #part(part: JsonObject, spelled: (member: readonly string[]) => string | null): Effect[] {
-    const signature = text(part.thoughtSignature);
+    const signature = textOrEmpty(part.thoughtSignature);
     if (isObject(part.functionCall)) {
       return this.#call(part.functionCall, signature, spelled(["functionCall", "args"]));
     }
@@ -100,8 +100,8 @@ export class GoogleReader extends ReplyReader {
     const block = this.#block();
     this.#inText = false;
     this.#answered = true;
-    const wire = text(call.name);
-    const given = text(call.id);
+    const wire = textOrEmpty(call.name);
+    const given = textOrEmpty(call.id);
     const isOwn = /^[^`()\s]{1,64}$/.test(given);
     const id = isOwn ? given : `urn:flemma:tool:${wire}:${this.#newId()}`;
     if (isOwn) block.push({ kind: "note", about: callNote(id), value: this.provider });
@@ -138,7 +138,7 @@ export class GoogleReader extends ReplyReader {
   }
 
   #blockedPrompt(feedback: unknown): Effect[] {
-    const reason = isObject(feedback) ? text(feedback.blockReason) : "";
+    const reason = isObject(feedback) ? textOrEmpty(feedback.blockReason) : "";
     if (reason === "") return [];
     this.close();
     return [{ kind: "stop", outcome: "blocked", reason }];
@@ -161,15 +161,15 @@ function randomId(): string {
 function usageOf(usage: unknown): Effect[] {
   if (!isObject(usage)) return [];
   const counts: { -readonly [K in keyof Usage]?: number } = {};
-  const read = count(usage.cachedContentTokenCount) ?? 0;
-  const sent = count(usage.promptTokenCount);
+  const read = numberOrNull(usage.cachedContentTokenCount) ?? 0;
+  const sent = numberOrNull(usage.promptTokenCount);
   if (sent !== null) {
-    counts.input = Math.max(0, sent + (count(usage.toolUsePromptTokenCount) ?? 0) - read);
+    counts.input = Math.max(0, sent + (numberOrNull(usage.toolUsePromptTokenCount) ?? 0) - read);
     counts.cache_read = read;
   }
-  const output = count(usage.candidatesTokenCount);
+  const output = numberOrNull(usage.candidatesTokenCount);
   if (output !== null) counts.output = output;
-  const thoughts = count(usage.thoughtsTokenCount);
+  const thoughts = numberOrNull(usage.thoughtsTokenCount);
   if (thoughts !== null) counts.thoughts = thoughts;
   return Object.keys(counts).length === 0 ? [] : [{ kind: "usage", usage: counts }];
 }

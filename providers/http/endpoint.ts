@@ -31,7 +31,7 @@ export function resolveBaseUrl(
 }
 
 /** Returns host and port of a URL for messages, or the whole text if it is not a URL. */
-export function hostOf(url: string): string {
+export function urlHost(url: string): string {
   return URL.parse(url)?.host ?? url;
 }
 

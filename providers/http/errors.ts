@@ -47,7 +47,7 @@ const NEXT: Readonly<Partial<Record<ErrorClass, string>>> = {
 };
 
 /** Classifies an error response by its words first, then by its HTTP status. */
-export function classify(sentence: string, status?: number): ErrorClass {
+export function classifyError(sentence: string, status?: number): ErrorClass {
   if (OVERFLOW.some((pattern) => pattern.test(sentence))) return "context_overflow";
   if (AUTHENTICATION.test(sentence) || status === 401 || status === 403) return "authentication";
   if (RATE_LIMIT.test(sentence) || status === 429 || status === 529) return "rate_limit";
@@ -90,7 +90,7 @@ export function answeredError(
 ): ProviderError {
   const known = extractError(body);
   const sentence = known !== null ? errorSentence(known) : unknownAnswer(body, status);
-  const errorClass = classify(sentence, status);
+  const errorClass = classifyError(sentence, status);
   const retry = errorClass === "context_overflow" ? undefined : temporary({ body, headers, status });
   return providerError(errorClass, sentence, {
     details: limitDetails(headers, { wait: retry !== undefined, limits: errorClass === "rate_limit" }),
@@ -119,11 +119,11 @@ const NOT_THE_API =
   "What answers there is not the API: check the base URL, and what stands between here and the provider.";
 
 function unknownAnswer(body: unknown, status: number | undefined): string {
-  const stated = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
+  const bodyText = typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body);
   const prefix = status === undefined ? "" : `HTTP ${status}: `;
-  if (stated.trim() === "") return `${prefix}The provider answered with an empty body.`;
+  if (bodyText.trim() === "") return `${prefix}The provider answered with an empty body.`;
   return typeof body === "string" || status !== undefined
-    ? `${prefix}${unexpectedBody(stated)}`
+    ? `${prefix}${unexpectedBody(bodyText)}`
     : "Unknown API error";
 }
 

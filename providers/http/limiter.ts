@@ -14,7 +14,7 @@ interface Server {
 }
 
 /** A place among the requests in progress. */
-export interface Place {
+export interface RequestPlace {
   /**
    * Frees the place for the next request.
    *
@@ -45,7 +45,7 @@ export class RequestLimiter {
       readonly clock: Clock;
       readonly signal: AbortSignal;
     },
-  ): Promise<Place | null> {
+  ): Promise<RequestPlace | null> {
     const server = this.#serverOf(key);
     for (;;) {
       if (signal.aborted) return null;
@@ -67,7 +67,7 @@ export class RequestLimiter {
     return server;
   }
 
-  #leave(server: Server, clock: Clock, outcome: Parameters<Place["leave"]>[0], pause = 0): void {
+  #leave(server: Server, clock: Clock, outcome: Parameters<RequestPlace["leave"]>[0], pause = 0): void {
     if (outcome === "refused") {
       // Halve the load, as network congestion control does; refusals within one pause count once.
       if (clock.now() >= server.pausedUntil) server.window = Math.max(1, Math.floor(server.running / 2));
@@ -92,7 +92,7 @@ function turn(server: Server, signal: AbortSignal): Promise<void> {
 }
 
 /** Ignores a second call: freeing a place twice would admit two requests. */
-function once(leave: Place["leave"]): Place["leave"] {
+function once(leave: RequestPlace["leave"]): RequestPlace["leave"] {
   let left = false;
   return (outcome, pause) => {
     if (left) return;

@@ -6,9 +6,9 @@
 
 import { afterSilence } from "../../base/system/timer.ts";
 import type { ProviderError, ProviderRequest } from "../types.ts";
-import { hostOf } from "./endpoint.ts";
+import { urlHost } from "./endpoint.ts";
 import { providerError } from "./errors.ts";
-import type { Proxy } from "./proxy.ts";
+import type { HttpProxy } from "./proxy.ts";
 
 export interface LimitOptions {
   readonly request: ProviderRequest;
@@ -20,12 +20,12 @@ export interface LimitOptions {
   readonly connectTimeout: number;
   /** Tests whether the host accepts connections; resolves to false if that cannot be determined. */
   readonly reach?: (url: string, signal: AbortSignal) => Promise<boolean>;
-  readonly proxy?: Proxy | null;
+  readonly proxy?: HttpProxy | null;
   readonly signal: AbortSignal;
 }
 
 /** Combines all reasons to stop a request early into one signal. */
-export class Limits {
+export class RequestTimeouts {
   readonly #controller = new AbortController();
   readonly #options: LimitOptions;
   /** Time since anything arrived. */
@@ -38,7 +38,7 @@ export class Limits {
   constructor(options: LimitOptions) {
     this.#options = options;
     const { request, timeout, pingTimeout } = options;
-    const host = hostOf(request.url);
+    const host = urlHost(request.url);
     this.#watchConnection(options);
     this.#silence = new Silence(timeout, () =>
       this.#expire(
@@ -97,7 +97,7 @@ export class Limits {
 
   #watchConnection({ connectTimeout, reach, request, proxy = null }: LimitOptions): void {
     if (reach === undefined) return;
-    const who = proxy === null ? hostOf(request.url) : `The proxy ${proxy.host} (from ${proxy.variable})`;
+    const who = proxy === null ? urlHost(request.url) : `The proxy ${proxy.host} (from ${proxy.variable})`;
     if (connectTimeout > 0) {
       this.#endConnecting = afterSilence(connectTimeout * 1000, () => {
         this.#expire(

@@ -4,11 +4,11 @@
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { addedAuthorities, CERTIFICATE_VARIABLES } from "./authorities.ts";
-import { namesProxy, portOf, type Proxy, proxyFor } from "./proxy.ts";
+import { type HttpProxy, namesProxy, portOf, proxyFor } from "./proxy.ts";
 
 export interface Network {
   readonly fetch: typeof fetch;
-  readonly proxy: Proxy | null;
+  readonly proxy: HttpProxy | null;
   /** Call it after the last response was read. */
   close(): void;
 }
@@ -42,7 +42,7 @@ export async function openNetwork(url: string, environment: Environment): Promis
   }
 }
 
-function clientFor(proxy: Proxy | null, caCerts: readonly string[]): Deno.HttpClient {
+function clientFor(proxy: HttpProxy | null, caCerts: readonly string[]): Deno.HttpClient {
   const certificates = caCerts.length === 0 ? {} : { caCerts: [...caCerts] };
   if (proxy === null) return withoutVariables(() => Deno.createHttpClient(certificates));
   const { url, credentials } = proxy;
@@ -71,7 +71,7 @@ function withoutVariables<T>(make: () => T): T {
  * Tests whether the host of a URL accepts connections, because `fetch` does not report that its own connection is open.
  * Resolves to true after a connection, which is closed immediately; to false if undetermined or aborted. Never rejects.
  */
-export async function reachable(url: string, signal: AbortSignal): Promise<boolean> {
+export async function isReachable(url: string, signal: AbortSignal): Promise<boolean> {
   const parsed = URL.parse(url);
   if (parsed === null || signal.aborted) return false;
   const hostname = parsed.hostname.replace(/^\[(.*)\]$/, "$1");

@@ -62,14 +62,14 @@ export class Patience {
   next({ retry }: ProviderError): { readonly wait: number | null; readonly tried: string | null } {
     if (retry === undefined) return { wait: null, tried: null };
     const elapsed = (this.#clock.now() - this.#begun) / 1000;
-    const tried = `Tried ${this.#tries} times in ${inWords(elapsed)}.`;
+    const tried = `Tried ${this.#tries} times in ${formatDuration(elapsed)}.`;
     if (this.#tries >= MOST_TRIES) return { wait: null, tried };
     // Jitter: clients that failed at the same time must not all retry at the same time.
     const own = FIRST_WAIT * 2 ** (this.#tries - 1) * (0.75 + this.#clock.random() / 2);
     const asked = retry.after !== null && retry.after > 0;
     const wait = asked ? retry.after : own;
     if (elapsed + wait > LONGEST) {
-      const longer = asked ? [`The provider asks to wait ${inWords(wait)}.`] : [];
+      const longer = asked ? [`The provider asks to wait ${formatDuration(wait)}.`] : [];
       return { wait: null, tried: [...this.#tries === 1 ? [] : [tried], ...longer].join(" ") };
     }
     this.#tries++;
@@ -78,7 +78,7 @@ export class Patience {
 }
 
 /** Formats a duration for people: `12 s`, `3 min 5 s`, `2 h 10 min`. */
-export function inWords(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;
   const [large, small, rest] = whole < 3600

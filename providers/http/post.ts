@@ -1,12 +1,12 @@
 // One POST over `fetch` with its streamed response: cancellation, time limits and distinct errors.
 
 import { providerError } from "./errors.ts";
-import { type LimitOptions, Limits } from "./limits.ts";
+import { type LimitOptions, RequestTimeouts } from "./limits.ts";
 import { isPing } from "./ping.ts";
 import { transportError } from "./transport_error.ts";
 import { createSseReader } from "./sse.ts";
 import { bodyBytes } from "./body.ts";
-import { hostOf } from "./endpoint.ts";
+import { urlHost } from "./endpoint.ts";
 import type { ProviderError } from "../types.ts";
 
 export interface PostOptions extends LimitOptions {
@@ -34,7 +34,7 @@ const BODY_LIMIT = 1 << 20;
 
 /** Sends the request and reads the response. Network errors are returned, never thrown. */
 export async function post(options: PostOptions): Promise<Exchange> {
-  const limits = new Limits(options);
+  const limits = new RequestTimeouts(options);
   try {
     return await exchange(options, limits);
   } catch (thrown) {
@@ -45,7 +45,7 @@ export async function post(options: PostOptions): Promise<Exchange> {
   }
 }
 
-async function exchange(options: PostOptions, limits: Limits): Promise<Exchange> {
+async function exchange(options: PostOptions, limits: RequestTimeouts): Promise<Exchange> {
   const { request } = options;
   const response = await (options.fetch ?? fetch)(request.url, {
     method: request.method,
@@ -61,7 +61,7 @@ async function exchange(options: PostOptions, limits: Limits): Promise<Exchange>
     const target = headers.get("location") ?? "another address";
     const next = "Set the base URL to the address that answers itself.";
     const message = `${
-      hostOf(request.url)
+      urlHost(request.url)
     } redirects to ${target} (HTTP ${status}); redirects are not followed.`;
     return { kind: "failed", error: providerError("network", message, { next }) };
   }
@@ -80,7 +80,7 @@ function isEventStream(headers: Headers): boolean {
 async function readStream(
   response: Response,
   options: PostOptions,
-  limits: Limits,
+  limits: RequestTimeouts,
 ): Promise<readonly string[]> {
   const lines: string[] = [];
   let strayed = 0;
@@ -181,7 +181,7 @@ function decodeEvent(data: string): object | null {
   }
 }
 
-async function readBody(response: Response, limits: Limits): Promise<string> {
+async function readBody(response: Response, limits: RequestTimeouts): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
   const body = response.body.getReader();

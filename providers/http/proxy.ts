@@ -2,7 +2,7 @@
 
 import { failure, type Outcome, success } from "../../base/problem.ts";
 
-export interface Proxy {
+export interface HttpProxy {
   /** URL without user name and password. */
   readonly url: string;
   /** Host and port, for messages. */
@@ -25,7 +25,7 @@ const PORTS: Readonly<Record<string, number>> = {
  * Returns the proxy for a URL: `https_proxy` or `http_proxy` by its scheme, else `all_proxy`, in lower or upper case.
  * Null if none is set or `no_proxy` excludes the host. Fails with `proxy-invalid` for a value that is not a URL.
  */
-export function proxyFor(address: string, variables: Variables): Outcome<Proxy | null> {
+export function proxyFor(address: string, variables: Variables): Outcome<HttpProxy | null> {
   const url = URL.parse(address);
   if (url === null) return success(null);
   const named = firstOf(variables, url.protocol === "http:" ? "http_proxy" : "https_proxy", "all_proxy");
@@ -92,7 +92,7 @@ function firstOf(variables: Variables, ...names: readonly string[]): Named | nul
   return null;
 }
 
-function readProxy({ variable, value }: Named): Outcome<Proxy> {
+function readProxy({ variable, value }: Named): Outcome<HttpProxy> {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`);
   if (url === null || !SCHEMES.has(url.protocol) || url.hostname === "") {
     // The message omits the value, because it may hold a password.

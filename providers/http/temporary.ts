@@ -4,7 +4,7 @@ import { isObject } from "../../base/is_object.ts";
 import type { ProviderError } from "../types.ts";
 
 /** A response that refuses the request. */
-export interface Refusal {
+export interface RefusedResponse {
   /** Decoded JSON, or text. */
   readonly body: unknown;
   readonly headers: Headers | null;
@@ -42,7 +42,7 @@ export function isSpent(body: unknown): boolean {
 }
 
 /** Returns when the same request may succeed; undefined if it will not. */
-export function temporary({ body, headers, status }: Refusal): ProviderError["retry"] {
+export function temporary({ body, headers, status }: RefusedResponse): ProviderError["retry"] {
   const says = headers?.get("x-should-retry");
   if (says === "false" || isSpent(body)) return undefined;
   const { codes } = readError(body);

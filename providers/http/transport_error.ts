@@ -3,13 +3,13 @@
 import { thrownText } from "../../base/problem.ts";
 import type { ProviderError } from "../types.ts";
 import { CERTIFICATE_VARIABLES } from "./authorities.ts";
-import { hostOf } from "./endpoint.ts";
+import { urlHost } from "./endpoint.ts";
 import { type ErrorOptions, providerError } from "./errors.ts";
-import type { Proxy } from "./proxy.ts";
+import type { HttpProxy } from "./proxy.ts";
 
 export interface FailedRequest {
   readonly request: { readonly url: string };
-  readonly proxy?: Proxy | null;
+  readonly proxy?: HttpProxy | null;
 }
 
 interface Failure {
@@ -19,7 +19,7 @@ interface Failure {
   readonly why: string;
   readonly host: string;
   readonly url: string;
-  readonly proxy: Proxy | null;
+  readonly proxy: HttpProxy | null;
   /** Host or proxy that was contacted, as the start of a sentence. */
   readonly who: string;
   /** Advice for a wrong host or proxy. */
@@ -103,7 +103,7 @@ const KINDS: readonly Kind[] = [
 ];
 
 export function transportError(thrown: unknown, { request, proxy = null }: FailedRequest): ProviderError {
-  const host = hostOf(request.url);
+  const host = urlHost(request.url);
   const failure: Failure = {
     reason: causes(thrown).join(" "),
     why: lastCause(thrown),
@@ -122,7 +122,7 @@ export function transportError(thrown: unknown, { request, proxy = null }: Faile
   return providerError("network", `The request to ${host} failed: ${failure.why}.`);
 }
 
-function named({ host, variable }: Proxy): string {
+function named({ host, variable }: HttpProxy): string {
   return `The proxy ${host} (from ${variable})`;
 }
 

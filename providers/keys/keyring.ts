@@ -2,17 +2,17 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success } from "../../base/problem.ts";
-import type { KeyKind } from "./types.ts";
+import type { CredentialKind } from "./types.ts";
 import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
 
 export interface Keyring {
   readonly name: string;
   /** Returns the key of a service, or the reason why there is none. */
-  lookup(service: string, kind: KeyKind): Promise<HelperAnswer>;
+  lookup(service: string, kind: CredentialKind): Promise<HelperAnswer>;
   /** Stores a key, replacing the previous one; returns the problem if that fails. */
-  store(service: string, kind: KeyKind, key: string): Promise<Problem | null>;
+  store(service: string, kind: CredentialKind, key: string): Promise<Problem | null>;
   /** Removes what `lookup` finds; true if there was a key. */
-  remove(service: string, kind: KeyKind): Promise<Outcome<boolean>>;
+  remove(service: string, kind: CredentialKind): Promise<Outcome<boolean>>;
 }
 
 /** Name under which older programs stored keys of any kind except tokens. */
@@ -32,7 +32,7 @@ export function systemKeyring(
 }
 
 /** Returns the names under which a key may be stored, in lookup order. */
-function kindsOf(kind: KeyKind): readonly string[] {
+function kindsOf(kind: CredentialKind): readonly string[] {
   return kind === "access_token" ? [kind] : [kind, OLDER_KIND];
 }
 

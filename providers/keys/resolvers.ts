@@ -1,11 +1,11 @@
 // Sources of keys other than variables, in order: the person's own command, the keyring, gcloud.
 
 import type { Environment } from "../../base/environment.ts";
-import type { CredentialAnswer, CredentialQuery, CredentialResolver, KeyKind } from "./types.ts";
+import type { CredentialAnswer, CredentialKind, CredentialQuery, CredentialResolver } from "./types.ts";
 import { askHelper, findHelper, type HelperAnswer } from "./key_program.ts";
 import { type Keyring, NO_KEY, systemKeyring } from "./keyring.ts";
 
-function kindOf({ provider }: CredentialQuery): KeyKind {
+function kindOf({ provider }: CredentialQuery): CredentialKind {
   return provider.keyKind ?? "api_key";
 }
 

@@ -14,7 +14,7 @@ export interface CredentialQuery {
 }
 
 /** Name of a key in keyrings, in addition to its provider's name. */
-export type KeyKind = "api_key" | "access_token" | "service_account";
+export type CredentialKind = "api_key" | "access_token" | "service_account";
 
 export interface Credential {
   readonly secret: string;

@@ -5,7 +5,7 @@ import type { ListRequest, Provider } from "../types.ts";
 import type { ModelSetting } from "../../config/values.ts";
 
 /** Facts about each listed model, by name. */
-export type Listed = Readonly<Record<string, ModelSetting>>;
+export type ListedFacts = Readonly<Record<string, ModelSetting>>;
 
 /** Describes how to request a provider's list; null if a key gives no access to one. `key` may be empty. */
 export function listRequest({ modelList }: Pick<Provider, "modelList">, key: string): ListRequest | null {
@@ -14,7 +14,7 @@ export function listRequest({ modelList }: Pick<Provider, "modelList">, key: str
 }
 
 /** Parses the body of a list; null if it is not a list. Unreadable facts of a model are skipped. */
-export function readList(body: unknown): Listed | null {
+export function readList(body: unknown): ListedFacts | null {
   const rows = isObject(body) ? body.data ?? body.models : undefined;
   if (!Array.isArray(rows)) return null;
   return Object.fromEntries(

@@ -3,10 +3,10 @@
 import listed from "./models.json" with { type: "json" };
 import {
   type Choice,
-  type Level,
   LEVELS,
   type Model,
   type ModelThinking,
+  type NamedLevel,
   type PricePeriod,
 } from "./types.ts";
 import type { Prices, Refusals } from "./types.ts";
@@ -156,11 +156,11 @@ function kindOf(effort: boolean, budget: boolean): ModelThinking["kind"] {
  *
  * @param words efforts that a model accepts, weakest first, without the one that switches thinking off
  */
-export function effortsOf(words: readonly string[]): Readonly<Record<Level, string>> {
+export function effortsOf(words: readonly string[]): Readonly<Record<NamedLevel, string>> {
   const place = (word: string) => LEVELS.findIndex((level) => level === word.toLowerCase());
-  const wordOf = (level: Level) =>
+  const wordOf = (level: NamedLevel) =>
     words.find((word) => place(word) >= LEVELS.indexOf(level)) ?? words.at(-1)!;
-  return Object.fromEntries(LEVELS.map((level) => [level, wordOf(level)])) as Record<Level, string>;
+  return Object.fromEntries(LEVELS.map((level) => [level, wordOf(level)])) as Record<NamedLevel, string>;
 }
 
 function refusalsOf({ refuses = {} }: ListedModel): Refusals {

@@ -28,7 +28,7 @@ export interface PricePeriod extends Prices {
 /** Thinking levels of the settings, weakest first. */
 export const LEVELS = ["minimal", "low", "medium", "high", "max"] as const;
 
-export type Level = typeof LEVELS[number];
+export type NamedLevel = typeof LEVELS[number];
 
 /**
  * How a model's thinking is configured: `adaptive` is Anthropic's current way, with an effort; `effort` by a word only;
@@ -47,11 +47,11 @@ export interface ModelThinking {
   /** Accepted efforts, weakest first. */
   readonly words?: readonly string[];
   /** Effort for each level of the settings. */
-  readonly efforts?: Readonly<Record<Level, string>>;
+  readonly efforts?: Readonly<Record<NamedLevel, string>>;
   /** Effort if the request names none. */
   readonly defaultEffort?: string;
   /** Token budgets by level; a level without one uses the general table. */
-  readonly budgets?: Readonly<Partial<Record<Level, number>>>;
+  readonly budgets?: Readonly<Partial<Record<NamedLevel, number>>>;
   readonly minBudget?: number;
   readonly maxBudget?: number;
 }

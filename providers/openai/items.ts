@@ -4,10 +4,10 @@ import { isBlank, trimBlank } from "../../prompt/blank.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { foreignThinking } from "../request/foreign.ts";
 import type { ThinkingPart } from "../types.ts";
-import { type JsonValue, Raw } from "../request/json.ts";
+import { type JsonMembers, type JsonValue, Raw } from "../request/json.ts";
 import { reusedIdWarnings } from "../request/pairing.ts";
-import { answerText, errorText, NO_RESULT } from "../request/result_text.ts";
-import { type Answer, arrangeTurns, inReplayOrder, type Turn } from "../request/turns.ts";
+import { answerText, errorText, MISSING_RESULT } from "../request/result_text.ts";
+import { arrangeTurns, type CallAnswer, type RequestTurn, sortForReplay } from "../request/turns.ts";
 import { WireIds, wireName } from "../request/wire.ts";
 import { readSignature } from "./reasoning.ts";
 
@@ -15,10 +15,8 @@ export function phaseNote(text: string): string {
   return `phase of ${trimBlank(text)}`;
 }
 
-type Members = { readonly [key: string]: JsonValue | undefined };
-
 /** One item; reasoning is sent back as the JSON that was received. */
-export type Item = Members | Raw;
+export type Item = JsonMembers | Raw;
 
 export interface ItemOptions {
   readonly foreign: "preserve" | "drop";
@@ -55,7 +53,7 @@ function userItem(parts: readonly Part[]): readonly Item[] {
 }
 
 /** Converts a part for messages and results; blank text is dropped. */
-function contentPart(part: Part): readonly Members[] {
+function contentPart(part: Part): readonly JsonMembers[] {
   switch (part.kind) {
     case "text":
     case "text_file":
@@ -78,14 +76,14 @@ function dataUrl({ mimeType, data }: Extract<Part, { kind: "image" | "pdf" }>): 
   return `data:${mimeType};base64,${data}`;
 }
 
-function outputItem(answer: Answer): Item {
+function outputItem(answer: CallAnswer): Item {
   return { type: "function_call_output", call_id: answer.id, output: outputOf(answer) };
 }
 
 /** Returns a text, or an array of parts if there is a file. The API has no error flag, so the text states the error. */
-function outputOf(answer: Answer): JsonValue {
+function outputOf(answer: CallAnswer): JsonValue {
   const { result } = answer;
-  if (result === null) return errorText(NO_RESULT);
+  if (result === null) return errorText(MISSING_RESULT);
   const media = result.parts.some(({ kind }) => kind === "image" || kind === "pdf");
   if (!media) return answerText(answer, binaryFile);
   const content = result.parts.flatMap((part) =>
@@ -117,12 +115,12 @@ class ReplyItems {
   #texts = 0;
   #calls: number;
 
-  constructor(turn: Extract<Turn, { role: "assistant" }>, number: number, options: ItemOptions) {
+  constructor(turn: Extract<RequestTurn, { role: "assistant" }>, number: number, options: ItemOptions) {
     this.#options = options;
     this.#number = number;
     this.#lead = foreignThinking(turn.parts, isNative, options.foreign) ?? "";
     this.#calls = turn.ids.size;
-    for (const part of inReplayOrder(turn.parts, isNative)) {
+    for (const part of sortForReplay(turn.parts, isNative)) {
       if (part.kind === "text") this.#add(part.text);
       else if (part.kind === "thinking") this.#reasoning(part);
       else if (part.kind === "tool_use") this.#call(part, turn.ids.get(part) ?? part.id);

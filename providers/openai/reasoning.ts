@@ -1,8 +1,8 @@
 // A reasoning item stored as a thinking block's signature: base64 of the item's own JSON, sent back unchanged.
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, textOrEmpty } from "../../base/is_object.ts";
 import { base64 } from "../../prompt/base64.ts";
-import { list, text } from "../stream/fields.ts";
+import { listOrEmpty } from "../stream/fields.ts";
 
 export interface ReasoningItem {
   /** JSON as the server wrote it. */
@@ -24,7 +24,7 @@ export function readSignature(signature: string): ReasoningItem | null {
     );
     const item: unknown = JSON.parse(json);
     if (!isObject(item) || item.type !== "reasoning") return null;
-    return { json, summary: summaryOf(item), isReplayable: text(item.encrypted_content) !== "" };
+    return { json, summary: summaryOf(item), isReplayable: textOrEmpty(item.encrypted_content) !== "" };
   } catch {
     return null;
   }
@@ -33,6 +33,7 @@ export function readSignature(signature: string): ReasoningItem | null {
 /** Returns an item's text: its summary, or the reasoning itself for open models. */
 export function summaryOf(item: Readonly<Record<string, unknown>>): string {
   const words = (parts: unknown): string =>
-    list(parts).filter(isObject).map((part) => text(part.text)).filter((part) => part !== "").join("\n\n");
+    listOrEmpty(parts).filter(isObject).map((part) => textOrEmpty(part.text)).filter((part) => part !== "")
+      .join("\n\n");
   return words(item.summary) || words(item.content);
 }

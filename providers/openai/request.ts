@@ -6,7 +6,7 @@ import { findModel } from "../models/find.ts";
 import type { Model } from "../models/types.ts";
 import { modelWarnings } from "../models/warnings.ts";
 import { resolveEffort } from "../request/effort.ts";
-import { type JsonValue, toJson, writeBody } from "../request/json.ts";
+import { type JsonMembers, toJsonValue, writeBody } from "../request/json.ts";
 import { withBody } from "../http/body.ts";
 import { type RequestParameters, resolveMaxTokens, resolveParameters } from "../request/parameters.ts";
 import { sentTemperature } from "../request/sampling.ts";
@@ -15,8 +15,6 @@ import type { OfferedTool, ProviderRequest, RequestInput } from "../types.ts";
 import { inputItems } from "./items.ts";
 
 const TRAILING_KEYS = ["tools", "input"] as const;
-
-type Members = { readonly [key: string]: JsonValue | undefined };
 
 /** Builds the request; a pure function of its input. */
 export function buildRequest(input: RequestInput): { request: ProviderRequest; warnings: readonly string[] } {
@@ -34,7 +32,7 @@ export function buildRequest(input: RequestInput): { request: ProviderRequest; w
     recall: input.recall ?? (() => null),
   });
   const tools = sortedTools(input.tools).map(wireTool);
-  const body: Members = {
+  const body: JsonMembers = {
     model: name,
     max_output_tokens: fallbacks.has("reply-limit") ? undefined : maxTokens.tokens,
     stream: true,
@@ -76,12 +74,12 @@ function phaseWanted({ own }: RequestParameters): boolean {
     experimental.phase !== false;
 }
 
-function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): Members {
+function wireTool(tool: OfferedTool, _at: number, offered: readonly OfferedTool[]): JsonMembers {
   return {
     type: "function",
     name: wireName(tool.name, offered),
     description: toolDescription(tool),
-    parameters: toJson(tool.input_schema),
+    parameters: toJsonValue(tool.input_schema),
     strict: tool.strict === true ? true : undefined,
   };
 }
@@ -91,7 +89,7 @@ function reasoningMembers(
   { effort, thinks }: { readonly effort: string | null; readonly thinks: boolean },
   { own }: RequestParameters,
   summarized: boolean,
-): Members {
+): JsonMembers {
   if (effort === null) return {};
   if (!thinks) return { reasoning: { effort } };
   const summary = typeof own.reasoning_summary === "string" ? own.reasoning_summary : "auto";
@@ -109,7 +107,7 @@ function cacheMembers(
   retention: RequestParameters["cacheRetention"],
   model: Model | null,
   document: string | null,
-): Members {
+): JsonMembers {
   if (retention === "none") return {};
   const word = retention === "long" ? "24h" : model?.refuses.shortRetention ? undefined : "in_memory";
   return {

@@ -1,9 +1,9 @@
 // The reader of the Responses API's event stream.
 
-import { isObject } from "../../base/is_object.ts";
+import { isObject, textOrEmpty } from "../../base/is_object.ts";
 import { providerError } from "../http/errors.ts";
-import { callInput } from "../stream/call_input.ts";
-import { count, list, text } from "../stream/fields.ts";
+import { completeCallInput } from "../stream/call_input.ts";
+import { listOrEmpty, numberOrNull } from "../stream/fields.ts";
 import { callProgress, ReplyReader, textPiece, thinkingProgress, tokenCounts } from "../stream/reader.ts";
 import type { Effect } from "../types.ts";
 import { phaseNote } from "./items.ts";
@@ -53,7 +53,7 @@ export class OpenAIReader extends ReplyReader {
       case "response.function_call_arguments.delta":
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
-        return this.#grown(place(data), text(data.delta));
+        return this.#grown(place(data), textOrEmpty(data.delta));
       case "response.output_item.done":
         return this.#done(place(data), data.item);
       case "response.completed":
@@ -70,8 +70,8 @@ export class OpenAIReader extends ReplyReader {
 
   #textDelta(data: JsonObject, delta: unknown): Effect[] {
     const key = partOf(data);
-    this.#given.set(key, (this.#given.get(key) ?? 0) + text(delta).length);
-    return textPiece(text(delta));
+    this.#given.set(key, (this.#given.get(key) ?? 0) + textOrEmpty(delta).length);
+    return textPiece(textOrEmpty(delta));
   }
 
   /** Handles the whole text of a part: emits what did not arrive in pieces. */
@@ -79,8 +79,8 @@ export class OpenAIReader extends ReplyReader {
     const key = partOf(data);
     const given = this.#given.get(key) ?? 0;
     if (given > 0 && this.#damaged) return [];
-    this.#given.set(key, Math.max(given, text(whole).length));
-    return textPiece(text(whole).slice(given));
+    this.#given.set(key, Math.max(given, textOrEmpty(whole).length));
+    return textPiece(textOrEmpty(whole).slice(given));
   }
 
   #added(at: number, item: unknown): Effect[] {
@@ -109,7 +109,7 @@ export class OpenAIReader extends ReplyReader {
     switch (item.type) {
       case "message":
         return [
-          ...list(item.content).flatMap((part, index) => this.#messagePart(at, index, part)),
+          ...listOrEmpty(item.content).flatMap((part, index) => this.#messagePart(at, index, part)),
           ...phaseOf(item),
         ];
       case "reasoning":
@@ -139,28 +139,28 @@ export class OpenAIReader extends ReplyReader {
     const given = item.arguments;
     const inputText = item.status === "incomplete"
       ? null
-      : callInput(isObject(given) ? JSON.stringify(given) : text(given));
+      : completeCallInput(isObject(given) ? JSON.stringify(given) : textOrEmpty(given));
     if (inputText === null) {
       this.incompleteCall(name);
       return [];
     }
     // Servers that imitate the API omit ids, but each call needs one for its result.
-    const id = text(item.call_id) || text(item.id) || `call_${++this.#calls}`;
+    const id = textOrEmpty(item.call_id) || textOrEmpty(item.id) || `call_${++this.#calls}`;
     return [{ kind: "tool_use", id, name, inputText }];
   }
 
   #nameOf(item: JsonObject): string {
-    return this.toolName(text(item.name));
+    return this.toolName(textOrEmpty(item.name));
   }
 
   #end(response: unknown): Effect[] {
     this.close();
     const { usage, incomplete_details: details, status, output } = isObject(response) ? response : {};
     // The end repeats all items: those whose own events were lost or never sent are taken from here.
-    const late = list(output).flatMap((item, at) => this.#whole.has(at) ? [] : this.#done(at, item));
+    const late = listOrEmpty(output).flatMap((item, at) => this.#whole.has(at) ? [] : this.#done(at, item));
     const effects = [...late, ...usageOf(usage)];
     const cut = isObject(details) || status === "incomplete";
-    const reason = isObject(details) ? text(details.reason) || "unknown" : "unknown";
+    const reason = isObject(details) ? textOrEmpty(details.reason) || "unknown" : "unknown";
     for (const name of this.#open.values()) this.incompleteCall(name);
     const incomplete = this.incompleteCalls(cut && !BLOCKED.has(reason));
     if (incomplete.length > 0) return [...effects, ...incomplete];
@@ -182,8 +182,8 @@ export class OpenAIReader extends ReplyReader {
 
   #streamError(data: JsonObject, headers: Headers | null): Effect {
     if (isObject(data.error)) return this.error(data, headers);
-    const code = text(data.code) || "unknown";
-    const message = `OpenAI stream error (code: ${code}): ${text(data.message) || "no message"}`;
+    const code = textOrEmpty(data.code) || "unknown";
+    const message = `OpenAI stream error (code: ${code}): ${textOrEmpty(data.message) || "no message"}`;
     return this.error({ error: { message, code } }, headers);
   }
 }
@@ -191,16 +191,16 @@ export class OpenAIReader extends ReplyReader {
 /** Stores the phase of a message as a note, because the document has no place for it. */
 function phaseOf({ phase, content }: JsonObject): Effect[] {
   if (typeof phase !== "string") return [];
-  const words = list(content).filter(isObject).map((part) => text(part.text)).join("");
+  const words = listOrEmpty(content).filter(isObject).map((part) => textOrEmpty(part.text)).join("");
   return words.trim() === "" ? [] : [{ kind: "note", about: phaseNote(words), value: phase }];
 }
 
 function place(data: JsonObject): number {
-  return count(data.output_index) ?? -1;
+  return numberOrNull(data.output_index) ?? -1;
 }
 
 function partOf(data: JsonObject): string {
-  return `${place(data)}.${count(data.content_index) ?? 0}`;
+  return `${place(data)}.${numberOrNull(data.content_index) ?? 0}`;
 }
 
 function usageOf(usage: unknown): Effect[] {

@@ -42,7 +42,7 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 /** Joins the texts of a content, which is a string or a list of parts. */
-export function textOf(content: unknown): string {
+export function joinTexts(content: unknown): string {
   if (typeof content === "string") return content;
   return listOf(content).filter(isObject).map(({ text }) => typeof text === "string" ? text : "").join("");
 }

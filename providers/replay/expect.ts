@@ -31,7 +31,7 @@ export function viewRequest(body: unknown): RequestView {
 }
 
 /** Returns one sentence for each unmet expectation. */
-export function unmet(expectation: Expectation, view: RequestView): readonly string[] {
+export function findUnmet(expectation: Expectation, view: RequestView): readonly string[] {
   const { user, system, results = {}, tools = [] } = expectation;
   return [
     ...textProblems("the last user text", user, view.user),

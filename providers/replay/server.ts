@@ -5,7 +5,7 @@
 
 import { chatCompletions } from "./chat/dialect.ts";
 import type { Asked, Dialect } from "./dialect.ts";
-import { type RequestView, unmet } from "./expect.ts";
+import { findUnmet, type RequestView } from "./expect.ts";
 import { generateContent } from "./google/dialect.ts";
 import {
   type Account,
@@ -174,7 +174,7 @@ class ReplayServer implements Replay {
     if (scripted === undefined) {
       return `replay: the script has ${replies.length} replies and no more for this request`;
     }
-    const missing = unmet(scripted.expect ?? {}, view);
+    const missing = findUnmet(scripted.expect ?? {}, view);
     if (missing.length > 0) {
       return `replay: reply ${this.#given + 1} is not given, because ${missing.join("; ")}`;
     }

@@ -85,6 +85,6 @@ export function countedTokens(provider: string, answer: unknown): number | null 
 /** Approximate bytes per token, for providers that cannot count. */
 const BYTES_PER_TOKEN = 4;
 
-export function roughTokens(request: ProviderRequest): number {
+export function estimateRequestTokens(request: ProviderRequest): number {
   return Math.ceil(bodyBytes(request).length / BYTES_PER_TOKEN);
 }

@@ -25,11 +25,14 @@ export type JsonValue =
   | null
   | Raw
   | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue | undefined };
+  | JsonMembers;
+
+/** The members of an object that can be written. */
+export type JsonMembers = { readonly [key: string]: JsonValue | undefined };
 
 /** Writes a body in UTF-8; `trailing` names the top-level keys that come last, in this order. */
 export function writeBody(
-  body: { readonly [key: string]: JsonValue | undefined },
+  body: JsonMembers,
   trailing: readonly string[],
 ): Uint8Array<ArrayBuffer> {
   const first = sortedKeys(body).filter((key) => !trailing.includes(key));
@@ -86,7 +89,7 @@ function addValue(value: JsonValue, pieces: TextSink): void {
  * Converts an outside value (a tool's schema, a decoded input) to a writable one. Like `JSON.stringify`, it omits
  * functions and symbols from objects and turns them into null in arrays.
  */
-export function toJson(value: unknown): JsonValue {
+export function toJsonValue(value: unknown): JsonValue {
   const text = JSON.stringify(value);
   return text === undefined ? null : JSON.parse(text) as JsonValue;
 }
@@ -96,7 +99,7 @@ function isList(value: JsonValue): value is readonly JsonValue[] {
 }
 
 function addMembers(
-  value: { readonly [key: string]: JsonValue | undefined },
+  value: JsonMembers,
   keys: readonly string[],
   pieces: TextSink,
 ): void {

@@ -2,9 +2,9 @@
 
 import { isBlank } from "../../prompt/blank.ts";
 import type { Part } from "../../prompt/types.ts";
-import type { Answer } from "./turns.ts";
+import type { CallAnswer } from "./turns.ts";
 
-export const NO_RESULT = "No result provided";
+export const MISSING_RESULT = "No result provided";
 
 const NO_ERROR_TEXT = "Tool execution failed";
 
@@ -27,10 +27,10 @@ export function errorText(text: string): string {
 }
 
 export function answerText(
-  { result }: Answer,
+  { result }: CallAnswer,
   binary: (filename: string, mimeType: string | null) => string,
 ): string {
-  if (result === null) return errorText(NO_RESULT);
+  if (result === null) return errorText(MISSING_RESULT);
   const text = plainResult(result.parts, binary);
   return result.isError ? errorText(text) : text;
 }

@@ -1,7 +1,7 @@
 // Translation of the general thinking setting to a token budget and an effort for one model.
 
 import type { ThinkingLevel } from "../../config/values.ts";
-import type { Level, Model } from "../models/types.ts";
+import type { Model, NamedLevel } from "../models/types.ts";
 
 export interface ThinkingRequest {
   /** Tokens. */
@@ -10,7 +10,7 @@ export interface ThinkingRequest {
   readonly effort: string | null;
 }
 
-const GENERAL_BUDGETS: Readonly<Record<Level, number>> = {
+const GENERAL_BUDGETS: Readonly<Record<NamedLevel, number>> = {
   minimal: 128,
   low: 2048,
   medium: 8192,
@@ -45,7 +45,7 @@ function fromNumber(tokens: number, model: Model | null, leastBudget: number): T
   return { budget, effort: model?.thinking.efforts?.[levelOfBudget(budget)] ?? null };
 }
 
-function namedBudget(level: Level, model: Model | null): number {
+function namedBudget(level: NamedLevel, model: Model | null): number {
   const { budgets, maxBudget } = model?.thinking ?? {};
   if (budgets === undefined) return GENERAL_BUDGETS[level];
   if (level === "max") return maxBudget ?? budgets.high ?? GENERAL_BUDGETS.max;
@@ -58,7 +58,7 @@ function clamp(tokens: number, model: Model | null, leastBudget: number): number
 }
 
 /** Returns the level closest to a number of tokens. */
-export function levelOfBudget(tokens: number): Level {
+export function levelOfBudget(tokens: number): NamedLevel {
   if (tokens <= 256) return "minimal";
   if (tokens <= 4096) return "low";
   if (tokens <= 12288) return "medium";

@@ -6,7 +6,7 @@ import type { ThinkingPart } from "../types.ts";
 import { type CallPart, pairResults, type ResultPart } from "./pairing.ts";
 
 /** Result of a call, under the id that is sent. */
-export interface Answer {
+export interface CallAnswer {
   readonly id: string;
   readonly call: CallPart;
   /** Null if the document contains no result for the call. */
@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** One turn. A user turn begins with the answers to the calls of the turn before. */
-export type Turn =
+export type RequestTurn =
   | {
     readonly role: "assistant";
     readonly parts: readonly Part[];
@@ -24,7 +24,7 @@ export type Turn =
   }
   | {
     readonly role: "user";
-    readonly answers: readonly Answer[];
+    readonly answers: readonly CallAnswer[];
     readonly parts: readonly Part[];
     readonly line: number | null;
   };
@@ -37,11 +37,11 @@ export type Turn =
 export function arrangeTurns(
   prompt: Prompt,
   ids: { next(id: string): string },
-): readonly Turn[] {
+): readonly RequestTurn[] {
   const results = pairResults(prompt.history);
   const places = new Map([...results.keys()].map((call, place) => [call, place]));
-  const turns: Turn[] = [];
-  let owed: readonly Answer[] = [];
+  const turns: RequestTurn[] = [];
+  let owed: readonly CallAnswer[] = [];
   let line: number | null = null;
   for (const message of prompt.history) {
     if (message.role === "user") {
@@ -89,7 +89,7 @@ export function thinkingStandsLast(
 }
 
 /** Returns the parts of a model's message in sending order; moves thinking of the older format to the front. */
-export function inReplayOrder(
+export function sortForReplay(
   parts: readonly Part[],
   isOwn: (part: ThinkingPart) => boolean,
 ): readonly Part[] {

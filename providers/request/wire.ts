@@ -1,7 +1,7 @@
 // Tool names and call ids in requests, common to all providers.
 
 import program from "../../deno.json" with { type: "json" };
-import { toJson, writeJson } from "./json.ts";
+import { toJsonValue, writeJson } from "./json.ts";
 import { byBytes } from "../../base/bytes.ts";
 import { quickHash } from "../../base/hash.ts";
 import type { OfferedTool } from "../types.ts";
@@ -62,7 +62,7 @@ export function sortedTools(tools: readonly OfferedTool[]): readonly OfferedTool
 export function toolDescription(tool: OfferedTool): string {
   if (tool.output_schema === undefined) return tool.description;
   const schema = { $schema: "https://json-schema.org/draft/2020-12/schema", ...tool.output_schema };
-  return `${tool.description}\n\nReturns (JSON Schema): ${writeJson(toJson(schema))}`;
+  return `${tool.description}\n\nReturns (JSON Schema): ${writeJson(toJsonValue(schema))}`;
 }
 
 /**

@@ -9,7 +9,7 @@ import { LongText } from "../../base/text/long_text.ts";
  * Returns the input as the model wrote it if it is a complete JSON object, else null; `compact` removes whitespace
  * between tokens. An empty text means `{}`. A long input is consumed from `json`.
  */
-export function callInput(
+export function completeCallInput(
   json: string | LongText,
   { compact = false }: { readonly compact?: boolean } = {},
 ): string | LongText | null {
@@ -28,7 +28,7 @@ export function callInput(
 /** Whether the input received so far is complete; consumes nothing. */
 export function isCallInput(json: LongText): boolean {
   const given = json.value;
-  if (typeof given === "string") return callInput(given) !== null;
+  if (typeof given === "string") return completeCallInput(given) !== null;
   const reader = new JsonObjectReader({ compact: false });
   for (const part of given.parts()) reader.read(part);
   return reader.isWhole;

@@ -2,7 +2,7 @@
 
 import { providerError } from "../http/errors.ts";
 import { toolName } from "../request/wire.ts";
-import { count } from "./fields.ts";
+import { numberOrNull } from "./fields.ts";
 import type { Effect, OfferedTool, ProviderError, StreamReader } from "../types.ts";
 
 export interface ReaderOptions {
@@ -91,12 +91,12 @@ export function textPiece(text: string): Effect[] {
 export function tokenCounts(
   counts: Readonly<Record<"sent" | "output" | "thoughts" | "read" | "written", unknown>>,
 ): Effect {
-  const read = count(counts.read) ?? 0;
-  const written = count(counts.written) ?? 0;
+  const read = numberOrNull(counts.read) ?? 0;
+  const written = numberOrNull(counts.written) ?? 0;
   const usage = {
-    input: Math.max(0, (count(counts.sent) ?? 0) - read - written),
-    output: count(counts.output) ?? 0,
-    thoughts: count(counts.thoughts) ?? 0,
+    input: Math.max(0, (numberOrNull(counts.sent) ?? 0) - read - written),
+    output: numberOrNull(counts.output) ?? 0,
+    thoughts: numberOrNull(counts.thoughts) ?? 0,
     cache_read: read,
     cache_write: written,
   };

@@ -11,7 +11,7 @@ const SIGNS: Readonly<Record<string, string>> = {
 };
 
 /** Escapes a text for an element or a quoted attribute. Characters that hide or reorder text become visible escapes. */
-export function escaped(text: string): string {
+export function escapeHtml(text: string): string {
   return visible(text, { lines: true }).replace(/[&<>"']/g, (sign) => SIGNS[sign]!);
 }
 

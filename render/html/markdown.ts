@@ -1,7 +1,7 @@
 // Conversion of Markdown to HTML: elements from a short list; link addresses are the only attributes from a document.
 
-import { alignmentOf, attributeOf, type Token } from "../markdown.ts";
-import { escaped, linkAddress } from "./escape.ts";
+import { alignmentOf, attributeOf, type MarkdownToken } from "../markdown.ts";
+import { escapeHtml, linkAddress } from "./escape.ts";
 
 /** Elements for blocks; headings are below those of the page. */
 const BLOCKS: Readonly<Record<string, string>> = {
@@ -17,14 +17,14 @@ const BLOCKS: Readonly<Record<string, string>> = {
 const INLINE: Readonly<Record<string, string>> = { strong: "strong", em: "em", s: "s" };
 
 /** Converts parsed Markdown to HTML. `clean` removes from each text what must not appear in the page. */
-export function markdownHtml(tokens: readonly Token[], clean: (text: string) => string): string {
-  const text = (from: string) => escaped(clean(from));
+export function markdownHtml(tokens: readonly MarkdownToken[], clean: (text: string) => string): string {
+  const text = (from: string) => escapeHtml(clean(from));
   return tokens.map((token) => blockHtml(token, text)).join("");
 }
 
 type Text = (from: string) => string;
 
-function blockHtml(token: Token, text: Text): string {
+function blockHtml(token: MarkdownToken, text: Text): string {
   const closes = token.nesting < 0;
   const name = token.type.replace(/_(?:open|close)$/, "");
   const element = BLOCKS[name];
@@ -55,7 +55,7 @@ function blockHtml(token: Token, text: Text): string {
   }
 }
 
-function inlineHtml(tokens: readonly Token[], text: Text): string {
+function inlineHtml(tokens: readonly MarkdownToken[], text: Text): string {
   /** For each open link, whether it has an address. */
   const links: boolean[] = [];
   return tokens.map((token) => {

@@ -3,8 +3,8 @@
 import type { ReadMarkdown } from "../markdown.ts";
 import { resultWords } from "../result_words.ts";
 import type { SecretMask } from "../secrets.ts";
-import type { Conversation, Field, Message, Part, ShownCall, ShownResult } from "../types.ts";
-import { escaped } from "./escape.ts";
+import type { CallView, ConversationView, Field, MessageView, PartView, ResultView } from "../types.ts";
+import { escapeHtml } from "./escape.ts";
 import { markdownHtml } from "./markdown.ts";
 import { STYLE, styleDigest } from "./style.ts";
 
@@ -28,7 +28,10 @@ export interface PageFile {
     | { readonly kind: "image"; readonly mimeType: string; readonly data: string };
 }
 
-export async function* pageHtml(conversation: Conversation, options: PageOptions): AsyncGenerator<string> {
+export async function* pageHtml(
+  conversation: ConversationView,
+  options: PageOptions,
+): AsyncGenerator<string> {
   const { title, settings, preamble, messages } = conversation;
   const clean = (text: string) => options.secrets.mask(text);
   const write = new Writer(options.markdown, clean);
@@ -40,8 +43,8 @@ export async function* pageHtml(conversation: Conversation, options: PageOptions
     `<meta http-equiv="Content-Security-Policy" content="${policy}">\n` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n' +
     '<meta name="referrer" content="no-referrer">\n' +
-    `<title>${escaped(title)}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>\n` +
-    `<h1>${escaped(title)}</h1>\n<p class="about">${amount(messages)}</p>\n`;
+    `<title>${escapeHtml(title)}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>\n` +
+    `<h1>${escapeHtml(title)}</h1>\n<p class="about">${amount(messages)}</p>\n`;
   if (settings !== null) {
     yield write.details(`First block, ${settings.language}`, settings.code);
   }
@@ -51,7 +54,7 @@ export async function* pageHtml(conversation: Conversation, options: PageOptions
   yield "</main>\n</body>\n</html>\n";
 }
 
-function amount(messages: readonly Message[]): string {
+function amount(messages: readonly MessageView[]): string {
   const calls = messages.flatMap(({ parts }) => parts).filter(({ kind }) => kind === "call").length;
   const counted = (count: number, what: string) =>
     `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
@@ -79,10 +82,10 @@ class Writer {
     this.#clean = clean;
   }
 
-  message({ role, parts }: Message): string {
+  message({ role, parts }: MessageView): string {
     const kind = role === "You" ? "you" : role === "Assistant" ? "assistant" : "system";
     const inside = parts.map((part) => this.#part(part)).join("\n");
-    return `<article class="${kind}">\n<h2>${escaped(role)}</h2>\n${inside}\n</article>\n`;
+    return `<article class="${kind}">\n<h2>${escapeHtml(role)}</h2>\n${inside}\n</article>\n`;
   }
 
   prose(text: string): string {
@@ -90,7 +93,7 @@ class Writer {
   }
 
   details(summary: string, text: string, kind = ""): string {
-    return `<details${kind === "" ? "" : ` class="${kind}"`}><summary>${escaped(summary)}</summary>${
+    return `<details${kind === "" ? "" : ` class="${kind}"`}><summary>${escapeHtml(summary)}</summary>${
       pre(text)
     }</details>\n`;
   }
@@ -99,13 +102,13 @@ class Writer {
     const body = content.kind === "text"
       ? this.details(path, this.#clean(content.text))
       : isPicture(content)
-      ? `<figure><img src="data:${content.mimeType};base64,${content.data}" alt="${escaped(path)}">` +
-        `<figcaption class="name">${escaped(path)}</figcaption></figure>\n`
-      : `<p class="state open">${escaped(path)}: no picture that a browser shows</p>\n`;
+      ? `<figure><img src="data:${content.mimeType};base64,${content.data}" alt="${escapeHtml(path)}">` +
+        `<figcaption class="name">${escapeHtml(path)}</figcaption></figure>\n`
+      : `<p class="state open">${escapeHtml(path)}: no picture that a browser shows</p>\n`;
     return `<section class="file">${body}</section>\n`;
   }
 
-  #part(part: Part): string {
+  #part(part: PartView): string {
     switch (part.kind) {
       case "prose":
         return this.prose(part.text);
@@ -114,7 +117,7 @@ class Writer {
           ? '<p class="state good">thinking, kept by the provider</p>'
           : this.details("thinking", part.text.trim(), "thinking");
       case "aborted":
-        return `<p class="state open">cut short: ${escaped(part.text)}</p>`;
+        return `<p class="state open">cut short: ${escapeHtml(part.text)}</p>`;
       case "call":
         return this.#call(part);
       case "result":
@@ -122,22 +125,22 @@ class Writer {
     }
   }
 
-  #call({ tool, id, label, fields, result }: ShownCall): string {
-    const stated = label === "" ? "" : ` <span class="label">${escaped(label)}</span>`;
-    const head = `<p class="head"><span class="tool">${escaped(tool)}</span>${stated} <span class="id">${
-      escaped(id)
-    }</span></p>`;
+  #call({ tool, id, label, fields, result }: CallView): string {
+    const labelHtml = label === "" ? "" : ` <span class="label">${escapeHtml(label)}</span>`;
+    const head = `<p class="head"><span class="tool">${
+      escapeHtml(tool)
+    }</span>${labelHtml} <span class="id">${escapeHtml(id)}</span></p>`;
     const answer = result === null ? '<p class="state open">no result yet</p>' : this.#result(result);
     return `<div class="call">${head}${fields.map(fieldHtml).join("")}${answer}</div>`;
   }
 
-  #result(result: ShownResult): string {
+  #result(result: ResultView): string {
     const { words, tone } = resultWords(result);
-    if (result.text.trim() === "") return `<p class="state ${tone}">${escaped(words)}</p>`;
+    if (result.text.trim() === "") return `<p class="state ${tone}">${escapeHtml(words)}</p>`;
     const lines = countLines(result.text);
     const open = lines <= (tone === "bad" ? OPEN_FAILURE_LINES : OPEN_LINES) ? " open" : "";
     const size = lines === 1 ? "" : `, ${lines.toLocaleString("en")} lines`;
-    return `<details class="${tone}"${open}><summary>${escaped(words)}${size}</summary>${
+    return `<details class="${tone}"${open}><summary>${escapeHtml(words)}${size}</summary>${
       pre(result.text)
     }</details>`;
   }
@@ -146,10 +149,12 @@ class Writer {
 function fieldHtml({ name, kind, text }: Field): string {
   if (kind === "command") return pre(text);
   if (kind === "diff") return diffHtml(text);
-  if (!text.includes("\n")) return `<p class="name">${escaped(name)}: <code>${escaped(text)}</code></p>`;
+  if (!text.includes("\n")) {
+    return `<p class="name">${escapeHtml(name)}: <code>${escapeHtml(text)}</code></p>`;
+  }
   return countLines(text) <= OPEN_LINES
-    ? `<p class="name">${escaped(name)}</p>${pre(text)}`
-    : `<details><summary>${escaped(name)}, ${countLines(text).toLocaleString("en")} lines</summary>${
+    ? `<p class="name">${escapeHtml(name)}</p>${pre(text)}`
+    : `<details><summary>${escapeHtml(name)}, ${countLines(text).toLocaleString("en")} lines</summary>${
       pre(text)
     }</details>`;
 }
@@ -158,14 +163,14 @@ function diffHtml(text: string): string {
   if (text === "") return '<p class="state good">nothing changes</p>';
   const lines = text.split("\n").map((line) => {
     const element = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
-    return `<${element}>${escaped(line)}</${element}>`;
+    return `<${element}>${escapeHtml(line)}</${element}>`;
   });
   return `<pre class="diff">${lines.join("")}</pre>`;
 }
 
 /** Adds a line feed if the text begins with one, because HTML ignores the first one in a `pre`. */
 function pre(text: string): string {
-  return `<pre>${text.startsWith("\n") ? "\n" : ""}${escaped(text.replace(/\n$/, ""))}</pre>`;
+  return `<pre>${text.startsWith("\n") ? "\n" : ""}${escapeHtml(text.replace(/\n$/, ""))}</pre>`;
 }
 
 function countLines(text: string): number {

@@ -1,8 +1,8 @@
 // Rendering of Markdown emphasis, code and links as terminal spans.
 
-import { attributeOf, type Token } from "../markdown.ts";
+import { attributeOf, type MarkdownToken } from "../markdown.ts";
 import type { Color, TerminalFormat } from "./lines.ts";
-import { type Span, span } from "./spans.ts";
+import { span, type StyledSpan } from "./spans.ts";
 
 const STYLES: Readonly<Record<string, Color>> = {
   strong_open: "bold",
@@ -14,11 +14,11 @@ const STYLES: Readonly<Record<string, Color>> = {
 const SIGNS: Readonly<Record<string, string>> = { strong: "**", em: "*", s: "~~" };
 
 export function inlineSpans(
-  tokens: readonly Token[],
+  tokens: readonly MarkdownToken[],
   format: TerminalFormat,
   colors: readonly Color[] = [],
-): Span[] {
-  const spans: Span[] = [];
+): StyledSpan[] {
+  const spans: StyledSpan[] = [];
   const styles: Color[] = [...colors];
   let link: { readonly address: string; readonly from: number } | null = null;
   for (const token of tokens) {

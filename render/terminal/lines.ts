@@ -45,7 +45,7 @@ export function withoutTabs(line: string): string {
 }
 
 /** Splits a line into pieces that fit, without loss. Each step looks only at what may fit, so long lines stay fast. */
-export function wrapped(line: string, width: number): string[] {
+export function wrapLine(line: string, width: number): string[] {
   const room = Math.max(width, 2);
   const pieces: string[] = [];
   let at = 0;
@@ -69,7 +69,7 @@ export function sentence(text: string, width: number): string[] {
     const last = lines.at(-1);
     if (last !== undefined && displayWidth(last) + 1 + displayWidth(word) <= width) {
       lines[lines.length - 1] = `${last} ${word}`;
-    } else for (const piece of wrapped(word, width)) lines.push(piece);
+    } else for (const piece of wrapLine(word, width)) lines.push(piece);
   }
   return lines;
 }

@@ -1,18 +1,18 @@
 // Rendering of Markdown as terminal lines.
 
-import type { Token } from "../markdown.ts";
+import type { MarkdownToken } from "../markdown.ts";
 import type { Color, TerminalFormat } from "./lines.ts";
 import { colorize } from "./lines.ts";
 import { inlineSpans } from "./inline.ts";
-import { block, drawn, filled, type Span, span, UNFOLDED } from "./spans.ts";
+import { block, drawSpans, span, type StyledSpan, UNFOLDED, wrapSpans } from "./spans.ts";
 import { tableLines } from "./table.ts";
 
-export function markdownLines(tokens: readonly Token[], format: TerminalFormat): string[] {
+export function markdownLines(tokens: readonly MarkdownToken[], format: TerminalFormat): string[] {
   return blockLines(tokens, format);
 }
 
 /** Renders blocks, separated by an empty line except in tight lists. */
-function blockLines(tokens: readonly Token[], format: TerminalFormat): string[] {
+function blockLines(tokens: readonly MarkdownToken[], format: TerminalFormat): string[] {
   const lines: string[] = [];
   for (let at = 0; at < tokens.length;) {
     const end = endOf(tokens, at);
@@ -26,13 +26,17 @@ function blockLines(tokens: readonly Token[], format: TerminalFormat): string[] 
 }
 
 /** Whether a block follows without an empty line, such as a nested list after the text of its item. */
-function isTight(token: Token, inside: readonly Token[], before: Token | undefined): boolean {
+function isTight(
+  token: MarkdownToken,
+  inside: readonly MarkdownToken[],
+  before: MarkdownToken | undefined,
+): boolean {
   if (token.hidden || before?.hidden === true) return true;
   return token.type === "list_item_open" && (inside.length === 0 || inside[0]!.hidden);
 }
 
 /** Returns the index of the token that closes the one at `at`, or `at` if it is self-contained. */
-function endOf(tokens: readonly Token[], at: number): number {
+function endOf(tokens: readonly MarkdownToken[], at: number): number {
   let depth = 0;
   for (let end = at; end < tokens.length; end++) {
     depth += tokens[end]!.nesting;
@@ -41,7 +45,7 @@ function endOf(tokens: readonly Token[], at: number): number {
   return tokens.length - 1;
 }
 
-function oneBlock(token: Token, inside: readonly Token[], format: TerminalFormat): string[] {
+function oneBlock(token: MarkdownToken, inside: readonly MarkdownToken[], format: TerminalFormat): string[] {
   switch (token.type) {
     case "heading_open": {
       const sign = `${"#".repeat(Number(token.tag.slice(1)))} `;
@@ -71,7 +75,11 @@ function oneBlock(token: Token, inside: readonly Token[], format: TerminalFormat
   }
 }
 
-function listLines(tokens: readonly Token[], format: TerminalFormat, mark: (at: number) => string): string[] {
+function listLines(
+  tokens: readonly MarkdownToken[],
+  format: TerminalFormat,
+  mark: (at: number) => string,
+): string[] {
   const lines: string[] = [];
   let count = 0;
   for (let at = 0; at < tokens.length;) {
@@ -99,11 +107,11 @@ function narrower(format: TerminalFormat, by: number): TerminalFormat {
 }
 
 function inlineLines(
-  tokens: readonly Token[],
+  tokens: readonly MarkdownToken[],
   format: TerminalFormat,
   colors: readonly Color[],
-  ...before: readonly Span[]
+  ...before: readonly StyledSpan[]
 ): string[] {
   const spans = tokens.flatMap((token) => inlineSpans(token.children ?? [token], format, colors));
-  return filled([...before, ...spans], format.width).map((line) => drawn(line, format));
+  return wrapSpans([...before, ...spans], format.width).map((line) => drawSpans(line, format));
 }

@@ -4,10 +4,10 @@ import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";
 import type { ReadMarkdown } from "../markdown.ts";
 import { resultWords } from "../result_words.ts";
-import type { Conversation, Field, Message, Part, ShownCall, ShownResult } from "../types.ts";
+import type { CallView, ConversationView, Field, MessageView, PartView, ResultView } from "../types.ts";
 import { type Color, colorize, type TerminalFormat } from "./lines.ts";
 import { markdownLines } from "./markdown.ts";
-import { block, drawn, filled, type Fold, note, span, UNFOLDED } from "./spans.ts";
+import { block, drawSpans, type Fold, note, span, UNFOLDED, wrapSpans } from "./spans.ts";
 
 export interface ScreenOptions extends TerminalFormat {
   readonly full: boolean;
@@ -18,7 +18,7 @@ export interface ScreenOptions extends TerminalFormat {
 const INDENT = "  ";
 
 /** Generates the lines, without line ends. */
-export function* screenLines(conversation: Conversation, options: ScreenOptions): Generator<string> {
+export function* screenLines(conversation: ConversationView, options: ScreenOptions): Generator<string> {
   const inner = { ...options, width: Math.max(10, options.width - INDENT.length) };
   const { settings, preamble, messages } = conversation;
   let isFirst = true;
@@ -44,7 +44,7 @@ export function* screenLines(conversation: Conversation, options: ScreenOptions)
   }
 }
 
-function roleColors({ role }: Message): readonly Color[] {
+function roleColors({ role }: MessageView): readonly Color[] {
   const color: Color = role === "You" ? "green" : role === "Assistant" ? "cyan" : "yellow";
   return ["bold", color];
 }
@@ -57,14 +57,14 @@ function rule(title: string, colors: readonly Color[], format: TerminalFormat): 
   }`;
 }
 
-function* messageLines({ parts }: Message, options: ScreenOptions): Generator<string> {
+function* messageLines({ parts }: MessageView, options: ScreenOptions): Generator<string> {
   for (const [at, part] of parts.entries()) {
     if (at > 0) yield "";
     yield* partLines(part, options);
   }
 }
 
-function partLines(part: Part, options: ScreenOptions): readonly string[] {
+function partLines(part: PartView, options: ScreenOptions): readonly string[] {
   switch (part.kind) {
     case "prose":
       return markdownLines(options.markdown(part.text), options);
@@ -74,8 +74,8 @@ function partLines(part: Part, options: ScreenOptions): readonly string[] {
         ...block(part.text.trim(), foldOf(options, { head: 3, tail: 0 }), options, () => ["dim"]),
       ];
     case "aborted":
-      return filled([span(`cut short: ${part.text}`, "yellow")], options.width).map((line) =>
-        drawn(line, options)
+      return wrapSpans([span(`cut short: ${part.text}`, "yellow")], options.width).map((line) =>
+        drawSpans(line, options)
       );
     case "call":
       return callLines(part, options);
@@ -84,11 +84,11 @@ function partLines(part: Part, options: ScreenOptions): readonly string[] {
   }
 }
 
-function callLines({ tool, id, label, fields, result }: ShownCall, options: ScreenOptions): string[] {
+function callLines({ tool, id, label, fields, result }: CallView, options: ScreenOptions): string[] {
   const head = [span("▸ ", "magenta"), span(tool, "bold", "magenta"), span(` ${id}`, "dim")];
   if (label !== "") head.push(span(` ${label}`, "italic"));
   return [
-    ...filled(head, options.width).map((line) => drawn(line, options)),
+    ...wrapSpans(head, options.width).map((line) => drawSpans(line, options)),
     ...fields.flatMap((field) => fieldLines(field, options)),
     ...(result === null ? [colorize("no result yet", "yellow", options)] : resultLines(result, options)),
   ];
@@ -107,10 +107,12 @@ function fieldLines({ name, kind, text }: Field, options: ScreenOptions): string
   }
   const isShort = !text.includes("\n") && displayWidth(name) + text.length + 4 <= options.width;
   if (isShort) {
-    return filled([span(`${name}: `, "dim"), span(text)], options.width).map((line) => drawn(line, options));
+    return wrapSpans([span(`${name}: `, "dim"), span(text)], options.width).map((line) =>
+      drawSpans(line, options)
+    );
   }
   return [
-    drawn([span(cutToWidth(visible(`${name}:`), options.width), "dim")], options),
+    drawSpans([span(cutToWidth(visible(`${name}:`), options.width), "dim")], options),
     ...block(text, fold, options),
   ];
 }
@@ -121,10 +123,10 @@ function diffColors(line: string): readonly Color[] {
   return line === "…" ? ["dim"] : [];
 }
 
-function resultLines(result: ShownResult, options: ScreenOptions): string[] {
+function resultLines(result: ResultView, options: ScreenOptions): string[] {
   const { words, tone } = resultWords(result);
   const color: Color = tone === "bad" ? "red" : tone === "open" ? "yellow" : "dim";
-  const head = drawn([span(cutToWidth(visible(words), options.width), color)], options);
+  const head = drawSpans([span(cutToWidth(visible(words), options.width), color)], options);
   if (result.text.trim() === "") return [head];
   return [head, ...block(result.text, foldOf(options, RESULT_FOLD), options)];
 }

@@ -2,21 +2,21 @@
 
 import { visible } from "../../base/visible.ts";
 import { cutToWidth, displayWidth } from "../../base/width.ts";
-import { type Color, colorize, type TerminalFormat, withoutTabs, wrapped } from "./lines.ts";
+import { type Color, colorize, type TerminalFormat, withoutTabs, wrapLine } from "./lines.ts";
 
 /** A piece of text that is safe to show, with its colors. */
-export interface Span {
+export interface StyledSpan {
   readonly text: string;
   readonly colors: readonly Color[];
 }
 
 /** Creates a span from a document's text. Keeps line ends, and makes all other control characters harmless. */
-export function span(text: string, ...colors: readonly Color[]): Span {
+export function span(text: string, ...colors: readonly Color[]): StyledSpan {
   return { text: visible(text, { lines: true }), colors };
 }
 
 /** Renders one line of spans; merges neighbors with the same colors. */
-export function drawn(spans: readonly Span[], format: TerminalFormat): string {
+export function drawSpans(spans: readonly StyledSpan[], format: TerminalFormat): string {
   let line = "";
   for (let at = 0; at < spans.length;) {
     const { colors } = spans[at]!;
@@ -33,14 +33,14 @@ function sameColors(a: readonly Color[], b: readonly Color[]): boolean {
 
 /** A word and its spans: `a**b**c` is one word of three spans. */
 interface Word {
-  readonly spans: readonly Span[];
+  readonly spans: readonly StyledSpan[];
   readonly width: number;
 }
 
 /** Wraps spans into lines of at most `width` cells, between words if possible, and at each line end. */
-export function filled(spans: readonly Span[], width: number): Span[][] {
-  const lines: Span[][] = [];
-  let line: Span[] = [];
+export function wrapSpans(spans: readonly StyledSpan[], width: number): StyledSpan[][] {
+  const lines: StyledSpan[][] = [];
+  let line: StyledSpan[] = [];
   let used = 0;
   const end = () => {
     lines.push(line);
@@ -69,12 +69,12 @@ export function filled(spans: readonly Span[], width: number): Span[][] {
 }
 
 /** Returns the colors that two neighbors share, for the space between them. */
-function shared(before: Span, after: Span): readonly Color[] {
+function shared(before: StyledSpan, after: StyledSpan): readonly Color[] {
   return before.colors.filter((each) => after.colors.includes(each));
 }
 
-function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
-  let open: Span[] = [];
+function* wordsOf(spans: readonly StyledSpan[]): Generator<Word | "line end"> {
+  let open: StyledSpan[] = [];
   let width = 0;
   for (const { text, colors } of spans) {
     for (const [piece] of text.matchAll(/[^ \t\n]+|[ \t\n]/g)) {
@@ -95,7 +95,7 @@ function* wordsOf(spans: readonly Span[]): Generator<Word | "line end"> {
 function broken(word: Word, width: number): readonly Word[] {
   if (word.width <= width) return [word];
   return word.spans.flatMap(({ text, colors }) =>
-    wrapped(text, width).map((piece) => ({ spans: [{ text: piece, colors }], width: displayWidth(piece) }))
+    wrapLine(text, width).map((piece) => ({ spans: [{ text: piece, colors }], width: displayWidth(piece) }))
   );
 }
 
@@ -140,7 +140,7 @@ function blockLine(line: string, folds: boolean, format: TerminalFormat, colors:
   // Hiding a few characters would need a line to say so.
   const isCut = folds && line.length > most + room;
   const safe = withoutTabs(visible(isCut ? line.slice(0, most).toWellFormed() : line, { lines: true }));
-  const pieces = wrapped(safe, room).map((piece, at) =>
+  const pieces = wrapLine(safe, room).map((piece, at) =>
     `${colorize(at === 0 ? GUTTER : REST, "dim", format)}${colorize(piece, colors, format)}`
   );
   return isCut ? [...pieces, note(`${REST}… ${leftOut(line.length - most, "character")}`, format)] : pieces;

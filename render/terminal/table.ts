@@ -1,13 +1,13 @@
 // Rendering of a Markdown table for a terminal: in columns, or one line per cell if space is too narrow.
 
 import { displayWidth } from "../../base/width.ts";
-import { type Alignment, alignmentOf, type Token } from "../markdown.ts";
+import { type Alignment, alignmentOf, type MarkdownToken } from "../markdown.ts";
 import { colorize, type TerminalFormat } from "./lines.ts";
 import { inlineSpans } from "./inline.ts";
-import { drawn, filled, type Span } from "./spans.ts";
+import { drawSpans, type StyledSpan, wrapSpans } from "./spans.ts";
 
 interface Cell {
-  readonly spans: readonly Span[];
+  readonly spans: readonly StyledSpan[];
   readonly alignment: Alignment;
 }
 
@@ -16,7 +16,7 @@ const NARROWEST = 6;
 const BETWEEN = "  ";
 
 /** Renders a table; `tokens` are the tokens inside it. */
-export function tableLines(tokens: readonly Token[], format: TerminalFormat): string[] {
+export function tableLines(tokens: readonly MarkdownToken[], format: TerminalFormat): string[] {
   const rows = rowsOf(tokens, format);
   const [head = [], ...body] = rows;
   const widths = columnWidths(rows, format.width);
@@ -25,9 +25,9 @@ export function tableLines(tokens: readonly Token[], format: TerminalFormat): st
   return [...rowLines(head, widths, format), rule, ...body.flatMap((row) => rowLines(row, widths, format))];
 }
 
-function rowsOf(tokens: readonly Token[], format: TerminalFormat): Cell[][] {
+function rowsOf(tokens: readonly MarkdownToken[], format: TerminalFormat): Cell[][] {
   const rows: Cell[][] = [];
-  let cell: Token | null = null;
+  let cell: MarkdownToken | null = null;
   for (const token of tokens) {
     if (token.type === "tr_open") rows.push([]);
     else if (token.type === "th_open" || token.type === "td_open") cell = token;
@@ -68,13 +68,13 @@ function columnWidths(rows: readonly (readonly Cell[])[], width: number): number
 }
 
 function rowLines(row: readonly Cell[], widths: readonly number[], format: TerminalFormat): string[] {
-  const cells = widths.map((width, at) => filled(row[at]?.spans ?? [], width));
+  const cells = widths.map((width, at) => wrapSpans(row[at]?.spans ?? [], width));
   const height = Math.max(1, ...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) =>
     widths.map((width, at) => {
       const spans = cells[at]![line] ?? [];
       const used = spans.reduce((sum, { text }) => sum + displayWidth(text), 0);
-      return padded(drawn(spans, format), width - used, row[at]?.alignment ?? "left");
+      return padded(drawSpans(spans, format), width - used, row[at]?.alignment ?? "left");
     }).join(BETWEEN).trimEnd());
 }
 
@@ -90,8 +90,8 @@ function listed(head: readonly Cell[], body: readonly (readonly Cell[])[], forma
     ...(at === 0 ? [] : [""]),
     ...row.flatMap(({ spans }, column) => {
       const name = head[column]?.spans ?? [];
-      return filled([...name, { text: ": ", colors: [] }, ...spans], format.width).map((line) =>
-        drawn(line, format)
+      return wrapSpans([...name, { text: ": ", colors: [] }, ...spans], format.width).map((line) =>
+        drawSpans(line, format)
       );
     }),
   ]);

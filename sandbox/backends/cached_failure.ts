@@ -3,7 +3,7 @@
 import type { Problem } from "../../base/problem.ts";
 import { makeRuntimeFolder, runtimeFolders } from "../process/runtime_folders.ts";
 import type { Host, SetupFailure } from "../types.ts";
-import { type Machine, readMachine } from "./machine.ts";
+import { type KernelFacts, readMachine } from "./machine.ts";
 
 /** What the result depends on: boot, user, program and kernel settings. */
 interface MachineState {
@@ -13,7 +13,7 @@ interface MachineState {
   readonly dev: number;
   readonly ino: number | null;
   readonly mtime: number | null;
-  readonly machine: Machine;
+  readonly machine: KernelFacts;
 }
 
 /** Returns the path of the program behind a backend. Null if there is none to identify; then nothing is cached. */

@@ -1,12 +1,12 @@
 // Selects the backend of a run: the named one, or the first that works.
 
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
-import type { Diagnosis } from "./diagnose.ts";
+import type { BackendDiagnosis } from "./diagnose.ts";
 import type { SetupFailure } from "../types.ts";
 import type { BackendEntry, BackendRegistry } from "./registry.ts";
 
 /**
- * Tries the backends that `mode` allows, with `diagnose` for each. If that throws, the result is unknown. After a
+ * Tries the backends that `mode` allows, with `diagnoseBackend` for each. If that throws, the result is unknown. After a
  * failure that may be temporary, only a backend that itself confines commands is used.
  *
  * Fails with `unknown-backend`; with `backend-unavailable` and all reasons if none can work on this machine; with
@@ -15,7 +15,7 @@ import type { BackendEntry, BackendRegistry } from "./registry.ts";
 export async function detect(
   registry: BackendRegistry,
   mode: string,
-  diagnose: (entry: BackendEntry) => Promise<Diagnosis>,
+  diagnose: (entry: BackendEntry) => Promise<BackendDiagnosis>,
 ): Promise<Outcome<BackendEntry>> {
   if (mode === "auto" || mode === "required") return await firstWorking(registry.getAll(), diagnose);
   const named = registry.get(mode);
@@ -35,7 +35,7 @@ const UNREPORTED: ReadonlySet<string> = new Set(["other-system", "container-not-
 
 async function firstWorking(
   entries: readonly BackendEntry[],
-  diagnose: (entry: BackendEntry) => Promise<Diagnosis>,
+  diagnose: (entry: BackendEntry) => Promise<BackendDiagnosis>,
 ): Promise<Outcome<BackendEntry>> {
   const reasons: Problem[] = [];
   let unknown: Problem | null = null;
@@ -63,8 +63,8 @@ function whyOf(problem: Problem & Pick<SetupFailure, "cause">): string {
 
 async function guarded(
   entry: BackendEntry,
-  diagnose: (entry: BackendEntry) => Promise<Diagnosis>,
-): Promise<Diagnosis> {
+  diagnose: (entry: BackendEntry) => Promise<BackendDiagnosis>,
+): Promise<BackendDiagnosis> {
   try {
     return await diagnose(entry);
   } catch (thrown) {

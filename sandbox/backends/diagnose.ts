@@ -4,7 +4,7 @@ import type { Outcome, Problem } from "../../base/problem.ts";
 import type { BackendConfig, SetupFailure } from "../types.ts";
 
 /** `cannot`: this machine cannot provide such a sandbox. `unknown`: it failed, but may work the next moment. */
-export type Diagnosis =
+export type BackendDiagnosis =
   | { readonly kind: "works"; readonly config: BackendConfig }
   | { readonly kind: "cannot"; readonly problem: Problem }
   | { readonly kind: "unknown"; readonly problem: Problem };
@@ -26,7 +26,7 @@ export interface Tries {
  * works with the empty policy, it is tried once more and then counts as unknown. So an attacker who makes a set-up fail
  * does not get commands run without a sandbox.
  */
-export async function diagnose(config: BackendConfig, tries: Tries): Promise<Diagnosis> {
+export async function diagnoseBackend(config: BackendConfig, tries: Tries): Promise<BackendDiagnosis> {
   const first = await tries.real(config);
   if (first.ok) return { kind: "works", config };
   let form = config;

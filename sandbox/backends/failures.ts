@@ -1,7 +1,7 @@
 // Causes and remedies for the error output of a sandbox that could not be set up.
 
 import type { SetupFailure } from "../types.ts";
-import type { Machine } from "./machine.ts";
+import type { KernelFacts } from "./machine.ts";
 
 /** How to install bubblewrap. Also the remedy if it is missing. */
 export const INSTALL_BUBBLEWRAP =
@@ -15,35 +15,35 @@ const ALLOW_IN_CONTAINER =
 const LEAVE_CHROOT =
   "Start flemma outside of the chroot: inside the kernel makes none, whatever its settings say.";
 
-export interface Surroundings {
+export interface SetupConditions {
   readonly container: boolean;
-  readonly machine: Pick<Machine, "settings" | "chroot">;
+  readonly machine: Pick<KernelFacts, "settings" | "chroot">;
 }
 
 interface Cause {
   readonly pattern: RegExp;
   /** Completes the sentence "The sandbox could not be set up: …". */
-  cause(match: RegExpExecArray, around: Surroundings): string;
-  remedy(around: Surroundings): string;
+  cause(match: RegExpExecArray, around: SetupConditions): string;
+  remedy(around: SetupConditions): string;
   readonly part?: string;
 }
 
 /** Kernel settings apply to the whole machine; a container can only read them. */
-function setting(assignment: string, { container }: Surroundings): string {
+function setting(assignment: string, { container }: SetupConditions): string {
   return `sysctl ${assignment} (as root${container ? ", on the machine around the container" : ""})`;
 }
 
-function isRestrictedByAppArmor({ machine: { settings } }: Surroundings): boolean {
+function isRestrictedByAppArmor({ machine: { settings } }: SetupConditions): boolean {
   return settings["kernel/apparmor_restrict_unprivileged_userns"] === "1";
 }
 
-function appArmorRemedy(around: Surroundings): string {
+function appArmorRemedy(around: SetupConditions): string {
   return "Add an AppArmor profile that allows userns for bwrap, or permit them to every program: " +
     `${setting("kernel.apparmor_restrict_unprivileged_userns=0", around)}.`;
 }
 
 /** Names a setting only if that setting forbids namespaces. */
-function namespacesRemedy(around: Surroundings): string {
+function namespacesRemedy(around: SetupConditions): string {
   const { container, machine: { settings, chroot } } = around;
   if (chroot) return LEAVE_CHROOT;
   if (settings["kernel/unprivileged_userns_clone"] === "0") {
@@ -156,7 +156,7 @@ const CAUSES: readonly Cause[] = [
  *
  * @param stderr everything the backend wrote
  */
-export function classifySetupFailure(stderr: string, around: Surroundings): SetupFailure {
+export function classifySetupFailure(stderr: string, around: SetupConditions): SetupFailure {
   const [cause, next, part] = explain(stderr, around);
   const hint = around.container && !around.machine.chroot ? " This looks like a container." : "";
   return {
@@ -171,7 +171,7 @@ export function classifySetupFailure(stderr: string, around: Surroundings): Setu
   };
 }
 
-function explain(stderr: string, around: Surroundings): [cause: string, remedy: string, part?: string] {
+function explain(stderr: string, around: SetupConditions): [cause: string, remedy: string, part?: string] {
   for (const { pattern, cause, remedy, part } of CAUSES) {
     const match = pattern.exec(stderr);
     if (match) return [cause(match, around), remedy(around), part];

@@ -3,7 +3,7 @@
 import { canBeSeen } from "../../base/files.ts";
 
 /** What the kernel says about namespaces. A cached diagnosis is valid while this stays the same. */
-export interface Machine {
+export interface KernelFacts {
   /** Values by path below `/proc/sys`; null if the kernel has no such setting. */
   readonly settings: Readonly<Record<string, string | null>>;
   readonly userNamespaces: boolean;
@@ -22,7 +22,7 @@ const SETTINGS: readonly string[] = [
   ...LIMITS,
 ];
 
-export function readMachine(): Machine {
+export function readMachine(): KernelFacts {
   return {
     settings: Object.fromEntries(SETTINGS.map((name) => [name, readSetting(name)])),
     userNamespaces: canBeSeen("/proc/self/ns/user"),
@@ -64,7 +64,7 @@ const REFUSED = "(?:Operation not permitted|Permission denied)";
 interface Cause {
   readonly pattern: RegExp;
   /** A condition of the machine that must also hold. If absent, none. */
-  holds?(machine: Machine): boolean;
+  holds?(machine: KernelFacts): boolean;
 }
 
 const CAUSES: readonly Cause[] = [
@@ -90,7 +90,7 @@ const CAUSES: readonly Cause[] = [
  * command, other run or other user can cause one of these errors; unknown errors do not count. Only the last line
  * counts, because the backend exits after its last error.
  */
-export function isOfMachine(words: string, machine: Machine): boolean {
+export function isOfMachine(words: string, machine: KernelFacts): boolean {
   const last = words.trimEnd().split("\n").at(-1) ?? "";
   return CAUSES.some(({ pattern, holds }) => pattern.test(last) && (holds?.(machine) ?? true));
 }

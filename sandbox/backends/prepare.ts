@@ -12,7 +12,7 @@ import { relayOptions, relaySource, withRelay } from "../network/relay.ts";
 import { parseHostRules } from "../network/rules.ts";
 import { removeEmptyFromFolder } from "../paths/open_folder.ts";
 import { parseMountTable } from "../paths/mount_table.ts";
-import { type Gate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
+import { type InputGate, notSetUp, promisedMounts, withInnerScript } from "../process/inner_script.ts";
 import { MARK, newMark } from "../process/marks.ts";
 import { PrivateFiles } from "../process/private_files.ts";
 import { endsWithOutside } from "../process/process_table.ts";
@@ -119,7 +119,7 @@ function assembleArguments(
   policy: MountablePolicy,
   host: Host,
   { settings, filtered, mounts, inner }: ArgumentParts,
-): (networkOptions: readonly string[], gate?: Gate) => string[] {
+): (networkOptions: readonly string[], gate?: InputGate) => string[] {
   const promised = policy.unsteady
     ? promisedMounts(
       [...policy.rw_paths.flatMap((path) => ["--bind", path, path]), ...mounts],
@@ -402,8 +402,8 @@ function failureIn(
 ): ReturnType<BackendPreparation["setupFailure"]> {
   const classified = (text: string) =>
     Promise.resolve(classifySetupFailure(text, { container, machine: readMachine() }));
-  const stated = notSetUp(stderr);
-  if (report.ran && stated !== null) return classified(stated);
+  const setupMessage = notSetUp(stderr);
+  if (report.ran && setupMessage !== null) return classified(setupMessage);
   if (report.ran || signal) return Promise.resolve(null);
   // The signal is unknown here: a set-up that reached a child and then wrote nothing was killed.
   if (signal === undefined && report.inside !== null && stderr.trim() === "") return Promise.resolve(null);

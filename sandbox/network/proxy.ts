@@ -19,13 +19,13 @@ export interface ProxyOptions {
   resolve?(name: string): Promise<readonly string[]>;
 }
 
-export interface Proxy {
+export interface RunningProxy {
   /** Ends all connections and removes the socket. */
   close(): void;
 }
 
 /** Starts a proxy on a new socket. Throws if listening fails. */
-export function startProxy(options: ProxyOptions): Proxy {
+export function startProxy(options: ProxyOptions): RunningProxy {
   const listener = Deno.listen({ transport: "unix", path: options.path });
   const open = new Set<Deno.Conn>();
   const serve = async (connection: Deno.Conn): Promise<void> => {

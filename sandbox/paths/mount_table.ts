@@ -53,7 +53,7 @@ export function ownMount(path: string, table: readonly Mount[]): string | null {
   if (mount === null) return null;
   const rest = path === mount.point ? "" : mount.point === "/" ? path : path.slice(mount.point.length);
   const root = mount.root === "/" ? rest || "/" : `${mount.root}${rest === "/" ? "" : rest}`;
-  return `${mount.device} ${escaped(root)} ${escaped(path)}`;
+  return `${mount.device} ${escapeMountPath(root)} ${escapeMountPath(path)}`;
 }
 
 function holds(point: string, path: string): boolean {
@@ -61,7 +61,7 @@ function holds(point: string, path: string): boolean {
 }
 
 /** Escapes a path as the kernel does in its tables. */
-export function escaped(path: string): string {
+export function escapeMountPath(path: string): string {
   return path.replace(/[ \t\n\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 

@@ -1,6 +1,6 @@
 // File operations in a folder that a command may replace with a link at any moment: they happen in the checked folder.
 
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, parentOf } from "../../base/paths.ts";
 
 /** Exit code of the shell if a folder is not the one that its path names. */
 const OTHER = 117;
@@ -63,7 +63,7 @@ function throwFailure(folder: string, { code, stderr }: Deno.CommandOutput): voi
  * owner write access to a folder: only the superuser can move a folder that is not writable, because its `..` changes.
  */
 export async function moveFromFolder(path: string, target: string): Promise<void> {
-  await inOpenFolder(parentOf(path), MOVE, [nameOf(path), target]);
+  await inOpenFolder(parentOf(path), MOVE, [baseName(path), target]);
 }
 
 // Rights are only added. If a link appears in between, at most something the owner owns is opened to the owner.
@@ -78,7 +78,7 @@ export async function putIntoFolder(draft: string, path: string): Promise<void> 
     parentOf(path),
     `mv -nT -- "$2" "./$1" && [ ! -e "$2" ] || { echo "something stands there" >&2; exit 1; }`,
     [
-      nameOf(path),
+      baseName(path),
       draft,
     ],
   );
@@ -86,12 +86,12 @@ export async function putIntoFolder(draft: string, path: string): Promise<void> 
 
 /** Creates a link where nothing exists, and missing folders on the way. */
 export async function linkInFolder(path: string, target: string): Promise<void> {
-  await inOpenFolder(parentOf(path), `exec ln -sT -- "$2" "./$1"`, [nameOf(path), target], { make: true });
+  await inOpenFolder(parentOf(path), `exec ln -sT -- "$2" "./$1"`, [baseName(path), target], { make: true });
 }
 
 /** Gives the owner access to a folder; no other user gains anything. */
 export async function openToOwner(folder: string): Promise<void> {
-  await inOpenFolder(parentOf(folder), `exec chmod u+rwx -- "./$1"`, [nameOf(folder)]);
+  await inOpenFolder(parentOf(folder), `exec chmod u+rwx -- "./$1"`, [baseName(folder)]);
 }
 
 export async function setModeInFolder(folder: string, mode: number): Promise<void> {
@@ -106,5 +106,5 @@ export function makeInFolder(folder: string): void {
 /** Removes an empty file. Leaves anything else that is there by now. */
 export async function removeEmptyFromFolder(path: string): Promise<void> {
   const script = `[ -f "./$1" ] && [ ! -L "./$1" ] && [ ! -s "./$1" ] && rm -- "./$1" || :`;
-  await inOpenFolder(parentOf(path), script, [nameOf(path)]);
+  await inOpenFolder(parentOf(path), script, [baseName(path)]);
 }

@@ -17,7 +17,7 @@ export function settledStamp(path: string, stats = new StatCache()): string | nu
 }
 
 /** What is at a path: content of a file, names in a folder, target of a link; null if nothing is. */
-export function contentOf(path: string, stats = new StatCache()): string | null {
+export function readEntryContent(path: string, stats = new StatCache()): string | null {
   const info = stats.lstat(path);
   if (info === null) return null;
   try {

@@ -20,13 +20,13 @@ export function isSteady(path: string, user: User, snapshot: FsSnapshot): boolea
   for (let at = path; at !== "/"; at = parentOf(at)) {
     const entry = snapshot.lstat(at);
     const folder = snapshot.lstat(parentOf(at));
-    if (entry === null || folder === null || !isKept(entry, folder, user)) return false;
+    if (entry === null || folder === null || !isEntrySteady(entry, folder, user)) return false;
   }
   return true;
 }
 
 /** Whether only this user and the superuser can rename or remove `entry` in `folder`. */
-export function isKept(entry: Rights, folder: Rights, user: User): boolean {
+export function isEntrySteady(entry: Rights, folder: Rights, user: User): boolean {
   const trusted = (uid: number | null) => uid === 0 || uid === user.uid;
   if (!trusted(folder.uid)) return false;
   const mode = folder.mode ?? 0o777;

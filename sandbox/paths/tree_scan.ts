@@ -17,7 +17,7 @@ const BARE_REPOSITORY: readonly string[] = ["HEAD", "config", "objects", "refs"]
 const SETTLED = 2500;
 
 /** Result of a scan, nearer folders first. */
-export interface Found {
+export interface TreeScanResult {
   /** Working folders of repositories, without the given folders. */
   readonly repositories: readonly string[];
   /** Folders that are bare repositories. */
@@ -39,7 +39,7 @@ interface Listing {
 interface ScanState {
   readonly before: ReadonlyMap<string, Listing>;
   readonly stats: StatCache;
-  readonly found: Record<keyof Found, string[]>;
+  readonly found: Record<keyof TreeScanResult, string[]>;
 }
 
 /**
@@ -56,7 +56,7 @@ export class TreeScan {
     this.#isWanted = isWanted;
   }
 
-  scan(stats = new StatCache()): Found {
+  scan(stats = new StatCache()): TreeScanResult {
     const before = this.#listings;
     this.#listings = new Map();
     const found = { repositories: [] as string[], gitFolders: [] as string[], wanted: [] as string[] };

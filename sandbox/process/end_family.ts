@@ -1,7 +1,7 @@
 // Ends a command with everything it started: its process group, and descendants that left the group.
 
 import { after } from "../../base/system/timer.ts";
-import { marked } from "./marks.ts";
+import { findMarked } from "./marks.ts";
 import { type ProcessEntry, processEntry, processTable } from "./process_table.ts";
 
 /** Milliseconds between SIGTERM and SIGKILL. */
@@ -65,7 +65,7 @@ class Family {
     const table = processTable();
     // Without a process table, only the group itself can be checked.
     if (table.length === 0) return this.#signalGroup(0);
-    const carriers = new Set(this.#mark === undefined ? [] : marked(this.#mark, table));
+    const carriers = new Set(this.#mark === undefined ? [] : findMarked(this.#mark, table));
     const family = new Set<number>();
     let alive = false;
     const take = (entry: ProcessEntry) => {

@@ -6,7 +6,7 @@ import type { Outcome, Problem } from "../../base/problem.ts";
 import { findProgram } from "./program.ts";
 import type { Host } from "../types.ts";
 
-export function hostOf(
+export function createHost(
   environment: Environment,
   writable: readonly string[],
   notice: (problem: Problem) => void,

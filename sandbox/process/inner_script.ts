@@ -1,15 +1,15 @@
 // The script that runs first inside a sandbox: it checks the mounts, waits for its start, and becomes the command.
 
-import { escaped, type Mount, ownMount } from "../paths/mount_table.ts";
+import { escapeMountPath, type Mount, ownMount } from "../paths/mount_table.ts";
 
 /** How the command begins: immediately, or after a line on standard input; its own input is then empty, or the rest. */
-export type Gate = "" | "empty" | "piped";
+export type InputGate = "" | "empty" | "piped";
 
 /**
  * Prefix of a shell command that waits for its start itself. Such a command is prepared with `waits` and needs no
  * script around it.
  */
-export const WAIT = `read -r _ || exit 125; exec </dev/null; `;
+export const WAIT_FOR_START = `read -r _ || exit 125; exec </dev/null; `;
 
 /** Prefix of the script's message if the command cannot start. The rest of the line is the cause. */
 const NOT_SET_UP = "flemma: the sandbox was not set up: ";
@@ -41,7 +41,7 @@ exec "$@"`;
 
 export function withInnerScript(
   promised: readonly string[],
-  gate: Gate,
+  gate: InputGate,
   command: readonly string[],
 ): string[] {
   return ["/bin/sh", "-c", SCRIPT, "flemma", promised.join("\n"), gate, ...command];
@@ -58,12 +58,12 @@ export function promisedMounts(args: readonly string[], table: readonly Mount[])
       case "--bind":
       case "--ro-bind": {
         const [source = "", place = ""] = args.slice(at + 1, at + 3);
-        promised.push((source === place ? ownMount(place, table) : null) ?? escaped(place));
+        promised.push((source === place ? ownMount(place, table) : null) ?? escapeMountPath(place));
         at += 2;
         break;
       }
       case "--tmpfs":
-        promised.push(escaped(args[at + 1] ?? ""));
+        promised.push(escapeMountPath(args[at + 1] ?? ""));
         at += 1;
         break;
       default:

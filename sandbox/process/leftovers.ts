@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
-import { marked } from "./marks.ts";
+import { findMarked } from "./marks.ts";
 import { processEntry, processTable } from "./process_table.ts";
 
 /** Identity of a process that no later process with the same id shares. */
@@ -81,7 +81,7 @@ export function record(
   return file;
 }
 
-export function forget(file: string): void {
+export function removeRecord(file: string): void {
   try {
     Deno.removeSync(file);
   } catch (thrown) {
@@ -121,13 +121,13 @@ export function othersAlive(environment: Environment): Recorded[] {
 }
 
 /** Records whose owner is gone: its commands may still run, and their changes were never repaired. */
-export function leftBehind(environment: Environment): Recorded[] {
+export function findLeftRecords(environment: Environment): Recorded[] {
   return records(environment).filter(({ owner, earlier }) => earlier || !isAlive(owner));
 }
 
 /** Sentences about the commands such runs left running. Changes nothing. */
-export function leftRunning(environment: Environment): string[] {
-  return leftBehind(environment).filter((each) => survivors(each).length > 0)
+export function describeLeftCommands(environment: Environment): string[] {
+  return findLeftRecords(environment).filter((each) => survivors(each).length > 0)
     .map(({ leader, owner }) =>
       `process ${leader.pid}, a command of the run ${owner.pid} that was killed; the next advance ends it`
     );
@@ -140,7 +140,7 @@ export function survivors(recorded: Recorded): number[] {
   const group = groupLeft(recorded);
   const table = processTable();
   const session = group === null ? [] : table.filter(({ session, alive }) => alive && session === group);
-  const carriers = mark === undefined ? [] : marked(mark, table);
+  const carriers = mark === undefined ? [] : findMarked(mark, table);
   return [...new Set([...session.map(({ pid }) => pid), ...carriers])];
 }
 

@@ -17,7 +17,7 @@ export function newMark(): string {
  * The living processes with a mark, as far as this user may read them. A command cannot fake this for processes of
  * others: the environment visible here is fixed when a program begins.
  */
-export function marked(mark: string, table: readonly ProcessEntry[]): number[] {
+export function findMarked(mark: string, table: readonly ProcessEntry[]): number[] {
   const entry = `${MARK}=${mark}`;
   const since = Number(mark.split(SINCE)[1] ?? 0);
   // Most processes of a machine are older than the program that created the mark, and reading each is slow.

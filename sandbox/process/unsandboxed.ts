@@ -3,13 +3,17 @@
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import { withInnerScript } from "./inner_script.ts";
-import { forget, record } from "./leftovers.ts";
+import { record, removeRecord } from "./leftovers.ts";
 import { newMark } from "./marks.ts";
 import { spawn } from "./spawn.ts";
-import type { Prepared } from "../types.ts";
+import type { PreparedCommand } from "../types.ts";
 
 /** Prepares a command without a backend. */
-export function bare(inner: readonly string[], waits: boolean, environment: Environment): Prepared {
+export function prepareUnsandboxed(
+  inner: readonly string[],
+  waits: boolean,
+  environment: Environment,
+): PreparedCommand {
   let recorded: string | undefined;
   return {
     argv: [...inner],
@@ -20,7 +24,7 @@ export function bare(inner: readonly string[], waits: boolean, environment: Envi
       return spawn(waits ? inner : withInnerScript([], kind, inner), options, {
         mark,
         open: (leader) => {
-          const written = writtenDown(environment, leader, { writable: [], before: "null", mark });
+          const written = tryRecord(environment, leader, { writable: [], before: "null", mark });
           if (written.ok) recorded = written.value;
           return written.ok ? null : written.problem;
         },
@@ -29,14 +33,14 @@ export function bare(inner: readonly string[], waits: boolean, environment: Envi
     handOut: () => success(undefined),
     setupFailure: () => Promise.resolve(null),
     dispose: () => {
-      if (recorded !== undefined) forget(recorded);
+      if (recorded !== undefined) removeRecord(recorded);
       return Promise.resolve();
     },
   };
 }
 
 /** The notice that commands run without a sandbox, and why. */
-export function runningBare(why: Problem): Problem {
+export function unsandboxedNotice(why: Problem): Problem {
   return {
     code: "running-bare",
     message: `Commands run without a sandbox. ${why.message}`,
@@ -45,7 +49,7 @@ export function runningBare(why: Problem): Problem {
 }
 
 /** Records a command. If this fails, the command must not start. */
-export function writtenDown(...[environment, leader, what]: Parameters<typeof record>): Outcome<string> {
+export function tryRecord(...[environment, leader, what]: Parameters<typeof record>): Outcome<string> {
   try {
     return success(record(environment, leader, what));
   } catch (thrown) {

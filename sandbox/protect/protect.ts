@@ -25,7 +25,7 @@ export interface ProtectedPath {
   readonly whole: boolean;
 }
 
-/** What `protectedPaths` needs to know about the run. */
+/** What `findProtectedPaths` needs to know about the run. */
 export interface ProtectionScope {
   /** Document, settings, state, and what the policy names. */
   readonly asked: readonly string[];
@@ -52,7 +52,7 @@ export interface ProtectionScope {
  * words. A writable path may itself be a hook of a working folder or of a folder around it, or the git folder of a
  * worktree that is not writable. So a working folder always counts, and so do the folders that contain both.
  */
-export function protectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot()): ProtectedPath[] {
+export function findProtectedPaths(scope: ProtectionScope, snapshot = new FsSnapshot()): ProtectedPath[] {
   const { asked, listed, words, writable, workingFolders, repositories } = scope;
   const worked = new Set<string>(workingFolders);
   for (const place of workingFolders) {
@@ -144,7 +144,11 @@ export function traceProtected(
 }
 
 /** Existing real paths among these that may be compared, not mounted. */
-export function realApart(paths: readonly ProtectedPath[], cwd: string, snapshot: FsSnapshot): string[] {
+export function findComparedPaths(
+  paths: readonly ProtectedPath[],
+  cwd: string,
+  snapshot: FsSnapshot,
+): string[] {
   const real = (apart: boolean) =>
     traceProtected(paths.filter((path) => path.apart === apart), cwd, snapshot).real;
   const near = new Set(real(false));

@@ -4,8 +4,8 @@ import type { Environment } from "../../base/environment.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Problem } from "../../base/problem.ts";
 import { endFamily } from "../process/end_family.ts";
-import { forget, groupLeft, leftBehind, type Recorded, survivors } from "../process/leftovers.ts";
-import { type Before, settle } from "./repair.ts";
+import { findLeftRecords, groupLeft, type Recorded, removeRecord, survivors } from "../process/leftovers.ts";
+import { type Before, repairChanges } from "./repair.ts";
 
 /** The part of `Before` that is recorded on disk. */
 export type Lasting = Omit<Before, "sealed" | "protectedPaths">;
@@ -17,7 +17,7 @@ interface Grouped {
 }
 
 /** The state to record before a command starts, as JSON. Built once for all commands of one snapshot. */
-export function lasting(before: Before): string {
+export function serializeBefore(before: Before): string {
   let text = texts.get(before);
   if (text === undefined) {
     const { sealed: _, protectedPaths: __, missing, ...rest } = before;
@@ -36,7 +36,7 @@ const texts = new WeakMap<Before, string>();
  */
 export async function recover(environment: Environment): Promise<Problem[]> {
   const reported: Problem[] = [];
-  for (const recorded of leftBehind(environment)) {
+  for (const recorded of findLeftRecords(environment)) {
     if (survivors(recorded).length > 0) {
       await endFamily(groupLeft(recorded), recorded.mark);
       reported.push(ended(recorded));
@@ -46,13 +46,13 @@ export async function recover(environment: Environment): Promise<Problem[]> {
     if (before !== null) {
       const sealed = { holds: () => false, accept: () => {} };
       reported.push(
-        ...await settle(
+        ...await repairChanges(
           { ...before, sealed, protectedPaths: new Set<string>() },
           () => `${stateFolder(environment)}/moved`,
         ) ?? [],
       );
     }
-    forget(recorded.file);
+    removeRecord(recorded.file);
   }
   return reported;
 }

@@ -4,7 +4,7 @@ import type { Problem } from "../../base/problem.ts";
 import { thrownText } from "../../base/problem.ts";
 import { FsSnapshot, type Sealed } from "../../base/disk/fs_snapshot.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
-import { foldersBetween, isInside, nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, foldersBetween, isInside, parentOf } from "../../base/paths.ts";
 import {
   linkInFolder,
   moveFromFolder,
@@ -61,7 +61,7 @@ export function before(
  * results
  * @returns what was done, for the person; null if nothing had changed
  */
-export async function settle(
+export async function repairChanges(
   before: Before,
   keep: () => string,
   appeared: (stats: StatCache) => readonly string[] = () => [],
@@ -212,5 +212,5 @@ async function putFileBack(path: string, bytes: Uint8Array, mode: number, folder
 /** An unused path in the folder for kept files. Creates the folder if it is missing. */
 function inKeep(path: string, folder: string): string {
   Deno.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return `${folder}/${crypto.randomUUID().slice(0, 8)}-${nameOf(path)}`;
+  return `${folder}/${crypto.randomUUID().slice(0, 8)}-${baseName(path)}`;
 }

@@ -6,8 +6,8 @@ import type { Problem } from "../../base/problem.ts";
 import type { Environment } from "../../base/environment.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../base/disk/real_path.ts";
-import { contentOf, settledStamp } from "../paths/stamp.ts";
-import type { Found } from "../paths/tree_scan.ts";
+import { readEntryContent, settledStamp } from "../paths/stamp.ts";
+import type { TreeScanResult } from "../paths/tree_scan.ts";
 import { CONFIG_BYTES } from "./git_config.ts";
 import { bareHooks, gitFolderOf, gitHooks, GitLinks, gitPlaces } from "./repository.ts";
 
@@ -38,7 +38,7 @@ export class RepositoriesOfRun {
    * @param folders real paths of the working folders that commands can write to, or below
    * @param found what the scan found below them
    */
-  constructor(folders: readonly string[], found: Found, snapshot = new FsSnapshot()) {
+  constructor(folders: readonly string[], found: TreeScanResult, snapshot = new FsSnapshot()) {
     this.#folders = folders;
     this.atStart = this.#find(found, snapshot);
     // Their present hooks are protected, or missing and checked as such.
@@ -46,7 +46,7 @@ export class RepositoriesOfRun {
   }
 
   /** Records the current state. Call before the first of a group of commands. */
-  remember(found: Found, snapshot = new FsSnapshot()): void {
+  remember(found: TreeScanResult, snapshot = new FsSnapshot()): void {
     this.#before = this.#now(found, snapshot);
     this.#todos = this.#todosNow(snapshot);
   }
@@ -55,7 +55,7 @@ export class RepositoriesOfRun {
    * Real paths that git would read or run and that commands created or changed since `remember`: in new repositories,
    * submodules and worktrees, and in those that are not protected.
    */
-  changed(found: Found, snapshot = new FsSnapshot()): string[] {
+  changed(found: TreeScanResult, snapshot = new FsSnapshot()): string[] {
     return [...this.#now(found, snapshot)].filter(([path, content]) => this.#before.get(path) !== content)
       .map((
         [path],
@@ -78,11 +78,11 @@ export class RepositoriesOfRun {
     const todos = this.#folders.map((folder) => gitFolderOf(folder, snapshot))
       .filter((gitFolder) => gitFolder !== null && snapshot.stats.names(gitFolder)?.has("rebase-merge"))
       .map((gitFolder) => `${gitFolder}/rebase-merge/git-rebase-todo`);
-    return new Map(todos.map((path) => [path, contentOf(path, snapshot.stats)]));
+    return new Map(todos.map((path) => [path, readEntryContent(path, snapshot.stats)]));
   }
 
   /** Current state of what git would read or run and that is neither protected nor recorded as missing at the start. */
-  #now(found: Found, snapshot: FsSnapshot): Map<string, string | null> {
+  #now(found: TreeScanResult, snapshot: FsSnapshot): Map<string, string | null> {
     const { repositories, gitFolders } = this.#find(found, snapshot);
     const known = new Set([...this.#folders, ...this.atStart.repositories]);
     const hooks = [
@@ -92,7 +92,7 @@ export class RepositoriesOfRun {
         .flatMap((folder) => bareHooks(folder, snapshot)),
     ].filter((path) => snapshot.has(path));
     const real = hooks.map((path) => realPath(path, "/", snapshot)).filter((path) => path !== null);
-    return new Map(real.map((path) => [path, contentOf(path, snapshot.stats)]));
+    return new Map(real.map((path) => [path, readEntryContent(path, snapshot.stats)]));
   }
 
   /** What a repository from the start has gained since: submodules, worktrees, or another git folder. */
@@ -112,7 +112,7 @@ export class RepositoriesOfRun {
     return news;
   }
 
-  #find(found: Found, snapshot: FsSnapshot): Repositories {
+  #find(found: TreeScanResult, snapshot: FsSnapshot): Repositories {
     const repositories = new Set(found.repositories);
     // Git enters these automatically, at any depth, and those inside them.
     const waiting = [...this.#folders];

@@ -2,7 +2,7 @@
 
 import { isInside } from "../../base/paths.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
-import { contentOf, settledStamp } from "../paths/stamp.ts";
+import { readEntryContent, settledStamp } from "../paths/stamp.ts";
 import { PROJECT_HOOKS, type Watched, WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../policy/hooks.ts";
 
 /** A watched file that commands created, changed or removed. */
@@ -119,7 +119,7 @@ export class WatchedFiles {
     if (states.size >= MOST_FILES) return;
     const stamp = settledStamp(path, stats);
     const known = this.#contents.get(path);
-    const content = stamp !== null && known?.stamp === stamp ? known.content : contentOf(path, stats);
+    const content = stamp !== null && known?.stamp === stamp ? known.content : readEntryContent(path, stats);
     if (content === null) return;
     if (content.startsWith("folder ")) {
       for (const name of namesIn(path, stats)) this.#add(`${path}/${name}`, states, stats);

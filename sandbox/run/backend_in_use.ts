@@ -3,7 +3,7 @@
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
 import { backends } from "../backends/builtin.ts";
 import { detect } from "../backends/detect.ts";
-import { diagnose, type Diagnosis } from "../backends/diagnose.ts";
+import { type BackendDiagnosis, diagnoseBackend } from "../backends/diagnose.ts";
 import { forgetFailure, readCachedFailure, saveFailure } from "../backends/cached_failure.ts";
 import { isOfMachine, readMachine } from "../backends/machine.ts";
 import { EMPTY_COMMAND, forgetProbe, probe } from "../backends/probe.ts";
@@ -88,7 +88,7 @@ export class BackendInUse {
   }
 
   /** Checks presence, then runs the no-op command under this policy, and if that fails under the empty one. */
-  async #diagnose(entry: BackendEntry): Promise<Diagnosis> {
+  async #diagnose(entry: BackendEntry): Promise<BackendDiagnosis> {
     const { policy, host } = this.#context;
     if (!policy.ok) return { kind: "unknown", problem: policy.problem };
     const resolved = policy.value;
@@ -103,7 +103,7 @@ export class BackendInUse {
     const programOf = () => this.#programOf(entry, empty, config);
     const cached = this.#ignoreCache ? null : await readCachedFailure(entry.name, programOf, host);
     if (cached !== null) return { kind: "cannot", problem: cached };
-    const diagnosis = await diagnose(config, {
+    const diagnosis = await diagnoseBackend(config, {
       real: async (config) => {
         const { policy } = this.#snapshots.lastHolding(true) ?? this.#snapshots.take(resolved);
         const answer = await this.#try(entry, resolved, policy, config);

@@ -6,20 +6,20 @@ import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { BackendEntry } from "../backends/registry.ts";
 import { FsSnapshot } from "../../base/disk/fs_snapshot.ts";
 import { StatCache } from "../../base/disk/stat_cache.ts";
-import type { Found } from "../paths/tree_scan.ts";
+import type { TreeScanResult } from "../paths/tree_scan.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { withInnerScript } from "../process/inner_script.ts";
-import { forget } from "../process/leftovers.ts";
+import { removeRecord } from "../process/leftovers.ts";
 import { makeRuntimeFolder } from "../process/runtime_folders.ts";
 import { spawn } from "../process/spawn.ts";
 import { makeAskedFolders, withoutVanished } from "../protect/mountable.ts";
-import { lasting } from "../protect/recover.ts";
-import { type Before, settle } from "../protect/repair.ts";
+import { serializeBefore } from "../protect/recover.ts";
+import { type Before, repairChanges } from "../protect/repair.ts";
 import { notChanged, notChangedSentence, type TrackedFiles } from "../protect/tracked.ts";
 import type { FileChange } from "../protect/watched.ts";
-import type { BackendPreparation, MountablePolicy, Prepared } from "../types.ts";
+import type { BackendPreparation, MountablePolicy, PreparedCommand } from "../types.ts";
 import type { BackendInUse } from "./backend_in_use.ts";
-import { writtenDown } from "../process/unsandboxed.ts";
+import { tryRecord } from "../process/unsandboxed.ts";
 import type { RunContext } from "./context.ts";
 import type { PolicySnapshot, PolicySnapshots } from "./policy_snapshots.ts";
 import type { Notices } from "./notices.ts";
@@ -78,7 +78,7 @@ export class LiveCommands {
     resolved: ResolvedPolicy,
     inner: readonly string[],
     waits: boolean,
-  ): Promise<Outcome<Prepared>> {
+  ): Promise<Outcome<PreparedCommand>> {
     const { turns } = this.#parts.context;
     const turn = await turns.commandBegins(resolved.rw_paths);
     if (!turn.ok) return turn;
@@ -184,8 +184,8 @@ export class LiveCommands {
     const keep = () => `${stateFolder(context.host.environment)}/moved`;
     const watchesGit = context.policy.ok && context.policy.value.protectWords.includes("$git");
     let stats = new StatCache();
-    let found: Found | undefined;
-    const reported = await settle(before, keep, (now) => {
+    let found: TreeScanResult | undefined;
+    const reported = await repairChanges(before, keep, (now) => {
       found = scan.scan(stats = now);
       return watchesGit ? repositories.changed(found, new FsSnapshot(stats)) : [];
     });
@@ -202,7 +202,7 @@ export class LiveCommands {
     batch: Batch,
     inner: readonly string[],
     waits: boolean,
-  ): Prepared {
+  ): PreparedCommand {
     const { context, backend, notices } = this.#parts;
     let disposed = false;
     let recorded: string | undefined;
@@ -211,9 +211,9 @@ export class LiveCommands {
     const { tracked } = context.atStart();
     let trackedBefore = waits ? NOTHING_TRACKED : tracked.now(protectedPaths);
     const recordedAs = (leader: number): Problem | null => {
-      const written = writtenDown(context.host.environment, leader, {
+      const written = tryRecord(context.host.environment, leader, {
         writable,
-        before: lasting(before),
+        before: serializeBefore(before),
         mark: preparation.mark,
       });
       if (written.ok) recorded = written.value;
@@ -266,7 +266,7 @@ export class LiveCommands {
         } finally {
           await this.#end();
           // Forget it only now, after its effects are repaired.
-          if (recorded !== undefined) forget(recorded);
+          if (recorded !== undefined) removeRecord(recorded);
         }
       },
     };

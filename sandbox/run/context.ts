@@ -9,11 +9,16 @@ import { StatCache } from "../../base/disk/stat_cache.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import { TreeScan } from "../paths/tree_scan.ts";
 import { type ResolvedPolicy, resolvePolicy } from "../policy/policy.ts";
-import { hostOf } from "../process/host.ts";
+import { createHost } from "../process/host.ts";
 import { runtimeFolders } from "../process/runtime_folders.ts";
 import { Turns } from "../process/turns.ts";
 import { type OwnCode, ownCode, runningProgram } from "../protect/own_code.ts";
-import { type ProtectedPath, protectedPaths, type Protection, traceProtected } from "../protect/protect.ts";
+import {
+  findProtectedPaths,
+  type ProtectedPath,
+  type Protection,
+  traceProtected,
+} from "../protect/protect.ts";
 import { foldersInReach, gitConfigsOf, RepositoriesOfRun } from "../protect/repositories.ts";
 import { TrackedGuard } from "../protect/tracked.ts";
 import { isWatchedName, WatchedFiles } from "../protect/watched.ts";
@@ -70,7 +75,7 @@ export class RunContext {
     const note = (problem: Problem) => this.#notices.add([problem]);
     const fixed = this.#fixed = {
       policy,
-      host: hostOf(environment, writable, note),
+      host: createHost(environment, writable, note),
       // Settings, tool files and cached answers about the sandbox must stay out of reach too.
       asked: [...protect, configFolder(environment), ...runtimeFolders(environment)],
       ownPlaces: [...runtimeFolders(environment), ...code.mayAppear, ...(document === null ? [] : [document])]
@@ -142,7 +147,7 @@ export class RunContext {
   protectedNow(snapshot: FsSnapshot): ProtectedPath[] {
     const policy = this.policy.ok ? this.policy.value : null;
     const { asked, workingFolders } = this.fix();
-    return protectedPaths({
+    return findProtectedPaths({
       asked: [...asked, ...(policy?.protectAsked ?? [])],
       listed: [...(policy?.protectHome ?? []), ...this.ownCode.protect],
       words: policy?.protectWords ?? [],

@@ -7,7 +7,7 @@ import { realPath } from "../../base/disk/real_path.ts";
 import type { ResolvedPolicy } from "../policy/policy.ts";
 import { othersAlive } from "../process/leftovers.ts";
 import { mountablePolicy } from "../protect/mountable.ts";
-import { type Protection, realApart, traceProtected } from "../protect/protect.ts";
+import { findComparedPaths, type Protection, traceProtected } from "../protect/protect.ts";
 import { type Before, before } from "../protect/repair.ts";
 import type { MountablePolicy } from "../types.ts";
 import type { RunContext } from "./context.ts";
@@ -83,7 +83,7 @@ export class PolicySnapshots {
       ],
       links: withoutTwins([...now.links, ...links]),
     };
-    const apart = realApart(paths, environment.cwd, snapshot);
+    const apart = findComparedPaths(paths, environment.cwd, snapshot);
     const compares = this.#compares(apart);
     const compared = new Set(compares ? apart : []);
     const mounted = { ...protection, real: protection.real.filter((path) => !compared.has(path)) };

@@ -1,8 +1,8 @@
 // What another process asks of a run: answered once, by the run alone, and never later than it was asked for.
 
 import assert from "node:assert/strict";
-import { ask, ends, liveRuns } from "../../agent/cancel/ask.ts";
-import { forget, listen, runsFolder } from "../../agent/cancel/listen.ts";
+import { liveRuns, sendCancelRequest, waitForEnd } from "../../agent/cancel/ask.ts";
+import { listen, removeRunFolder, runsFolder } from "../../agent/cancel/listen.ts";
 import type { CancelAnswer } from "../../agent/cancel/request.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { asking, type Place, running, testInPlace as test, waiting } from "./place.ts";
@@ -23,7 +23,7 @@ async function listening({ environment }: Place, answer: () => CancelAnswer = ()
       asked.push(request);
       return answer();
     },
-    deaf: (thrown) => deaf.push(thrown),
+    reportFailure: (thrown) => deaf.push(thrown),
   });
   const [run] = await liveRuns(environment);
   assert.ok(run !== undefined);
@@ -49,18 +49,20 @@ test("of two who cancel the same call at once one is told so, and the other that
   while (runs.length === 0) runs = await liveRuns(place.environment);
   const [run] = runs;
   assert.equal(run?.path, place.path("a.chat"));
-  const [one, other] = await Promise.all([1, 2].map(() => ask(run, { kind: "call", text: "call_a" }, LONG)));
+  const [one, other] = await Promise.all(
+    [1, 2].map(() => sendCancelRequest(run, { kind: "call", text: "call_a" }, LONG)),
+  );
   const outcomes = [one, other].map((each) =>
     typeof each === "string" ? each : each?.problem?.code ?? "done"
   );
   assert.deepEqual(outcomes.toSorted(), ["done", "not-running"]);
-  const rest = await ask(run, { kind: "all" }, LONG);
+  const rest = await sendCancelRequest(run, { kind: "all" }, LONG);
   assert.deepEqual(typeof rest === "string" ? rest : rest.cancelled, [
     { what: "call", id: "call_b", tool: "wait" },
   ]);
   const stop = await advancing;
   assert.equal(stop.reason, "cancelled");
-  assert.ok(await ends(run, 0));
+  assert.ok(await waitForEnd(run, 0));
   assert.deepEqual(await liveRuns(place.environment), []);
   const reported = events.flatMap((event) => event.event === "notice" ? [event.code] : []).filter((code) =>
     code.startsWith("cancel")
@@ -78,11 +80,11 @@ test("a text without a path is not listed, and nothing is once a run is over", a
 test("a run that ends between the question and the answer is over, and leaves nothing", async (place) => {
   const { end, run } = await listening(place);
   await end();
-  assert.equal(await ask(run, { kind: "one" }), "over");
+  assert.equal(await sendCancelRequest(run, { kind: "one" }), "over");
   // The same, with the question put before the end was known.
   const second = await listening(place, () => assert.fail("nobody answers"));
-  const asking = ask(second.run, { kind: "one" }, LONG);
-  await forget(second.run.folder);
+  const asking = sendCancelRequest(second.run, { kind: "one" }, LONG);
+  await removeRunFolder(second.run.folder);
   assert.equal(await asking, "over");
   await second.end();
   assert.deepEqual(second.deaf, []);
@@ -95,7 +97,7 @@ test("a run whose state was removed is found again", async (place) => {
   let runs = await liveRuns(place.environment);
   while (runs.length === 0) runs = await liveRuns(place.environment);
   assert.notEqual(runs[0]?.folder, run.folder);
-  assert.deepEqual(await ask(runs[0]!, { kind: "one" }, LONG), NOTHING);
+  assert.deepEqual(await sendCancelRequest(runs[0]!, { kind: "one" }, LONG), NOTHING);
   await end();
   assert.deepEqual(deaf, []);
   assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
@@ -108,7 +110,7 @@ test("an answer that ends the run is not lost with it", async (place) => {
       return NOTHING;
     });
     let ended: Promise<void> | undefined;
-    assert.deepEqual(await ask(run, { kind: "one" }, LONG), NOTHING);
+    assert.deepEqual(await sendCancelRequest(run, { kind: "one" }, LONG), NOTHING);
     await ended;
   }
 });
@@ -122,7 +124,7 @@ test("a run that does not answer is silent, and what was asked is taken back", a
   file.writeSync(new TextEncoder().encode(JSON.stringify(info)));
   const [run] = await liveRuns(place.environment);
   assert.ok(run !== undefined);
-  assert.equal(await ask(run, { kind: "all" }, { patience: 0 }), "silent");
+  assert.equal(await sendCancelRequest(run, { kind: "all" }, { patience: 0 }), "silent");
   assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["run"]);
 });
 
@@ -130,7 +132,7 @@ test("what is no question, or one of a later program, is passed over; the next i
   const { end, asked, run } = await listening(place);
   const wrong = ["", "[]", '{"pid":1}', '{"pid":1,"request":{"kind":"other"}}', '{"request":{"kind":"all"}}'];
   for (const [at, text] of wrong.entries()) Deno.writeTextFileSync(`${run.folder}/0${at}.ask`, text);
-  assert.deepEqual(await ask(run, { kind: "line", line: 3 }, LONG), NOTHING);
+  assert.deepEqual(await sendCancelRequest(run, { kind: "line", line: 3 }, LONG), NOTHING);
   assert.deepEqual(asked, [{ kind: "line", line: 3 }]);
   await end();
 });

@@ -2,13 +2,13 @@
 
 import assert from "node:assert/strict";
 import {
-  askingForSummary,
-  compacted,
+  appendSummaryRequest,
+  compactChat,
   longResults,
   withShortResults,
 } from "../../agent/conversation/compacted.ts";
 import { cutOf } from "../../agent/conversation/cut.ts";
-import { forked } from "../../agent/conversation/forked.ts";
+import { forkChat } from "../../agent/conversation/forked.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 
@@ -84,7 +84,7 @@ Deno.test("the new document holds what the old one begins with, the summary as t
       [hostile, null],
     ] as const
   ) {
-    const text = textOf(compacted(chat, cut.value, summary, "notes.chat"));
+    const text = textOf(compactChat(chat, cut.value, summary, "notes.chat"));
     const stated =
       "@You:\nThis conversation goes on from notes.chat. Its first 2 messages (lines 8 to 13) are summed up here:\n\n";
     assert.ok(text.startsWith(HEAD + stated), text);
@@ -101,7 +101,7 @@ Deno.test("a document of CR LF stays one, and one without a line end at its end 
   const crlf = chatOf(text.replaceAll("\n", "\r\n"));
   const cut = cutOf(crlf, 1);
   assert.ok(cut.ok);
-  const made = textOf(compacted(crlf, cut.value, "a\nb", "n.chat"));
+  const made = textOf(compactChat(crlf, cut.value, "a\nb", "n.chat"));
   assert.equal(made.replaceAll("\r\n", "").includes("\n"), false);
   assert.ok(made.endsWith("@Assistant:\r\n2."));
 });
@@ -111,7 +111,7 @@ Deno.test("the request for a summary begins with the conversation byte for byte"
   const chat = chatOf(HEAD + old + ask("Two?") + say("2."));
   const cut = cutOf(chat, 1);
   assert.ok(cut.ok);
-  const text = textOf(askingForSummary(chat, cut.value, "In {{ German }}."));
+  const text = textOf(appendSummaryRequest(chat, cut.value, "In {{ German }}."));
   assert.ok(text.startsWith(`${HEAD}${old}@You:\nStop here and sum up`), text);
   assert.match(text, /In \{% raw %\}\{\{\{% endraw %\} German \}\}\.\n$/);
 });
@@ -158,8 +158,8 @@ Deno.test("a fork goes up to the end of a turn, without calls that have no resul
   const one = ask("One?") + call("a") + result("a") + say("1.");
   const two = ask("Two?") + call("b");
   const text = HEAD + one + two + pending("b");
-  const of = (at: Parameters<typeof forked>[1], from = text) => {
-    const made = forked(chatOf(from), at);
+  const of = (at: Parameters<typeof forkChat>[1], from = text) => {
+    const made = forkChat(chatOf(from), at);
     return made.ok ? textOf(made.value.bytes) : made.problem.code;
   };
   assert.equal(of({ kind: "last" }), `${HEAD}${one}@You:\n\n`);

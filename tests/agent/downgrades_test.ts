@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { agree } from "../../agent/trust/agreement.ts";
-import { countingApprovals, untrusted } from "../../agent/trust/downgrades.ts";
+import { untrustedDowngrade, withoutDoubtedApprovals } from "../../agent/trust/downgrades.ts";
 import { assessTrust, downgradesCall, type UntrustedDocument } from "../../agent/trust/untrusted.ts";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import type { DocumentApproval } from "../../config/values.ts";
@@ -172,7 +172,12 @@ Deno.test("approvals become questions, and the person is told once why: one row 
       Promise.resolve({ decision: approves ? "approve" : "require_approval", source: "person" });
     const reported: CycleEvent[] = [];
     const emit = (event: CycleEvent) => reported.push(event);
-    const downgrade = untrusted({ ...FEW, ...changes }, { person, tools: TOOLS, journal: NO_JOURNAL, emit });
+    const downgrade = untrustedDowngrade({ ...FEW, ...changes }, {
+      person,
+      tools: TOOLS,
+      journal: NO_JOURNAL,
+      emit,
+    });
     const decide = withDowngrades(() => Promise.resolve(given), [downgrade]);
     const call = { id: "c1", name, input: {} };
     const decided = await decide(call);
@@ -215,13 +220,13 @@ test("of a document that is not believed, only a person's approval counts, and w
   assert.ok(opened.ok);
   const journal = opened.value;
   const emit = () => {};
-  const downgrade = untrusted(FEW, {
+  const downgrade = untrustedDowngrade(FEW, {
     person: () => assert.fail("nobody is asked"),
     tools: TOOLS,
     journal,
     emit,
   });
-  const approvalOf = countingApprovals(journal, [downgrade]);
+  const approvalOf = withoutDoubtedApprovals(journal, [downgrade]);
   const hash = (id: string) => approvalOf(id)?.hash;
   assert.deepEqual(["own", "policy", "nobody"].map(hash), ["h", "to be judged anew", "to be judged anew"]);
   await journal.recordApprovals(new Map([["policy", { by: "policy", hash: "new" }]]));

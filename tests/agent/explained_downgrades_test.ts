@@ -1,7 +1,11 @@
 // Each approval downgrade that lowered a decision is named by `approval explain`, with its reason.
 
 import assert from "node:assert/strict";
-import { unconfirmed, unfinished, untrusted } from "../../agent/trust/downgrades.ts";
+import {
+  unconfirmedDowngrade,
+  unfinishedDowngrade,
+  untrustedDowngrade,
+} from "../../agent/trust/downgrades.ts";
 import { explainCall } from "../../agent/views/explain.ts";
 import { explanationLines } from "../../agent/views/explanation.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
@@ -20,7 +24,7 @@ const watched = watchedFile({
   sandbox: { watchedBy: () => "npm" },
   resolve: (path) => `/w/${path}`,
 });
-const document = untrusted(
+const document = untrustedDowngrade(
   { detail: "the document is wide", sentence: "It is wide.", all: false, onlyItsOwn: false },
   {
     person: () => assert.fail(),
@@ -29,8 +33,10 @@ const document = untrusted(
     emit,
   },
 );
-const tampered = unconfirmed({ tampered: { why: "it was replaced", calls: { c1: "hash" }, block: null } });
-const cut = unfinished({ unfinished: () => new Set(["c1"]) }, emit);
+const tampered = unconfirmedDowngrade({
+  tampered: { why: "it was replaced", calls: { c1: "hash" }, block: null },
+});
+const cut = unfinishedDowngrade({ unfinished: () => new Set(["c1"]) }, emit);
 
 /** The source of the decision, and the downgrades that the explanation names with their reasons. */
 async function explained(decision: Decision, ...downgrades: ApprovalDowngrade[]) {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
-import { contentOf, listSavedFiles } from "../../agent/undo/saved_files.ts";
+import { listSavedFiles, readSavedContent } from "../../agent/undo/saved_files.ts";
 import { sessionPath } from "../../config/sources/session_overrides.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
@@ -145,6 +145,6 @@ test("a session on the document finds its approvals, its trust, its rules and it
   assert.ok(!steps.includes("run call_1"), "a call that a killed run had begun asks the person");
   const [change] = await listSavedFiles(environment, document);
   assert.deepEqual([change?.call, change?.shownAs, change?.undone], ["call_0", "new.txt", false]);
-  const { before, after } = await contentOf(change!);
+  const { before, after } = await readSavedContent(change!);
   assert.deepEqual([before, new TextDecoder().decode(after!)], [null, "hello"]);
 });

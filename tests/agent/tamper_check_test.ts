@@ -7,7 +7,7 @@ import {
   hashOf,
   isBlockTampered,
   type Leaves,
-  together,
+  mergeTampered,
   withoutTampered,
 } from "../../agent/trust/tamper_check.ts";
 import type { FileIdentity, TamperCheck, TamperedParts } from "../../cycle/types.ts";
@@ -70,11 +70,11 @@ Deno.test("only what differs is suspected: an approval of another text or none b
 Deno.test("what was suspected stays so when more is found", () => {
   const one: TamperedParts = { why: "one", calls: { c1: "x" }, block: "b" };
   const two: TamperedParts = { why: "two", calls: { c2: "y" }, block: null };
-  assert.equal(together(null, null), null);
-  assert.deepEqual(together(one, null), one);
-  assert.deepEqual(together(null, two), two);
-  assert.deepEqual(together(one, two), { why: "two", calls: { c1: "x", c2: "y" }, block: "b" });
-  assert.deepEqual(together(two, { ...one, block: "c" }), {
+  assert.equal(mergeTampered(null, null), null);
+  assert.deepEqual(mergeTampered(one, null), one);
+  assert.deepEqual(mergeTampered(null, two), two);
+  assert.deepEqual(mergeTampered(one, two), { why: "two", calls: { c1: "x", c2: "y" }, block: "b" });
+  assert.deepEqual(mergeTampered(two, { ...one, block: "c" }), {
     why: "one",
     calls: { c2: "y", c1: "x" },
     block: "c",

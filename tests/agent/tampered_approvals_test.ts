@@ -1,7 +1,7 @@
 // Approvals that a command could have written: what they count for until a person confirms them. One row a condition.
 
 import assert from "node:assert/strict";
-import { countingApprovals, unconfirmed } from "../../agent/trust/downgrades.ts";
+import { unconfirmedDowngrade, withoutDoubtedApprovals } from "../../agent/trust/downgrades.ts";
 import { callDoubts, unconfirmedBlock } from "../../agent/trust/unconfirmed.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import type { TamperedParts } from "../../cycle/types.ts";
@@ -23,7 +23,7 @@ Deno.test("a call that waits is told to have been approved by what a command cou
   ];
   for (const [decision, tampered, id, reported] of rows) {
     const given: ApprovalDecision = { decision, source: "config", chain: [] };
-    const decide = withDowngrades(() => Promise.resolve(given), [unconfirmed({ tampered })]);
+    const decide = withDowngrades(() => Promise.resolve(given), [unconfirmedDowngrade({ tampered })]);
     const decided = await decide({ id, name: "bash", input: {} });
     const what = `${decision} ${id}`;
     if (!reported) assert.equal(decided, given, what);
@@ -41,7 +41,7 @@ Deno.test("the journal knows no approval of a call that a command could have app
   const approval = { by: "person", hash: "h" } as const;
   await opened.value.recordApprovals(new Map([["c1", approval], ["c2", approval]]));
   const by = (tampered: TamperedParts | null) => {
-    const approvalOf = countingApprovals(opened.value, [unconfirmed({ tampered })]);
+    const approvalOf = withoutDoubtedApprovals(opened.value, [unconfirmedDowngrade({ tampered })]);
     return ["c1", "c2", "c3"].map((id) => approvalOf(id)?.by ?? null);
   };
   assert.deepEqual(by(null), ["person", "person", null]);

@@ -1,7 +1,7 @@
 // Calls of a reply whose end nobody saw: which of them policy may still decide about, and what is told.
 
 import assert from "node:assert/strict";
-import { unfinished } from "../../agent/trust/downgrades.ts";
+import { unfinishedDowngrade } from "../../agent/trust/downgrades.ts";
 import { unfinishedDoubts } from "../../agent/trust/unconfirmed.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
@@ -18,7 +18,7 @@ Deno.test("only what policy would run of such a reply is the person's to decide,
   };
   const events: CycleEvent[] = [];
   const ids = new Set(["runs", "denied", "asked"]);
-  const downgrade = unfinished({ unfinished: () => ids }, (event) => events.push(event));
+  const downgrade = unfinishedDowngrade({ unfinished: () => ids }, (event) => events.push(event));
   const decide = withDowngrades(({ id }) => Promise.resolve(decisions[id]!), [downgrade]);
   const decided = await Promise.all(Object.keys(decisions).map((id) => decide(call(id))));
   assert.deepEqual(decided.map(({ decision }) => decision), [

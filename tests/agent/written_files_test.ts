@@ -1,7 +1,7 @@
 // What a call would do to a file is shown before the person decides: a note in the preview, a diff in the event.
 
 import assert from "node:assert/strict";
-import { unified } from "../../agent/review/unified.ts";
+import { formatUnifiedDiff } from "../../agent/review/unified.ts";
 import { WrittenFiles } from "../../agent/review/written_files.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
@@ -116,7 +116,7 @@ Deno.test("there is no diff of what changes nothing, is no text, may not be read
 
 Deno.test("a long diff is cut, and the name in it cannot break its lines", () => {
   const many = Array.from({ length: 3000 }, (_, at) => `${at}\n`);
-  const cut = unified("f", [], many, 400)!.split("\n");
+  const cut = formatUnifiedDiff("f", [], many, 400)!.split("\n");
   assert.deepEqual([cut.length, cut.at(-2)], [402, "… 2603 more lines"]);
   return inPlace(({ files, call }) => {
     const diff = files.diff(call("write", { path: "a\n+++ b", content: "x\n" }));

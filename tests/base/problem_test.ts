@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inOneLine, thrownText } from "../../base/problem.ts";
+import { problemLine, thrownText } from "../../base/problem.ts";
 
 Deno.test("what the system says is told without numbers of errors and names of system calls", () => {
   const failing = [
@@ -22,6 +22,6 @@ Deno.test("what the system says is told without numbers of errors and names of s
 });
 
 Deno.test("a problem on one line says what is wrong, and what to do where there is something", () => {
-  assert.equal(inOneLine({ message: "It broke." }), "It broke.");
-  assert.equal(inOneLine({ message: "It broke.", next: "Mend it." }), "It broke. Mend it.");
+  assert.equal(problemLine({ message: "It broke." }), "It broke.");
+  assert.equal(problemLine({ message: "It broke.", next: "Mend it." }), "It broke. Mend it.");
 });

@@ -8,7 +8,7 @@ import {
   readCheckedSync,
   systemDevices,
   TimeOver,
-  within,
+  withTimeout,
 } from "../../base/system/reading.ts";
 
 Deno.test("what lies below /proc, /sys and /dev is the system's, and what only sounds like it is not", () => {
@@ -101,20 +101,20 @@ for (
 const never = new Promise<never>(() => {});
 
 Deno.test("what comes in time comes through, as it is", async () => {
-  assert.equal(await within(60, Promise.resolve(1)), 1);
-  await assert.rejects(within(60, Promise.reject(new Error("x"))), { message: "x" });
+  assert.equal(await withTimeout(60, Promise.resolve(1)), 1);
+  await assert.rejects(withTimeout(60, Promise.reject(new Error("x"))), { message: "x" });
 });
 
 Deno.test("what never comes is given up when its time is over", async () => {
-  await assert.rejects(within(0.001, never), TimeOver);
+  await assert.rejects(withTimeout(0.001, never), TimeOver);
 });
 
 Deno.test("a person's stop ends the waiting, also one that came before it began", async () => {
   const controller = new AbortController();
-  const waiting = within(60, never, controller.signal);
+  const waiting = withTimeout(60, never, controller.signal);
   controller.abort(new Error("stopped"));
   await assert.rejects(waiting, { message: "stopped" });
-  await assert.rejects(within(60, never, controller.signal), { message: "stopped" });
+  await assert.rejects(withTimeout(60, never, controller.signal), { message: "stopped" });
 });
 
 Deno.test("a process ends although a file it has given up on still does not answer", () => {

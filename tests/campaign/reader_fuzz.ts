@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import type { Loaded } from "../../config/sources/find.ts";
 import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import { framesOnLines, framesWithHeader, onLine, withHeader } from "../../editors/rpc/framing.ts";
+import { encodeLine, framesOnLines, framesWithHeader, withHeader } from "../../editors/rpc/framing.ts";
 import { resultOf } from "../../tools/mcp/result.ts";
 import { DIALECTS, stream } from "../providers/same_stream.ts";
 import { evaluateCommand } from "../tools/rules/policy.ts";
@@ -102,7 +102,7 @@ let loaded: Loaded | null = null;
 
 async function defaults(): Promise<Loaded> {
   if (loaded === null) {
-    const found = await loadSettings({ environment: ENVIRONMENT, noConfig: true });
+    const found = await loadSettingsLayers({ environment: ENVIRONMENT, noConfig: true });
     assert.ok(found.ok);
     loaded = found.value;
   }
@@ -117,7 +117,7 @@ async function settings(random: Chance): Promise<void> {
   const path = await Deno.makeTempFile({ suffix: ".yaml" });
   try {
     await Deno.writeFile(path, spoiled(random, encoder.encode(SETTINGS)));
-    const found = await loadSettings({ environment: ENVIRONMENT, configPath: path });
+    const found = await loadSettingsLayers({ environment: ENVIRONMENT, configPath: path });
     if (!found.ok) {
       assert.ok(found.problem.code !== "" && found.problem.message.includes(path.split("/").at(-1)!));
     }
@@ -143,7 +143,7 @@ async function messages(random: Chance): Promise<void> {
     method: "initialize",
     params: { capabilities: {}, é: "🙂" },
   });
-  const [frames, frame] = random.pick([[framesWithHeader, withHeader], [framesOnLines, onLine]] as const);
+  const [frames, frame] = random.pick([[framesWithHeader, withHeader], [framesOnLines, encodeLine]] as const);
   const bytes = spoiled(random, join([frame(text), frame("[]"), frame(text)]));
   let count = 0;
   for await (const each of frames(pieces(random, bytes))) {

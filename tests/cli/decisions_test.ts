@@ -1,7 +1,7 @@
 // What the command line decides by looks alone, one row a condition.
 
 import assert from "node:assert/strict";
-import { editorAround } from "../../commands/io/parent_editor.ts";
+import { isInEditor } from "../../commands/io/parent_editor.ts";
 import { Exit, exitOf } from "../../commands/io/exit.ts";
 import { placeOf } from "../../commands/io/messages.ts";
 import { isDocument } from "../../commands/io/piped_document.ts";
@@ -113,7 +113,7 @@ Deno.test("each variable that an editor gives its children tells of it, an empty
     "vis_filename",
   ];
   for (const name of names) {
-    assert.equal(editorAround({ ...environment, variables: { [name]: "" } }), true, name);
+    assert.equal(isInEditor({ ...environment, variables: { [name]: "" } }), true, name);
   }
-  assert.equal(editorAround({ ...environment, variables: { EDITOR: "vim", TERM: "xterm" } }), false);
+  assert.equal(isInEditor({ ...environment, variables: { EDITOR: "vim", TERM: "xterm" } }), false);
 });

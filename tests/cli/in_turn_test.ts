@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inTurn } from "../../commands/run/many/in_turn.ts";
+import { runInTurn } from "../../commands/run/many/in_turn.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -7,7 +7,7 @@ Deno.test("so many are worked on at a time, each next one when one ends, and res
   let running = 0;
   let most = 0;
   const begun: number[] = [];
-  const results = await inTurn([5, 1, 4, 2, 3], { jobs: 2, signal: NEVER }, async (item) => {
+  const results = await runInTurn([5, 1, 4, 2, 3], { jobs: 2, signal: NEVER }, async (item) => {
     begun.push(item);
     most = Math.max(most, ++running);
     for (let at = 0; at < item; at++) await Promise.resolve();
@@ -19,13 +19,13 @@ Deno.test("so many are worked on at a time, each next one when one ends, and res
 
 Deno.test("more jobs than items, and no items, are no trouble", async () => {
   const double = (item: number) => Promise.resolve(item * 2);
-  assert.deepEqual(await inTurn([1], { jobs: 64, signal: NEVER }, double), [2]);
-  assert.deepEqual(await inTurn([], { jobs: 2, signal: NEVER }, double), []);
+  assert.deepEqual(await runInTurn([1], { jobs: 64, signal: NEVER }, double), [2]);
+  assert.deepEqual(await runInTurn([], { jobs: 2, signal: NEVER }, double), []);
 });
 
 Deno.test("nothing begins once it is stopped, and what has begun ends", async () => {
   const stop = new AbortController();
-  const results = await inTurn([1, 2, 3], { jobs: 1, signal: stop.signal }, (item) => {
+  const results = await runInTurn([1, 2, 3], { jobs: 1, signal: stop.signal }, (item) => {
     if (item === 2) stop.abort();
     return Promise.resolve(item);
   });

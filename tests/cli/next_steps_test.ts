@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Problem } from "../../base/problem.ts";
-import { wayOnAfter } from "../../commands/line/next_steps.ts";
+import { suggestAfterProblem } from "../../commands/line/next_steps.ts";
 import { parse } from "../../parser/mod.ts";
 
 const ASKS = "@You:\nHi\n";
@@ -33,7 +33,7 @@ Deno.test("each reason for which the same request may succeed leads on to it, an
     ["refused content after which the model spoke", { ...other, code: "provider-blocked" }, SPOKE, null],
   ];
   for (const [name, problem, text, expected] of rows) {
-    const way = wayOnAfter(problem, parse(new TextEncoder().encode(text)), "a.chat");
+    const way = suggestAfterProblem(problem, parse(new TextEncoder().encode(text)), "a.chat");
     if (expected === null) assert.equal(way, null, name);
     else assert.match(way ?? "", expected, name);
   }

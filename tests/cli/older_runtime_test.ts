@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { isAtLeast, OLDEST_DENO } from "../../commands/main.ts";
-import { ask, tryLock, tryLockSync } from "../../commands/start/older_runtime.ts";
+import { probeProcess, tryLock, tryLockSync } from "../../commands/start/older_runtime.ts";
 import { packageManifest } from "../../scripts/build/npm.ts";
 import { inFolder } from "../folder.ts";
 import { SOURCES, withScene } from "./harness.ts";
@@ -38,14 +38,14 @@ Deno.test("a lock without tryLock is the system's own: one holder, told apart fr
   }));
 
 Deno.test("the signal that only asks tells whether a process or a group is there", async () => {
-  ask(Deno.pid);
+  probeProcess(Deno.pid);
   const child = new Deno.Command("/bin/sh", { args: ["-c", "read x"], stdin: "piped", detached: true })
     .spawn();
-  ask(-child.pid);
+  probeProcess(-child.pid);
   await child.stdin.close();
   await child.status;
-  assert.throws(() => ask(child.pid), Deno.errors.NotFound);
-  assert.throws(() => ask(-child.pid), Deno.errors.NotFound);
+  assert.throws(() => probeProcess(child.pid), Deno.errors.NotFound);
+  assert.throws(() => probeProcess(-child.pid), Deno.errors.NotFound);
 });
 
 Deno.test("a Deno that is too old is told of with both versions, and a piped document comes back", () =>

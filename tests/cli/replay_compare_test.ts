@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { differences } from "../../commands/run/replay/compare.ts";
 import { hadRun, recordingOf } from "../../commands/run/replay/recording.ts";
-import { junit, type Replayed, tap } from "../../commands/run/replay/report.ts";
+import { formatJunit, formatTap, type Replayed } from "../../commands/run/replay/report.ts";
 import { parse } from "../../parser/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { ToolOrigin } from "../../tools/definition.ts";
@@ -103,7 +103,7 @@ Deno.test("TAP and JUnit tell the same, and no text of a result breaks them", ()
     ],
   }, { file: "c.chat", played: [], problem: { code: "x", message: "It stopped." } }];
   assert.equal(
-    tap(replayed),
+    formatTap(replayed),
     [
       "TAP version 14",
       "1..4",
@@ -123,7 +123,7 @@ Deno.test("TAP and JUnit tell the same, and no text of a result breaks them", ()
       "",
     ].join("\n"),
   );
-  const xml = junit(replayed);
+  const xml = formatJunit(replayed);
   assert.match(xml, /<testsuite name="a&amp;b\.chat" tests="3" failures="1" errors="0" skipped="1">/);
   assert.match(xml, /<failure message="came out otherwise">- &lt;a&gt;\n\+ \\x01\]\]&gt;<\/failure>/);
   assert.match(xml, /<error message="It stopped\."\/>/);

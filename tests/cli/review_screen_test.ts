@@ -1,9 +1,9 @@
 // A call as lines of a terminal, keys as one read each, and rules as lines.
 
 import assert from "node:assert/strict";
-import { keyOf, typed, type TypedLine } from "../../commands/approval/review/keys.ts";
-import { lineOf, ruleFrom } from "../../commands/approval/review/rule_line.ts";
-import { sentence, wrapped } from "../../render/terminal/lines.ts";
+import { extendLine, readKey, type TypedLine } from "../../commands/approval/review/keys.ts";
+import { formatRule, ruleFrom } from "../../commands/approval/review/rule_line.ts";
+import { sentence, wrapLine } from "../../render/terminal/lines.ts";
 import { displayWidth } from "../../base/width.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -21,7 +21,7 @@ Deno.test("a line in pieces is the line, each piece fits, and a very long one ta
   for (const line of [...lines, "é".repeat(50_000)]) {
     for (const width of [1, 2, 7, 40, 80]) {
       if (line.length > 10_000 && width < 40) continue;
-      const pieces = wrapped(line, width);
+      const pieces = wrapLine(line, width);
       assert.equal(pieces.join(""), line);
       for (const piece of pieces) assert.ok(displayWidth(piece) <= Math.max(width, 2), JSON.stringify(piece));
     }
@@ -52,7 +52,7 @@ Deno.test("one read of the terminal is one key; several at once, arrows and half
     ["\x19", "none"],
     ["", "none"],
   ];
-  for (const [read, key] of rows) assert.equal(keyOf(bytes(read)), key, JSON.stringify(read));
+  for (const [read, key] of rows) assert.equal(readKey(bytes(read)), key, JSON.stringify(read));
 });
 
 Deno.test("a typed line takes letters, corrections and its end; what comes with its end is dropped", () => {
@@ -73,7 +73,7 @@ Deno.test("a typed line takes letters, corrections and its end; what comes with 
   ];
   for (const [reads, text, state] of rows) {
     let line: TypedLine = { text: "", state: "typing" };
-    for (const read of reads) line = typed(line, bytes(read));
+    for (const read of reads) line = extendLine(line, bytes(read));
     assert.deepEqual(line, { text, state }, JSON.stringify(reads));
   }
 });
@@ -88,7 +88,7 @@ Deno.test("a rule as a line stands for itself, and for what a person makes of it
     },
     text: "",
   };
-  assert.equal(lineOf(proposed), "bash(cd a, echo a\\,b)");
+  assert.equal(formatRule(proposed), "bash(cd a, echo a\\,b)");
   const made = (line: string) => {
     const rule = ruleFrom(line, proposed);
     return rule.ok ? rule.value : rule.problem;
@@ -99,8 +99,8 @@ Deno.test("a rule as a line stands for itself, and for what a person makes of it
   assert.match(String(made("bash(")), /tool\(pattern, pattern\)/);
   assert.match(String(made("")), /tool\(pattern, pattern\)/);
   const path = { written: { approve: "read", path: ["/a"] }, text: "" };
-  assert.equal(lineOf(path), "read(/a)");
+  assert.equal(formatRule(path), "read(/a)");
   const wide = ruleFrom("read(/**)", path);
   assert.deepEqual(wide.ok && wide.value, { approve: "read", path: ["/**"] });
-  assert.equal(lineOf({ written: { approve: "calculator" }, text: "" }), "calculator");
+  assert.equal(formatRule({ written: { approve: "calculator" }, text: "" }), "calculator");
 });

@@ -1,7 +1,7 @@
 // What `flemma sandbox run` says of a program that cannot be started, as shells say it.
 
 import assert from "node:assert/strict";
-import { exitOfThrown, unstartable } from "../../commands/sandbox/startable.ts";
+import { exitOfThrown, explainUnstartable } from "../../commands/sandbox/startable.ts";
 import { withScene } from "./harness.ts";
 
 Deno.test("a program is looked up as the system does it: 127 where there is none, 126 where it is no program", () =>
@@ -57,11 +57,11 @@ Deno.test("a program is looked up as the system does it: 127 where there is none
         ["./plain", path, 126, /^The file \.\/plain is not executable\.$/],
       ];
     for (const [name, folders, exit, says = /./] of rows) {
-      const reported = unstartable(name, cwd, folders);
+      const reported = explainUnstartable(name, cwd, folders);
       assert.equal(reported?.exit ?? null, exit, `${name} in ${folders}`);
       if (reported !== null) assert.match(reported.problem.message, says);
     }
-    assert.match(unstartable("./plain", cwd, path)?.problem.next ?? "", /chmod u\+x \.\/plain/);
+    assert.match(explainUnstartable("./plain", cwd, path)?.problem.next ?? "", /chmod u\+x \.\/plain/);
   }));
 
 Deno.test("what the system refuses at the last moment is told by the same numbers", () => {

@@ -1,7 +1,7 @@
 // `flemma watch` as a person's editor meets it: real files, saved in the ways of real editors, a server on loopback for a model.
 
 import assert from "node:assert/strict";
-import { type FileState, isSaved, type Known, knownAfter } from "../../commands/serve/watched.ts";
+import { type FileState, type IdleDocument, isSaved, knownAfter } from "../../commands/serve/watched.ts";
 import { HABITS } from "../campaign/random.ts";
 import { withCrowd } from "./crowd.ts";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
@@ -11,7 +11,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const at = (stamp: string, text: string): FileState => ({ stamp, text: bytes(text) });
 
 Deno.test("a save is a text that somebody else wrote, one row a condition", () => {
-  const known: Known = { fileState: at("1", "a"), failed: false };
+  const known: IdleDocument = { fileState: at("1", "a"), failed: false };
   assert.equal(isSaved(known, at("2", "b")), true);
   assert.equal(isSaved(known, null), false, "it is gone");
   assert.equal(isSaved(known, at("2", "")), false, "an editor has emptied it and is about to write");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { fileLines } from "../../commands/settings/check.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { inWorld, type World } from "./world.ts";
 
 interface Case {
@@ -27,7 +27,7 @@ async function reported(world: World, text: string): Promise<{ lines: readonly s
   const path = `${world.home}/.config/flemma/config.yaml`;
   await world.write(path, text);
   const environment = world.environment();
-  const loaded = await loadSettings({ environment });
+  const loaded = await loadSettingsLayers({ environment });
   const found = loaded.ok
     ? fileLines(loaded.value, { environment, document: null })
     : { lines: loaded.problem.message.split("\n"), exit: 2 };

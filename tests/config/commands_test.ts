@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { sandboxOf } from "../../agent/sandbox.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { addToSession } from "../../config/sources/session_overrides.ts";
 import { testInWorld as test } from "./world.ts";
 
@@ -219,7 +219,7 @@ test("a parameter named like what every object has is an unknown key", async (wo
 test("a module that decides about approval is protected like the file that names it, and must exist", async (world) => {
   const file = `${world.home}/.config/flemma/config.yaml`;
   await world.write(file, "tools: { auto_approve: [./guard.ts] }\n");
-  const missing = await loadSettings({ environment: world.environment() });
+  const missing = await loadSettingsLayers({ environment: world.environment() });
   assert.ok(!missing.ok);
   assert.match(
     missing.problem.message,
@@ -227,7 +227,7 @@ test("a module that decides about approval is protected like the file that names
   );
   const guard = `${world.home}/.config/flemma/guard.ts`;
   await world.write(guard, "export default () => undefined;\n");
-  const loaded = await loadSettings({ environment: world.environment() });
+  const loaded = await loadSettingsLayers({ environment: world.environment() });
   assert.ok(loaded.ok);
   assert.deepEqual([loaded.value.files, loaded.value.code], [[file], [guard]]);
 });
@@ -242,7 +242,7 @@ test("what such a module imports, itself or by another, is protected too: it is 
   const lists = ["auto_approve: [./guard.ts]", "resolvers: [{ path: ./guard.ts }]"];
   for (const list of lists) {
     await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
-    const loaded = await loadSettings({ environment: world.environment() });
+    const loaded = await loadSettingsLayers({ environment: world.environment() });
     assert.ok(loaded.ok);
     assert.deepEqual(loaded.value.code, [guard, lib("one.ts"), lib("two.ts")]);
     const { settings } = loaded.value;
@@ -264,7 +264,7 @@ test("session overrides end after twelve hours where logging out does not end th
   }], start);
   assert.ok(added.ok);
   const timeoutAt = async (now: Date) => {
-    const loaded = await loadSettings({ environment, now });
+    const loaded = await loadSettingsLayers({ environment, now });
     assert.ok(loaded.ok);
     return loaded.value.settings.parameters.timeout;
   };
@@ -272,7 +272,7 @@ test("session overrides end after twelve hours where logging out does not end th
   assert.equal(await timeoutAt(later(12)), 300);
   const forged = [{ op: "set" as const, path: ["tools", "bash", "shell"], value: "/evil" }];
   assert.ok((await addToSession(environment, null, forged, start)).ok);
-  const loaded = await loadSettings({ environment, now: later(1) });
+  const loaded = await loadSettingsLayers({ environment, now: later(1) });
   assert.ok(loaded.ok);
   assert.deepEqual(loaded.value.settings.tools.named, {});
   assert.match(loaded.value.notices[0]!.message, /the session may not set it; it has no effect/);

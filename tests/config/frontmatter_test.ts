@@ -3,7 +3,7 @@ import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { effectiveSettings } from "../../config/layers/effective.ts";
 import { LayerLog } from "../../config/layers/log.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 
 async function evaluate(
   language: string,
@@ -12,7 +12,7 @@ async function evaluate(
   reserved?: Set<string>,
 ) {
   const environment = { cwd: "/", home: "/", variables: {} };
-  const loaded = await loadSettings({ environment, noConfig: true, overrides });
+  const loaded = await loadSettingsLayers({ environment, noConfig: true, overrides });
   assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
   const end = code.split("\n").length + 2;
   const frontmatter = { language, code, from: 0, to: code.length, start: 1, end };
@@ -26,7 +26,7 @@ const codes = (found: { diagnostics: readonly { code: string; key?: string; line
 
 Deno.test("a document without a first block has the settings of the run, untouched", async () => {
   const environment = { cwd: "/", home: "/", variables: {} };
-  const loaded = await loadSettings({ environment, noConfig: true });
+  const loaded = await loadSettingsLayers({ environment, noConfig: true });
   assert.ok(loaded.ok);
   const document = await documentSettings({ loaded: loaded.value, frontmatter: null });
   assert.equal(document.settings, loaded.value.settings);
@@ -182,7 +182,10 @@ Deno.test("Lua without an engine is an error, never a block that says nothing", 
 });
 
 Deno.test("a text of any length that a block raises is told up to a length that somebody reads", async () => {
-  const loaded = await loadSettings({ environment: { cwd: "/", home: "/", variables: {} }, noConfig: true });
+  const loaded = await loadSettingsLayers({
+    environment: { cwd: "/", home: "/", variables: {} },
+    noConfig: true,
+  });
   assert.ok(loaded.ok);
   const frontmatter = { language: "lua", code: "", from: 0, to: 0, start: 1, end: 2 };
   const problem = { code: "frontmatter_runtime", severity: "error", message: "x".repeat(1_000_000) } as const;

@@ -6,10 +6,10 @@ import { effectiveSettings } from "../../config/layers/effective.ts";
 import { expandedOf, originOf } from "../../config/layers/explain.ts";
 import { LayerLog, resolveList, sameValue } from "../../config/layers/log.ts";
 import { narrows } from "../../config/layers/narrowing.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { nodeAt } from "../../config/schema/keys.ts";
-import type { Key } from "../../config/schema/define.ts";
+import type { SettingKey } from "../../config/schema/define.ts";
 import type { Layer, Op } from "../../config/types.ts";
 import { namedFiles, trustedShare } from "../../config/sources/project.ts";
 import {
@@ -60,7 +60,7 @@ Deno.test("a write narrows only by its own operation, its own direction and besi
     ["model", "set", "m", null, false],
   ];
   for (const [key, op, value, current, expected] of rows) {
-    const node = nodeAt(key.split(".")) as Key;
+    const node = nodeAt(key.split(".")) as SettingKey;
     assert.equal(narrows(op, node, value, () => current), expected, `${op} ${key} ${JSON.stringify(value)}`);
   }
 });
@@ -103,7 +103,7 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
     await inWorld(async (world) => {
       await world.write(`${world.home}/.config/flemma/config.yaml`, person);
       await world.write(`${world.project}/.flemma/config.yaml`, `${project}\n`);
-      const loaded = await loadSettings({ environment: world.environment() });
+      const loaded = await loadSettingsLayers({ environment: world.environment() });
       assert.ok(loaded.ok, project);
       const value = key.split(".").reduce(
         (at: unknown, name) => (at as Record<string, unknown>)[name],
@@ -122,7 +122,7 @@ Deno.test("of a project that nobody trusts only what takes away is in force, and
 test("a list of an untrusted project takes nothing out of a policy that is none", async (world) => {
   await world.write(`${world.home}/.config/flemma/config.yaml`, "tools: { auto_approve: null }\n");
   await world.write(`${world.project}/.flemma/config.yaml`, "tools: { auto_approve: [read] }\n");
-  const loaded = await loadSettings({ environment: world.environment() });
+  const loaded = await loadSettingsLayers({ environment: world.environment() });
   assert.ok(loaded.ok);
   assert.equal(loaded.value.settings.tools.auto_approve, null);
   assert.deepEqual(loaded.value.notices.map(({ code }) => code), ["project-untrusted"]);
@@ -132,13 +132,13 @@ test("denials of a preset that an untrusted project lists hold, and its other me
   const yaml =
     "presets: { $p: { approve: [bash], deny: [write] } }\ntools: { auto_approve: { $append: $p } }\n";
   await world.write(`${world.project}/.flemma/config.yaml`, yaml);
-  const loaded = await loadSettings({ environment: world.environment() });
+  const loaded = await loadSettingsLayers({ environment: world.environment() });
   assert.ok(loaded.ok);
   assert.deepEqual(loaded.value.settings.tools.denied, ["write"]);
   assert.deepEqual(loaded.value.settings.tools.auto_approve, ["$default"]);
   assert.match(loaded.value.notices[0]?.message ?? "", /: presets\.\$p, tools\.auto_approve\.$/);
   await world.write(`${world.project}/.flemma/config.yaml`, "presets: { $p: { deny: [write] } }\n");
-  const unlisted = await loadSettings({ environment: world.environment() });
+  const unlisted = await loadSettingsLayers({ environment: world.environment() });
   assert.ok(unlisted.ok);
   assert.deepEqual(unlisted.value.settings.tools.denied, []);
   assert.deepEqual(unlisted.value.notices, [], "a preset that only denies grants nothing");
@@ -191,14 +191,14 @@ test("a file of code that decides about approval must be a file that is there", 
   for (const [name, isThere] of [["there", true], ["gone", false], ["folder", false]] as const) {
     for (const list of [`auto_approve: [./${name}.ts]`, `resolvers: [{ path: ./${name}.ts }]`]) {
       await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
-      const loaded = await loadSettings({ environment: world.environment() });
+      const loaded = await loadSettingsLayers({ environment: world.environment() });
       assert.equal(loaded.ok, isThere, list);
       if (!loaded.ok) assert.match(loaded.problem.message, /names the module .*, which does not exist/);
     }
     const list = `auto_approve: { $remove: ./${name}.ts }`;
     await world.write(`${world.home}/.config/flemma/config.yaml`, `tools: { ${list} }\n`);
     assert.ok(
-      (await loadSettings({ environment: world.environment() })).ok,
+      (await loadSettingsLayers({ environment: world.environment() })).ok,
       "what is taken out need not be there",
     );
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { testInWorld as test } from "./world.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 
@@ -21,7 +21,7 @@ async function inFolder(
 }
 
 async function settingsOf(environment: Environment, extra = {}) {
-  const loaded = await loadSettings({ environment, ...extra });
+  const loaded = await loadSettingsLayers({ environment, ...extra });
   assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
   return loaded.value;
 }
@@ -75,7 +75,7 @@ Deno.test("every mistake of a file is listed with line, column and the nearest k
     "",
   ].join("\n");
   await inFolder({ "c.yaml": yaml }, async (environment) => {
-    const loaded = await loadSettings({ environment, configPath: "c.yaml" });
+    const loaded = await loadSettingsLayers({ environment, configPath: "c.yaml" });
     assert.ok(!loaded.ok);
     const lines = loaded.problem.message.split("\n");
     assert.equal(lines.length, 6);
@@ -90,7 +90,7 @@ Deno.test("every mistake of a file is listed with line, column and the nearest k
 
 Deno.test("broken YAML names file, line and column", async () => {
   await inFolder({ "c.yaml": "tools:\n  auto_approve: [bash\n" }, async (environment) => {
-    const loaded = await loadSettings({ environment, configPath: "c.yaml" });
+    const loaded = await loadSettingsLayers({ environment, configPath: "c.yaml" });
     assert.ok(!loaded.ok);
     assert.equal(loaded.problem.code, "config-invalid");
     assert.match(loaded.problem.message, /c\.yaml:\d+:\d+: /);
@@ -99,7 +99,7 @@ Deno.test("broken YAML names file, line and column", async () => {
 
 Deno.test("a configuration file that was named must exist; an empty variable means no file", async () => {
   await inFolder({ ".config/flemma/config.yaml": "model: from-file\n" }, async (environment) => {
-    const missing = await loadSettings({ environment, configPath: "nowhere.yaml" });
+    const missing = await loadSettingsLayers({ environment, configPath: "nowhere.yaml" });
     assert.ok(!missing.ok && missing.problem.code === "config-missing");
     const off = { ...environment, variables: { FLEMMA_CONFIG: "" } };
     assert.equal((await settingsOf(off)).settings.model, null);
@@ -112,7 +112,7 @@ Deno.test("a JSON file works and a folder in its place is an error that names it
   await inFolder({ "a.json": '{"tools":{"auto_approve":null}}', "d/x": "" }, async (environment) => {
     const loaded = await settingsOf(environment, { configPath: "a.json" });
     assert.equal(loaded.settings.tools.auto_approve, null);
-    const folder = await loadSettings({ environment, configPath: "d" });
+    const folder = await loadSettingsLayers({ environment, configPath: "d" });
     assert.ok(!folder.ok && folder.problem.code === "config-unreadable");
   });
 });
@@ -135,7 +135,7 @@ test("a settings file that is found but is a pipe, a device or endless is refuse
   const path = `${world.project}/.flemma/config.yaml`;
   await Deno.mkdir(`${world.project}/.flemma`);
   const refused = async (reason: RegExp) => {
-    const loaded = await loadSettings({ environment: world.environment() });
+    const loaded = await loadSettingsLayers({ environment: world.environment() });
     assert.ok(!loaded.ok);
     assert.match(loaded.problem.message, reason);
     await Deno.remove(path);
@@ -148,6 +148,6 @@ test("a settings file that is found but is a pipe, a device or endless is refuse
   await Deno.writeTextFile(path, "");
   await Deno.truncate(path, 17 * 1024 * 1024);
   await refused(/it is larger than 16 MiB/);
-  const none = await loadSettings({ environment: world.environment(), configPath: "/dev/null" });
+  const none = await loadSettingsLayers({ environment: world.environment(), configPath: "/dev/null" });
   assert.ok(none.ok);
 });

@@ -1,7 +1,7 @@
 // Servers of mcporter's own settings file, which an old setting asks for.
 
 import assert from "node:assert/strict";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { testInWorld as test, type World } from "./world.ts";
 
 /** The servers and the warnings about mcporter, under these files. */
@@ -10,7 +10,7 @@ async function loaded(world: World, files: Readonly<Record<string, unknown>>, va
     await world.write(`${world.folder}/${path}`, typeof value === "string" ? value : JSON.stringify(value));
   }
   const environment = world.environment();
-  const settings = await loadSettings({
+  const settings = await loadSettingsLayers({
     environment: { ...environment, variables: { ...environment.variables, ...variables } },
   });
   assert.ok(settings.ok, settings.ok ? "" : settings.problem.message);

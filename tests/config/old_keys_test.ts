@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { OLD_KEYS } from "../../config/data/old_keys.ts";
 import { SCHEMA } from "../../config/schema/schema.ts";
 import { parse } from "../../parser/mod.ts";
@@ -25,7 +25,7 @@ Deno.test("a settings file and a project's with every old key load, with one war
   for (const where of ["home/.config/flemma", "project/.flemma"]) {
     await inWorld(async (world) => {
       await world.write(`${world.folder}/${where}/config.yaml`, JSON.stringify(TREE));
-      const loaded = await loadSettings({ environment: world.environment() });
+      const loaded = await loadSettingsLayers({ environment: world.environment() });
       assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
       const { settings, warnings } = loaded.value;
       assert.deepEqual(toldOf(warnings), KEYS, where);
@@ -44,7 +44,7 @@ Deno.test("a document with every old key runs, with one warning for each, in eve
     lua: [...lua, 'flemma.opt.model = "m"', "flemma.opt.timeout = 7"].join("\n"),
   };
   await inWorld(async (world) => {
-    const loaded = await loadSettings({ environment: world.environment() });
+    const loaded = await loadSettingsLayers({ environment: world.environment() });
     assert.ok(loaded.ok);
     for (const [language, code] of Object.entries(blocks)) {
       const { frontmatter } = parse(
@@ -61,7 +61,7 @@ Deno.test("a document with every old key runs, with one warning for each, in eve
 test("the command line and the session take old keys with a warning too", async (world) => {
   // The new key of this one is the person's alone.
   const { pricing: _pricing, ...overrides } = TREE as Record<string, unknown>;
-  const loaded = await loadSettings({ environment: world.environment(), overrides });
+  const loaded = await loadSettingsLayers({ environment: world.environment(), overrides });
   assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
   const others = KEYS.filter((key) => key !== "pricing");
   assert.deepEqual(toldOf(loaded.value.notices.map(({ message }) => message)), others);
@@ -70,7 +70,7 @@ test("the command line and the session take old keys with a warning too", async 
     `${world.folder}/run/flemma/session/default.json`,
     JSON.stringify({ version: 1, created: new Date().toISOString(), expires: null, ops }),
   );
-  const session = await loadSettings({ environment: world.environment() });
+  const session = await loadSettingsLayers({ environment: world.environment() });
   assert.ok(session.ok);
   assert.deepEqual(toldOf(session.value.notices.map(({ message }) => message)), KEYS);
 });

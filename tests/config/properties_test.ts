@@ -7,7 +7,7 @@ import { draftLayer } from "../../config/layers/draft.ts";
 import { effectiveSettings } from "../../config/layers/effective.ts";
 import { expandedOf, lookUp, type Row } from "../../config/layers/explain.ts";
 import { LayerLog, resolveList, resolveScalar } from "../../config/layers/log.ts";
-import type { Layer, Operation } from "../../config/types.ts";
+import type { Layer, SettingOperation } from "../../config/types.ts";
 import { untrustedShare } from "../../config/sources/project.ts";
 import type { Settings } from "../../config/settings.generated.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
@@ -25,7 +25,7 @@ const PRESETS = {
 };
 
 const name = fc.constantFrom(...NAMES);
-const operation: fc.Arbitrary<Operation> = fc.oneof(
+const operation: fc.Arbitrary<SettingOperation> = fc.oneof(
   fc.record({
     op: fc.constant("set" as const),
     path: fc.constant(PATH),

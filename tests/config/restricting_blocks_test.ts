@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaRunner } from "../lua/lua.ts";
 import { REFUSED, WORKS } from "./restricting_blocks.ts";
@@ -8,7 +8,7 @@ import { REFUSED, WORKS } from "./restricting_blocks.ts";
 async function evaluate(text: string) {
   const environment = { cwd: "/", home: "/", variables: {} };
   const overrides = { tools: { auto_approve: ["bash"] } };
-  const loaded = await loadSettings({ environment, noConfig: true, overrides });
+  const loaded = await loadSettingsLayers({ environment, noConfig: true, overrides });
   assert.ok(loaded.ok);
   const { frontmatter, preamble } = parse(new TextEncoder().encode(text));
   const runLua = await luaRunner();

@@ -5,7 +5,7 @@ import { effectiveSettings } from "../../config/layers/effective.ts";
 import { allRows } from "../../config/layers/explain.ts";
 import { SCHEMA } from "../../config/schema/schema.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
-import type { Key, Node } from "../../config/schema/define.ts";
+import type { Node, SettingKey } from "../../config/schema/define.ts";
 import { writeTree } from "../../config/layers/write_tree.ts";
 
 const catalog = BUILTIN_CATALOG;
@@ -15,7 +15,7 @@ function faultsOf(tree: unknown, layer: "G" | "P" | "R" | "M" | "C" = "G") {
   return [...writeTree(draft, tree, { catalog }), ...draft.finish(), ...draft.warnings];
 }
 
-function keysOf(node: Node, path: readonly string[] = []): [string, Key][] {
+function keysOf(node: Node, path: readonly string[] = []): [string, SettingKey][] {
   if (node.node === "key") return [[path.join("."), node]];
   return Object.entries(node.members).flatMap(([name, member]) => keysOf(member, [...path, name]));
 }

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { PROVIDER_TABLES, SCHEMA } from "../../config/schema/schema.ts";
-import type { Key, Node } from "../../config/schema/define.ts";
+import type { Node, SettingKey } from "../../config/schema/define.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
 const ROOMS = ["agent", "commands", "config", "cycle", "prompt", "providers", "sandbox", "tools"];
@@ -24,7 +24,7 @@ Deno.test("a key that no code names would be found", async () => {
 });
 
 /** How find and grep read theirs: by one schema, and the place of the call. */
-const SEARCHED = /searchConfig[^]*\bcwd\b[^]*getConfig\(\)\?\.exclude\b[^]*placeAt/;
+const SEARCHED = /searchConfig[^]*\bcwd\b[^]*getConfig\(\)\?\.exclude\b[^]*resolveTarget/;
 
 /** Keys whose names are words of every program: how they are read. */
 const SPECIAL: Readonly<Record<string, RegExp>> = {
@@ -40,7 +40,7 @@ const SPECIAL: Readonly<Record<string, RegExp>> = {
 
 interface Placed {
   readonly path: readonly string[];
-  readonly key: Key;
+  readonly key: SettingKey;
 }
 
 /** Keys by name; what has free names is read by whoever gave the name. */

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { draftLayer } from "../../config/layers/draft.ts";
 import { LayerLog } from "../../config/layers/log.ts";
-import { renderLegend, renderRows, valueText } from "../../config/layers/render.ts";
+import { formatValue, renderLegend, renderRows } from "../../config/layers/render.ts";
 import { switchTo } from "../../config/layers/switch_preset.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { session } from "../lua/lua.ts";
 import { IncludeFault } from "../../lua/library/fault.ts";
@@ -21,7 +21,7 @@ Deno.test("values are shown as one would write them", () => {
     [true, "true"],
     [1.5, "1.5"],
   ];
-  for (const [value, text] of rows) assert.equal(valueText(value), text);
+  for (const [value, text] of rows) assert.equal(formatValue(value), text);
 });
 
 Deno.test("a row tells its layers, what is excluded and what it hides", () => {
@@ -48,7 +48,7 @@ Deno.test("switching to a preset writes its model by name, else its provider, an
 });
 
 test("a preset that nobody has is refused for one run, one that somebody has holds", async (world) => {
-  const load = (preset: string) => loadSettings({ environment: world.environment(), preset });
+  const load = (preset: string) => loadSettingsLayers({ environment: world.environment(), preset });
   const none = await load("$none");
   assert.equal(none.ok ? "" : none.problem.code, "usage");
   const readonly = await load("$readonly");
@@ -57,7 +57,7 @@ test("a preset that nobody has is refused for one run, one that somebody has hol
 
 test("settings of a document that is not written yet are those of its path", async (world) => {
   await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
-  const loaded = await loadSettings({
+  const loaded = await loadSettingsLayers({
     environment: world.environment(),
     document: `${world.project}/new/a.chat`,
   });
@@ -66,7 +66,10 @@ test("settings of a document that is not written yet are those of its path", asy
 });
 
 Deno.test("a mistake that is found late is placed at the spelling of its key, not at a variable of that name", async () => {
-  const loaded = await loadSettings({ environment: { cwd: "/", home: "/", variables: {} }, noConfig: true });
+  const loaded = await loadSettingsLayers({
+    environment: { cwd: "/", home: "/", variables: {} },
+    noConfig: true,
+  });
   assert.ok(loaded.ok);
   const code = "flemma:\n  thinking: low\n  sandbox.backend: bublewrap\nother:\n  sandbox:\n    backend: 3";
   const frontmatter = { language: "yaml", code, from: 0, to: code.length, start: 1, end: 8 };
@@ -93,7 +96,7 @@ test("a finding about an item is placed in the file that has the item, though an
   const project = `${world.project}/.flemma/config.yaml`;
   await world.write(person, "sandbox: { policy: { deny_read: [/a] } }\n");
   await world.write(project, "sandbox: { policy: { deny_read: { $append: [/b] } } }\n");
-  const loaded = await loadSettings({ environment: world.environment() });
+  const loaded = await loadSettingsLayers({ environment: world.environment() });
   assert.ok(loaded.ok);
   const place = (item?: unknown) => loaded.value.placeOf("sandbox.policy.deny_read", item);
   assert.deepEqual([place("/a"), place("/b")], [`${person}:1:34`, `${project}:1:45`]);

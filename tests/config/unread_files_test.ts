@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { inWorld, testInWorld as test, type World } from "./world.ts";
 
 const RESTRICTS = "tools: { auto_approve: [] }\n";
 
 async function refusal(world: World, options: { configPath?: string } = {}) {
-  const loaded = await loadSettings({ environment: world.environment(), ...options });
+  const loaded = await loadSettingsLayers({ environment: world.environment(), ...options });
   return loaded.ok ? null : loaded.problem;
 }
 
@@ -120,7 +120,7 @@ Deno.test("of two settings files side by side the one that is not read is told, 
     await inWorld(async (world) => {
       await world.write(`${world.folder}/${folder}/${read}`, "{}\n");
       const reported = async () => {
-        const loaded = await loadSettings({ environment: world.environment() });
+        const loaded = await loadSettingsLayers({ environment: world.environment() });
         assert.ok(loaded.ok);
         return loaded.value.notices.map(({ message, next }) => `${message} ${next}`);
       };

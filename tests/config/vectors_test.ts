@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { Catalog } from "../../config/schema/catalog.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { lookUp } from "../../config/layers/explain.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { oldKey } from "../../config/data/old_keys.ts";
 import { resolveTools } from "../../config/layers/resolve.ts";
 import { addToSession } from "../../config/sources/session_overrides.ts";
@@ -88,7 +88,7 @@ async function run(vector: Vector): Promise<void> {
       const added = await addToSession(environment, null, operations, new Date());
       assert.ok(added.ok);
     }
-    const loaded = await loadSettings({ environment, configPath: `${folder}/config.json`, catalog });
+    const loaded = await loadSettingsLayers({ environment, configPath: `${folder}/config.json`, catalog });
     const { expect } = vector;
     const inGlobal = expect.diagnostics.filter((diagnostic) => diagnostic.in === "global");
     if (inGlobal.length > 0) {

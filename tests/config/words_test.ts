@@ -1,21 +1,21 @@
 // What a file that somebody else wrote would do, in a person's words; and where settings are simply too much.
 
 import assert from "node:assert/strict";
-import { inWords } from "../../config/layers/words.ts";
+import { describeOperation } from "../../config/layers/words.ts";
 import { draftLayer } from "../../config/layers/draft.ts";
 import { BUILTIN_CATALOG } from "../../config/schema/catalog.ts";
 import { readText } from "../../config/sources/json_file.ts";
-import type { Operation } from "../../config/types.ts";
+import type { SettingOperation } from "../../config/types.ts";
 import { testInWorld as test } from "./world.ts";
 
-function stated(op: Operation["op"], key: string, value: unknown): string {
-  const words = inWords({ op, path: key.split("."), value } as Operation);
+function stated(op: SettingOperation["op"], key: string, value: unknown): string {
+  const words = describeOperation({ op, path: key.split("."), value } as SettingOperation);
   assert.ok(words.endsWith(` (${key})`), words);
   return words.slice(0, -` (${key})`.length);
 }
 
 Deno.test("each operation is said as what it does, and the other way round when it does the opposite", () => {
-  const rows: readonly (readonly [Operation["op"], string, unknown, string])[] = [
+  const rows: readonly (readonly [SettingOperation["op"], string, unknown, string])[] = [
     ["set", "sandbox.enabled", true, "switches the sandbox on"],
     ["set", "sandbox.enabled", false, "switches the sandbox off"],
     ["set", "sandbox.policy.network", true, "opens the network to commands"],

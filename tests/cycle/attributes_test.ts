@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { mayHaveAttributes } from "../../base/system/libc.ts";
-import { contentOf } from "../../cycle/storage/disk/content.ts";
-import { replaceFile } from "../../cycle/storage/disk/write.ts";
+import { contentFromBytes } from "../../cycle/storage/disk/content.ts";
+import { replaceDocumentFile } from "../../cycle/storage/disk/write.ts";
 import { stampOf } from "../../cycle/storage/read.ts";
 
 /** Gives a file an extended attribute; false where its file system takes none. */
@@ -29,8 +29,8 @@ Deno.test({
       assert.equal(mayHaveAttributes(path), false);
       const marked = mark(path);
       assert.equal(mayHaveAttributes(path), marked);
-      const known = { content: contentOf(before!), stamp: stampOf(await Deno.stat(path)) };
-      const replaced = await replaceFile(path, contentOf(after!), known);
+      const known = { content: contentFromBytes(before!), stamp: stampOf(await Deno.stat(path)) };
+      const replaced = await replaceDocumentFile(path, contentFromBytes(after!), known);
       replaced?.old.close();
       assert.deepEqual(await Deno.readFile(path), after);
       assert.equal(mayHaveAttributes(path), marked);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { BUILTIN_NAMES } from "../../lua/library/names.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { dryRun, prepareRequest } from "../../cycle/send/request.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
@@ -47,7 +47,7 @@ class Place {
     how: typeof dryRun = prepareRequest,
   ): Promise<readonly string[]> {
     const { environment, document } = this;
-    const loaded = await loadSettings({ environment, noConfig: true });
+    const loaded = await loadSettingsLayers({ environment, noConfig: true });
     assert.ok(loaded.ok);
     const parsed = parse(new TextEncoder().encode(chat));
     const lua = luaSession({ document, environment, print: () => {} });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { utf8Length } from "../../base/bytes.ts";
-import { contentOf } from "../../cycle/storage/disk/content.ts";
+import { contentFromBytes } from "../../cycle/storage/disk/content.ts";
 import { extensionOf, type GrownText, MAX_STEP_BYTES } from "../../cycle/storage/disk/extension.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 function extension(base: string, content: string, grown?: GrownText) {
-  return extensionOf(contentOf(bytes(base)), contentOf(bytes(content)), grown);
+  return extensionOf(contentFromBytes(bytes(base)), contentFromBytes(bytes(content)), grown);
 }
 
 const LARGE = "x".repeat(MAX_STEP_BYTES);
@@ -56,7 +56,7 @@ Deno.test("each step ends where a piece does, and together they are the text tha
       const from = 8;
       const content = bytes(`@You:\nHi${pieces.join("")}`);
       if (content.length <= base.length) return;
-      const found = extensionOf(contentOf(bytes(base)), contentOf(content), { from, pieces });
+      const found = extensionOf(contentFromBytes(bytes(base)), contentFromBytes(content), { from, pieces });
       assert.ok(found !== null);
       let offset = from;
       const may = new Set(pieces.map((piece) => offset += bytes(piece).length));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parse, update } from "../../parser/mod.ts";
-import { type Grown, mergeGrowing, shifted, startedFrom } from "../../cycle/storage/growing_block.ts";
+import { type Grown, mergeGrowing, shiftBlock, startedFrom } from "../../cycle/storage/growing_block.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (data: Uint8Array) => new TextDecoder().decode(data);
@@ -194,14 +194,14 @@ Deno.test("a block moves with edits above it, grows with edits inside, and not w
   ];
   for (const atStart of ["above", "into"] as const) {
     for (const [from, to, insert, start, end] of rows) {
-      assert.deepEqual(shifted(block, [{ from, to, insert }], atStart), { start, end }, `${from} ${to}`);
+      assert.deepEqual(shiftBlock(block, [{ from, to, insert }], atStart), { start, end }, `${from} ${to}`);
     }
   }
   const put = [{ from: 10, to: 10, insert: "abc" }];
-  assert.deepEqual(shifted(block, put, "above"), { start: 13, end: 23 });
-  assert.deepEqual(shifted(block, put, "into"), { start: 10, end: 23 });
+  assert.deepEqual(shiftBlock(block, put, "above"), { start: 13, end: 23 });
+  assert.deepEqual(shiftBlock(block, put, "into"), { start: 10, end: 23 });
   const empty = { start: 10, end: 10 };
-  assert.deepEqual(shifted(empty, put, "into"), empty, "a reply that has not begun stands where it did");
+  assert.deepEqual(shiftBlock(empty, put, "into"), empty, "a reply that has not begun stands where it did");
 });
 
 Deno.test("whatever edits are made at once, a block holds of its text what is left, and nothing else of the old text", () => {
@@ -219,7 +219,7 @@ Deno.test("whatever edits are made at once, a block holds of its text what is le
       const now = new TextDecoder().decode(update(parse(bytes(old)), edits).bytes);
       const left = (part: string) => [...part].filter((letter) => now.includes(letter)).join("");
       for (const atStart of ["above", "into"] as const) {
-        const place = shifted({ start, end }, edits, atStart);
+        const place = shiftBlock({ start, end }, edits, atStart);
         const retained = text(bytes(now).subarray(place.start, place.end));
         assert.equal(
           [...retained].filter((letter) => old.includes(letter)).join(""),

@@ -1,7 +1,7 @@
 // What keeps a request of a run from being made: dollars, tokens, the window of the model.
 
 import assert from "node:assert/strict";
-import { outgrown, RunLimits, type Upcoming } from "../../cycle/send/limits.ts";
+import { replySizeError, RunLimits, type Upcoming } from "../../cycle/send/limits.ts";
 import { expectedCost, expectedTokens, fillOf } from "../../cycle/usage/fill.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 
@@ -142,8 +142,8 @@ Deno.test("a reply ends before its document is larger than one that can be opene
     [most - 2, 1, true],
   ];
   for (const [bytes, waiting, ends] of rows) {
-    assert.equal(outgrown(bytes, waiting) !== null, ends, `${bytes} and ${waiting}`);
+    assert.equal(replySizeError(bytes, waiting) !== null, ends, `${bytes} and ${waiting}`);
   }
-  assert.match(outgrown(most, 1)!.message, /grown to 512 MB/);
-  assert.match(outgrown(most, 1)!.next!, /flemma new/);
+  assert.match(replySizeError(most, 1)!.message, /grown to 512 MB/);
+  assert.match(replySizeError(most, 1)!.next!, /flemma new/);
 });

@@ -5,9 +5,9 @@ import { quickHash, quickHashOf } from "../../base/hash.ts";
 import {
   callBlock,
   redactedBlock,
+  replaceLineEnds,
   shownThinking,
   thinkingBlock,
-  withLineEnds,
 } from "../../cycle/send/block_text.ts";
 import { ReplyWriter } from "../../cycle/send/reply.ts";
 import { grow } from "../../cycle/storage/growing_block.ts";
@@ -103,10 +103,10 @@ Deno.test("a reply with long blocks stands in the document as its pieces say, wi
     assert.equal(writer.lines, expected.split("\n").length - 1 - 2);
     const pieces = [...writer.take()];
     assert.equal(pieces.filter((piece) => typeof piece !== "string").length, 2);
-    const before = parse(new TextEncoder().encode(`${withLineEnds("@You:\nGo.\n", eol)}`));
+    const before = parse(new TextEncoder().encode(`${replaceLineEnds("@You:\nGo.\n", eol)}`));
     const chat = grow(before, before.byteLength, 0, pieces);
     const found = new TextDecoder().decode(chat.bytes);
-    assert.ok(found === withLineEnds(expected, eol), found.slice(0, 200));
+    assert.ok(found === replaceLineEnds(expected, eol), found.slice(0, 200));
     assert.equal(writer.waiting, 0);
     assert.equal(chat.call("one")?.inputText, input);
   }

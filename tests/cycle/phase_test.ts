@@ -12,12 +12,12 @@ import {
   phaseOf,
   type RunPhase,
 } from "../../cycle/run/phase.ts";
-import { stopped } from "../../cycle/run/stop.ts";
+import { createStop } from "../../cycle/run/stop.ts";
 
 const request = new AbortController();
-const failed = stopped("failed", { problem: { code: "p", message: "P." } });
-const later = stopped("diagnostics");
-const cancelled = (...ids: string[]) => stopped("cancelled", { ids });
+const failed = createStop("failed", { problem: { code: "p", message: "P." } });
+const later = createStop("diagnostics");
+const cancelled = (...ids: string[]) => createStop("cancelled", { ids });
 
 const STATES = {
   resting: IDLE,
@@ -33,7 +33,7 @@ const STATES = {
 } satisfies Record<string, RunPhase>;
 
 const EVENTS = {
-  press: { kind: "press" },
+  begin: { kind: "begin" },
   follow: { kind: "follow", mustFindWork: true },
   settle: { kind: "settle" },
   send: { kind: "send", request },
@@ -49,7 +49,7 @@ const over = (end: typeof failed) => ({ at: "over", end });
 /** What each event leads to; one that is not listed changes nothing. */
 const TABLE: Record<keyof typeof STATES, Partial<Record<keyof typeof EVENTS, object>>> = {
   resting: {
-    press: STATES.starting,
+    begin: STATES.starting,
     follow: STATES.answering,
     stop: over(later),
     cancel: over(cancelled("b")),
@@ -79,8 +79,8 @@ const TABLE: Record<keyof typeof STATES, Partial<Record<keyof typeof EVENTS, obj
   },
   "failing at the start": { settle: STATES.failed },
   "failing at the request": { replied: STATES.failed },
-  cancelled: { press: STATES.starting, stop: over(later), cancel: over(both) },
-  failed: { press: STATES.starting },
+  cancelled: { begin: STATES.starting, stop: over(later), cancel: over(both) },
+  failed: { begin: STATES.starting },
 };
 
 for (const [name, state] of Object.entries(STATES)) {
@@ -105,8 +105,8 @@ Deno.test("whatever happens in whatever order, the course stays in its table, an
           phase = next(phase, event);
           assert.ok(known.has(shape(phase)), shape(phase));
           // Nothing begins while something is under way, and nothing is forgotten before a person presses.
-          if (!mayStep(before)) assert.equal(next(before, { kind: "press" }), before);
-          if (endOf(before) !== null && endOf(phase) === null) assert.equal(event.kind, "press");
+          if (!mayStep(before)) assert.equal(next(before, { kind: "begin" }), before);
+          if (endOf(before) !== null && endOf(phase) === null) assert.equal(event.kind, "begin");
           assert.equal(mayStart(phase), endOf(phase) === null);
           assert.equal(mayStep(phase), phaseOf(phase) === null);
         }

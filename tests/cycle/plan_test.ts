@@ -10,7 +10,7 @@ import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { ApprovalDecision } from "../../tools/approval/types.ts";
 import type { Effects } from "../../tools/definition.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import { bench, block, callsOf, chatAnswered, chatWith } from "./harness.ts";
 
 function read(text: string): Chat {
@@ -404,7 +404,7 @@ Deno.test("a call that is nested too deeply gets its error, holds nobody up, and
   assert.equal((await built.cycle.executeOne("c1")).problem, undefined);
   assert.deepEqual(built.ran, ["c2"]);
   const { chat } = built.store;
-  const prompt = await evaluate(chat, {
+  const prompt = await evaluateChat(chat, {
     document: null,
     environment: { cwd: "/", home: "/", variables: {} },
   });

@@ -1,7 +1,7 @@
 // The guard against a model that goes in circles: what counts as the same again, and what ends a row.
 
 import assert from "node:assert/strict";
-import { repeats } from "../../cycle/run/repeats.ts";
+import { findRepeats } from "../../cycle/run/repeats.ts";
 import { parse } from "../../parser/mod.ts";
 
 interface Round {
@@ -28,7 +28,7 @@ function round(
 }
 
 const found = (rounds: readonly string[], most = 3): number | null =>
-  repeats(parse(new TextEncoder().encode(`@You:\nGo.\n\n${rounds.join("")}`)), most)?.length ?? null;
+  findRepeats(parse(new TextEncoder().encode(`@You:\nGo.\n\n${rounds.join("")}`)), most)?.length ?? null;
 
 Deno.test("the same call with the same result so many times in a row is a circle", () => {
   assert.equal(found([round(), round(), round()]), 1);

@@ -1,4 +1,4 @@
-import { contentOf } from "../../cycle/storage/disk/content.ts";
+import { contentFromBytes } from "../../cycle/storage/disk/content.ts";
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
@@ -7,21 +7,21 @@ import { listSavedTexts, SavedText } from "../../cycle/storage/saved_text.ts";
 import { keepMessages, lastMessages } from "../../commands/io/saved_messages.ts";
 import { runtimeFolder } from "../../base/folders.ts";
 import { documentKey, stateFolder } from "../../cycle/storage/state_files.ts";
-import { protectedPaths } from "../../agent/sandbox.ts";
-import { ownership, readDocument, stampOf, unwritable } from "../../cycle/storage/read.ts";
+import { ownProtectedPaths } from "../../agent/sandbox.ts";
+import { ownership, readDocument, stampOf, unwritableProblem } from "../../cycle/storage/read.ts";
 import { isTorn, OverwriteGuard } from "../../cycle/storage/disk/rescue.ts";
 import {
   extendFile,
-  type Known,
+  type KnownFile,
   overwriteFile,
-  replaceFile,
+  replaceDocumentFile,
   type WriteOptions,
 } from "../../cycle/storage/disk/write.ts";
 import { testsWith } from "../tests_with.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
-const knownOf = (path: string): Known => ({
-  content: contentOf(Deno.readFileSync(path)),
+const knownOf = (path: string): KnownFile => ({
+  content: contentFromBytes(Deno.readFileSync(path)),
   stamp: stampOf(Deno.statSync(path)),
 });
 
@@ -46,7 +46,7 @@ Deno.test("state lives below XDG_STATE_HOME, and a relative value of it is ignor
   assert.equal(stateFolder(environment({ XDG_STATE_HOME: "s" })), "/h/.local/state/flemma");
   assert.equal(runtimeFolder(environment({ XDG_RUNTIME_DIR: "/run/user/1" })), "/run/user/1/flemma");
   assert.equal(runtimeFolder(environment({})), "/h/.local/state/flemma");
-  const paths = protectedPaths({
+  const paths = ownProtectedPaths({
     environment: environment({ XDG_STATE_HOME: "/s" }),
     documents: ["/d/a.chat", "/l/b.chat"],
     configFiles: ["/c.yaml"],
@@ -102,7 +102,7 @@ Deno.test("a document that may not be written is told with what helps against th
     ["a word", mine, /\(a word\)/, /^Copy it/],
   ];
   for (const [reason, owned, says, next] of rows) {
-    const problem = unwritable("a b.chat", reason, owned);
+    const problem = unwritableProblem("a b.chat", reason, owned);
     assert.equal(problem.code, "document-unwritable");
     assert.match(problem.message, says);
     assert.match(problem.next ?? "", next);
@@ -231,7 +231,7 @@ test("replacing a file keeps its mode, hands over the old one, and leaves nothin
     await Deno.writeTextFile(path, "old");
     await Deno.chmod(path, mode);
     const known = knownOf(path);
-    const replaced = await replaceFile(path, contentOf(bytes("new text")), known);
+    const replaced = await replaceDocumentFile(path, contentFromBytes(bytes("new text")), known);
     assert.equal(replaced?.stamp.size, 8);
     assert.equal(replaced!.old.statSync().ino, known.stamp.ino);
     replaced!.old.close();
@@ -245,16 +245,16 @@ test("replacing a file keeps its mode, hands over the old one, and leaves nothin
 
 /** The three ways to change a file, each from "one\n" to "one\ntwo\n". */
 const WAYS: Readonly<
-  Record<string, (path: string, known: Known, options: WriteOptions) => Promise<unknown>>
+  Record<string, (path: string, known: KnownFile, options: WriteOptions) => Promise<unknown>>
 > = {
   "replaced": async (path, known, options) => {
-    const replaced = await replaceFile(path, contentOf(bytes("one\ntwo\n")), known, options);
+    const replaced = await replaceDocumentFile(path, contentFromBytes(bytes("one\ntwo\n")), known, options);
     replaced?.old.close();
     return replaced;
   },
   "overwritten": (path, known, options) => overwriteFile(path, known, bytes("one\ntwo\n"), options),
   "extended": (path, known, options) =>
-    extendFile(path, known, contentOf(bytes("one\ntwo\n")), { at: 4, ends: [8] }, options),
+    extendFile(path, known, contentFromBytes(bytes("one\ntwo\n")), { at: 4, ends: [8] }, options),
 };
 
 /** What somebody else may do between our look and our act. */
@@ -316,7 +316,9 @@ test("a rename that must not happen any more does not happen", async (folder) =>
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "one\n");
   assert.equal(
-    await replaceFile(path, contentOf(bytes("two\n")), knownOf(path), { mayReplace: () => false }),
+    await replaceDocumentFile(path, contentFromBytes(bytes("two\n")), knownOf(path), {
+      mayReplace: () => false,
+    }),
     null,
   );
   assert.equal(await Deno.readTextFile(path), "one\n");

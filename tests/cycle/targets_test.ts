@@ -1,7 +1,7 @@
 // From a line or a name to calls.
 
 import assert from "node:assert/strict";
-import { callAtLine, handyName, resolveTargets, type TargetSpec } from "../../cycle/plan/targets.ts";
+import { callAtLine, resolveTargets, shortCallName, type TargetSpec } from "../../cycle/plan/targets.ts";
 import { parse } from "../../parser/mod.ts";
 import type { Chat } from "../../parser/types.ts";
 import { block, callsOf, chatAnswered, chatWith } from "./harness.ts";
@@ -134,12 +134,12 @@ Deno.test("the handy name of a call is its id where that is short, else its numb
   ];
   const chat = read(chatWith(...rows.map(([id]) => [id, "t"] as [string, string])));
   for (const [id, name] of rows) {
-    assert.equal(handyName(chat, id), name);
+    assert.equal(shortCallName(chat, id), name);
     assert.deepEqual(resolveTargets(chat, { kind: "id", text: name }), { ok: true, value: [id] });
   }
-  assert.equal(handyName(chat, "none"), "none");
+  assert.equal(shortCallName(chat, "none"), "none");
   const twice = read(chatWith(["the_same_id", "t"], ["other_call", "t"], ["the_same_id", "t"]));
-  assert.equal(handyName(twice, "the_same_id"), "3");
+  assert.equal(shortCallName(twice, "the_same_id"), "3");
 });
 
 Deno.test("a line resolves to one call", () => {

@@ -5,7 +5,7 @@ import type { CycleEvent } from "../../cycle/types.ts";
 import { allRecords, openUsageLog, recordsOf, type UsageLog } from "../../cycle/usage/log.ts";
 import { cacheShare, readRecord, recordOf, totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
-import { costWords, counted, money, percent, runWords, usageWords } from "../../commands/io/amounts.ts";
+import { costWords, formatCount, money, percent, runWords, usageWords } from "../../commands/io/amounts.ts";
 import { freshFolder } from "../folder.ts";
 import type { Answer } from "../providers/loopback.ts";
 import { StoppedClock } from "../providers/stopped_clock.ts";
@@ -77,7 +77,7 @@ Deno.test("money, counts and shares are told as people write them", () => {
     [1234.567, "$1,234.57"],
   ] as const;
   for (const [dollars, words] of rows) assert.equal(money(dollars), words);
-  assert.equal(counted(1234567), "1,234,567");
+  assert.equal(formatCount(1234567), "1,234,567");
   assert.equal(percent(0.999), "99 %");
   assert.equal(percent(0.001), "under 1 %");
   assert.equal(percent(0), "0 %");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { serveAgent } from "../../editors/acp/agent.ts";
 import { serveEditor } from "../../editors/lsp/server.ts";
-import { framesOnLines, framesWithHeader, onLine, withHeader } from "../../editors/rpc/framing.ts";
+import { encodeLine, framesOnLines, framesWithHeader, withHeader } from "../../editors/rpc/framing.ts";
 import { fileUri } from "../../base/paths.ts";
 import { callsDocument } from "../cli/harness.ts";
 import { freshFolder, removeFolder } from "../folder.ts";
@@ -233,7 +233,7 @@ const LSP: Protocol = {
 };
 
 const ACP: Protocol = {
-  frame: onLine,
+  frame: encodeLine,
   frames: framesOnLines,
   hello: { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } } },
   serve: ({ input, write, folder }) =>

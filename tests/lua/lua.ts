@@ -1,14 +1,14 @@
 // The Lua engine for tests: as a runner of blocks, and as a quick way to see what a block comes to.
 
 import type { Catalog } from "../../config/schema/catalog.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
+import { DEFAULT_LIMITS, type LuaLimits } from "../../lua/vm/budget.ts";
 import { LuaSession } from "../../config/document/lua_session.ts";
 import { draftLayer } from "../../config/layers/draft.ts";
 import { LayerLog } from "../../config/layers/log.ts";
 import type { ChunkOutcome, LayerDraft, RunChunk } from "../../config/types.ts";
 
 /** A session in which nothing can be included; what the block prints goes to `print`. */
-export function session(print: (line: string) => void, limits: Partial<Limits> = {}): LuaSession {
+export function session(print: (line: string) => void, limits: Partial<LuaLimits> = {}): LuaSession {
   return new LuaSession({
     filename: "/srv/talk.chat",
     world: { cwd: "/srv", home: "/home/ada", isReadable: (path) => path === "/srv/there.md" },
@@ -36,7 +36,7 @@ export interface Run extends ChunkOutcome {
 
 const TOOLS = ["bash", "read", "edit", "write", "grep", "find", "ls"];
 
-export async function runLua(code: string, limits: Partial<Limits> = {}): Promise<Run> {
+export async function runLua(code: string, limits: Partial<LuaLimits> = {}): Promise<Run> {
   const catalog: Catalog = { tools: TOOLS.map((name) => ({ name, enabled: true })) };
   const draft = draftLayer({ layer: "M", others: [new LayerLog("D")], catalog, lua: true });
   const printed: string[] = [];

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { applyEdits, type Chat, parse, toJson, update } from "../../parser/mod.ts";
-import { isBlank } from "../../parser/text/lines.ts";
+import { isBlankRange } from "../../parser/text/lines.ts";
 import { hostileEdits, type Random } from "./hostile.ts";
 import { nodes } from "./outline.ts";
 import { grammarTree } from "./reference/tree.ts";
@@ -25,12 +25,15 @@ export function checkCover(chat: Chat): void {
       for (let child = node.firstChild; child !== null; child = child.nextSibling) {
         if (child.from !== at) {
           assert.ok(WITH_GAPS.has(name) && child.from > at, `a hole or an overlap before byte ${child.from}`);
-          assert.ok(isBlank(bytes, at, child.from), `text in no node at byte ${at}`);
+          assert.ok(isBlankRange(bytes, at, child.from), `text in no node at byte ${at}`);
         }
         at = child.to;
       }
       if (at !== node.to && !LEAVES.has(name)) {
-        assert.ok(at < node.to && WITH_GAPS.has(name) && isBlank(bytes, at, node.to), `a hole at byte ${at}`);
+        assert.ok(
+          at < node.to && WITH_GAPS.has(name) && isBlankRange(bytes, at, node.to),
+          `a hole at byte ${at}`,
+        );
       }
     },
   });

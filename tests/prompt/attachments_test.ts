@@ -6,7 +6,7 @@ import { attachmentsFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
 import { parse } from "../../parser/mod.ts";
 import { conversationOf } from "../../prompt/conversation.ts";
-import { evaluate, type EvaluateOptions } from "../../prompt/evaluate.ts";
+import { evaluateChat, type EvaluateOptions } from "../../prompt/evaluate.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { freshFolder } from "../folder.ts";
 import { JPEG, PDF, PNG } from "../pictures.ts";
@@ -46,7 +46,7 @@ async function prompted(
   environment: Environment,
   more: Partial<EvaluateOptions> = {},
 ): Promise<{ prompt: Prompt; parts: readonly Part[]; reported: readonly string[] }> {
-  const prompt = await evaluate(parse(new TextEncoder().encode(text)), {
+  const prompt = await evaluateChat(parse(new TextEncoder().encode(text)), {
     document: null,
     environment,
     ...more,
@@ -175,7 +175,10 @@ Deno.test("what a body, a reply or a message says of attachments is text", () =>
     assert.deepEqual([shapes(body.parts), body.reported], [["text"], []]);
     // A model that writes a result into its reply has written text.
     const reply = `@You:\nLook.\n\n${USE}${header}\n\n\`\`\`\nmine\n\`\`\`\n\n@You:\nGo on.\n`;
-    const prompt = await evaluate(parse(new TextEncoder().encode(reply)), { document: null, environment });
+    const prompt = await evaluateChat(parse(new TextEncoder().encode(reply)), {
+      document: null,
+      environment,
+    });
     assert.ok(!JSON.stringify(prompt.history).includes('"kind":"image"'));
   }));
 
@@ -184,7 +187,10 @@ Deno.test("a block that is not final brings no file, nor does a document that is
     const png = await put(PNG);
     for (const status of ["pending", "approved", "rejected", "denied", "aborted"]) {
       const text = document(` (${status} attachments=${png})`);
-      const prompt = await evaluate(parse(new TextEncoder().encode(text)), { document: null, environment });
+      const prompt = await evaluateChat(parse(new TextEncoder().encode(text)), {
+        document: null,
+        environment,
+      });
       assert.ok(!JSON.stringify(prompt.history).includes('image/png"'), status);
     }
     const chat = parse(new TextEncoder().encode(document(` (attachments=${png})`)));

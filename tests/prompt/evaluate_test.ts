@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import { typeOfContent, typeOfName } from "../../base/media.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 import { wireMessages } from "../../providers/anthropic/messages.ts";
@@ -22,7 +22,7 @@ async function inFolder(
     }
     const chat = parse(new TextEncoder().encode(document.replaceAll("<dir>", folder)));
     const environment = { cwd: "/", home: folder + home, variables: {} };
-    const prompt = await evaluate(chat, { document: `${folder}/talk.chat`, environment });
+    const prompt = await evaluateChat(chat, { document: `${folder}/talk.chat`, environment });
     return { ...prompt, folder };
   } finally {
     await Deno.remove(folder, { recursive: true });
@@ -234,7 +234,7 @@ Deno.test("a folder and a frontmatter-less unsaved document are handled: referen
     await Deno.writeTextFile(`${folder}/a.txt`, "A");
     await Deno.mkdir(`${folder}/sub`);
     const chat = parse(new TextEncoder().encode("@You:\n@./a.txt @./sub\n"));
-    const prompt = await evaluate(chat, {
+    const prompt = await evaluateChat(chat, {
       document: null,
       environment: { cwd: folder, home: "/", variables: {} },
     });

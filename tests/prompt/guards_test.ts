@@ -1,7 +1,7 @@
 // What may be attached to a message and what only looks like a reference, one row a condition.
 
 import assert from "node:assert/strict";
-import { attach, attachObstacle, partOf, resolvePath } from "../../prompt/attach.ts";
+import { attach, attachObstacle, partOf, resolveReference } from "../../prompt/attach.ts";
 import { FileLog } from "../../prompt/file_log.ts";
 import { fileReferences, onlyReference, unescapeReference } from "../../prompt/file_references.ts";
 import { inFolder } from "../folder.ts";
@@ -74,7 +74,7 @@ Deno.test("a path starts at the root, at home or in the folder, and steps upward
     ["/etc/./a//b/../c", "/etc/a/c"],
     ["./~/a", "/w/place/~/a"],
   ];
-  for (const [path, resolved] of rows) assert.equal(resolvePath(path, base), resolved, path);
+  for (const [path, resolved] of rows) assert.equal(resolveReference(path, base), resolved, path);
 });
 
 Deno.test("a run of characters is a reference only with a start of a path, a name behind it, and bytes that are UTF-8", () => {

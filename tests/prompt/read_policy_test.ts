@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import { luaSession } from "../../prompt/template/document_lua.ts";
 
 /** What was asked of the policy while the text was evaluated, in order. */
@@ -19,7 +19,7 @@ async function asked(text: string): Promise<readonly string[]> {
       return true;
     };
     const lua = luaSession({ document, environment, isReadable, print: () => {} });
-    await evaluate(parse(new TextEncoder().encode(text)), {
+    await evaluateChat(parse(new TextEncoder().encode(text)), {
       document,
       environment,
       frontmatter: {

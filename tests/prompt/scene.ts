@@ -1,12 +1,12 @@
 // A document in a folder of real files, evaluated as a run does it: first block, templates, parts.
 
 import assert from "node:assert/strict";
-import { DEFAULT_LIMITS, type Limits } from "../../lua/vm/budget.ts";
+import { DEFAULT_LIMITS, type LuaLimits } from "../../lua/vm/budget.ts";
 import { BUILTIN_NAMES } from "../../lua/library/names.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { parse } from "../../parser/mod.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import { luaSession } from "../../prompt/template/document_lua.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
 
@@ -23,7 +23,7 @@ export interface Scene {
 export async function scene(
   chat: string,
   files: Readonly<Record<string, string | Uint8Array>> = {},
-  limits: Partial<Limits> = {},
+  limits: Partial<LuaLimits> = {},
 ): Promise<Scene> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-scene-" }));
   try {
@@ -33,7 +33,7 @@ export async function scene(
       else await Deno.writeFile(`${folder}/${name}`, content);
     }
     const environment = { cwd: folder, home: folder, variables: {} };
-    const loaded = await loadSettings({ environment, noConfig: true });
+    const loaded = await loadSettingsLayers({ environment, noConfig: true });
     assert.ok(loaded.ok);
     const parsed = parse(new TextEncoder().encode(chat));
     const document = `${folder}/talk.chat`;
@@ -47,7 +47,7 @@ export async function scene(
       reserved: BUILTIN_NAMES,
     });
     const { variables, diagnostics, settings } = first;
-    const prompt = await evaluate(parsed, {
+    const prompt = await evaluateChat(parsed, {
       document,
       environment,
       frontmatter: { variables, diagnostics, lua },

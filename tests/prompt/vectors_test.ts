@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import type { Catalog } from "../../config/schema/catalog.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { lookUp } from "../../config/layers/explain.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { diagnosticJson, parse } from "../../parser/mod.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import { fileReferences } from "../../prompt/file_references.ts";
 import { luaSession } from "../../prompt/template/document_lua.ts";
 import type { Part, Prompt } from "../../prompt/types.ts";
@@ -130,7 +130,7 @@ async function evaluated(vector: Vector, folder: string) {
   const chat = parse(new TextEncoder().encode(vector.chat));
   const document = `${folder}/talk.chat`;
   const environment = { cwd: folder, home: folder, variables: {} };
-  const loaded = await loadSettings({ environment, noConfig: true, catalog });
+  const loaded = await loadSettingsLayers({ environment, noConfig: true, catalog });
   assert.ok(loaded.ok);
   const lua = luaSession({ document, environment, print: (line) => assert.fail(line) });
   const first = await documentSettings({
@@ -142,7 +142,7 @@ async function evaluated(vector: Vector, folder: string) {
   const frontmatter = { variables: first.variables, diagnostics: first.diagnostics, lua };
   // The vectors have the bare text of files, as the plugin sends it (decision F2).
   const settings = { files: { names: false }, templating: { enabled: true } };
-  return { first, prompt: await evaluate(chat, { document, environment, frontmatter, settings }) };
+  return { first, prompt: await evaluateChat(chat, { document, environment, frontmatter, settings }) };
 }
 
 const all = vectors().filter(({ expect }) => expect.evaluated !== undefined);
@@ -173,7 +173,7 @@ Deno.test(`the prompts of ${all.length} vectors are as stated`, async (t) => {
 Deno.test("a document whose first block nobody evaluated is blocked and says so", async () => {
   const chat = parse(new TextEncoder().encode("```lua\nx = 1\n```\n@You:\nHi\n"));
   const environment = { cwd: "/", home: "/", variables: {} };
-  const prompt = await evaluate(chat, { document: null, environment });
+  const prompt = await evaluateChat(chat, { document: null, environment });
   assert.ok(prompt.blocked);
   assert.deepEqual(prompt.diagnostics.map(({ code }) => code), ["frontmatter_unsupported"]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { parse } from "../../parser/mod.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
 import { getProvider } from "../../providers/registry.ts";
 import type { OfferedTool } from "../../providers/types.ts";
@@ -21,7 +21,7 @@ async function build(
   tools: readonly OfferedTool[] = [],
 ): Promise<Built> {
   const chat = parse(new TextEncoder().encode(document));
-  const prompt = await evaluate(chat, {
+  const prompt = await evaluateChat(chat, {
     document: null,
     environment: { cwd: "/", home: "/", variables: {} },
   });

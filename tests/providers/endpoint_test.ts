@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { endpointUrl, resolveBaseUrl } from "../../providers/http/endpoint.ts";
-import { reachable } from "../../providers/http/network.ts";
+import { isReachable } from "../../providers/http/network.ts";
 import { isPing } from "../../providers/http/ping.ts";
 import { post } from "../../providers/http/post.ts";
 import { serve } from "./loopback.ts";
@@ -82,11 +82,11 @@ Deno.test("whether a host takes connections is known of one that does and one th
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(listener.addr as Deno.NetAddr).port}`;
   const signal = new AbortController().signal;
-  assert.equal(await reachable(url, signal), true);
-  assert.equal(await reachable(url, AbortSignal.abort()), false);
+  assert.equal(await isReachable(url, signal), true);
+  assert.equal(await isReachable(url, AbortSignal.abort()), false);
   listener.close();
-  assert.equal(await reachable(url, signal), false);
-  assert.equal(await reachable("no address", signal), false);
+  assert.equal(await isReachable(url, signal), false);
+  assert.equal(await isReachable("no address", signal), false);
 });
 
 Deno.test("where there is a proxy, it is the proxy that has to take the connection, and it is named when it does not", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { answeredError, classify, extractError, unexpectedBody } from "../../providers/http/errors.ts";
+import { answeredError, classifyError, extractError, unexpectedBody } from "../../providers/http/errors.ts";
 import { transportError } from "../../providers/http/transport_error.ts";
 
 Deno.test("the message of every known error shape is found", () => {
@@ -29,7 +29,7 @@ Deno.test("classes follow the words first and the status second", () => {
     ["api_error — Internal server error", 500, "other"],
   ] as const;
   for (const [sentence, status, expected] of cases) {
-    assert.equal(classify(sentence, status), expected, sentence);
+    assert.equal(classifyError(sentence, status), expected, sentence);
   }
 });
 

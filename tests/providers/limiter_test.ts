@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Place, RequestLimiter } from "../../providers/http/limiter.ts";
+import { RequestLimiter, type RequestPlace } from "../../providers/http/limiter.ts";
 import { StoppedClock } from "./stopped_clock.ts";
 
 const NEVER = new AbortController().signal;
@@ -7,7 +7,7 @@ const NEVER = new AbortController().signal;
 /** A limiter with one server, and everybody who asks it in the order in which they came in. */
 function crowd(most: number | null = null, clock = new StoppedClock()) {
   const limiter = new RequestLimiter();
-  const inside: Place[] = [];
+  const inside: RequestPlace[] = [];
   const ask = async (signal: AbortSignal = NEVER) => {
     const place = await limiter.enter("a", { most, clock, signal });
     if (place !== null) inside.push(place);

@@ -8,7 +8,7 @@ import { gemini, vertex } from "../../providers/google/provider.ts";
 import { ownProvider } from "../../providers/known.ts";
 import { openai } from "../../providers/openai/provider.ts";
 import { listRequest, readList } from "../../providers/models/listing.ts";
-import { countedTokens, countRequest, roughTokens } from "../../providers/request/count.ts";
+import { countedTokens, countRequest, estimateRequestTokens } from "../../providers/request/count.ts";
 import type { ProviderRequest } from "../../providers/types.ts";
 
 const one = (row: unknown) => readList({ data: [row] });
@@ -141,6 +141,6 @@ Deno.test("the request that counts goes with the same key, and only a query that
 });
 
 Deno.test("where nobody counts, four bytes are taken for a token", () => {
-  const of = (body: string) => roughTokens({ method: "POST", url: "http://h/", headers: {}, body });
+  const of = (body: string) => estimateRequestTokens({ method: "POST", url: "http://h/", headers: {}, body });
   assert.deepEqual([of(""), of("a"), of("abcd"), of("abcde"), of("ü€")], [0, 1, 1, 2, 2]);
 });

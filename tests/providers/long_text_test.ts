@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { callInput, isCallInput } from "../../providers/stream/call_input.ts";
+import { completeCallInput, isCallInput } from "../../providers/stream/call_input.ts";
 import { JsonObjectReader } from "../../providers/stream/json_object.ts";
 import { LongText, partsOf } from "../../base/text/long_text.ts";
 import { compactJson } from "../../base/text/json_text.ts";
@@ -165,9 +165,9 @@ Deno.test("a long input is taken when it is a whole object, and refused otherwis
   ) {
     const json = before + inside + behind;
     assert.equal(isCallInput(longText(json)), isWhole);
-    const read = callInput(longText(json), { compact: true });
+    const read = completeCallInput(longText(json), { compact: true });
     assert.equal(read === null ? null : `${read}`, isWhole ? compactJson(json.trim()) : null);
-    const short = callInput(`${before}x${behind}`);
+    const short = completeCallInput(`${before}x${behind}`);
     assert.equal(short === null, !isWhole);
   }
 });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { parse } from "../../parser/mod.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import { chatUrl } from "../../providers/chat_completions/address.ts";
 import { resolveCredential } from "../../providers/keys/credentials.ts";
 import { getProvider, knownProvider, providerNames } from "../../providers/registry.ts";
@@ -66,7 +66,7 @@ Deno.test("servers of one's own share the parameters of openai_chat, and built-i
 });
 
 Deno.test("a provider's own thinking replaces the general one only by values that a setting may have", async () => {
-  const loaded = await loadSettings({ environment: AT_HOME, noConfig: true });
+  const loaded = await loadSettingsLayers({ environment: AT_HOME, noConfig: true });
   assert.ok(loaded.ok, JSON.stringify(loaded));
   const { settings } = loaded.value;
   const resolve = (foreign: "preserve" | "drop", own: unknown) =>
@@ -95,7 +95,7 @@ Deno.test("a provider's own thinking replaces the general one only by values tha
 });
 
 Deno.test("the key of such a server is kept from tools as soon as settings name the server", async () => {
-  const loaded = await loadSettings({
+  const loaded = await loadSettingsLayers({
     environment: AT_HOME,
     noConfig: true,
     overrides: { providers: { "my-lab": { kind: "openai_chat" } } },
@@ -112,7 +112,7 @@ Deno.test("a key is sent where there is one, and none where there is none", asyn
   for (const [variables, header] of [[{}, undefined], [{ LAB_API_KEY: "k1" }, "Bearer k1"]] as const) {
     const credential = await resolveCredential({ provider, environment: { ...AT_HOME, variables } });
     assert.ok(credential.ok);
-    const prompt = await evaluate(parse(new TextEncoder().encode("@You:\nhi\n")), {
+    const prompt = await evaluateChat(parse(new TextEncoder().encode("@You:\nhi\n")), {
       document: null,
       environment: AT_HOME,
     });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { inWords, MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
+import { formatDuration, MOST_TRIES, Patience, systemClock } from "../../providers/http/patience.ts";
 import { providerError } from "../../providers/http/errors.ts";
 import { StoppedClock } from "./stopped_clock.ts";
 
@@ -66,6 +66,6 @@ Deno.test("times are told in the words of people", () => {
     "2 h 10 min",
   ]] as const;
   for (const [seconds, words] of rows) {
-    assert.equal(inWords(seconds), words);
+    assert.equal(formatDuration(seconds), words);
   }
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import { parse } from "../../parser/mod.ts";
-import { evaluate } from "../../prompt/evaluate.ts";
+import { evaluateChat } from "../../prompt/evaluate.ts";
 import { getProvider } from "../../providers/registry.ts";
 import type { OfferedTool } from "../../providers/types.ts";
 
@@ -31,7 +31,7 @@ async function build(given: Given): Promise<{ body: Body; warnings: readonly str
   const provider = await getProvider(name, settings);
   assert.ok(provider.ok);
   const chat = parse(new TextEncoder().encode(given.document ?? "@You:\nhi\n"));
-  const prompt = await evaluate(chat, {
+  const prompt = await evaluateChat(chat, {
     document: null,
     environment: { cwd: "/", home: "/", variables: {} },
   });

@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { parse } from "../../parser/mod.ts";
-import { conversationOf } from "../../render/conversation.ts";
+import { buildConversationView } from "../../render/conversation.ts";
 import { plainText } from "../../render/plain.ts";
-import type { Conversation } from "../../render/types.ts";
+import type { ConversationView } from "../../render/types.ts";
 
-const read = (text: string): Conversation => conversationOf(parse(new TextEncoder().encode(text)), "x.chat");
+const read = (text: string): ConversationView =>
+  buildConversationView(parse(new TextEncoder().encode(text)), "x.chat");
 const plain = (text: string): string => [...plainText(read(text))].join("");
 
 const use = (name: string, id: string, input: unknown) =>
@@ -116,7 +117,7 @@ Deno.test("what waits, what was stopped and what nobody answered is told in word
 Deno.test("a member of an input that is called as something that every object has is text", () => {
   const input = '{"constructor":"one","toString":"two"}';
   const text = `@Assistant:\n**Tool Use:** \`x\` (\`c1\`)\n\n\`\`\`json\n${input}\n\`\`\`\n`;
-  const [part] = conversationOf(parse(new TextEncoder().encode(text)), "t").messages[0]!.parts;
+  const [part] = buildConversationView(parse(new TextEncoder().encode(text)), "t").messages[0]!.parts;
   assert.ok(part?.kind === "call");
   assert.deepEqual(part.fields.map(({ name, kind }) => [name, kind]), [["constructor", "text"], [
     "toString",

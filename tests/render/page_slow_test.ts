@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { pageHtml } from "../../render/html/page.ts";
 import { loadMarkdown } from "../../render/markdown.ts";
 import { secretMask } from "../../render/secrets.ts";
-import type { Conversation, Message, Part } from "../../render/types.ts";
+import type { ConversationView, MessageView, PartView } from "../../render/types.ts";
 import { hasChromium, INSTALL, openPage, withBrowser } from "../browser/chromium.ts";
 import { inFolder } from "../folder.ts";
 import { INJECTIONS } from "./injections.ts";
@@ -14,9 +14,9 @@ Deno.test("the browser of the tests is installed", () => {
 });
 
 /** Messages with the text at every place that a text has in one. */
-function everywhere(text: string): Message[] {
+function everywhere(text: string): MessageView[] {
   const result = { kind: "result", id: text, status: null, text, line: 1 } as const;
-  const parts: Part[] = [
+  const parts: PartView[] = [
     { kind: "prose", text, line: 1 },
     { kind: "prose", text: `before ${text} behind`, line: 1 },
     { kind: "thinking", text, redacted: false, line: 1 },
@@ -180,7 +180,7 @@ const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 /** One of everything that a conversation may hold, and lines that are longer than any screen. */
-const EVERYTHING: Conversation = {
+const EVERYTHING: ConversationView = {
   title: "everything.chat",
   settings: { language: "lua", code: "flemma.opt.model = 'x'", line: 1 },
   preamble: null,

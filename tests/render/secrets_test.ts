@@ -1,7 +1,7 @@
 // Secrets of known shapes are masked, each of them, and what only looks like one is left alone.
 
 import assert from "node:assert/strict";
-import { conversationOf } from "../../render/conversation.ts";
+import { buildConversationView } from "../../render/conversation.ts";
 import { pageHtml } from "../../render/html/page.ts";
 import { loadMarkdown } from "../../render/markdown.ts";
 import { withoutSecrets } from "../../render/mask.ts";
@@ -157,7 +157,7 @@ Deno.test("a secret is in no place of a page, and its line is told", async () =>
   ].join("\n");
   const secrets = secretMask();
   const { conversation, masked } = withoutSecrets(
-    conversationOf(parse(new TextEncoder().encode(text)), KEY),
+    buildConversationView(parse(new TextEncoder().encode(text)), KEY),
     secrets,
   );
   let html = "";

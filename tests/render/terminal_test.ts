@@ -5,7 +5,7 @@ import { displayWidth } from "../../base/width.ts";
 import { loadMarkdown } from "../../render/markdown.ts";
 import { markdownLines } from "../../render/terminal/markdown.ts";
 import { screenLines } from "../../render/terminal/screen.ts";
-import type { Conversation, Part } from "../../render/types.ts";
+import type { ConversationView, PartView } from "../../render/types.ts";
 import { INJECTIONS, SEQUENCES } from "./injections.ts";
 
 const markdown = await loadMarkdown();
@@ -13,14 +13,14 @@ const markdown = await loadMarkdown();
 /** The text as lines of that width, without colours. */
 const drawn = (text: string, width = 30): string[] => markdownLines(markdown(text), { width, colors: false });
 
-const conversation = (...parts: readonly Part[]): Conversation => ({
+const conversation = (...parts: readonly PartView[]): ConversationView => ({
   title: "x",
   settings: null,
   preamble: null,
   messages: [{ role: "Assistant", line: 1, parts }],
 });
 
-const screen = (shown: Conversation, { width = 40, colors = false, full = false } = {}): string[] => [
+const screen = (shown: ConversationView, { width = 40, colors = false, full = false } = {}): string[] => [
   ...screenLines(shown, { width, colors, full, markdown }),
 ];
 
@@ -167,7 +167,7 @@ Deno.test("no text has an effect on a terminal but its letters, wherever it stan
     ]
   ) {
     const part = { kind: "result", id: text, status: text, text, line: 1 } as const;
-    const shown: Conversation = {
+    const shown: ConversationView = {
       title: text,
       settings: { language: text, code: text, line: 1 },
       preamble: { text, line: 1 },

@@ -1,20 +1,20 @@
 // A command that waits for its start gets ready by what was seen before, and begins only if that is still so.
 
 import assert from "node:assert/strict";
-import { WAIT } from "../../sandbox/process/inner_script.ts";
-import type { Prepared, RunSandbox } from "../../sandbox/mod.ts";
+import { WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
+import type { PreparedCommand, RunSandbox } from "../../sandbox/mod.ts";
 import { plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
 import { inFolder } from "../folder.ts";
 
-async function prepare(sandbox: RunSandbox, shell: string): Promise<Prepared> {
+async function prepare(sandbox: RunSandbox, shell: string): Promise<PreparedCommand> {
   await requireBubblewrap(sandbox);
-  const prepared = await sandbox.prepare(["/bin/bash", "-c", `${WAIT}${shell}`], { waits: true });
+  const prepared = await sandbox.prepare(["/bin/bash", "-c", `${WAIT_FOR_START}${shell}`], { waits: true });
   assert.ok(prepared.ok, prepared.ok ? "" : prepared.problem.message);
   return prepared.value;
 }
 
 /** Starts it; its exit code once it is over, or the code of the problem. */
-async function begin(prepared: Prepared, sandbox: RunSandbox): Promise<number | string> {
+async function begin(prepared: PreparedCommand, sandbox: RunSandbox): Promise<number | string> {
   const { cwd, variables } = sandbox.host.environment;
   const started = prepared.start({ cwd, env: variables });
   if (!started.ok) return started.problem.code;

@@ -1,7 +1,7 @@
 // What commands, other runs and other users do at the wrong moment: nothing of it makes a command run bare.
 
 import assert from "node:assert/strict";
-import { WAIT, withInnerScript } from "../../sandbox/process/inner_script.ts";
+import { WAIT_FOR_START, withInnerScript } from "../../sandbox/process/inner_script.ts";
 import { record } from "../../sandbox/process/leftovers.ts";
 import { plant, projectSandbox, runInside, runPrepared, script } from "./fixture.ts";
 import { inFolder } from "../folder.ts";
@@ -81,7 +81,7 @@ Deno.test("two runs in one folder: the same of a command that gets ready while t
     let ran = 0;
     const sandbox = projectSandbox(root);
     for (let at = 0; at < TRIES; at++) {
-      const prepared = await sandbox.prepare(["/bin/bash", "-c", `${WAIT}${WRITING_OUTSIDE}`], {
+      const prepared = await sandbox.prepare(["/bin/bash", "-c", `${WAIT_FOR_START}${WRITING_OUTSIDE}`], {
         waits: true,
       });
       if (!prepared.ok) {

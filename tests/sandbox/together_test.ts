@@ -1,18 +1,18 @@
 // Commands that live at the same time: none can deceive the look at the file system that is made for another.
 
 import assert from "node:assert/strict";
-import { type Prepared, type RunSandbox, spawn } from "../../sandbox/mod.ts";
+import { type PreparedCommand, type RunSandbox, spawn } from "../../sandbox/mod.ts";
 import { exists, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
 import { inFolder } from "../folder.ts";
 
-async function prepare(sandbox: RunSandbox, shell: string): Promise<Prepared> {
+async function prepare(sandbox: RunSandbox, shell: string): Promise<PreparedCommand> {
   await requireBubblewrap(sandbox);
   const prepared = await sandbox.prepare(["/bin/sh", "-c", shell]);
   assert.ok(prepared.ok, prepared.ok ? "" : prepared.problem.message);
   return prepared.value;
 }
 
-async function run(prepared: Prepared, sandbox: RunSandbox): Promise<{ code: number; err: string }> {
+async function run(prepared: PreparedCommand, sandbox: RunSandbox): Promise<{ code: number; err: string }> {
   const { cwd, variables } = sandbox.host.environment;
   const started = spawn(prepared.argv, { cwd, env: variables });
   assert.ok(started.ok, started.ok ? "" : started.problem.message);

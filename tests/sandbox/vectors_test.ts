@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
 import { documentSettings } from "../../config/frontmatter.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../config/settings.generated.ts";
 import type { RwPath } from "../../config/values.ts";
 import { failure, success } from "../../base/problem.ts";
@@ -119,7 +119,7 @@ async function withFrontmatter(vector: Vector, environment: Environment): Promis
   try {
     const policy = vector.policy === null ? {} : { policy: vector.policy };
     await Deno.writeTextFile(configPath, JSON.stringify({ sandbox: { ...vector.sandbox, ...policy } }));
-    const loaded = await loadSettings({ environment, configPath });
+    const loaded = await loadSettingsLayers({ environment, configPath });
     assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
     const place = { from: 0, to: 0, start: 1, end: 1 };
     const { settings, diagnostics } = await documentSettings({

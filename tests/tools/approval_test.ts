@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
-import { loadSettings } from "../../config/load.ts";
+import { loadSettingsLayers } from "../../config/load.ts";
 import { DEFAULT_SETTINGS, type Settings, type ToolSettings } from "../../config/settings.generated.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaRunner } from "../lua/lua.ts";
@@ -94,7 +94,7 @@ async function settingsFor(vector: Vector, folder: string): Promise<Outcome<Sett
   const approval_profile = vector.profile === "seed" ? "founding" : "v0.11";
   const config = { ...vector.config, sandbox, tools: { ...vector.config.tools, approval_profile } };
   await Deno.writeTextFile(`${folder}/config.json`, JSON.stringify(config));
-  const loaded = await loadSettings({ environment, configPath: "config.json" });
+  const loaded = await loadSettingsLayers({ environment, configPath: "config.json" });
   if (!loaded.ok) return loaded;
   const evaluated = async (code: string, language: string) => {
     const chat = parse(new TextEncoder().encode(`\`\`\`${language}\n${code}\n\`\`\`\n\n@You:\nHi\n`));

@@ -3,7 +3,7 @@ import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { failure, success } from "../../base/problem.ts";
 import { spawn } from "../../sandbox/process/spawn.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
-import type { Prepared, Sandbox } from "../../sandbox/types.ts";
+import type { PreparedCommand, Sandbox } from "../../sandbox/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { OutputCollector, TAIL_BYTES } from "../../tools/builtin/output_collector.ts";
 import { STOPPED } from "../../tools/definition.ts";
@@ -53,7 +53,7 @@ function realSandbox(place: Scene, enabled = true): Sandbox {
 }
 
 /** A sandbox whose prepared commands can be told apart. */
-function preparing(members: Partial<Prepared>): Sandbox {
+function preparing(members: Partial<PreparedCommand>): Sandbox {
   return {
     ...openSandbox(),
     prepare: (argv) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
-import { MOST_CHARACTERS, MOST_LEVELS } from "../../tools/builtin/calculator/expression.ts";
+import { MOST_CHARACTERS, MOST_EXPRESSION_LEVELS } from "../../tools/builtin/calculator/expression.ts";
 import { inScene } from "./scene.ts";
 
 Deno.test("values are those of Lua, written with at most 14 digits", () =>
@@ -120,13 +120,13 @@ Deno.test("what is empty, malformed or not known is an error that says where", (
 Deno.test("length and depth are bounded, and a chain at one level is not deep", () =>
   inScene(async (place) => {
     const deep = (count: number) => `${"(".repeat(count)}1${")".repeat(count)}`;
-    const half = MOST_LEVELS / 2;
+    const half = MOST_EXPRESSION_LEVELS / 2;
     assert.equal(await place.output("calculator", { expression: deep(half - 1) }), "1");
     for (
       const expression of [
-        deep(MOST_LEVELS),
-        "-".repeat(MOST_LEVELS + 1) + "1",
-        `${"2^".repeat(MOST_LEVELS)}2`,
+        deep(MOST_EXPRESSION_LEVELS),
+        "-".repeat(MOST_EXPRESSION_LEVELS + 1) + "1",
+        `${"2^".repeat(MOST_EXPRESSION_LEVELS)}2`,
       ]
     ) {
       assert.match(await place.error("calculator", { expression }), /levels/);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
-import { holding, requiredText } from "../../tools/files/search/narrowed.ts";
+import { narrowFiles, requiredText } from "../../tools/files/search/narrowed.ts";
 import { searchFiles } from "../../tools/files/search/search.ts";
 import { inScene, openSandbox, type Scene } from "./scene.ts";
 
@@ -328,12 +328,12 @@ Deno.test("a program that fails tells nothing, and neither does one that is not 
     const { signal } = new AbortController();
     for (const program of ["/nowhere", "/bin/false"]) {
       assert.deepEqual(
-        await holding("needle", files, program, signal),
+        await narrowFiles("needle", files, program, signal),
         program === "/bin/false" ? [] : files,
       );
     }
     if (!hasRg) return;
-    assert.deepEqual(await holding("needle", files, RG, signal), files.slice(0, 1));
+    assert.deepEqual(await narrowFiles("needle", files, RG, signal), files.slice(0, 1));
     await Deno.remove(place.path("b"));
-    assert.deepEqual(await holding("needle", files, RG, signal), files, "one is gone");
+    assert.deepEqual(await narrowFiles("needle", files, RG, signal), files, "one is gone");
   }));

@@ -5,9 +5,9 @@ import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { sha256 } from "../../base/hash.ts";
 import { success } from "../../base/problem.ts";
 import { spawn } from "../../sandbox/process/spawn.ts";
-import type { Prepared, Sandbox } from "../../sandbox/types.ts";
+import type { PreparedCommand, Sandbox } from "../../sandbox/types.ts";
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
-import { inOrder } from "../../tools/builtin/writable_target.ts";
+import { queueForPath } from "../../tools/builtin/writable_target.ts";
 import { OverflowFile } from "../../tools/overflow/file.ts";
 import { STOPPED } from "../../tools/definition.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
@@ -19,7 +19,7 @@ function bashSettings(named: Record<string, unknown>): ContextChanges {
 }
 
 /** A sandbox that starts `argv`, or what it is asked for, and has other members too. */
-function wrapping(argv: readonly string[] | null, members: Partial<Prepared> = {}): Sandbox {
+function wrapping(argv: readonly string[] | null, members: Partial<PreparedCommand> = {}): Sandbox {
   return {
     ...openSandbox(),
     prepare: (inner) =>
@@ -266,7 +266,7 @@ Deno.test("a lock that its holder took away while it was opened is not taken for
     const lock = await lockOf(place, "f");
     const context = place.context({ name: "t", description: "", input_schema: {} });
     await after("open", (path) => path === lock, () => Deno.removeSync(lock), async () => {
-      await inOrder("f", context, async () => {
+      await queueForPath("f", context, async () => {
         using other = await Deno.open(lock, { read: true, write: true });
         assert.equal(await other.tryLock(true), false, "what stands at the path is what is held");
       });

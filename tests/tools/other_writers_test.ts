@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
-import { catchUp, unchanged } from "../../tools/builtin/seen_files.ts";
+import { catchUp, findUnchanged } from "../../tools/builtin/seen_files.ts";
 import { sha256 } from "../../base/hash.ts";
 import { inScene, type Scene } from "./scene.ts";
 import { seenInMemory } from "./seen_memory.ts";
@@ -202,7 +202,7 @@ Deno.test("what a command of the document changes counts as its own; what a pers
     for (const name of ["a", "b", "c"]) await Deno.writeTextFile(place.path(name), `${name}\n`);
     for (const name of ["a", "b", "c"]) await place.output("read", { path: name }, { seen });
     await Deno.writeTextFile(place.path("b"), "a person's\n");
-    const before = await unchanged(seen);
+    const before = await findUnchanged(seen);
     await Deno.writeTextFile(place.path("a"), "a command's\n");
     assert.deepEqual(await catchUp(seen, before), [place.path("a")]);
     await place.output("write", { path: "a", content: "x" }, { seen });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { OverflowFile, overflowPath } from "../../tools/overflow/file.ts";
-import { LongText, truncateWithOverflow } from "../../tools/overflow/long_text.ts";
+import { OverflowText, truncateWithOverflow } from "../../tools/overflow/long_text.ts";
 import { overflowNotice } from "../../tools/overflow/notice.ts";
 import { truncateHead, truncateTail } from "../../tools/truncate.ts";
 import { inScene, type Scene } from "./scene.ts";
@@ -215,7 +215,7 @@ Deno.test("a text in pieces is shown as the same text at once, wherever the piec
         await Deno.remove(place.path("new"), { recursive: true }).catch(() => {});
         const expected = await run(place, text, direction);
         for (const size of [1, 7]) {
-          const long = new LongText(optionsIn(place, direction));
+          const long = new OverflowText(optionsIn(place, direction));
           for (let at = 0; at < text.length; at += size) await long.push(text.slice(at, at + size));
           assert.equal(await long.finish(), expected, `${JSON.stringify(text)} by ${size}, ${direction}`);
           if (expected.includes(file)) assert.equal(await Deno.readTextFile(file), text);
@@ -226,7 +226,7 @@ Deno.test("a text in pieces is shown as the same text at once, wherever the piec
 
 Deno.test("a text that is given up leaves no file, also when more of it comes", () =>
   inScene(async (place) => {
-    const long = new LongText(optionsIn(place, "head"));
+    const long = new OverflowText(optionsIn(place, "head"));
     await long.push("x".repeat(40));
     await Deno.stat(place.path("new/out.txt"));
     await long.abandon();

@@ -1,7 +1,7 @@
 // Prepares the approval rules of one document: their base folders, and what they look up.
 
 import type { Environment } from "../../base/environment.ts";
-import { folderOfDocument, nameOf } from "../../base/paths.ts";
+import { baseName, folderOfDocument } from "../../base/paths.ts";
 import { byLayer } from "../../config/rules/place.ts";
 import type { PlacedRule } from "../../config/rules/rule.ts";
 import type { Settings } from "../../config/settings.generated.ts";
@@ -79,7 +79,7 @@ export async function rulePartsOf(subject: RuleSubject): Promise<RuleParts> {
     folder,
     baseOf: ({ layer }: PlacedRule) => ({ folder: folders[layer], expand }),
     tool: (name: string) => tools.get(name),
-    otherShell: typeof shell === "string" && shell !== "" && nameOf(shell) !== "bash" ? shell : null,
+    otherShell: typeof shell === "string" && shell !== "" && baseName(shell) !== "bash" ? shell : null,
     isSandboxed: async () => subject.sandbox.enabled && (await subject.sandbox.available()).ok,
     loadShell: () => import("npm:unbash@6.0.4"),
   };

@@ -1,9 +1,10 @@
 // The tool that runs a shell command inside the sandbox.
 
-import { inOneLine } from "../../base/problem.ts";
+import { textOrEmpty } from "../../base/is_object.ts";
+import { problemLine } from "../../base/problem.ts";
 import { after, afterSilence } from "../../base/system/timer.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
-import { WAIT } from "../../sandbox/process/inner_script.ts";
+import { WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
 import {
   type BuiltinTool,
@@ -19,7 +20,7 @@ import { sandboxSentence } from "../files/sandbox_sentence.ts";
 import { characterStart, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { OutputCollector } from "./output_collector.ts";
-import { labelComment, strictSchema, text } from "./schema.ts";
+import { labelComment, strictSchema } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 
 /** Maximum timeout of a command in seconds, unless `tools.bash.max_timeout` says otherwise. */
@@ -92,7 +93,7 @@ export function bashTool({ truncate, defaultTimeout }: BashOptions): BuiltinTool
       },
     },
     validate: inputValidator(validators.bash),
-    format_preview: (input) => `$ ${text(input.command)}${labelComment(input)}`,
+    format_preview: (input) => `$ ${textOrEmpty(input.command)}${labelComment(input)}`,
     execute: (input, context) => runCommand(input, context, truncate),
   };
 }
@@ -102,7 +103,7 @@ async function runCommand(
   context: ExecutionContext,
   truncate: TruncateSettings,
 ): Promise<ExecutionResult> {
-  const command = text(input.command);
+  const command = textOrEmpty(input.command);
   if (command.trim() === "") return failed("The command is empty.");
   if (command.includes("\0")) {
     return failed("The command holds a NUL character, which no shell can be given.");
@@ -114,12 +115,12 @@ async function runCommand(
 
   const policy = context.sandbox.policy();
   const writable = context.sandbox.enabled && policy.ok ? policy.value.rw_paths : [];
-  const shell = findProgram(text(config.shell) || "bash", context.environment, writable);
-  if (!shell.ok) return failed(inOneLine(shell.problem));
+  const shell = findProgram(textOrEmpty(config.shell) || "bash", context.environment, writable);
+  if (!shell.ok) return failed(problemLine(shell.problem));
 
   // Both streams share one pipe inside the shell, which keeps their order. The error pipe is left to the sandbox around
   // the shell.
-  const argv = [shell.value, "-c", `${WAIT}exec 2>&1\n${command}`];
+  const argv = [shell.value, "-c", `${WAIT_FOR_START}exec 2>&1\n${command}`];
   const started = { argv, cwd, seconds };
   // Setup may fail because another process changed something at that moment. Nothing ran then, so nothing runs twice.
   return await attempt(started, context, truncate, false) ?? await attempt(started, context, truncate, true);
@@ -147,7 +148,7 @@ async function attempt<Last extends boolean>(
       if (running.problem.code === "sandbox-outdated" && !last) {
         return null as Last extends true ? never : null;
       }
-      return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : inOneLine(running.problem));
+      return failed(prepared.value.wrapped ? sandboxSentence(running.problem) : problemLine(running.problem));
     }
     const place = { source: "bash", document: context.document, id: context.toolId };
     const collector = new OutputCollector({
@@ -327,7 +328,7 @@ function timeoutOf(asked: unknown, standard: number, maximum: unknown): number {
 function withNote(result: ExecutionResult, note: string | null): ExecutionResult {
   if (note === null) return result;
   return result.success
-    ? { ...result, output: joined(text(result.output), note) }
+    ? { ...result, output: joined(textOrEmpty(result.output), note) }
     : { ...result, error: joined(result.error ?? "", note) };
 }
 

@@ -1,5 +1,6 @@
 // The tool that replaces a passage of a file.
 
+import { textOrEmpty } from "../../base/is_object.ts";
 import {
   type BuiltinTool,
   CODING_ASSISTANT,
@@ -9,12 +10,12 @@ import {
   type ToolInput,
 } from "../definition.ts";
 import { unpackError } from "../../base/disk/failures.ts";
-import { inItsTime, onDisk } from "../files/on_disk.ts";
+import { performOnDisk, runUninterrupted } from "../files/on_disk.ts";
 import { replacePassage } from "../files/text/passage.ts";
 import { STOPPED } from "../definition.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./file_failures.ts";
-import { labelComment, strictSchema, text, WRITES_FILES } from "./schema.ts";
+import { labelComment, strictSchema, WRITES_FILES } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 import { changeInOrder } from "./writable_target.ts";
 
@@ -51,7 +52,7 @@ export function editTool({ replaceAll }: EditOptions): BuiltinTool {
       },
     },
     validate: inputValidator(replaceAll ? validators.editAll : validators.edit),
-    format_preview: (input) => `${text(input.path)}${labelComment(input)}`,
+    format_preview: (input) => `${textOrEmpty(input.path)}${labelComment(input)}`,
     rewrites,
     execute: (input, context) => editFile(input, context, replaceAll && input.replaceAll === true),
   };
@@ -82,7 +83,7 @@ async function editFile(
   context: ExecutionContext,
   replaceAll: boolean,
 ): Promise<ExecutionResult> {
-  const path = text(input.path);
+  const path = textOrEmpty(input.path);
   const { oldText, newText } = input;
   if (path === "") return failed("The path is empty.");
   if (typeof oldText !== "string" || oldText === "") {
@@ -97,7 +98,11 @@ async function editFile(
     const changed = await changeInOrder(
       path,
       context,
-      (target) => inItsTime(context, (signal) => onDisk(context, "edit", { ...target, ...passage }, signal)),
+      (target) =>
+        runUninterrupted(
+          context,
+          (signal) => performOnDisk(context, "edit", { ...target, ...passage }, signal),
+        ),
     );
     if ("unreadable" in changed) {
       doing = "read";

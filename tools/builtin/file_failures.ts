@@ -6,18 +6,18 @@ import { parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { FileFailure, folderSentence } from "../../base/disk/failures.ts";
-import { inTime, onDisk } from "../files/on_disk.ts";
+import { performOnDisk, runWithTimeout } from "../files/on_disk.ts";
 import { nearName } from "../files/text/mismatch.ts";
 
 /** How paths of a call are made absolute, and which of them may be read. */
-export type Places = Pick<ExecutionContext, "path" | "sandbox" | "disk">;
+export type FileContext = Pick<ExecutionContext, "path" | "sandbox" | "disk">;
 
 /** Why a file operation of a call failed. `doing` completes "could not be …". */
 export async function fileSentence(
   path: string,
   doing: "read" | "written",
   thrown: unknown,
-  context: Places,
+  context: FileContext,
   noun: "file" | "folder" | "folder or file" = "file",
 ): Promise<string> {
   if (thrown instanceof FileFailure) return thrown.message;
@@ -40,7 +40,7 @@ const MOST_NAMES = 10_000;
 const MOST_SECONDS = 2;
 
 /** Hint about a name that looks like the missing one, as the end of a sentence; empty if there is none. */
-async function hint(path: string, places: Places): Promise<string> {
+async function hint(path: string, places: FileContext): Promise<string> {
   const { path: { resolve }, sandbox } = places;
   const target = linkAt(resolve(path));
   if (target !== null) return `; it is a link to ${target}`;
@@ -61,14 +61,14 @@ function linkAt(path: string): string | null {
   }
 }
 
-async function namesIn(folder: string, places: Places): Promise<readonly string[]> {
+async function namesIn(folder: string, places: FileContext): Promise<readonly string[]> {
   const real = realPath(folder, "/");
   if (real === null) return [];
   try {
     const time = { timeout: MOST_SECONDS, signal: new AbortController().signal };
-    return await inTime(
+    return await runWithTimeout(
       time,
-      (signal) => onDisk(places, "names", { folder: real, most: MOST_NAMES }, signal),
+      (signal) => performOnDisk(places, "names", { folder: real, most: MOST_NAMES }, signal),
     );
   } catch {
     return []; // An unreadable folder gives no hint.
@@ -76,7 +76,11 @@ async function namesIn(folder: string, places: Places): Promise<readonly string[
 }
 
 /** How messages name a path whose target is refused: the reason is the link, not the name. */
-export function leading(path: string, real: string, { path: { resolve } }: Pick<Places, "path">): string {
+export function describeTarget(
+  path: string,
+  real: string,
+  { path: { resolve } }: Pick<FileContext, "path">,
+): string {
   return real === resolve(path) ? path : `${path} leads to ${real}, which`;
 }
 

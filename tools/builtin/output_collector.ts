@@ -3,7 +3,7 @@
 
 import { concat } from "../../base/bytes.ts";
 import type { Truncation } from "../definition.ts";
-import { countLineFeeds, Tail } from "../overflow/ends.ts";
+import { countLineFeeds, TailBuffer } from "../overflow/ends.ts";
 import { OverflowFile, type StrayLink } from "../overflow/file.ts";
 import { overflowNotice, withNotice } from "../overflow/notice.ts";
 import { characterStart, truncateTail } from "../truncate.ts";
@@ -30,17 +30,17 @@ export interface CollectorOptions {
 export class OutputCollector {
   readonly #options: CollectorOptions;
   /** The end of the output, up to its last byte that is not blank. */
-  readonly #text: Tail;
+  readonly #text: TailBuffer;
   /** The blanks after it. */
-  readonly #blanks: Tail;
+  readonly #blanks: TailBuffer;
   #file: OverflowFile | null = null;
 
   constructor(options: CollectorOptions) {
     this.#options = options;
     // Memory must still hold all earlier output when the file is created.
     const keep = Math.max(TAIL_BYTES, 2 * options.maxBytes);
-    this.#text = new Tail(keep);
-    this.#blanks = new Tail(keep);
+    this.#text = new TailBuffer(keep);
+    this.#blanks = new TailBuffer(keep);
   }
 
   /** Adds bytes; waits for the file, so that fast output is slowed down instead of filling memory. */

@@ -33,11 +33,6 @@ export function labelComment(input: Readonly<Record<string, unknown>>): string {
   return typeof input.label === "string" && input.label !== "" ? `  # ${input.label}` : "";
 }
 
-/** Returns a string member, or an empty string. */
-export function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
 /** Rounds a number down, to at least 1. */
 export function wholeNumber(value: unknown, otherwise: number): number {
   return typeof value === "number" ? Math.max(1, Math.floor(value)) : otherwise;

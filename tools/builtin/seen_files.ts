@@ -30,12 +30,12 @@ export async function isAsSeen(seen: SeenFiles, real: string): Promise<boolean |
 /**
  * The files whose size and time are unchanged since they were seen; only changes to these may come from our command.
  */
-export async function unchanged(seen: SeenFiles): Promise<readonly string[]> {
+export async function findUnchanged(seen: SeenFiles): Promise<readonly string[]> {
   const same = await Promise.all(seen.paths.map(async (path) => await isStill(path, seen.get(path))));
   return seen.paths.filter((_, at) => same[at]);
 }
 
-/** Records changes that our command made to the files that were `unchanged` before it; returns their paths. */
+/** Records changes that our command made to the files that were `findUnchanged` before it; returns their paths. */
 export async function catchUp(seen: SeenFiles, before: readonly string[]): Promise<readonly string[]> {
   const news: [string, SeenFile][] = [];
   for (const path of before) {

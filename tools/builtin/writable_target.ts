@@ -1,14 +1,14 @@
 // Decides which file a call may write, and runs writes to the same file in order.
 
 import { isSystemPath } from "../../base/system/reading.ts";
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, parentOf } from "../../base/paths.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../definition.ts";
-import type { Changed, Target } from "../files/change.ts";
+import type { Changed, ChangeTarget } from "../files/change.ts";
 import { FileFailure, systemSentence } from "../../base/disk/failures.ts";
-import { inTime, onDisk } from "../files/on_disk.ts";
+import { performOnDisk, runWithTimeout } from "../files/on_disk.ts";
 import { changedSentence } from "../files/replace.ts";
-import { leading, nowhereSentence } from "./file_failures.ts";
+import { describeTarget, nowhereSentence } from "./file_failures.ts";
 import { lockForWriting, temporaryIn, type WriteLock } from "./write_lock.ts";
 
 const waiting = new Map<string, Promise<unknown>>();
@@ -19,7 +19,7 @@ const waiting = new Map<string, Promise<unknown>>();
  *
  * Rejects with a FileFailure if the target may not be written; nothing is created then.
  */
-export function inOrder<T>(
+export function queueForPath<T>(
   path: string,
   context: ExecutionContext,
   work: (real: string, lock: WriteLock) => Promise<T>,
@@ -65,7 +65,7 @@ function writableTarget(path: string, context: ExecutionContext): string {
   if (!context.sandbox.isPathWritable(real)) {
     throw new FileFailure(
       `Sandbox: ${
-        leading(path, real, context)
+        describeTarget(path, real, context)
       } is not writable for tools; choose a path in a writable folder.`,
     );
   }
@@ -89,7 +89,7 @@ function status(path: string): Deno.FileInfo | null {
 }
 
 /**
- * Changes a file after all earlier work on it, and records its new state. Rejects as `inOrder` does, and with any
+ * Changes a file after all earlier work on it, and records its new state. Rejects as `queueForPath` does, and with any
  * rejection of `change`.
  *
  * @param change receives the file and returns the result of the change
@@ -97,9 +97,9 @@ function status(path: string): Deno.FileInfo | null {
 export async function changeInOrder<Answer extends object>(
   path: string,
   context: ExecutionContext,
-  change: (target: Target) => Promise<Answer>,
+  change: (target: ChangeTarget) => Promise<Answer>,
 ): Promise<Answer> {
-  return await inOrder(path, context, async (real, lock) => {
+  return await queueForPath(path, context, async (real, lock) => {
     const temporary = temporaryIn(parentOf(real));
     const mayStand = context.sandbox.isPathWritable(temporary);
     // Recorded so that a later run removes it after a crash.
@@ -108,7 +108,7 @@ export async function changeInOrder<Answer extends object>(
     const answer = await change({
       real,
       shown: path,
-      temporary: mayStand ? nameOf(temporary) : null,
+      temporary: mayStand ? baseName(temporary) : null,
       seen: context.seen?.get(real)?.hash ?? null,
     }).catch(async (thrown: unknown) => {
       if (mayStand) await discard(temporary, context);
@@ -129,7 +129,7 @@ async function discard(temporary: string, context: ExecutionContext): Promise<vo
   if (context.disk === undefined) return;
   try {
     const time = { timeout: DISCARD_SECONDS, signal: new AbortController().signal };
-    await inTime(time, (signal) => onDisk(context, "discard", { real: temporary }, signal));
+    await runWithTimeout(time, (signal) => performOnDisk(context, "discard", { real: temporary }, signal));
   } catch {
     // The first failure is the one to tell; the next run that writes takes it away by the note.
   }

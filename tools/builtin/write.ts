@@ -1,5 +1,6 @@
 // The tool that creates or replaces a file.
 
+import { textOrEmpty } from "../../base/is_object.ts";
 import {
   type BuiltinTool,
   CODING_ASSISTANT,
@@ -7,12 +8,12 @@ import {
   type ExecutionResult,
   type ToolInput,
 } from "../definition.ts";
-import { inItsTime, onDisk } from "../files/on_disk.ts";
+import { performOnDisk, runUninterrupted } from "../files/on_disk.ts";
 import { STOPPED } from "../definition.ts";
 import { byteLength, formatSize } from "../truncate.ts";
 import { inputValidator } from "../validate.ts";
 import { fileSentence } from "./file_failures.ts";
-import { labelComment, strictSchema, text, WRITES_FILES } from "./schema.ts";
+import { labelComment, strictSchema, WRITES_FILES } from "./schema.ts";
 import { validators } from "./validators.generated.ts";
 import { changeInOrder } from "./writable_target.ts";
 
@@ -36,7 +37,9 @@ export function writeTool(): BuiltinTool {
     },
     validate: inputValidator(validators.write),
     format_preview: (input) =>
-      `${text(input.path)}  (${formatSize(byteLength(text(input.content)))})${labelComment(input)}`,
+      `${textOrEmpty(input.path)}  (${formatSize(byteLength(textOrEmpty(input.content)))})${
+        labelComment(input)
+      }`,
     rewrites: ({ content }) => ({
       after: typeof content === "string" ? new TextEncoder().encode(content) : null,
       obstacle: null,
@@ -46,7 +49,7 @@ export function writeTool(): BuiltinTool {
 }
 
 async function writeFile(input: ToolInput, context: ExecutionContext): Promise<ExecutionResult> {
-  const path = text(input.path);
+  const path = textOrEmpty(input.path);
   const { content } = input;
   if (path === "") return { success: false, error: "The path is empty." };
   if (typeof content !== "string") return { success: false, error: "The content is missing." };
@@ -54,7 +57,11 @@ async function writeFile(input: ToolInput, context: ExecutionContext): Promise<E
     await changeInOrder(
       path,
       context,
-      (target) => inItsTime(context, (signal) => onDisk(context, "write", { ...target, content }, signal)),
+      (target) =>
+        runUninterrupted(
+          context,
+          (signal) => performOnDisk(context, "write", { ...target, content }, signal),
+        ),
     );
   } catch (thrown) {
     if (context.signal.aborted) return { success: false, error: STOPPED };

@@ -1,8 +1,8 @@
 // Changes of write and edit: from a file's content to its new content.
 
-import { settled, STILL_UNFINISHED } from "../../base/system/settled.ts";
+import { readSettled, STILL_UNFINISHED } from "../../base/system/settled.ts";
 import { sha256 } from "../../base/hash.ts";
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, parentOf } from "../../base/paths.ts";
 import { textFault } from "../../base/text/text_fault.ts";
 import type { SeenFile } from "../definition.ts";
 import { truncateLine } from "../truncate.ts";
@@ -13,7 +13,7 @@ import { nearPassage } from "./text/mismatch.ts";
 import { findNearestLine, replacePassage } from "./text/passage.ts";
 
 /** The file to change; tools may write it. */
-export interface Target {
+export interface ChangeTarget {
   readonly real: string;
   /** The path as the model wrote it. */
   readonly shown: string;
@@ -44,7 +44,7 @@ export const MOST_SEEN = 32 * 1024 * 1024;
 
 /** Creates a file, or replaces its content. */
 export async function writeContent(
-  { content, ...target }: Target & { readonly content: string },
+  { content, ...target }: ChangeTarget & { readonly content: string },
   disk: Disk,
   overwriting: Overwriting,
 ): Promise<Changed> {
@@ -73,7 +73,7 @@ export interface Passage {
 
 /** Replaces a passage of a file; `unreadable` says why the file could not be read. */
 export async function replaceText(
-  { oldText, newText, all, ...target }: Target & Passage,
+  { oldText, newText, all, ...target }: ChangeTarget & Passage,
   disk: Disk,
   overwriting: Overwriting,
 ): Promise<Changed | { readonly unreadable: PackedError }> {
@@ -111,7 +111,7 @@ function nothing(text: string): Changed {
 }
 
 /** Whether a file that calls have seen has other content now. */
-async function isOther(now: Snapshot | null, { seen }: Target): Promise<boolean> {
+async function isOther(now: Snapshot | null, { seen }: ChangeTarget): Promise<boolean> {
   if (now === null || seen === null || now.bytes.length > MOST_SEEN) return false;
   return await sha256(now.bytes) !== seen;
 }
@@ -121,20 +121,20 @@ async function isOther(now: Snapshot | null, { seen }: Target): Promise<boolean>
  * would keep only half of the person's text, and the editor would write the other half to a file without a path. There
  * is no wait if the last change is flemma's own, or is older than the longest pause between pieces.
  */
-async function restingSnapshot(target: Target, disk: Disk): Promise<Snapshot> {
+async function restingSnapshot(target: ChangeTarget, disk: Disk): Promise<Snapshot> {
   const { real, shown } = target;
   const first = takeSnapshot(real, shown, disk);
   const age = Date.now() - (first.info.mtime?.getTime() ?? 0);
   if (age >= STILL_UNFINISHED || !await isOther(first, target)) return first;
   const read = () => Promise.resolve(snapshotOrNone(real, shown, disk)?.bytes ?? null);
-  await settled(read, first.bytes, { patient: true });
+  await readSettled(read, first.bytes, { patient: true });
   return takeSnapshot(real, shown, disk);
 }
 
 async function put(
   bytes: Uint8Array<ArrayBuffer>,
   since: Snapshot | null,
-  { real, shown, temporary }: Target,
+  { real, shown, temporary }: ChangeTarget,
   disk: Disk,
   overwriting: Overwriting,
 ): Promise<SeenFile | null> {
@@ -142,7 +142,7 @@ async function put(
   if (bytes.length > MOST_SEEN) return null;
   const hash = await sha256(bytes);
   try {
-    const { mtime } = disk.folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))));
+    const { mtime } = disk.folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(baseName(real))));
     return { hash, size: bytes.length, mtime: mtime?.getTime() ?? 0 };
   } catch {
     return null; // It was written, and another process removed it since.

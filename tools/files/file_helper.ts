@@ -9,7 +9,7 @@ import type { Sandbox, SandboxWorker } from "../../sandbox/types.ts";
 import type { DiskAccess } from "../definition.ts";
 import { sandboxSentence } from "./sandbox_sentence.ts";
 import { FileFailure, unpackError } from "../../base/disk/failures.ts";
-import { framed, frameOf, FrameReader, type FromHelper, type Greeting } from "./protocol.ts";
+import { encodeFrame, frameOf, FrameReader, type FromHelper, type Greeting } from "./protocol.ts";
 
 /** Options for creating a file helper. */
 export interface FileHelperOptions {
@@ -160,7 +160,7 @@ class Connection {
 
   constructor(worker: SandboxWorker, source: Uint8Array | null, greeting: Greeting) {
     this.worker = worker;
-    if (source !== null) this.#send(framed(source));
+    if (source !== null) this.#send(encodeFrame(source));
     this.#send(frameOf(greeting));
     this.#listen();
   }

@@ -5,7 +5,7 @@ import { isSystemPath } from "../../base/system/reading.ts";
 import { isSeen } from "../../sandbox/policy/view.ts";
 import { packError } from "../../base/disk/failures.ts";
 import { type Disk, workingFolderAccess } from "../../base/disk/folder_access.ts";
-import { type Operation, perform } from "./operations.ts";
+import { type FileOperation, perform } from "./operations.ts";
 import { frameOf, FrameReader, type FromHelper, type Greeting, type ToHelper } from "./protocol.ts";
 
 /** Serves requests until its input ends. */
@@ -48,7 +48,7 @@ function doOne(
   running.set(id, stop);
   const overwriting = () => answer({ id, overwriting: true });
   // Names and requests come from the run, which checks their types.
-  perform(operation as Operation, request as never, disk, stop.signal, overwriting)
+  perform(operation as FileOperation, request as never, disk, stop.signal, overwriting)
     .then((value) => answer({ id, value }), (thrown) => answer({ id, error: packError(thrown) }))
     .finally(() => running.delete(id));
 }

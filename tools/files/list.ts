@@ -5,9 +5,9 @@ import { parentOf } from "../../base/paths.ts";
 import { isSystemPath } from "../../base/system/reading.ts";
 import { realPath } from "../../base/disk/real_path.ts";
 import type { Disk } from "../../base/disk/folder_access.ts";
-import { onOneLine } from "./text/one_line.ts";
+import { pathOnOneLine } from "./text/one_line.ts";
 
-export interface ListRequest {
+export interface FolderListRequest {
   /** Real path of a folder that tools may read. */
   readonly start: string;
   /** Number of levels to list; 1 for the folder alone. */
@@ -34,7 +34,7 @@ interface Entry {
 
 /** Lists a folder. Rejects with the signal's reason. */
 export async function listFolder(
-  { start, depth, limit }: ListRequest,
+  { start, depth, limit }: FolderListRequest,
   disk: Disk,
   signal: AbortSignal,
 ): Promise<Listing> {
@@ -103,9 +103,9 @@ async function collect(
   for (const { name, kind } of entries) {
     const path = `${folder === "/" ? "" : folder}/${name}`;
     const isFolder = kind === "folder" || (kind === "link" && leadsToFolder(path, disk));
-    first.add(`${prefix}${onOneLine(name)}${isFolder ? "/" : ""}`);
+    first.add(`${prefix}${pathOnOneLine(name)}${isFolder ? "/" : ""}`);
     if (kind === "folder" && depth > 1) {
-      await collect(path, `${prefix}${onOneLine(name)}/`, depth - 1, first, disk, signal, walked);
+      await collect(path, `${prefix}${pathOnOneLine(name)}/`, depth - 1, first, disk, signal, walked);
     }
   }
 }

@@ -1,10 +1,10 @@
 // Runs a call's file operations: in the helper of its run, or in this process if the context has no helper.
 
-import { isSystemPath, TimeOver, within } from "../../base/system/reading.ts";
+import { isSystemPath, TimeOver, withTimeout } from "../../base/system/reading.ts";
 import { afterSilence } from "../../base/system/timer.ts";
 import type { ExecutionContext } from "../definition.ts";
 import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
-import { type Operation, type Operations, perform } from "./operations.ts";
+import { type FileOperation, type Operations, perform } from "./operations.ts";
 
 /**
  * Performs one operation for a call. Paths in the request are real and were checked; the process that does the work
@@ -12,7 +12,7 @@ import { type Operation, type Operations, perform } from "./operations.ts";
  *
  * @param signal ends the work
  */
-export async function onDisk<Name extends Operation>(
+export async function performOnDisk<Name extends FileOperation>(
   { disk, sandbox }: Pick<ExecutionContext, "disk" | "sandbox">,
   name: Name,
   request: Operations[Name][0],
@@ -24,13 +24,13 @@ export async function onDisk<Name extends Operation>(
 }
 
 /** Runs work until the time limit of a call. Work that exceeds it is cancelled. */
-export async function inTime<T>(
+export async function runWithTimeout<T>(
   { timeout, signal }: Pick<ExecutionContext, "timeout" | "signal">,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
   try {
-    return await within(timeout, work(AbortSignal.any([over.signal, signal])), signal);
+    return await withTimeout(timeout, work(AbortSignal.any([over.signal, signal])), signal);
   } finally {
     over.abort();
   }
@@ -40,7 +40,7 @@ export async function inTime<T>(
  * Runs work whose signal aborts when a call's time is over. Still waits for the work then, since it may be at a point
  * where it must not be interrupted.
  */
-export async function inItsTime<T>(
+export async function runUninterrupted<T>(
   { timeout, signal }: Pick<ExecutionContext, "timeout" | "signal">,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -1,26 +1,26 @@
 // All file operations of tools, by name. Requests and answers are plain data, so that another process can perform them.
 
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, parentOf } from "../../base/paths.ts";
 import {
   type Changed,
+  type ChangeTarget,
   type Overwriting,
   type Passage,
   replaceText,
-  type Target,
   writeContent,
 } from "./change.ts";
 import type { PackedError } from "../../base/disk/failures.ts";
 import type { Disk } from "../../base/disk/folder_access.ts";
-import { listFolder, type Listing, type ListRequest, namesIn } from "./list.ts";
-import { type ReadFile, readFile, type ReadRequest } from "./read.ts";
+import { type FolderListRequest, listFolder, type Listing, namesIn } from "./list.ts";
+import { readFile, type ReadFileResult, type ReadRequest } from "./read.ts";
 import type { BadPattern, FindRequest, FoundFiles, FoundLines, GrepRequest } from "./search/search.ts";
 
 /** Request and answer of each operation. */
 export interface Operations {
-  read: [ReadRequest, ReadFile | null];
-  write: [Target & { readonly content: string }, Changed];
-  edit: [Target & Passage, Changed | { readonly unreadable: PackedError }];
-  list: [ListRequest, Listing];
+  read: [ReadRequest, ReadFileResult | null];
+  write: [ChangeTarget & { readonly content: string }, Changed];
+  edit: [ChangeTarget & Passage, Changed | { readonly unreadable: PackedError }];
+  list: [FolderListRequest, Listing];
   names: [{ readonly folder: string; readonly most: number }, string[]];
   find: [FindRequest, FoundFiles | BadPattern];
   grep: [GrepRequest, FoundLines | BadPattern];
@@ -28,10 +28,10 @@ export interface Operations {
   discard: [{ readonly real: string }, null];
 }
 
-export type Operation = keyof Operations;
+export type FileOperation = keyof Operations;
 
 /** Performs one operation. Rejects with the system's error, a FileFailure, `Exchanged`, or the signal's reason. */
-export async function perform<Name extends Operation>(
+export async function perform<Name extends FileOperation>(
   name: Name,
   request: Operations[Name][0],
   disk: Disk,
@@ -42,7 +42,7 @@ export async function perform<Name extends Operation>(
 }
 
 type Table = {
-  readonly [Name in Operation]: (
+  readonly [Name in FileOperation]: (
     request: Operations[Name][0],
     disk: Disk,
     signal: AbortSignal,
@@ -63,7 +63,7 @@ const OPERATIONS: Table = {
     (await import("./search/search.ts")).searchFiles(request, disk, signal),
   discard: ({ real }, { folderAccess }) => {
     try {
-      folderAccess.within(parentOf(real), (at) => Deno.removeSync(at(nameOf(real))));
+      folderAccess.within(parentOf(real), (at) => Deno.removeSync(at(baseName(real))));
     } catch (thrown) {
       if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
     }

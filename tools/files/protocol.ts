@@ -36,11 +36,11 @@ const encoder = new TextEncoder();
 
 /** Encodes a value as a frame. */
 export function frameOf(value: object): Uint8Array<ArrayBuffer> {
-  return framed(encoder.encode(JSON.stringify(value)));
+  return encodeFrame(encoder.encode(JSON.stringify(value)));
 }
 
 /** Encodes bytes as a frame. */
-export function framed(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function encodeFrame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const frame = new Uint8Array(HEAD + bytes.length);
   new DataView(frame.buffer).setUint32(0, bytes.length);
   frame.set(bytes, HEAD);

@@ -3,7 +3,7 @@
 import { isTextual, typeOfName, typeOfSignature } from "../../base/media.ts";
 import { sha256 } from "../../base/hash.ts";
 import { readAllSync } from "../../base/files.ts";
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, parentOf } from "../../base/paths.ts";
 import { textFault } from "../../base/text/text_fault.ts";
 import type { SeenFile } from "../definition.ts";
 import { MOST_SEEN } from "./change.ts";
@@ -26,7 +26,7 @@ export interface ReadRequest {
   readonly remember: boolean;
 }
 
-export type ReadFile =
+export type ReadFileResult =
   & {
     /** Bytes of the whole file. */
     readonly size: number;
@@ -47,9 +47,9 @@ export async function readFile(
   { real, named, range, remember }: ReadRequest,
   disk: Disk,
   signal: AbortSignal,
-): Promise<ReadFile | null> {
+): Promise<ReadFileResult | null> {
   if (!disk.isReadable(real)) throw new Exchanged(real);
-  const opened = await disk.folderAccess.open(parentOf(real), nameOf(real));
+  const opened = await disk.folderAccess.open(parentOf(real), baseName(real));
   if (opened === null) return null;
   using file = opened.file;
   const { size } = opened.info;

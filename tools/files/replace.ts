@@ -3,11 +3,11 @@
 
 import { sameBytes } from "../../base/bytes.ts";
 import { readAllSync } from "../../base/files.ts";
-import { settled } from "../../base/system/settled.ts";
+import { readSettled } from "../../base/system/settled.ts";
 import { takePlace } from "../../base/system/take_place.ts";
-import { nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, parentOf } from "../../base/paths.ts";
 import { Exchanged, FileFailure, folderSentence, systemSentence } from "../../base/disk/failures.ts";
-import { type DiskAccess, type FolderAccess, OWN_ACCESS } from "../../base/disk/folder_access.ts";
+import { type FileSystemAccess, type FolderAccess, OWN_ACCESS } from "../../base/disk/folder_access.ts";
 
 /** Content of a file, and its file information when it was read. */
 export interface Snapshot {
@@ -21,15 +21,15 @@ interface FolderHandle {
   readonly at: (name: string) => string;
   /** Throws if the path leads to another folder now. */
   readonly verify: () => void;
-  readonly isSystem: DiskAccess["isSystem"];
+  readonly isSystem: FileSystemAccess["isSystem"];
 }
 
 /** Reads a file that may be changed; throws a FileFailure for everything that is not a regular file. */
-export function takeSnapshot(real: string, shown: string, access: DiskAccess = OWN_ACCESS): Snapshot {
+export function takeSnapshot(real: string, shown: string, access: FileSystemAccess = OWN_ACCESS): Snapshot {
   return access.folderAccess.within(parentOf(real), (at) => {
-    const info = Deno.lstatSync(at(nameOf(real)));
+    const info = Deno.lstatSync(at(baseName(real)));
     refuseIrregular(real, info, shown, access.isSystem);
-    using file = openOne(at(nameOf(real)), info, { read: true });
+    using file = openOne(at(baseName(real)), info, { read: true });
     return { bytes: readAllSync(file), info };
   });
 }
@@ -38,7 +38,7 @@ export function takeSnapshot(real: string, shown: string, access: DiskAccess = O
 export function snapshotOrNone(
   real: string,
   shown: string,
-  access: DiskAccess = OWN_ACCESS,
+  access: FileSystemAccess = OWN_ACCESS,
 ): Snapshot | null {
   try {
     return takeSnapshot(real, shown, access);
@@ -52,7 +52,7 @@ function refuseIrregular(
   real: string,
   info: Deno.FileInfo,
   shown: string,
-  isSystem: DiskAccess["isSystem"],
+  isSystem: FileSystemAccess["isSystem"],
 ): void {
   if (info.isDirectory) throw new FileFailure(folderSentence(shown));
   if (!info.isFile) throw new FileFailure(`${shown} is not a regular file.`);
@@ -93,7 +93,7 @@ export async function replaceFile(
   real: string,
   bytes: Uint8Array,
   options: ReplaceOptions,
-  access: DiskAccess = OWN_ACCESS,
+  access: FileSystemAccess = OWN_ACCESS,
 ): Promise<void> {
   const { folderAccess, isSystem } = access;
   const folder = parentOf(real);
@@ -121,7 +121,7 @@ function makeFolders(folder: string, folderAccess: FolderAccess): void {
   }
   makeFolders(parentOf(folder), folderAccess);
   try {
-    folderAccess.within(parentOf(folder), (at) => Deno.mkdirSync(at(nameOf(folder))));
+    folderAccess.within(parentOf(folder), (at) => Deno.mkdirSync(at(baseName(folder))));
   } catch (thrown) {
     // Another process created it; the next check shows what it is.
     if (!(thrown instanceof Deno.errors.AlreadyExists)) throw thrown;
@@ -135,7 +135,7 @@ function replaceInFolder(
   bytes: Uint8Array,
   options: ReplaceOptions,
 ): Old | null {
-  const path = handle.at(nameOf(real));
+  const path = handle.at(baseName(real));
   const before = inspectPath(path);
   if (before !== null) {
     refuseIrregular(real, before, options.shownAs, handle.isSystem);
@@ -269,10 +269,10 @@ async function putBackLateSave(
   folderAccess: FolderAccess,
 ): Promise<void> {
   if (sameBytes(readAllSync(file), bytes)) return;
-  const text = await settled(() => Promise.resolve(readAllSync(file)), bytes);
+  const text = await readSettled(() => Promise.resolve(readAllSync(file)), bytes);
   if (text === null || sameBytes(text, bytes.subarray(0, text.length))) return;
   folderAccess.within(parentOf(real), (at) => {
-    const path = at(nameOf(real));
+    const path = at(baseName(real));
     using now = openOne(path, Deno.lstatSync(path), { write: true });
     now.truncateSync(0);
     writeAllSync(now, text);

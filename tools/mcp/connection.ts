@@ -4,7 +4,7 @@ import type { Transport } from "npm:@modelcontextprotocol/sdk@1.32.2/shared/tran
 import type { Client } from "./client.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
-import { type Fault, faultOf, statusOf } from "./faults.ts";
+import { faultOf, type McpFault, statusOf } from "./faults.ts";
 import { guardedFetch } from "./http.ts";
 import { type Piped, PipeTransport } from "./pipes.ts";
 
@@ -18,13 +18,13 @@ export interface ConnectionHost {
   /** Starts the program of a server. */
   spawn(server: McpServer): Promise<Outcome<Piped>>;
   /** Network access to a URL. */
-  network(url: string): Promise<Outcome<Network>>;
+  network(url: string): Promise<Outcome<McpNetwork>>;
   /** Called when the server's tool list has changed. */
   onListChanged?(): void;
 }
 
 /** How to make requests to a server over HTTP. */
-export interface Network {
+export interface McpNetwork {
   readonly fetch: typeof fetch;
   close(): void;
 }
@@ -42,7 +42,7 @@ export type CallOutcome =
   | { readonly kind: "answer"; readonly answer: unknown }
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "silent"; readonly why: string }
-  | { readonly kind: "lost"; readonly fault: Fault; readonly forgotten: boolean };
+  | { readonly kind: "lost"; readonly fault: McpFault; readonly forgotten: boolean };
 
 /** Maximum number of tools of a server; a longer list is assumed to be endless. */
 const MOST_TOOLS = 1000;
@@ -163,7 +163,7 @@ export class Connection {
   }
 
   /** Describes an error that `tools` threw. */
-  faultOf(thrown: unknown): Fault {
+  faultOf(thrown: unknown): McpFault {
     return faultOf(thrown, this.#place);
   }
 

@@ -4,7 +4,7 @@ import { thrownText } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 
 /** A failure, and what to do about it. */
-export interface Fault {
+export interface McpFault {
   /** A sentence. */
   readonly why: string;
   readonly next?: string;
@@ -31,7 +31,7 @@ export const TOO_LONG = `it sent a message of more than ${LONGEST_MESSAGE / 1024
 /** Maximum number of characters quoted from a server. */
 const MOST_WORDS = 300;
 
-export function faultOf(thrown: unknown, place: FaultPlace): Fault {
+export function faultOf(thrown: unknown, place: FaultPlace): McpFault {
   const words = cut(
     withoutSecrets(place.broke ?? wholeText(thrown), place.server).replace(/\s+/g, " ").trim(),
   );

@@ -1,13 +1,13 @@
 // One configured MCP server: its known tools, and a connection that is open only while it is needed.
 
-import { failure, inOneLine, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { failure, type Outcome, type Problem, problemLine, success } from "../../base/problem.ts";
 import type { McpServer } from "../../config/settings.generated.ts";
 import type { ExecutionContext, ExecutionResult, ToolDefinition, ToolInput } from "../definition.ts";
-import { type CallOutcome, Connection, type Network } from "./connection.ts";
+import { type CallOutcome, Connection, type McpNetwork } from "./connection.ts";
 import { expandServer } from "./expand.ts";
 import { CachedList } from "./cached_list.ts";
 import { resultOf } from "./result.ts";
-import { shortened } from "./shown.ts";
+import { shortenResult } from "./shown.ts";
 import { serverVariables, type SpawnPlace, spawnServer } from "./spawn.ts";
 import { definitionsOf } from "./tool_list.ts";
 
@@ -20,7 +20,7 @@ const IDLE = 5000;
 export interface ServerPlace extends SpawnPlace {
   readonly version: string;
   /** Network access to a URL. */
-  network(url: string): Promise<Outcome<Network>>;
+  network(url: string): Promise<Outcome<McpNetwork>>;
   tell(problem: Problem): void;
 }
 
@@ -173,7 +173,7 @@ export class Server {
     this.#calls++;
     try {
       const done = await this.#answer(name, input, context);
-      return await shortened(done, context);
+      return await shortenResult(done, context);
     } finally {
       this.#rest();
     }
@@ -187,7 +187,7 @@ export class Server {
         context.signal,
       );
       if (opened === null) return { success: false, error: this.#stopped };
-      if (!opened.ok) return { success: false, error: inOneLine(opened.problem) };
+      if (!opened.ok) return { success: false, error: problemLine(opened.problem) };
       const outcome = await opened.value.call(name, input, {
         seconds: this.#settings.timeout ?? 60,
         signal: context.signal,

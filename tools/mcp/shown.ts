@@ -3,7 +3,7 @@
 import type { ExecutionContext, ExecutionResult } from "../definition.ts";
 
 /** Shortens the texts of a result as for every tool, and writes the complete text to a file. */
-export async function shortened(
+export async function shortenResult(
   result: ExecutionResult,
   { truncate }: Pick<ExecutionContext, "truncate">,
 ): Promise<ExecutionResult> {

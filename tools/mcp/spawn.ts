@@ -5,7 +5,7 @@ import { resolvePath } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { McpServer, Settings } from "../../config/settings.generated.ts";
 import { toolEnvironment } from "../../sandbox/policy/tool_environment.ts";
-import { bare } from "../../sandbox/process/unsandboxed.ts";
+import { prepareUnsandboxed } from "../../sandbox/process/unsandboxed.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import type { Sandbox, SpawnOptions } from "../../sandbox/types.ts";
 import type { Piped } from "./pipes.ts";
@@ -67,7 +67,7 @@ async function started(
   { environment, sandbox }: SpawnPlace,
 ): Promise<Outcome<Piped> | null> {
   const prepared = server.sandbox === false
-    ? success(bare(argv, false, environment))
+    ? success(prepareUnsandboxed(argv, false, environment))
     : await sandbox.prepare(argv);
   if (!prepared.ok) return prepared;
   const { value } = prepared;

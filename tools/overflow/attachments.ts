@@ -28,16 +28,16 @@ export interface TakenFile {
  * where it is. Never rejects: the line also reports failures.
  */
 export async function takeFile({ type, data }: GivenFile, environment: Environment): Promise<TakenFile> {
-  const stated = typeof type === "string" && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type)
+  const declaredType = typeof type === "string" && /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type)
     ? type.toLowerCase()
     : "application/octet-stream";
   const bytes = bytesOf(data);
-  if (bytes === null) return { text: `[${stated}, broken: it is not Base64]`, attachment: null };
-  if (bytes.length === 0) return { text: `[${stated}, empty]`, attachment: null };
+  if (bytes === null) return { text: `[${declaredType}, broken: it is not Base64]`, attachment: null };
+  if (bytes.length === 0) return { text: `[${declaredType}, empty]`, attachment: null };
   const seen = typeOfSignature(bytes);
-  const text = seen === null && isTextual(stated) ? textOf(bytes) : null;
+  const text = seen === null && isTextual(declaredType) ? textOf(bytes) : null;
   if (text !== null) return { text, attachment: null };
-  const about = `${seen ?? stated}, ${formatSize(bytes.length)}`;
+  const about = `${seen ?? declaredType}, ${formatSize(bytes.length)}`;
   try {
     const { name, path } = await keep(bytes, environment);
     return { text: seen === null ? `[${about}; kept in ${path}]` : `[${about}]`, attachment: name };

@@ -5,7 +5,7 @@ import { concat } from "../../base/bytes.ts";
 const LF = 10;
 
 /** The last bytes of a stream, and counts of all of it. */
-export class Tail {
+export class TailBuffer {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
   #buffered = 0;
@@ -26,7 +26,7 @@ export class Tail {
   }
 
   /** Appends the content of another tail, which may have kept only its end. */
-  pushAll(other: Tail): void {
+  pushAll(other: TailBuffer): void {
     if (other.total === 0) return;
     this.#count(other.total, other.lineFeeds, other.lastLineBytes);
     // If it dropped its beginning, it holds a full window, which displaces everything before.
@@ -71,7 +71,7 @@ export class Tail {
 }
 
 /** The first bytes of a stream, and counts of all of it. */
-export class Head {
+export class HeadBuffer {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
   #buffered = 0;

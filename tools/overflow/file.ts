@@ -1,7 +1,7 @@
 // The file that keeps the complete text of a shortened result.
 
 import { removeIfThere } from "../../base/files.ts";
-import { cutName, nameOf, parentOf } from "../../base/paths.ts";
+import { baseName, cutName, parentOf } from "../../base/paths.ts";
 import type { Environment } from "../../base/environment.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
 import type { ToolSettings } from "../../config/settings.generated.ts";
@@ -175,7 +175,7 @@ async function createPrivate(
   await Deno.mkdir(parentOf(path), { recursive: true });
   const folder = await Deno.realPath(parentOf(path));
   check();
-  const name = shortName(nameOf(path));
+  const name = shortName(baseName(path));
   for (let attempt = 1;; attempt++) {
     const own = attempt === 1 ? name : tagged(name);
     const file = await createNew(`${folder}/${own}`, owner);

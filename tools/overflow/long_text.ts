@@ -4,7 +4,7 @@
 import type { Environment } from "../../base/environment.ts";
 import type { TextInPieces } from "../definition.ts";
 import { characterStart, truncateHead, truncateTail } from "../truncate.ts";
-import { countLineFeeds, Head, Tail } from "./ends.ts";
+import { countLineFeeds, HeadBuffer, TailBuffer } from "./ends.ts";
 import {
   OverflowFile,
   overflowPath,
@@ -33,17 +33,17 @@ export interface OverflowOptions extends OverflowPlace {
  * appended. If the file cannot be written, the notice says why.
  */
 export async function truncateWithOverflow(text: string, options: OverflowOptions): Promise<string> {
-  const long = new LongText(options);
+  const long = new OverflowText(options);
   for (let at = 0; at < text.length; at += PIECE) await long.push(text.slice(at, at + PIECE));
   return await long.finish();
 }
 
 /** Accepts a text in pieces. */
-export class LongText implements TextInPieces {
+export class OverflowText implements TextInPieces {
   readonly #options: OverflowOptions;
   readonly #maxLines: number;
   readonly #maxBytes: number;
-  readonly #end: Head | Tail;
+  readonly #end: HeadBuffer | TailBuffer;
   readonly #encoder = new TextEncoder();
   #file: OverflowFile | null = null;
   /** A high surrogate whose low surrogate comes with the next piece. */
@@ -57,7 +57,9 @@ export class LongText implements TextInPieces {
     this.#maxBytes = Math.max(0, maxBytes ?? settings.max_bytes);
     // Memory still holds all earlier text when the file is created. One extra byte shows that a line continues after
     // the limit; the tail may start inside a character.
-    this.#end = direction === "head" ? new Head(this.#maxBytes + 1) : new Tail(this.#maxBytes + 4);
+    this.#end = direction === "head"
+      ? new HeadBuffer(this.#maxBytes + 1)
+      : new TailBuffer(this.#maxBytes + 4);
   }
 
   /** Adds a piece; waits for the file, so that fast output is slowed down instead of filling memory. */
@@ -88,7 +90,7 @@ export class LongText implements TextInPieces {
       path: this.#file.usablePath,
       lost: this.#file.problem?.message,
       cappedAt: this.#file.capped ? settings.max_file_size : null,
-      lineBytes: this.#end instanceof Head ? this.#end.firstLineBytes : this.#end.lastLineBytes,
+      lineBytes: this.#end instanceof HeadBuffer ? this.#end.firstLineBytes : this.#end.lastLineBytes,
     });
     return withNotice(shown.content, notice);
   }

@@ -14,18 +14,18 @@ export interface ListedTool {
 /** The tools as the named personality lists them, in the given order. */
 export function listedTools(tools: readonly ToolDefinition[], personality: string): ListedTool[] {
   return tools.map(({ name, description, personalities = {} }) => {
-    const stated = Object.hasOwn(personalities, personality) ? personalities[personality] ?? {} : {};
+    const written = Object.hasOwn(personalities, personality) ? personalities[personality] ?? {} : {};
     return {
       name,
-      snippet: linesOf(stated.snippet).join(" ") || firstSentence(description),
-      guidelines: linesOf(stated.guidelines),
+      snippet: linesOf(written.snippet).join(" ") || firstSentence(description),
+      guidelines: linesOf(written.guidelines),
     };
   });
 }
 
 /** The non-empty lines a tool declares; tools of others may declare any value. */
-function linesOf(stated: unknown): string[] {
-  const items: readonly unknown[] = Array.isArray(stated) ? stated : [stated];
+function linesOf(written: unknown): string[] {
+  const items: readonly unknown[] = Array.isArray(written) ? written : [written];
   return items.flatMap((item) => typeof item === "string" && item.trim() !== "" ? [oneLine(item)] : []);
 }
 

@@ -36,7 +36,7 @@ interface Entry {
   timer?: ReturnType<typeof setTimeout>;
 }
 
-export class Sources {
+export class ToolSources {
   readonly #host: SourcesHost;
   readonly #entries: Entry[] = [];
   readonly #waiting = new Set<() => void>();

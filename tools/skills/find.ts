@@ -2,14 +2,14 @@
 
 import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
-import { nameOf } from "../../base/paths.ts";
+import { baseName } from "../../base/paths.ts";
 import { type Outcome, success, thrownText } from "../../base/problem.ts";
 import { readChecked } from "../../base/system/reading.ts";
 import { faultWords, textFault } from "../../base/text/text_fault.ts";
 import { nameFilter } from "../../config/rules/name_filter.ts";
 import { isTrusted } from "../../config/sources/trust.ts";
 import { filesBelow } from "./files.ts";
-import { wrong } from "./frontmatter.ts";
+import { skillError } from "./frontmatter.ts";
 import { type SkillPlace, skillPlaces, type SkillSubject } from "./places.ts";
 import { readSkill } from "./read.ts";
 import { SKILL_FILE, type SkillFinding, type SkillReading } from "./skill.ts";
@@ -108,7 +108,7 @@ async function misnamedIn(folder: string): Promise<FoundSkill | null> {
   try {
     for await (const { name } of Deno.readDir(folder)) {
       if (!/^skill\.(?:md|markdown)$/i.test(name)) continue;
-      const findings = [wrong(1, 1, "skill_file_name", `the file must be named ${SKILL_FILE}`)];
+      const findings = [skillError(1, 1, "skill_file_name", `the file must be named ${SKILL_FILE}`)];
       return { folder, file: `${folder}/${name}`, text: "", reading: { skill: null, name: null, findings } };
     }
   } catch {
@@ -136,18 +136,18 @@ export async function skillAt(folder: string): Promise<FoundSkill> {
           ? `${SKILL_FILE} is larger than ${LARGEST / 1024} KiB; put details into files beside it`
           : null,
     );
-    if (typeof bytes === "string") return broken(wrong(1, 1, "skill_unreadable", bytes));
+    if (typeof bytes === "string") return broken(skillError(1, 1, "skill_unreadable", bytes));
     const fault = textFault(bytes);
     if (fault !== null) {
       const message = faultWords(fault).replace(/^[^:]*: /, "");
-      return broken(wrong(fault.line, fault.column, "skill_not_text", message));
+      return broken(skillError(fault.line, fault.column, "skill_not_text", message));
     }
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
     // "." has the name of the folder it refers to.
     const named = /(^|\/)\.{1,2}$/.test(folder) ? await Deno.realPath(folder) : folder;
-    return { folder, file, text, reading: await readSkill(text, nameOf(named)) };
+    return { folder, file, text, reading: await readSkill(text, baseName(named)) };
   } catch (thrown) {
-    return broken(wrong(1, 1, "skill_unreadable", `the file cannot be read: ${thrownText(thrown)}`));
+    return broken(skillError(1, 1, "skill_unreadable", `the file cannot be read: ${thrownText(thrown)}`));
   }
 }
 

@@ -5,7 +5,7 @@ import type { SourceTree } from "../../config/sources/yaml.ts";
 import type { SkillFinding } from "./skill.ts";
 
 /** Frontmatter values and their positions. */
-export interface Head {
+export interface SkillFrontmatter {
   readonly values: Readonly<Record<string, unknown>>;
   /** Position of a key, or of its value. */
   placeOf(key: string, part: "key" | "value"): { readonly line: number; readonly column: number };
@@ -18,18 +18,20 @@ export interface Head {
 }
 
 /** Reads the frontmatter of a text without byte order mark, or says why it cannot be read. */
-export async function readHead(text: string): Promise<Head | { readonly findings: readonly SkillFinding[] }> {
+export async function readSkillFrontmatter(
+  text: string,
+): Promise<SkillFrontmatter | { readonly findings: readonly SkillFinding[] }> {
   const lines = text.split("\n");
   if (!isFence(lines[0])) {
     const message = lines.some((line) => line.trim() !== "")
       ? 'the first line must be "---", with name and description below it and another "---" after them'
       : "the file is empty";
-    return { findings: [wrong(1, 1, "skill_frontmatter_missing", message)] };
+    return { findings: [skillError(1, 1, "skill_frontmatter_missing", message)] };
   }
   const end = lines.findIndex((line, at) => at > 0 && isFence(line));
   if (end < 0) {
     const message = 'the frontmatter that begins here has no end: a line "---"';
-    return { findings: [wrong(1, 1, "skill_frontmatter_unclosed", message)] };
+    return { findings: [skillError(1, 1, "skill_frontmatter_unclosed", message)] };
   }
   const written = lines.slice(1, end);
   const read = await readYaml(written);
@@ -38,7 +40,7 @@ export async function readHead(text: string): Promise<Head | { readonly findings
   const values = tree.value ?? {};
   if (!isObject(values)) {
     const message = "the frontmatter must be lines such as name: NAME";
-    return { findings: [wrong(2, 1, "skill_frontmatter_invalid", message)] };
+    return { findings: [skillError(2, 1, "skill_frontmatter_invalid", message)] };
   }
   return {
     values,
@@ -57,7 +59,7 @@ export async function readHead(text: string): Promise<Head | { readonly findings
   };
 }
 
-export function wrong(line: number, column: number, code: string, message: string): SkillFinding {
+export function skillError(line: number, column: number, code: string, message: string): SkillFinding {
   return { line, column, severity: "error", code, message };
 }
 
@@ -96,7 +98,7 @@ async function readYaml(
   return {
     findings: parsed.problem.map(({ place, message }) => {
       const { line, column } = placeIn(place);
-      return wrong(
+      return skillError(
         line,
         column,
         "skill_frontmatter_invalid",

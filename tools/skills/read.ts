@@ -2,7 +2,7 @@
 
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
-import { type Head, readHead, wrong } from "./frontmatter.ts";
+import { readSkillFrontmatter, skillError, type SkillFrontmatter } from "./frontmatter.ts";
 import type { SkillFinding, SkillReading } from "./skill.ts";
 
 /** Maximum number of characters of a name, a description, and the compatibility text. */
@@ -27,7 +27,7 @@ const KEYS = [
  * @param folder the name of its folder
  */
 export async function readSkill(text: string, folder: string): Promise<SkillReading> {
-  const head = await readHead(text.replace(/^\ufeff/, ""));
+  const head = await readSkillFrontmatter(text.replace(/^\ufeff/, ""));
   if (!("values" in head)) return { skill: null, name: null, findings: head.findings };
   const name = nameIn(head, folder);
   const description = descriptionIn(head);
@@ -66,13 +66,13 @@ interface Field {
   readonly findings: readonly SkillFinding[];
 }
 
-function nameIn(head: Head, folder: string): Field {
+function nameIn(head: SkillFrontmatter, folder: string): Field {
   const { name } = head.values;
   if (name === undefined || name === null) return missing(head, "name", `add a line name: ${folder}`);
   const at = head.placeOf("name", "value");
   const invalid = (message: string): Field => ({
     value: null,
-    findings: [wrong(at.line, at.column, "skill_name_invalid", message)],
+    findings: [skillError(at.line, at.column, "skill_name_invalid", message)],
   });
   if (typeof name !== "string") return invalid(`the name must be text; write name: "${String(name)}"`);
   const normal = name.normalize("NFC");
@@ -112,7 +112,7 @@ function suggested(name: string): string {
   return sound === "" || sound === name ? "" : `; for instance ${sound}`;
 }
 
-function descriptionIn(head: Head): Field {
+function descriptionIn(head: SkillFrontmatter): Field {
   const { description } = head.values;
   if (description === undefined || description === null) {
     return missing(head, "description", "say what the skill does and when to use it");
@@ -120,7 +120,7 @@ function descriptionIn(head: Head): Field {
   const at = head.placeOf("description", "value");
   const invalid = (message: string): Field => ({
     value: null,
-    findings: [wrong(at.line, at.column, "skill_description_invalid", message)],
+    findings: [skillError(at.line, at.column, "skill_description_invalid", message)],
   });
   if (typeof description !== "string") return invalid("the description must be text");
   if (description.trim() === "") return invalid("the description is empty");
@@ -132,16 +132,16 @@ function descriptionIn(head: Head): Field {
 }
 
 /** Reports a missing key at its empty line, else at the beginning. */
-function missing(head: Head, key: string, remedy: string): Field {
+function missing(head: SkillFrontmatter, key: string, remedy: string): Field {
   const at = Object.hasOwn(head.values, key) ? head.placeOf(key, "key") : { line: 1, column: 1 };
   return {
     value: null,
-    findings: [wrong(at.line, at.column, `skill_${key}_missing`, `there is no ${key}; ${remedy}`)],
+    findings: [skillError(at.line, at.column, `skill_${key}_missing`, `there is no ${key}; ${remedy}`)],
   };
 }
 
 /** Checks the format's optional keys. A mistake there is only a warning. */
-function optionalFindings(head: Head): SkillFinding[] {
+function optionalFindings(head: SkillFrontmatter): SkillFinding[] {
   const tell = (key: string, message: string) => {
     const { line, column } = head.placeOf(key, "value");
     return warning(line, column, "skill_value_invalid", message);
@@ -185,7 +185,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function unknownKeys(head: Head): SkillFinding[] {
+function unknownKeys(head: SkillFrontmatter): SkillFinding[] {
   return Object.keys(head.values).filter((key) => !KEYS.includes(key)).map((key) => {
     const { line, column } = head.placeOf(key, "key");
     const near = nearest(key, KEYS);

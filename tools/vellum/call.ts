@@ -1,6 +1,6 @@
 // Runs one call of a tool file: sends its facts to a host, answers the tool's questions, and builds the result.
 
-import { inOneLine } from "../../base/problem.ts";
+import { problemLine } from "../../base/problem.ts";
 import { isObject } from "../../base/is_object.ts";
 import type { PluginSandbox } from "../context.ts";
 import type { ExecutionContext, ExecutionResult, ToolInput } from "../definition.ts";
@@ -10,7 +10,7 @@ import type { FileDefinition } from "./read_definition.ts";
 import type { Final, HostProcess } from "./host_process.ts";
 import type { Hosts } from "./hosts.ts";
 import type { CallFacts, Question } from "./protocol.ts";
-import { readResult } from "./result.ts";
+import { readVellumResult } from "./result.ts";
 import { Texts } from "./texts.ts";
 
 /** Milliseconds for a cancelled tool to end on its own. */
@@ -33,7 +33,7 @@ export async function callFile(
   context: ExecutionContext,
 ): Promise<ExecutionResult> {
   const outcome = await hosts.use(callee.definition.target, (host) => runIn(host, callee, input, context));
-  return outcome.ok ? outcome.value : { success: false, error: inOneLine(outcome.problem) };
+  return outcome.ok ? outcome.value : { success: false, error: problemLine(outcome.problem) };
 }
 
 async function runIn(
@@ -86,8 +86,10 @@ async function ended(
     );
   }
   const stopped = end === "cancel" ? STOPPED : `The tool was ended after ${timeout} seconds.`;
-  const stated = late === null ? null : await resultOf(late, texts, context);
-  const output = stated === null ? "" : String(stated.success ? stated.output ?? "" : stated.error ?? "");
+  const lateResult = late === null ? null : await resultOf(late, texts, context);
+  const output = lateResult === null
+    ? ""
+    : String(lateResult.success ? lateResult.output ?? "" : lateResult.error ?? "");
   return { success: false, error: output === "" ? stopped : `${output}\n\n${stopped}`, status: stopped };
 }
 
@@ -151,7 +153,7 @@ function wordsOf(params: unknown): string {
 async function resultOf(end: Final, texts: Texts, context: ExecutionContext): Promise<ExecutionResult> {
   switch (end.is) {
     case "answered":
-      return await withFiles(readResult(end.result, await texts.finish(null)), context);
+      return await withFiles(readVellumResult(end.result, await texts.finish(null)), context);
     case "threw":
       return {
         success: false,
@@ -168,7 +170,7 @@ async function resultOf(end: Final, texts: Texts, context: ExecutionContext): Pr
 
 /** Adds the result's images and files below the text, usually one line for each. */
 async function withFiles(
-  { files = [], ...result }: ReturnType<typeof readResult>,
+  { files = [], ...result }: ReturnType<typeof readVellumResult>,
   { truncate, environment }: ExecutionContext,
 ): Promise<ExecutionResult> {
   const taken = await Promise.all(files.map((file) => takeFile(file, environment)));

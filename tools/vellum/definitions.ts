@@ -6,7 +6,7 @@ import { readRegular, replaceSmallFile } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import type { Environment } from "../../base/environment.ts";
 import { fileUri } from "../../base/paths.ts";
-import { inOneLine, thrownText } from "../../base/problem.ts";
+import { problemLine, thrownText } from "../../base/problem.ts";
 import { withImports } from "../../config/sources/imports.ts";
 import { prepareValidator } from "../validate.ts";
 import type { ToolFile } from "./discover.ts";
@@ -82,7 +82,7 @@ export class Definitions {
       return final.finally(() => clearTimeout(late));
     });
     if (!outcome.ok) {
-      const cause = withoutDot(lowerFirst(inOneLine(outcome.problem)));
+      const cause = withoutDot(lowerFirst(problemLine(outcome.problem)));
       return { read: { broken: cause, name: file.base, notAsked: true }, lasts: false };
     }
     const final = outcome.value;

@@ -62,9 +62,9 @@ export class HostProcess {
       // Its last output is still in the pipes. Other processes that hold them open are not awaited.
       await Promise.race([read, running.kill()]);
       const setUp = this.#heard ? null : await host.failedSetUp(this.#prints);
-      const stated = this.#prints.trim() === "" ? "" : ` It had printed: ${this.#prints.trim()}`;
+      const printed = this.#prints.trim() === "" ? "" : ` It had printed: ${this.#prints.trim()}`;
       const how = signal === null ? `with exit code ${code}` : `by the signal ${signal}`;
-      this.#cause ??= setUp ?? `The tool host ended ${how}.${stated}`;
+      this.#cause ??= setUp ?? `The tool host ended ${how}.${printed}`;
       for (const { resolve } of this.#waiting.values()) resolve({ is: "gone", cause: this.#cause });
       this.#waiting.clear();
     });
@@ -147,7 +147,7 @@ export function inputPipe(): {
 }
 
 /** A prefix that no other process can guess. */
-export function newWord(): string {
+export function newMessagePrefix(): string {
   return `flemma:${crypto.randomUUID()}:`;
 }
 

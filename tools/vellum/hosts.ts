@@ -3,12 +3,12 @@
 import type { Environment } from "../../base/environment.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import type { Running, Sandbox } from "../../sandbox/types.ts";
-import { bare } from "../../sandbox/process/unsandboxed.ts";
-import { HostProcess, inputPipe, newWord, type StartedHost } from "./host_process.ts";
+import { prepareUnsandboxed } from "../../sandbox/process/unsandboxed.ts";
+import { HostProcess, inputPipe, newMessagePrefix, type StartedHost } from "./host_process.ts";
 import { ALL_RIGHTS, findDeno, hostCommand, rightsOf } from "./runtime.ts";
 
 /** Where a tool runs: in the sandbox, or with the person's full rights. */
-export type Target = "sandbox" | "host";
+export type HostTarget = "sandbox" | "host";
 
 /** What hosts are started with. */
 export interface HostPlace {
@@ -47,7 +47,7 @@ export class Hosts {
    * Runs work with a host of a target, which stays alive at least until the work ends. Fails with the reason if no host
    * can be started.
    */
-  async use<T>(target: Target, work: (host: HostProcess) => Promise<T>): Promise<Outcome<T>> {
+  async use<T>(target: HostTarget, work: (host: HostProcess) => Promise<T>): Promise<Outcome<T>> {
     const slot = await this.#slot(target);
     try {
       const host = await slot.host;
@@ -59,7 +59,7 @@ export class Hosts {
   }
 
   /** Runs work with a separate host, which ends with the work. */
-  async once<T>(target: Target, work: (host: HostProcess) => Promise<T>): Promise<Outcome<T>> {
+  async once<T>(target: HostTarget, work: (host: HostProcess) => Promise<T>): Promise<Outcome<T>> {
     const host = await startHost(target, this.#place);
     if (!host.ok) return host;
     try {
@@ -70,11 +70,11 @@ export class Hosts {
   }
 
   async close(): Promise<void> {
-    for (const [target, slot] of [...this.#slots]) this.#drop(target as Target, slot);
+    for (const [target, slot] of [...this.#slots]) this.#drop(target as HostTarget, slot);
     await Promise.all(this.#ending);
   }
 
-  async #slot(target: Target): Promise<Slot> {
+  async #slot(target: HostTarget): Promise<Slot> {
     const known = this.#slots.get(target);
     if (known !== undefined) {
       known.uses++;
@@ -94,7 +94,7 @@ export class Hosts {
     return slot;
   }
 
-  #drop(target: Target, slot: Slot): void {
+  #drop(target: HostTarget, slot: Slot): void {
     clearTimeout(slot.timer);
     this.#forget(target, slot);
     const ending = slot.host.then(async (host) => {
@@ -103,12 +103,12 @@ export class Hosts {
     this.#ending.add(ending);
   }
 
-  #forget(target: Target, slot: Slot): void {
+  #forget(target: HostTarget, slot: Slot): void {
     if (this.#slots.get(target) === slot) this.#slots.delete(target);
   }
 }
 
-async function startHost(target: Target, place: HostPlace): Promise<Outcome<HostProcess>> {
+async function startHost(target: HostTarget, place: HostPlace): Promise<Outcome<HostProcess>> {
   const { writer, stream } = inputPipe();
   const started = target === "host"
     ? startUnwrapped(place, stream)
@@ -125,8 +125,8 @@ function startUnwrapped(
 ): Outcome<StartedHost> {
   const deno = findDeno(environment, []);
   if (!deno.ok) return deno;
-  const word = newWord();
-  const prepared = bare(hostCommand(deno.value, ALL_RIGHTS, word), false, environment);
+  const word = newMessagePrefix();
+  const prepared = prepareUnsandboxed(hostCommand(deno.value, ALL_RIGHTS, word), false, environment);
   const running = prepared.start({ cwd, env: env(), stdin });
   if (!running.ok) {
     void prepared.dispose();
@@ -150,7 +150,7 @@ async function startWrapped(
   const deno = findDeno(environment, sandbox.enabled ? policy.value.rw_paths : []);
   if (!deno.ok) return deno;
   const isWrapped = sandbox.enabled && (await sandbox.available()).ok;
-  const word = newWord();
+  const word = newMessagePrefix();
   const rights = rightsOf(policy.value, isWrapped);
   const prepared = await sandbox.prepare(hostCommand(deno.value, rights, word));
   if (!prepared.ok) return prepared;

@@ -8,7 +8,7 @@ import type { GivenFile } from "../overflow/attachments.ts";
 const NO_RESULT = "The tool ended without giving a result.";
 
 /** Separates an answer's text parts from the rest, since the text may be too long for one message. Pure. */
-export function textApart(answer: unknown): { readonly texts: readonly string[]; readonly rest: unknown } {
+export function separateText(answer: unknown): { readonly texts: readonly string[]; readonly rest: unknown } {
   if (!isObject(answer)) return { texts: [], rest: answer };
   const { content, contentBlocks, ...rest } = answer;
   const blocks: unknown[] = Array.isArray(contentBlocks) ? contentBlocks : [];
@@ -20,7 +20,7 @@ export function textApart(answer: unknown): { readonly texts: readonly string[];
 }
 
 /** Reads an answer without its text, which arrives separately. Pure. */
-export function readResult(
+export function readVellumResult(
   answer: unknown,
   text: string,
 ): ExecutionResult & { readonly files?: readonly GivenFile[] } {

@@ -1,7 +1,7 @@
 // Chooses the Deno that runs tool files, and its permissions: this program's own if it has one, else the installed one.
 
 import type { Environment } from "../../base/environment.ts";
-import { nameOf } from "../../base/paths.ts";
+import { baseName } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { permissionFlags } from "../../sandbox/policy/deno_permissions.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
@@ -35,7 +35,7 @@ function ownDeno(): string | null {
   if (Deno.build.standalone) return null;
   try {
     const path = Deno.execPath();
-    return nameOf(path) === "deno" ? path : null;
+    return baseName(path) === "deno" ? path : null;
   } catch {
     // Another runtime that imitates Deno.
     return null;

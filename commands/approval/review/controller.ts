@@ -13,7 +13,7 @@ import type { Edit } from "../../../parser/edits/edit.ts";
 const WAIT = 2;
 
 /** A change that was made, and how to undo it. */
-export interface Step {
+export interface ReviewStep {
   /** For a person: "the approval of #2". */
   readonly what: string;
   readonly id: string;
@@ -22,7 +22,7 @@ export interface Step {
 
 /** The result of a decision; `changed`: nothing was done, because the call is no longer what was shown. */
 export type Decided =
-  | { readonly kind: "done"; readonly step: Step }
+  | { readonly kind: "done"; readonly step: ReviewStep }
   | { readonly kind: "changed" };
 
 /** What a document needs from the person. */

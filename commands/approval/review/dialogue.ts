@@ -5,9 +5,9 @@ import type { SettingsRule } from "../../../agent/rules/settings_rule.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { isObject } from "../../../base/is_object.ts";
 import type { WrittenRule } from "../../../config/rules/read_rule.ts";
-import type { Decided, ReviewController, Step } from "./controller.ts";
-import { END, INTERRUPT, type Key } from "./keys.ts";
-import { lineOf, ruleFrom } from "./rule_line.ts";
+import type { Decided, ReviewController, ReviewStep } from "./controller.ts";
+import { END, INTERRUPT, type PressedKey } from "./keys.ts";
+import { formatRule, ruleFrom } from "./rule_line.ts";
 import { callLines, reasonLines } from "./screen.ts";
 import type { Tty } from "./tty.ts";
 import { ReviewView } from "./view.ts";
@@ -36,7 +36,7 @@ type Turn = "next" | "stay" | "again" | "quit" | "interrupted";
 
 /** A step that can be undone, and the index of its document. */
 interface Done {
-  readonly step: Step;
+  readonly step: ReviewStep;
   readonly controller: number;
   readonly counted: "approved" | "rejected" | null;
 }
@@ -154,7 +154,7 @@ export class Dialogue {
   }
 
   /** Handles a key after the whole call was shown. */
-  async #whole(key: Key | null, controller: ReviewController, shown: ShownCall): Promise<Turn> {
+  async #whole(key: PressedKey | null, controller: ReviewController, shown: ShownCall): Promise<Turn> {
     switch (key) {
       case "y":
         return this.#decided(await controller.approve(shown), "approved", shown);
@@ -245,7 +245,7 @@ export class Dialogue {
     rule: ProposedRule,
     proposed: ProposedRule,
   ): Promise<ProposedRule | null> {
-    const line = await this.#tty.line("Rule: ", lineOf(rule));
+    const line = await this.#tty.line("Rule: ", formatRule(rule));
     if (line === null) return null;
     const written = ruleFrom(line, proposed);
     if (!written.ok) return this.#view.say(`This is no rule: ${written.problem}.`, "yellow"), null;

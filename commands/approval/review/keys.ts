@@ -4,15 +4,15 @@
 import { own } from "../../../base/is_object.ts";
 
 /** A key: a character, or the name of another key. */
-export type Key = string;
+export type PressedKey = string;
 
 /** Keys that end the dialogue. */
-export const INTERRUPT: Key = "ctrl-c";
-export const END: Key = "ctrl-d";
+export const INTERRUPT: PressedKey = "ctrl-c";
+export const END: PressedKey = "ctrl-d";
 /** Input that is not a single key. */
-const NONE: Key = "none";
+const NONE: PressedKey = "none";
 
-const NAMED: Readonly<Record<string, Key>> = {
+const NAMED: Readonly<Record<string, PressedKey>> = {
   "\x03": INTERRUPT,
   "\x04": END,
   "\r": "enter",
@@ -22,7 +22,7 @@ const NAMED: Readonly<Record<string, Key>> = {
 };
 
 /** The key for the bytes of one read. */
-export function keyOf(bytes: Uint8Array): Key {
+export function readKey(bytes: Uint8Array): PressedKey {
   const text = new TextDecoder().decode(bytes);
   const named = own(NAMED, text);
   if (named !== undefined) return named;
@@ -38,7 +38,7 @@ export interface TypedLine {
 }
 
 /** The line after one read. Input after the end of the line in the same read is dropped. */
-export function typed({ text }: TypedLine, bytes: Uint8Array): TypedLine {
+export function extendLine({ text }: TypedLine, bytes: Uint8Array): TypedLine {
   const read = new TextDecoder().decode(bytes);
   // Arrow keys and other escape sequences are not text.
   if (read.startsWith("\x1b") && read.length > 1) return { text, state: "typing" };

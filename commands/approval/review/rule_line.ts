@@ -5,7 +5,7 @@ import { failed, type Outcome, success } from "../../../base/problem.ts";
 import { isCommandTool, shortRuleTable, type WrittenRule } from "../../../config/rules/read_rule.ts";
 
 /** The short form of the rule: its tool and patterns, without other restrictions. */
-export function lineOf({ written }: ProposedRule): string {
+export function formatRule({ written }: ProposedRule): string {
   const { approve, command, path } = written;
   const patterns = command ?? path;
   return Array.isArray(patterns)
@@ -19,7 +19,7 @@ export function lineOf({ written }: ProposedRule): string {
  */
 export function ruleFrom(line: string, proposed: ProposedRule): Outcome<WrittenRule, string> {
   const text = line.trim();
-  if (text === lineOf(proposed)) return success(proposed.written);
+  if (text === formatRule(proposed)) return success(proposed.written);
   const { approve, command, sandboxed } = proposed.written;
   const inside = sandboxed === true ? { sandboxed } : {};
   if (/^[\w:.-]+$/.test(text)) return success({ approve: text, ...inside });

@@ -1,6 +1,6 @@
 // A call as lines of a terminal: everything of it, wrapped where it is too wide, with marks that it cannot write itself.
 
-import { explanationLines, nameOf } from "../../../agent/views/explanation.ts";
+import { explanationLines, resolverName } from "../../../agent/views/explanation.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
 import type { ShownCall, ShownPart } from "../../../agent/types.ts";
 import { visible } from "../../../base/visible.ts";
@@ -11,7 +11,7 @@ import {
   sentence,
   type TerminalFormat,
   withoutTabs,
-  wrapped,
+  wrapLine,
 } from "../../../render/terminal/lines.ts";
 
 /** What stands before each line that a model wrote, and before the rest of one that is too wide. */
@@ -54,10 +54,10 @@ const TABLE_WIDTH = 70;
 /** Why the call is decided as it is, resolver by resolver: a table, or sentences where there is no room for one. */
 export function reasonLines({ explained }: ShownCall, { width }: TerminalFormat): string[] {
   if (width >= TABLE_WIDTH) {
-    return explanationLines(explained).flatMap((line) => wrapped(visible(line), width));
+    return explanationLines(explained).flatMap((line) => wrapLine(visible(line), width));
   }
   return explained.chain.flatMap(({ name, priority, answer, detail }) => {
-    const who = `${priority < 0 ? "" : `${priority} `}${nameOf(name)}`;
+    const who = `${priority < 0 ? "" : `${priority} `}${resolverName(name)}`;
     const why = detail === "" ? "" : `: ${detail.replaceAll("\n", "; ")}`;
     return sentence(visible(`${who} ${answer === "absent" ? "-" : answer}${why}`), width);
   });
@@ -93,7 +93,7 @@ function diffColor(line: string): Color | null {
 
 /** One line that a model wrote. */
 function contentLines(line: string, color: Color | null, format: TerminalFormat): string[] {
-  return wrapped(withoutTabs(line), format.width - GUTTER.length).map((piece, at) => {
+  return wrapLine(withoutTabs(line), format.width - GUTTER.length).map((piece, at) => {
     const mark = colorize(at === 0 ? GUTTER : REST, "dim", format);
     return `${mark}${color === null ? piece : colorize(piece, color, format)}`;
   });

@@ -1,7 +1,7 @@
 // The terminal of a dialogue: its size, keys, a typed line, and programs that take it over.
 
 import { writeOutput } from "../../io/streams.ts";
-import { INTERRUPT, type Key, keyOf, typed, type TypedLine } from "./keys.ts";
+import { extendLine, INTERRUPT, type PressedKey, readKey, type TypedLine } from "./keys.ts";
 import { forgetTyped } from "../../../base/system/libc.ts";
 import { suspend } from "../../../base/system/suspend.ts";
 import { visible } from "../../../base/visible.ts";
@@ -12,7 +12,7 @@ export interface Tty {
   size(): { readonly columns: number; readonly rows: number };
   write(text: string): void;
   /** Shows a question and waits for a key; drops input typed before. Null if the terminal is gone. */
-  key(question: string): Promise<Key | null>;
+  key(question: string): Promise<PressedKey | null>;
   /** Lets the person edit a line that starts as `text`; null if they cancel. */
   line(question: string, text: string): Promise<string | null>;
   /** Gives the terminal to a program while it runs. */
@@ -59,7 +59,7 @@ export class ProcessTty implements Tty {
     writeOutput(text);
   }
 
-  async key(question: string): Promise<Key | null> {
+  async key(question: string): Promise<PressedKey | null> {
     await drain();
     this.write(question);
     let read = await this.#read();
@@ -69,7 +69,7 @@ export class ProcessTty implements Tty {
       this.write(`\n${question}`);
       read = await this.#read();
     }
-    return read === "interrupted" ? INTERRUPT : read === null ? null : keyOf(read);
+    return read === "interrupted" ? INTERRUPT : read === null ? null : readKey(read);
   }
 
   async line(question: string, text: string): Promise<string | null> {
@@ -85,7 +85,7 @@ export class ProcessTty implements Tty {
         this.write(`\n${question}${visible(line.text)}`);
         continue;
       }
-      line = typed(line, read);
+      line = extendLine(line, read);
       this.#redraw(question, line.text);
     }
     return this.#over(line.state === "done" ? line.text : null);

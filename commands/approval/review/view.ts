@@ -3,7 +3,7 @@
 import type { Problem } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
 import { colorize, sentence, type TerminalFormat } from "../../../render/terminal/lines.ts";
-import type { Key } from "./keys.ts";
+import type { PressedKey } from "./keys.ts";
 import type { Tty } from "./tty.ts";
 
 export class ReviewView {
@@ -18,7 +18,7 @@ export class ReviewView {
   }
 
   /** Shows the available keys and waits for one. */
-  async ask(keys: string, question: string): Promise<Key | null> {
+  async ask(keys: string, question: string): Promise<PressedKey | null> {
     const offered = wrappedKeys(keys, this.format.width).map((line) =>
       `${colorize(line, "dim", this.format)}\n`
     );

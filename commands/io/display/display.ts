@@ -17,13 +17,13 @@ export interface Display {
 }
 
 /** What a display needs from outside: the stream, a clock in milliseconds, and a repeating timer. */
-export interface Surroundings {
+export interface DisplayHost {
   write(text: string): void;
   now(): number;
   every(milliseconds: number, act: () => void): () => void;
 }
 
-export const REAL: Surroundings = {
+export const REAL: DisplayHost = {
   write: writeError,
   now: () => performance.now(),
   every: (milliseconds, act) => {
@@ -53,13 +53,13 @@ export function progressText(event: Extract<CycleEvent, { event: "reply:progress
   return `${what}, ${characters.toLocaleString("en")} ${characters === 1 ? "character" : "characters"}`;
 }
 
-export function elapsed(milliseconds: number): string {
+export function formatElapsed(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   return seconds < 60 ? `${seconds.toFixed(1)}s` : minutes(seconds);
 }
 
 /** Time left, in whole seconds that count down to 0; `milliseconds` may be negative. */
-export function remaining(milliseconds: number): string {
+export function formatRemaining(milliseconds: number): string {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
   return `in ${seconds < 60 ? `${seconds}s` : minutes(seconds)}`;
 }

@@ -2,14 +2,14 @@
 
 import { visible } from "../../../base/visible.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
-import { type Display, elapsed, REAL, type Surroundings } from "./display.ts";
+import { type Display, type DisplayHost, formatElapsed, REAL } from "./display.ts";
 import type { Messages } from "../messages.ts";
 
 /** Writes to standard error. Text from outside is made visible first, so no control character is written. */
 export class PlainLines implements Display {
   /** Whether the reply's text is shown: people read it, while a log already has the document. */
   readonly #showsText: boolean;
-  readonly #world: Surroundings;
+  readonly #world: DisplayHost;
   /** When each running tool started, by id; the request has the empty id. */
   readonly #since = new Map<string, number>();
   readonly #labels = new Map<string, string>();
@@ -19,7 +19,7 @@ export class PlainLines implements Display {
   constructor(
     messages: Pick<Messages, "beforeLine">,
     options: { readonly text: boolean },
-    world: Surroundings = REAL,
+    world: DisplayHost = REAL,
   ) {
     this.#showsText = options.text;
     this.#world = world;
@@ -72,7 +72,7 @@ export class PlainLines implements Display {
 
   #time(id: string): string {
     const now = this.#world.now();
-    return elapsed(now - (this.#since.get(id) ?? now));
+    return formatElapsed(now - (this.#since.get(id) ?? now));
   }
 
   #line(what: string, text: string): void {

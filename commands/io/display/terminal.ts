@@ -3,7 +3,14 @@
 import { cutToWidth } from "../../../base/width.ts";
 import { visible } from "../../../base/visible.ts";
 import type { CycleEvent } from "../../../cycle/types.ts";
-import { type Display, elapsed, progressText, REAL, remaining, type Surroundings } from "./display.ts";
+import {
+  type Display,
+  type DisplayHost,
+  formatElapsed,
+  formatRemaining,
+  progressText,
+  REAL,
+} from "./display.ts";
 import type { Messages } from "../messages.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -42,7 +49,7 @@ interface Activity {
 export class Terminal implements Display {
   /** Running tools by id; the request has the empty id. */
   readonly #activities = new Map<string, Activity>();
-  readonly #world: Surroundings;
+  readonly #world: DisplayHost;
   #stopTicking: (() => void) | null = null;
   #frame = 0;
   /** How many prompts hold the display at the moment. */
@@ -60,7 +67,7 @@ export class Terminal implements Display {
   /** The model that was named last. */
   #named = "";
 
-  constructor(messages: Pick<Messages, "beforeLine">, world: Surroundings = REAL) {
+  constructor(messages: Pick<Messages, "beforeLine">, world: DisplayHost = REAL) {
     this.#world = world;
     messages.beforeLine = () => this.#stepAside();
   }
@@ -158,7 +165,7 @@ export class Terminal implements Display {
     if (activity === undefined) return;
     const more = note === undefined ? "" : `  ${visible(note)}`;
     this.#line(
-      `${mark} ${activity.label}  \x1b[2m${elapsed(this.#world.now() - activity.since)}${more}\x1b[0m`,
+      `${mark} ${activity.label}  \x1b[2m${formatElapsed(this.#world.now() - activity.since)}${more}\x1b[0m`,
     );
   }
 
@@ -224,7 +231,7 @@ export class Terminal implements Display {
 
   #row({ label, since, until }: Activity, frame: string): string {
     const now = this.#world.now();
-    const end = `  ${until === undefined ? elapsed(now - since) : remaining(until - now)}`;
+    const end = `  ${until === undefined ? formatElapsed(now - since) : formatRemaining(until - now)}`;
     const room = Math.max(10, size().columns - end.length - 3);
     return `${frame} ${cutToWidth(label, room)}\x1b[2m${end}\x1b[0m`;
   }

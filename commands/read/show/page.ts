@@ -8,7 +8,7 @@ import { PAGE_START, type PageFile, pageHtml } from "../../../render/html/page.t
 import { withoutSecrets } from "../../../render/mask.ts";
 import { loadMarkdown } from "../../../render/markdown.ts";
 import { secretMask } from "../../../render/secrets.ts";
-import type { Conversation } from "../../../render/types.ts";
+import type { ConversationView } from "../../../render/types.ts";
 import { isCredential } from "../../../sandbox/policy/credentials.ts";
 import { openForReport } from "../../document/open.ts";
 import type { ReadText } from "../../document/read.ts";
@@ -22,7 +22,7 @@ import { switchOption, textOption } from "../../line/options.ts";
 export async function writePage(
   invocation: Invocation,
   read: ReadText,
-  conversation: Conversation,
+  conversation: ConversationView,
 ): Promise<number> {
   const { arguments: given, environment, messages } = invocation;
   const secrets = secretMask(ownSecrets(environment.variables));

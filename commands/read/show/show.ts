@@ -1,10 +1,10 @@
 // `flemma show`: prints a conversation for a terminal, as plain text or as HTML.
 
-import { conversationOf } from "../../../render/conversation.ts";
+import { buildConversationView } from "../../../render/conversation.ts";
 import { loadMarkdown } from "../../../render/markdown.ts";
 import { plainText } from "../../../render/plain.ts";
 import { screenLines } from "../../../render/terminal/screen.ts";
-import type { Conversation } from "../../../render/types.ts";
+import type { ConversationView } from "../../../render/types.ts";
 import type { Problem } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
 import { readForReport } from "../../document/read.ts";
@@ -21,7 +21,7 @@ export async function run(invocation: Invocation): Promise<number> {
   if (contradiction !== null) return refuse(invocation, contradiction);
   const read = await readForReport(invocation, given.positionals[0]);
   if ("exit" in read) return read.exit;
-  const conversation = conversationOf(read.chat, titleOf(read.label));
+  const conversation = buildConversationView(read.chat, titleOf(read.label));
   if (conversation.messages.length === 0) {
     invocation.messages.note(`flemma: ${visible(read.label)} holds no message.`);
   }
@@ -82,7 +82,7 @@ const USUAL_WIDTH = 80;
 
 async function drawn(
   { arguments: given, environment: { variables } }: Invocation,
-  conversation: Conversation,
+  conversation: ConversationView,
   isTerminal: boolean,
 ): Promise<Iterable<string>> {
   const color = textOption(given, "color") ?? "auto";

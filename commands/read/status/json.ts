@@ -5,7 +5,7 @@ import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
 import { currentModel } from "../../../providers/models/choice.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
-import { diagnosticJson } from "../../io/diagnostics.ts";
+import { findingJson } from "../../io/diagnostics.ts";
 import { safeJson } from "../../io/safe_json.ts";
 import { usageJson } from "../../io/usage_json.ts";
 import { nextSentence, type Report } from "./report.ts";
@@ -43,7 +43,7 @@ export function reportJson(
     calls,
     next,
     next_step: nextSentence(next, { chat, calls: report.calls, document: report.file, steps, blockers }),
-    problems: blockers.map(diagnosticJson),
+    problems: blockers.map(findingJson),
     in_use_by: holder,
     left_running: leftRunning,
     files_changed: report.fileChanges.map(({ path, change, obeyedBy }) => ({

@@ -1,6 +1,6 @@
 // Formats the output of `flemma status` about one document for a person.
 
-import { listed } from "../../../base/names.ts";
+import { joinNames } from "../../../base/names.ts";
 import type { Outcome, Problem } from "../../../base/problem.ts";
 import { operands } from "../../../base/shell_word.ts";
 import { decidedBy } from "../../../agent/review/decided_by.ts";
@@ -8,7 +8,7 @@ import type { OpenCall, ProposedRule } from "../../../agent/types.ts";
 import type { reasonJson } from "../../../agent/views/explanation.ts";
 import type { Settings } from "../../../config/settings.generated.ts";
 import type { PlanEnd, Step } from "../../../cycle/plan/types.ts";
-import { handyNames } from "../../../cycle/plan/targets.ts";
+import { shortCallNames } from "../../../cycle/plan/targets.ts";
 import type { Holder } from "../../../cycle/storage/lock.ts";
 import type { UsageRecord } from "../../../cycle/types.ts";
 import type { Fill } from "../../../cycle/usage/fill.ts";
@@ -16,7 +16,7 @@ import { totalOf } from "../../../cycle/usage/record.ts";
 import type { Chat, Diagnostic } from "../../../parser/types.ts";
 import { currentModel } from "../../../providers/models/choice.ts";
 import type { FileChange, RunSandbox } from "../../../sandbox/mod.ts";
-import { counted, fillWords, usageWords, windowWords } from "../../io/amounts.ts";
+import { fillWords, formatCount, usageWords, windowWords } from "../../io/amounts.ts";
 import { compactAdvice, formatCommand } from "../../line/advice.ts";
 import { decisionAdvice, lastWordSentence } from "../../line/next_steps.ts";
 
@@ -94,7 +94,7 @@ function usageLines(records: readonly UsageRecord[], prices: boolean): readonly 
   const last = records.at(-1);
   if (last === undefined) return [];
   const total = totalOf(records);
-  const requests = `${counted(total.requests)} request${total.requests === 1 ? "" : "s"}`;
+  const requests = `${formatCount(total.requests)} request${total.requests === 1 ? "" : "s"}`;
   const window = windowWords(last);
   return [`used: ${requests}, ${usageWords(total, { prices })}${window === "" ? "" : `; last ${window}`}`];
 }
@@ -171,13 +171,13 @@ export function nextSentence(
       return `${advance} ${carriedOut(calls, steps)}`;
     case "wait": {
       if (waiting.length > 0) {
-        return `${decisionAdvice(handyNames(chat, waiting), document)}${
+        return `${decisionAdvice(shortCallNames(chat, waiting), document)}${
           waiting.length === 1 ? ", or reject it, or write the result yourself" : ""
         }`;
       }
       const end = steps.at(-1);
       return end?.do === "rest" && end.at === "protected"
-        ? `look at ${listed(end.ids)}: approved, but there is text in the block; ` +
+        ? `look at ${joinNames(end.ids)}: approved, but there is text in the block; ` +
           "delete the text to run the call, or write pending to send the text as its result"
         : "wait for what runs";
     }
@@ -200,7 +200,7 @@ function carriedOut(calls: readonly OpenCall[], steps: readonly Step[]): string 
   const forward = calls.filter(({ id, status }) => status !== "pending" && !back.has(id)).length;
   return [
     ...(forward > 0 ? [`carries out ${forward} of ${count(calls)}`] : []),
-    ...(back.size > 0 ? [`asks you again about ${listed([...back])}`] : []),
+    ...(back.size > 0 ? [`asks you again about ${joinNames([...back])}`] : []),
   ].join(" and ");
 }
 

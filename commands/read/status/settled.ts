@@ -10,7 +10,7 @@ import { mayBeThere } from "../../../base/files.ts";
 import { sessionFolder } from "../../../base/folders.ts";
 import { type Outcome, success } from "../../../base/problem.ts";
 import { holderOf } from "../../../cycle/storage/lock.ts";
-import { leftRunning } from "../../../sandbox/process/leftovers.ts";
+import { describeLeftCommands } from "../../../sandbox/process/leftovers.ts";
 import type { ReadText } from "../../document/read.ts";
 import type { StatusView } from "./report.ts";
 
@@ -30,7 +30,7 @@ export async function withoutSession(
     notices,
     calls: [],
     holder: path === null ? null : await holderOf(path, environment, settings.lock.place),
-    leftRunning: leftRunning(environment),
+    leftRunning: describeLeftCommands(environment),
     fileChanges: path === null ? [] : await fileChangesOf(environment, path),
     doubts: [],
     rules: await rulesOf(environment, path),

@@ -10,7 +10,7 @@ import { hostOptions } from "../../document/host.ts";
 import { readForReport, type ReadText } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
 import { Exit } from "../../io/exit.ts";
-import { pipedBeside } from "../../io/piped_document.ts";
+import { readPipedInput } from "../../io/piped_document.ts";
 import { refuse } from "../../io/refuse.ts";
 import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption, textOption } from "../../line/options.ts";
@@ -76,7 +76,7 @@ async function sandboxWords({ settings, calls, sandbox }: StatusView): Promise<s
 /** The messages of the last filter run of a document; of the last run of any document if none is given. */
 async function showLast({ arguments: given, environment, messages, input }: Invocation): Promise<number> {
   const [file = textOption(given, "name")] = given.positionals;
-  const piped = file === undefined ? await pipedBeside(environment, input) : null;
+  const piped = file === undefined ? await readPipedInput(environment, input) : null;
   const key = file !== undefined && file !== "-"
     ? await documentKey(await knownPath(environment, file))
     : piped === null

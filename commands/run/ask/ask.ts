@@ -19,7 +19,7 @@ import type { Settings } from "../../../config/settings.generated.ts";
 import { checkText } from "../../../cycle/storage/read.ts";
 import type { Stop } from "../../../cycle/types.ts";
 import { drive } from "../drive.ts";
-import type { Ended } from "../output.ts";
+import type { FinishedRun } from "../output.ts";
 import type { CommandDocument } from "../../document/open.ts";
 import { settingsFor } from "../../document/read.ts";
 import type { Invocation } from "../../invocation.ts";
@@ -29,7 +29,7 @@ import { safeJson } from "../../io/safe_json.ts";
 import { inputKind, writeOutput } from "../../io/streams.ts";
 import { usageJson } from "../../io/usage_json.ts";
 import { switchOption, textOption } from "../../line/options.ts";
-import { wayOn } from "../../line/next_steps.ts";
+import { suggestNextStep } from "../../line/next_steps.ts";
 import { keepLast, lastAsked, nextPlace } from "./ask_places.ts";
 import { StreamedAnswer } from "./streamed_answer.ts";
 
@@ -173,7 +173,9 @@ async function goOn(
   const { environment, arguments: given, messages } = invocation;
   const need = nextNeed(session.chat);
   if (need.kind === "decide" || need.kind === "look") {
-    messages.say(`flemma: ${file} waits for you, so nothing was asked. ${wayOn(session.chat, name)}`);
+    messages.say(
+      `flemma: ${file} waits for you, so nothing was asked. ${suggestNextStep(session.chat, name)}`,
+    );
     return { exit: Exit.person };
   }
   if (!session.settings.templating.enabled && hasReferences(piped)) {
@@ -206,7 +208,7 @@ async function answer(
   const streams = !json && Deno.stdout.isTerminal();
   const options = new Map([...given.options].filter(([name]) => name !== "json"));
   const run = { ...invocation, arguments: { ...given, positionals: [file], options } };
-  const ended = ({ document: { session }, stop, exit, records }: Ended): boolean => {
+  const ended = ({ document: { session }, stop, exit, records }: FinishedRun): boolean => {
     const replied = stop.reason === "done" || stop.reason === "cut";
     const reply = replied ? lastReply(session.chat) : "";
     if (json) {

@@ -1,7 +1,7 @@
 // Advances several documents in one process: each has its own lock and settings, all share the provider limits.
 
 import { RequestLimiter } from "../../../providers/http/limiter.ts";
-import { inTurn } from "./in_turn.ts";
+import { runInTurn } from "./in_turn.ts";
 import { thrownText } from "../../../base/problem.ts";
 import { knownPath } from "../../../cycle/storage/read.ts";
 import { drive, goesOn } from "../drive.ts";
@@ -41,7 +41,7 @@ export async function advanceMany(invocation: Invocation, jobs: number): Promise
     return exit;
   };
   try {
-    const codes = await inTurn(files, { jobs, signal: interrupts.signal }, advance);
+    const codes = await runInTurn(files, { jobs, signal: interrupts.signal }, advance);
     report.end({ interrupted: interrupts.received });
     const known = codes.filter((code) => code !== undefined);
     return interrupts.received ? Exit.interrupted : worstExit(known);

@@ -8,7 +8,7 @@
  * @param work must not throw: one error would reject the results of all items
  * @returns the result of each item, in the order of the items; undefined for items that did not start
  */
-export async function inTurn<Item, Result>(
+export async function runInTurn<Item, Result>(
   items: readonly Item[],
   { jobs, signal }: { readonly jobs: number; readonly signal: AbortSignal },
   work: (item: Item) => Promise<Result>,

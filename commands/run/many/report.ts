@@ -4,14 +4,14 @@ import type { Stop, UsageRecord } from "../../../cycle/types.ts";
 import { totalOf } from "../../../cycle/usage/record.ts";
 import type { Among } from "../output.ts";
 import type { Invocation } from "../../invocation.ts";
-import { counted, usageWords } from "../../io/amounts.ts";
+import { formatCount, usageWords } from "../../io/amounts.ts";
 import { Exit } from "../../io/exit.ts";
-import { type Level, Messages } from "../../io/messages.ts";
+import { type MessageLevel, Messages } from "../../io/messages.ts";
 import { switchOption } from "../../line/options.ts";
 
 interface Running {
   /** Messages about how it ended, or why it did not start. */
-  readonly lines: { readonly level: Level; readonly text: string }[];
+  readonly lines: { readonly level: MessageLevel; readonly text: string }[];
   stop: Stop | null;
 }
 
@@ -78,15 +78,17 @@ export class BatchReport {
     this.#over = true;
     const parts = OUTCOMES.flatMap((outcome) => {
       const count = this.#outcomes.get(outcome) ?? 0;
-      return count === 0 ? [] : [`${counted(count)} ${WORDS[outcome]}`];
+      return count === 0 ? [] : [`${formatCount(count)} ${WORDS[outcome]}`];
     });
     const left = this.#total - this.#done;
-    if (interrupted && left > 0) parts.push(`${counted(left)} not ended`);
+    if (interrupted && left > 0) parts.push(`${formatCount(left)} not ended`);
     const total = totalOf(this.#records);
     const used = total.requests === 0
       ? ""
-      : `; ${counted(total.requests)} ${total.requests === 1 ? "request" : "requests"}, ${usageWords(total)}`;
-    const documents = `${counted(this.#total)} ${this.#total === 1 ? "document" : "documents"}`;
+      : `; ${formatCount(total.requests)} ${total.requests === 1 ? "request" : "requests"}, ${
+        usageWords(total)
+      }`;
+    const documents = `${formatCount(this.#total)} ${this.#total === 1 ? "document" : "documents"}`;
     this.#invocation.messages.note(`${documents}: ${parts.join(", ")}${used}.`);
   }
 

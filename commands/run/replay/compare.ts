@@ -12,7 +12,7 @@ export function hasMatcher(expected: string): boolean {
 }
 
 /** The parts of a result that are compared. */
-export interface Outcome {
+export interface ComparedResult {
   readonly content: string;
   readonly isError: boolean;
 }
@@ -21,7 +21,7 @@ export interface Outcome {
  * How a result differs from the expected one: lines of a diff, `-` expected, `+` found; none if it matches.
  * An invalid pattern is reported in a line that begins with `!`.
  */
-export function differences(expected: Outcome, found: Outcome): readonly string[] {
+export function differences(expected: ComparedResult, found: ComparedResult): readonly string[] {
   const status = expected.isError === found.isError
     ? []
     : [`- ${statusWord(expected.isError)}`, `+ ${statusWord(found.isError)}`];

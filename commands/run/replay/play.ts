@@ -23,11 +23,11 @@ export interface Played {
   /** Lines of a diff; none if the result is as recorded. */
   readonly differs: readonly string[];
   /** The new result; null for a call that did not run. */
-  readonly found: Found | null;
+  readonly found: ReplayedResult | null;
 }
 
 /** The result of a call that ran during the replay. */
-export interface Found {
+export interface ReplayedResult {
   readonly content: string;
   readonly isError: boolean;
   readonly language: "" | "json";
@@ -189,7 +189,7 @@ async function playResult(
         { code: "replay-stopped", message: `The call ${id} came to no result (${stop.reason}).` },
     );
   }
-  const found: Found = {
+  const found: ReplayedResult = {
     content: asThere(result.content),
     isError: result.status === "error",
     language: /^`+json\s*$/.test(session.chat.lineText(result.opener.start)) ? "json" : "",

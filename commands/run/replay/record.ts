@@ -10,7 +10,7 @@ import { Exit } from "../../io/exit.ts";
 import { refuse } from "../../io/refuse.ts";
 import { writeOutput } from "../../io/streams.ts";
 import { hasMatcher } from "./compare.ts";
-import { recordingOf, type Step } from "./recording.ts";
+import { type RecordedStep, recordingOf } from "./recording.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const [file = "-"] = invocation.arguments.positionals;
@@ -69,24 +69,24 @@ function escaped(character: string): string {
 }
 
 /** Each reply with what its request must contain: the last user text and the results of the calls before it. */
-function scriptOf(steps: readonly Step[]): readonly ScriptedReply[] {
+function scriptOf(steps: readonly RecordedStep[]): readonly ScriptedReply[] {
   const replies: ScriptedReply[] = [];
   let results: Record<string, ResultExpectation> = {};
-  let stated: string | null = null;
+  let userText: string | null = null;
   for (const step of steps) {
-    if (step.do === "say") stated = isLiteral(step.text) ? step.text : null;
+    if (step.do === "say") userText = isLiteral(step.text) ? step.text : null;
     else if (step.do === "result") {
       const { id, content, isError } = step.result;
       const text = content.trim();
       results[id] = { contains: text === "" || hasMatcher(text) ? [] : [text], is_error: isError };
     } else {
       const expect: Expectation = {
-        ...(stated === null ? {} : { user: { contains: stated } }),
+        ...(userText === null ? {} : { user: { contains: userText } }),
         ...(Object.keys(results).length === 0 ? {} : { results }),
       };
       replies.push({ ...(Object.keys(expect).length === 0 ? {} : { expect }), reply: step.blocks });
       results = {};
-      stated = null;
+      userText = null;
     }
   }
   return replies;

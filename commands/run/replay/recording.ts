@@ -14,7 +14,7 @@ export interface RecordedResult {
   readonly isError: boolean;
 }
 
-export type Step =
+export type RecordedStep =
   | { readonly do: "reply"; readonly blocks: readonly ReplyBlock[]; readonly line: number }
   | { readonly do: "result"; readonly result: RecordedResult }
   | { readonly do: "say"; readonly text: string };
@@ -22,7 +22,7 @@ export type Step =
 export interface Recording {
   /** The document up to the first reply. */
   readonly beginning: Uint8Array;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RecordedStep[];
 }
 
 /**
@@ -32,7 +32,7 @@ export interface Recording {
 export function recordingOf(chat: Chat): Recording {
   const first = chat.turns.findIndex(({ role, segments }) => role === "Assistant" && segments.length > 0);
   if (first < 0) return { beginning: chat.bytes, steps: [] };
-  const steps: Step[] = [];
+  const steps: RecordedStep[] = [];
   for (const turn of chat.turns.slice(first)) {
     if (turn.role === "Assistant") {
       const blocks = blocksOf(chat, turn);

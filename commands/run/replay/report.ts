@@ -12,7 +12,7 @@ export interface Replayed {
 }
 
 /** Whether the replay finished and every result is as recorded. */
-export function holds({ played, problem }: Replayed): boolean {
+export function isAsRecorded({ played, problem }: Replayed): boolean {
   return problem === null && played.every(({ differs }) => differs.length === 0);
 }
 
@@ -43,7 +43,7 @@ export function plainLines({ file, played, problem }: Replayed): readonly string
 }
 
 /** TAP version 14, one test point per result. */
-export function tap(replayed: readonly Replayed[]): string {
+export function formatTap(replayed: readonly Replayed[]): string {
   const points = replayed.flatMap(({ file, played, problem }) => [
     ...played.map((each) => ({ title: `${file}: ${nameOf(each)}`, each, why: null })),
     ...problem === null ? [] : [{ title: `${file}: played to its end`, each: null, why: problem.message }],
@@ -60,7 +60,7 @@ export function tap(replayed: readonly Replayed[]): string {
 }
 
 /** JUnit XML, one suite per document. */
-export function junit(replayed: readonly Replayed[]): string {
+export function formatJunit(replayed: readonly Replayed[]): string {
   const suites = replayed.flatMap(({ file, played, problem }) => {
     const failures = played.filter(({ differs }) => differs.length > 0).length;
     const skipped = played.filter(({ found }) => found === null).length;

@@ -15,7 +15,7 @@ import { safeJson } from "../../io/safe_json.ts";
 import { writeLines, writeOutput } from "../../io/streams.ts";
 import { switchOption, textOption } from "../../line/options.ts";
 import { play, type Played } from "./play.ts";
-import { holds, junit, plainLines, type Replayed, tap } from "./report.ts";
+import { formatJunit, formatTap, isAsRecorded, plainLines, type Replayed } from "./report.ts";
 
 export async function run(invocation: Invocation): Promise<number> {
   const { arguments: given, environment, messages } = invocation;
@@ -34,13 +34,13 @@ export async function run(invocation: Invocation): Promise<number> {
       const one = await replay(invocation, file, interrupts.signal);
       replayed.push(one);
       if (one.problem !== null) codes.push(interrupts.received ? Exit.interrupted : exitOf(one.problem));
-      else codes.push(holds(one) ? Exit.ok : Exit.failure);
+      else codes.push(isAsRecorded(one) ? Exit.ok : Exit.failure);
     }
     tell(invocation, replayed);
     const path = textOption(given, "junit");
     if (path !== undefined) {
       try {
-        await Deno.writeTextFile(absolutePath(environment, path), junit(replayed));
+        await Deno.writeTextFile(absolutePath(environment, path), formatJunit(replayed));
       } catch (thrown) {
         messages.say(`flemma: ${path} cannot be written: ${thrownText(thrown)}.`);
         codes.push(Exit.failure);
@@ -134,7 +134,7 @@ async function update(
 }
 
 function tell({ arguments: given, messages }: Invocation, replayed: readonly Replayed[]): void {
-  if (switchOption(given, "tap") === true) return writeLines(tap(replayed));
+  if (switchOption(given, "tap") === true) return writeLines(formatTap(replayed));
   if (switchOption(given, "json") === true) {
     const value = replayed.map(({ file, played, problem }) => ({
       document: file,
@@ -151,7 +151,7 @@ function tell({ arguments: given, messages }: Invocation, replayed: readonly Rep
   }
   for (const each of replayed) {
     for (const line of plainLines(each)) {
-      if (holds(each)) messages.note(line);
+      if (isAsRecorded(each)) messages.note(line);
       else messages.say(line);
     }
   }

@@ -60,8 +60,8 @@ function question(content: unknown, note: Note): string {
     result(block, note)
   );
   const text = textOf(content, note);
-  const stated = text === "" ? "" : `${literal(text, note)}\n`;
-  return `@You:\n${[...results, stated].filter((part) => part !== "").join("\n")}`;
+  const userText = text === "" ? "" : `${literal(text, note)}\n`;
+  return `@You:\n${[...results, userText].filter((part) => part !== "").join("\n")}`;
 }
 
 function result({ tool_use_id, content, is_error }: Readonly<Record<string, unknown>>, note: Note): string {

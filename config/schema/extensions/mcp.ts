@@ -1,6 +1,6 @@
 // Settings schema of MCP servers.
 
-import { BOOLEAN, group, type Key, key, natural, STRING, STRINGS, type Type } from "../define.ts";
+import { BOOLEAN, group, key, natural, type SettingKey, STRING, STRINGS, type Type } from "../define.ts";
 
 const address: Type = {
   is: "custom",
@@ -11,11 +11,11 @@ const address: Type = {
 };
 
 /** A key for the person's settings, a trusted project's, and the command line, but never for a document. */
-function serverKey(type: Type, doc: string, rest: Partial<Key> = {}): Key {
+function serverKey(type: Type, doc: string, rest: Partial<SettingKey> = {}): SettingKey {
   return key(type, doc, { who: ["G", "P", "C"], optional: true, ...rest });
 }
 
-export const mcp = group("Servers of tools that speak MCP.", {
+export const mcpGroup = group("Servers of tools that speak MCP.", {
   servers: group("The servers by name.", {}, {
     others: group("One server.", {
       command: serverKey(STRING, "The program that is started, for a server that talks over its pipes."),

@@ -3,7 +3,7 @@
 import { BOOLEAN, group, key, STRINGS } from "../define.ts";
 import { asEnabled, switchHint } from "../../data/values.ts";
 
-export const skills = group("Skills: folders with instructions that the model may load.", {
+export const skillsGroup = group("Skills: folders with instructions that the model may load.", {
   enabled: key(BOOLEAN, "Tell the model of skills.", { default: true, narrows: "false" }),
   dirs: key(STRINGS, "Further folders with a folder for each skill; they win over all other places.", {
     default: [],

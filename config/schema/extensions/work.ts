@@ -1,6 +1,16 @@
 // Settings schema of longer work: new documents, single questions, context use, run limits, notifications.
 
-import { COMMAND, group, hostKey, type Key, key, natural, neutralKey, STRING, type Type } from "../define.ts";
+import {
+  COMMAND,
+  group,
+  hostKey,
+  key,
+  natural,
+  neutralKey,
+  type SettingKey,
+  STRING,
+  type Type,
+} from "../define.ts";
 
 const share: Type = {
   is: "custom",
@@ -18,7 +28,7 @@ const share: Type = {
 const personal = { who: ["G", "C"], host: true, optional: true } as const;
 const limit = { narrows: "lower", documentNarrows: true } as const;
 
-export const newDocument = group("New documents.", {
+export const newDocumentGroup = group("New documents.", {
   system: key(
     STRING,
     "The system message that `flemma new` begins with: a text, or the path of a file that holds it (`~/…`, `/…`, or `./…` " +
@@ -27,7 +37,7 @@ export const newDocument = group("New documents.", {
   ),
 });
 
-export const ask = group("Single questions.", {
+export const askGroup = group("Single questions.", {
   dir: key(
     STRING,
     "The folder in which `flemma ask` makes its documents; `asks` in the state folder when unset.",
@@ -35,7 +45,7 @@ export const ask = group("Single questions.", {
   ),
 });
 
-export const context = group(
+export const contextGroup = group(
   "How full the window of the model may get, and what becomes of long conversations.",
   {
     warn_at: neutralKey(share, "Part of the model's window from which a notice tells what helps.", {
@@ -59,7 +69,7 @@ export const context = group(
   { ts: "ContextSettings" },
 );
 
-export const run = group("What one run may use.", {
+export const runGroup = group("What one run may use.", {
   max_cost: key(
     { is: "number", min: 0 },
     "Dollars; the request that could pass it is not sent. No limit when unset.",
@@ -74,7 +84,7 @@ export const run = group("What one run may use.", {
   }),
 }, { ts: "RunSettings" });
 
-const hook = (when: string): Key =>
+const hook = (when: string): SettingKey =>
   hostKey(
     COMMAND,
     `A command that is started ${when}: a line of shell, or a list of program and arguments. It gets the path of the ` +
@@ -82,7 +92,7 @@ const hook = (when: string): Key =>
     personal,
   );
 
-export const hooks = group(
+export const hooksGroup = group(
   "Commands of your own that tell you of runs; what they do changes nothing in a run.",
   {
     on_pending: hook("when a run ends because you are needed"),

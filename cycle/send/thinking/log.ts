@@ -9,11 +9,11 @@ import type { Journal, ThinkingEntry } from "../../types.ts";
 import {
   type Digests,
   digestsOf,
+  digestThinkingText,
   evaluateThinking,
-  keyOf,
   sentEntry,
-  textOf,
   type ThinkingEvaluation,
+  thinkingKey,
 } from "./preserved.ts";
 import { droppedNotices } from "./notices.ts";
 
@@ -58,11 +58,11 @@ export class ThinkingLog {
   note(effect: Effect): void {
     if (effect.kind === "thinking" && effect.signature !== undefined) {
       const { content, signature } = effect;
-      const key = keyOf({ content: "", signature, redacted: false });
+      const key = thinkingKey({ content: "", signature, redacted: false });
       this.#received.push({ key, text: quickHashOf(partsOf(content)) });
     } else if (effect.kind === "redacted") {
       const part = { content: effect.data, redacted: true };
-      this.#received.push({ key: keyOf(part), text: textOf(part) });
+      this.#received.push({ key: thinkingKey(part), text: digestThinkingText(part) });
     } else if (effect.kind === "dropped") this.#dropped.push(...effect.dropped);
   }
 
@@ -71,7 +71,7 @@ export class ThinkingLog {
     const { unread } = journal?.thinking ?? NO_THINKING;
     const known = this.#dropped.flatMap(({ path, why }) => {
       const part = this.#sent.get(path);
-      return part === undefined ? [] : [{ part, why, key: keyOf(part) }];
+      return part === undefined ? [] : [{ part, why, key: thinkingKey(part) }];
     });
     const reported = new Set(this.#preserved.evaluation.unread.map(({ key }) => key));
     const news = known.filter(({ key }) => !unread.has(key) && !reported.has(key));

@@ -10,7 +10,7 @@ import type {
   ThinkingPart,
 } from "../../../providers/types.ts";
 import type { Prices } from "../../../providers/models/types.ts";
-import { roughTokens } from "./preserved.ts";
+import { estimatePieceTokens } from "./preserved.ts";
 import type { ThinkingEvaluation } from "./preserved.ts";
 
 /** What losing the provider's cache costs. */
@@ -137,7 +137,7 @@ function placeOf({ what, line }: PrefixPiece): string {
 
 /** The cost of reading everything from one piece on again; null if it was too little to be cached. */
 function cacheLoss(pieces: readonly PrefixPiece[], { least, prices }: CacheFacts): string | null {
-  const tokens = roughTokens(pieces);
+  const tokens = estimatePieceTokens(pieces);
   if (tokens < least) return null;
   const more = prices === null
     ? null

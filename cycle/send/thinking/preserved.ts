@@ -39,12 +39,12 @@ export interface ThinkingEvaluation {
 }
 
 /** The key of a thinking block: a digest of its signature, which is unique. */
-export function keyOf(part: Pick<ThinkingPart, "content" | "signature" | "redacted">): string {
+export function thinkingKey(part: Pick<ThinkingPart, "content" | "signature" | "redacted">): string {
   return quickHash(part.redacted ? `redacted ${part.content}` : part.signature?.value ?? "");
 }
 
 /** The digest of a block's text, which its signature covers. */
-export function textOf(part: Pick<ThinkingPart, "content">): string {
+export function digestThinkingText(part: Pick<ThinkingPart, "content">): string {
   return quickHash(part.content);
 }
 
@@ -59,7 +59,12 @@ export function digestsOf(outline: Outline): Digests {
     prefixes.push(text === "" ? before : quickHash(before + piece));
   }
   const thinking = outline.pieces.flatMap((piece, index) =>
-    piece.thinking.map((part) => ({ part, piece: index, key: keyOf(part), text: textOf(part) }))
+    piece.thinking.map((part) => ({
+      part,
+      piece: index,
+      key: thinkingKey(part),
+      text: digestThinkingText(part),
+    }))
   );
   return { pieces, prefixes, thinking };
 }
@@ -127,6 +132,6 @@ export function sentEntry(pieces: readonly string[], sent: readonly string[]): T
 }
 
 /** A rough token count of pieces, precise enough to say how much is lost. */
-export function roughTokens(pieces: readonly PrefixPiece[]): number {
+export function estimatePieceTokens(pieces: readonly PrefixPiece[]): number {
   return Math.round(pieces.reduce((sum, { text }) => sum + text.length, 0) / 4);
 }

@@ -13,7 +13,7 @@ export interface Content {
 }
 
 /** Content of bytes that are already in one piece. */
-export function contentOf(bytes: Uint8Array): Content {
+export function contentFromBytes(bytes: Uint8Array): Content {
   return {
     byteLength: bytes.length,
     bytes,

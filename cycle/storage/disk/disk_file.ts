@@ -1,19 +1,19 @@
 // The file of a document as this run knows it: its content, changes by other writers, and ways to write it.
 
 import { sameBytes } from "../../../base/bytes.ts";
-import { type Content, contentOf } from "./content.ts";
+import { type Content, contentFromBytes } from "./content.ts";
 import type { Environment } from "../../../base/environment.ts";
 import { readAllSync, readOrNull } from "../../../base/files.ts";
-import { settled } from "../../../base/system/settled.ts";
+import { readSettled } from "../../../base/system/settled.ts";
 import { sameStamp, type Stamp, stampOf } from "../read.ts";
 import { extensionOf, type GrownText } from "./extension.ts";
 import { OverwriteGuard } from "./rescue.ts";
 import {
   ALWAYS_COMPARE_BYTES,
   extendFile,
-  type Known,
+  type KnownFile,
   overwriteFile,
-  replaceFile,
+  replaceDocumentFile,
   type WriteOptions,
 } from "./write.ts";
 
@@ -29,21 +29,21 @@ export interface Foreign {
 
 interface ReplacedFile {
   readonly file: Deno.FsFile;
-  readonly known: Known;
+  readonly known: KnownFile;
 }
 
 export class DiskFile {
   readonly path: string;
   readonly #environment: Environment;
   readonly #between: WriteOptions["between"];
-  #known: Known;
+  #known: KnownFile;
   readonly #replaced: ReplacedFile[] = [];
   /** See `FileStore.inPlaceWhile`. */
   inPlaceWhile: () => boolean = () => false;
 
   constructor(
     path: string,
-    known: Known,
+    known: KnownFile,
     options: { readonly environment: Environment; readonly between?: WriteOptions["between"] },
   ) {
     this.path = path;
@@ -73,7 +73,7 @@ export class DiskFile {
       this.#known = { content, stamp: stampOf(before!) };
       return null;
     }
-    const text = await settled(() => readOrNull(path), content.bytes, options);
+    const text = await readSettled(() => readOrNull(path), content.bytes, options);
     if (text === null) throw new Deno.errors.NotFound(`there is no file ${path} any more`);
     return sameBytes(text, content.bytes) ? null : { text, astray: false };
   }
@@ -85,7 +85,7 @@ export class DiskFile {
 
   /** Accepts another writer's text as the content of the file. */
   take(text: Uint8Array): void {
-    this.#known = { ...this.#known, content: contentOf(text) };
+    this.#known = { ...this.#known, content: contentFromBytes(text) };
   }
 
   /**
@@ -121,7 +121,7 @@ export class DiskFile {
     if (this.inPlaceWhile() || (nlink ?? 1) > 1) return await this.#overwrite(content.bytes);
     const known = this.#known;
     try {
-      const replaced = await replaceFile(this.path, content, known, {
+      const replaced = await replaceDocumentFile(this.path, content, known, {
         mayReplace: () => !this.inPlaceWhile(),
         between: this.#between,
       });
@@ -147,7 +147,7 @@ export class DiskFile {
       // After a full disk the write may be partial; the old text fits, so it is restored. If even this fails, the
       // guarded copies stay for the next run.
       const there = {
-        content: contentOf(await Deno.readFile(this.path)),
+        content: contentFromBytes(await Deno.readFile(this.path)),
         stamp: stampOf(Deno.statSync(this.path)),
       };
       await overwriteFile(this.path, there, known.content.bytes);
@@ -164,7 +164,7 @@ export class DiskFile {
       if (isUntouched(file.statSync(), known)) continue;
       const text = known.content.bytes;
       if (sameBytes(readAllSync(file), text)) continue;
-      const found = await settled(() => Promise.resolve(readAllSync(file)), text);
+      const found = await readSettled(() => Promise.resolve(readAllSync(file)), text);
       this.#replaced.splice(index, 1);
       file.close();
       // Opened and truncated, but never written: an interrupted save.
@@ -184,7 +184,7 @@ function statOrNull(path: string): Deno.FileInfo | null {
 }
 
 /** Whether size and stamp of a large file are unchanged. Smaller files are always read, since times are coarse. */
-function isUntouched(file: Deno.FileInfo, { content, stamp }: Known): boolean {
+function isUntouched(file: Deno.FileInfo, { content, stamp }: KnownFile): boolean {
   return file.size > ALWAYS_COMPARE_BYTES && file.size === content.byteLength &&
     sameStamp(stampOf(file), stamp);
 }

@@ -2,7 +2,7 @@
 
 import type { Environment } from "../../../base/environment.ts";
 import { isMissing, removeIfThere, temporaryPrefix } from "../../../base/files.ts";
-import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
+import { baseName, cutName, parentOf } from "../../../base/paths.ts";
 import { ASIDE_NAME_BYTES } from "./rescue.ts";
 import { documentKey, stateFolder } from "../state_files.ts";
 
@@ -13,7 +13,7 @@ import { documentKey, stateFolder } from "../state_files.ts";
 export async function removeLeftovers(realPath: string, environment: Environment): Promise<void> {
   const state = stateFolder(environment);
   const key = await documentKey(realPath);
-  const aside = `${cutName(nameOf(realPath), ASIDE_NAME_BYTES)}.flemma-`;
+  const aside = `${cutName(baseName(realPath), ASIDE_NAME_BYTES)}.flemma-`;
   await removeFrom(parentOf(realPath), [temporaryPrefix(realPath), aside]);
   await removeFrom(`${state}/saved`, [aside]);
   for (const folder of ["journal", "overwrite"]) await removeFrom(`${state}/${folder}`, [`${key}.`]);

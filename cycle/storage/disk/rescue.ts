@@ -3,11 +3,11 @@
 import { createFile, isMissing, removeIfThere, replaceSmallFile } from "../../../base/files.ts";
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import type { Environment } from "../../../base/environment.ts";
-import { cutName, nameOf, parentOf } from "../../../base/paths.ts";
+import { baseName, cutName, parentOf } from "../../../base/paths.ts";
 import { type Problem, thrownText } from "../../../base/problem.ts";
 import { documentKey, stateFolder, timestamp } from "../state_files.ts";
 import { stampOf } from "../read.ts";
-import { contentOf } from "./content.ts";
+import { contentFromBytes } from "./content.ts";
 import { overwriteFile } from "./write.ts";
 
 /** Keeps the old and the new text of a document while it is overwritten. */
@@ -60,7 +60,7 @@ export class OverwriteGuard {
       await this.after();
       return null;
     }
-    const known = { content: contentOf(current), stamp: stampOf(await Deno.stat(realPath)) };
+    const known = { content: contentFromBytes(current), stamp: stampOf(await Deno.stat(realPath)) };
     if (isTorn(current, old, text) && await overwriteFile(realPath, known, text) !== null) {
       await this.after();
       return {
@@ -104,7 +104,7 @@ export async function saveAside(
   // The random part separates two runs in the same millisecond.
   const suffix = `.flemma-${timestamp(new Date())}-${crypto.randomUUID().slice(0, 4)}`;
   const folder = `${stateFolder(environment)}/saved`;
-  const name = cutName(nameOf(realPath), ASIDE_NAME_BYTES) + suffix;
+  const name = cutName(baseName(realPath), ASIDE_NAME_BYTES) + suffix;
   const places = [`${parentOf(realPath)}/${name}`, `${folder}/${name}`];
   let error = "";
   for (const path of earlier === null ? places : [earlier, ...places]) {

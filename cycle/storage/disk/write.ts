@@ -2,7 +2,7 @@
 // change: compares the file through the open descriptor in the same turn of the event loop as it changes it.
 
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
-import { type Content, contentOf } from "./content.ts";
+import { type Content, contentFromBytes } from "./content.ts";
 import type { Extension } from "./extension.ts";
 import { readAllSync, removeIfThere, temporaryPrefix, writeAll } from "../../../base/files.ts";
 import { takePlace } from "../../../base/system/take_place.ts";
@@ -13,7 +13,7 @@ import { sameStamp, type Stamp, stampOf } from "../read.ts";
 /** Files up to this size are compared byte by byte before each write, since times are coarse; larger ones if they differ. */
 export const ALWAYS_COMPARE_BYTES = 4 * 1024 * 1024;
 
-export interface Known {
+export interface KnownFile {
   readonly content: Content;
   readonly stamp: Stamp;
 }
@@ -38,10 +38,10 @@ export interface Replaced {
  * then renames it. Returns null, with nothing changed, if the file differs from `known` or `mayReplace` returns false.
  * The old file is returned open. Throws the system's errors.
  */
-export async function replaceFile(
+export async function replaceDocumentFile(
   path: string,
   content: Content,
-  known: Known,
+  known: KnownFile,
   { mayReplace = () => true, between }: WriteOptions = {},
 ): Promise<Replaced | null> {
   const folder = parentOf(path);
@@ -77,17 +77,17 @@ export async function replaceFile(
  */
 export async function overwriteFile(
   path: string,
-  known: Known,
+  known: KnownFile,
   bytes: Uint8Array,
   { between }: WriteOptions = {},
 ): Promise<Stamp | null> {
   using file = await Deno.open(path, { read: true, write: true });
   await between?.();
   if (!isStill(path, file, known)) return null;
-  putSync(file, commonPrefix(known.content.bytes, bytes), contentOf(bytes));
+  putSync(file, commonPrefix(known.content.bytes, bytes), contentFromBytes(bytes));
   await file.sync();
   await between?.();
-  return isWritten(path, file, contentOf(bytes));
+  return isWritten(path, file, contentFromBytes(bytes));
 }
 
 /**
@@ -97,7 +97,7 @@ export async function overwriteFile(
  */
 export async function extendFile(
   path: string,
-  known: Known,
+  known: KnownFile,
   content: Content,
   { at, ends }: Extension,
   { between }: WriteOptions = {},
@@ -159,7 +159,7 @@ function cutTo(file: Deno.FsFile, length: number): void {
 }
 
 /** Whether an open file is still the one at `path` and has the known content. */
-function isStill(path: string, file: Deno.FsFile, known: Known): boolean {
+function isStill(path: string, file: Deno.FsFile, known: KnownFile): boolean {
   const there = Deno.statSync(path);
   const opened = file.statSync();
   if (there.ino !== opened.ino || there.dev !== opened.dev || opened.size !== known.content.byteLength) {

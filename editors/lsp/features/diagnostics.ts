@@ -1,6 +1,6 @@
 // Shows the findings of `flemma check` in the editor; a finding for each waiting call says what it asks for.
 
-import { inOneLine } from "../../../base/problem.ts";
+import { problemLine } from "../../../base/problem.ts";
 import { visible } from "../../../base/visible.ts";
 import type { Diagnostic as Shown } from "vscode-languageserver-types";
 import type { OpenCall } from "../../../agent/types.ts";
@@ -55,7 +55,7 @@ function problemFinding(code: string, message: string, next?: string): Diagnosti
     code,
     type: "config",
     severity: "error",
-    message: inOneLine({ message, next }),
+    message: problemLine({ message, next }),
   };
 }
 

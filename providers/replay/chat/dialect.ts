@@ -2,7 +2,7 @@
 
 import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";
-import { type Dialect, type JsonObject, listOf, textOf } from "../dialect.ts";
+import { type Dialect, joinTexts, type JsonObject, listOf } from "../dialect.ts";
 import { replyFrames } from "./frames.ts";
 
 export const chatCompletions: Dialect = {
@@ -19,12 +19,12 @@ function viewMessages(body: JsonObject): RequestView {
   const results = new Map<string, { text: string; isError: boolean }>();
   for (const { role, tool_call_id: id, content } of messages) {
     if (role !== "tool") continue;
-    const text = textOf(content);
+    const text = joinTexts(content);
     results.set(String(id), { text, isError: text.startsWith("Error:") });
   }
   return {
-    system: textOf(messages.find(({ role }) => role === "system")?.content),
-    user: textOf(messages.findLast(({ role }) => role === "user")?.content),
+    system: joinTexts(messages.find(({ role }) => role === "system")?.content),
+    user: joinTexts(messages.findLast(({ role }) => role === "user")?.content),
     results,
     tools: listOf(body.tools).filter(isObject)
       .map(({ function: tool }) => String(isObject(tool) ? tool.name : "")),

@@ -2,7 +2,7 @@
 
 import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";
-import { type Dialect, type JsonObject, listOf, textOf } from "../dialect.ts";
+import { type Dialect, joinTexts, type JsonObject, listOf } from "../dialect.ts";
 import { modelOf, servesGoogle } from "./address.ts";
 import { replyFrames } from "./frames.ts";
 
@@ -30,8 +30,8 @@ function viewContents(body: JsonObject): RequestView {
   }
   const { systemInstruction: system } = body;
   return {
-    system: isObject(system) ? textOf(system.parts) : "",
-    user: textOf(contents.findLast(({ role }) => role === "user")?.parts),
+    system: isObject(system) ? joinTexts(system.parts) : "",
+    user: joinTexts(contents.findLast(({ role }) => role === "user")?.parts),
     results,
     tools: listOf(body.tools).filter(isObject).flatMap((tool) => listOf(tool.functionDeclarations))
       .filter(isObject).map(({ name }) => String(name)),

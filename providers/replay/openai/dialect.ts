@@ -2,7 +2,7 @@
 
 import { isObject } from "../../../base/is_object.ts";
 import type { RequestView } from "../expect.ts";
-import { type Dialect, type JsonObject, listOf, textOf } from "../dialect.ts";
+import { type Dialect, joinTexts, type JsonObject, listOf } from "../dialect.ts";
 import { replyFrames } from "./frames.ts";
 
 export const responses: Dialect = {
@@ -21,12 +21,12 @@ function viewItems(body: JsonObject): RequestView {
   const results = new Map<string, { text: string; isError: boolean }>();
   for (const { type, call_id: id, output } of items) {
     if (type !== "function_call_output") continue;
-    const text = textOf(output);
+    const text = joinTexts(output);
     results.set(String(id), { text, isError: text.startsWith("Error:") });
   }
   return {
-    system: textOf(items.find(({ role }) => role === "developer")?.content),
-    user: textOf(items.findLast(({ role }) => role === "user")?.content),
+    system: joinTexts(items.find(({ role }) => role === "developer")?.content),
+    user: joinTexts(items.findLast(({ role }) => role === "user")?.content),
     results,
     tools: listOf(body.tools).filter(isObject).map(({ name }) => String(name)),
   };

@@ -14,7 +14,7 @@ const RETIRED = /^claude-(?:3|2|instant|opus-4-[01]|opus-4-2|sonnet-4-0|sonnet-4
 const FIVE_EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 
 /** Returns the error for a retired model, or null. */
-export function retired(model: unknown): string | null {
+export function retiredModelError(model: unknown): string | null {
   return typeof model === "string" && RETIRED.test(model) ? `model: ${model}` : null;
 }
 

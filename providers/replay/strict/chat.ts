@@ -4,7 +4,7 @@
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, type JsonObject, listOf } from "../dialect.ts";
-import { isBase64, isObjectText, isToolName, repeated } from "./checks.ts";
+import { findRepeated, isBase64, isObjectText, isToolName } from "./checks.ts";
 
 export function refusals({ text, body }: Asked): readonly string[] {
   if (nestingDepth(text) > 128) return ["The request body is nested too deeply."];
@@ -44,7 +44,7 @@ function toolProblems(
   { tools, tool_choice: choice, parallel_tool_calls: parallel }: JsonObject,
 ): readonly string[] {
   const offered = listOf(tools).filter(isObject).map(({ function: tool }) => isObject(tool) ? tool : {});
-  const twice = repeated(offered.map(({ name }) => name));
+  const twice = findRepeated(offered.map(({ name }) => name));
   return [
     ...(tools !== undefined && offered.length === 0 ? ["Invalid 'tools': empty array."] : []),
     ...((choice !== undefined || parallel !== undefined) && offered.length === 0
@@ -158,7 +158,7 @@ function pairProblems(messages: readonly JsonObject[]): readonly string[] {
     ids.push(...asked);
   }
   close();
-  const twice = repeated(ids);
+  const twice = findRepeated(ids);
   return twice === null ? problems : [...problems, `tool call id ${twice} is duplicated`];
 }
 

@@ -6,7 +6,7 @@ export function isToolName(value: unknown): boolean {
 }
 
 /** Returns the first duplicate name, or null. */
-export function repeated(names: readonly unknown[]): string | null {
+export function findRepeated(names: readonly unknown[]): string | null {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   return twice === undefined ? null : String(twice);
 }

@@ -4,7 +4,7 @@ import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, type JsonObject, listOf } from "../dialect.ts";
 import { isVertex, modelOf } from "../google/address.ts";
-import { isBase64, isToolName, repeated } from "./checks.ts";
+import { findRepeated, isBase64, isToolName } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
   "contents systemInstruction tools toolConfig generationConfig safetySettings cachedContent labels".split(
@@ -98,7 +98,7 @@ function configProblems(config: unknown, model: string): readonly string[] {
 function toolProblems({ tools, toolConfig }: JsonObject): readonly string[] {
   const declared = listOf(tools).filter(isObject).flatMap((tool) => listOf(tool.functionDeclarations))
     .filter(isObject);
-  const twice = repeated(declared.map(({ name }) => name));
+  const twice = findRepeated(declared.map(({ name }) => name));
   return [
     ...(tools !== undefined && declared.length === 0
       ? ["tools[0].tool_type: required one_of 'tool_type' must be set"]

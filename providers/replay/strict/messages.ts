@@ -5,7 +5,7 @@ import type { Asked, JsonObject } from "../dialect.ts";
 import type { Account, MessagesRules, Refused, Taken } from "../messages.ts";
 import type { ReplyBlock, ScriptedReply } from "../script.ts";
 import { refusals } from "./anthropic.ts";
-import { retired } from "./anthropic_models.ts";
+import { retiredModelError } from "./anthropic_models.ts";
 import { Replies } from "./replies.ts";
 import { checkThinking, seal } from "./seal.ts";
 
@@ -50,7 +50,7 @@ export class StrictMessages implements MessagesRules {
         message: `Unexpected value(s) \`${unknown.join("\`, \`")}\` for the \`anthropic-beta\` header.`,
       };
     }
-    const gone = retired(body.model);
+    const gone = retiredModelError(body.model);
     if (gone !== null) return { status: 404, message: gone, type: "not_found_error" };
     if (!headers.has("anthropic-version")) {
       return { status: 400, message: "anthropic-version: header is required" };

@@ -4,7 +4,7 @@
 import { isObject } from "../../../base/is_object.ts";
 import { nestingDepth } from "../../../base/text/json_text.ts";
 import { type Asked, type JsonObject, listOf } from "../dialect.ts";
-import { isBase64, isObjectText, isToolName, repeated } from "./checks.ts";
+import { findRepeated, isBase64, isObjectText, isToolName } from "./checks.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(
   ("model input stream store max_output_tokens temperature top_p tools tool_choice reasoning include prompt_cache_key " +
@@ -103,7 +103,7 @@ function limitProblems({ max_output_tokens: most }: JsonObject): readonly string
 
 function toolProblems({ tools, tool_choice: choice }: JsonObject): readonly string[] {
   const offered = listOf(tools).filter(isObject);
-  const twice = repeated(offered.map(({ name }) => name));
+  const twice = findRepeated(offered.map(({ name }) => name));
   return [
     ...(choice !== undefined && offered.length === 0
       ? ["Tool choice is only allowed when 'tools' are specified."]
@@ -258,8 +258,8 @@ function followProblems(items: readonly JsonObject[]): readonly string[] {
 }
 
 function idProblems(items: readonly JsonObject[]): readonly string[] {
-  const twice = repeated(items.flatMap(({ id }) => id === undefined ? [] : [id]));
-  const calls = repeated(items.flatMap(({ type, call_id: id }) => type === "function_call" ? [id] : []));
+  const twice = findRepeated(items.flatMap(({ id }) => id === undefined ? [] : [id]));
+  const calls = findRepeated(items.flatMap(({ type, call_id: id }) => type === "function_call" ? [id] : []));
   return [
     ...(twice === null
       ? []

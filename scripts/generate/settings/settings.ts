@@ -2,9 +2,9 @@
 
 import { SCHEMA } from "../../../config/schema/schema.ts";
 import { OLD_KEYS } from "../../../config/data/old_keys.ts";
-import type { Key, Node, Type } from "../../../config/schema/define.ts";
+import type { Node, SettingKey, Type } from "../../../config/schema/define.ts";
 import { LAYER_NAMES } from "../../../config/types.ts";
-import { valueText } from "../../../config/layers/render.ts";
+import { formatValue } from "../../../config/layers/render.ts";
 
 const PAGE = "docs/configuration.md";
 const BEGIN = "<!-- settings: generated from config/schema/schema.ts -->";
@@ -44,7 +44,7 @@ function oldKeys(): string {
   return ["### Old keys", "", "| key | what became of it |", "| --- | --- |", ...rows, ""].join("\n");
 }
 
-function keysOf(node: Node, path: readonly string[]): { path: readonly string[]; key: Key }[] {
+function keysOf(node: Node, path: readonly string[]): { path: readonly string[]; key: SettingKey }[] {
   if (node.node === "key") return [{ path, key: node }];
   return [
     ...(node.list === undefined ? [] : [{ path, key: node.list }]),
@@ -53,8 +53,8 @@ function keysOf(node: Node, path: readonly string[]): { path: readonly string[];
   ];
 }
 
-function row({ path, key }: { path: readonly string[]; key: Key }): string {
-  const value = key.default === undefined ? "" : code(valueText(key.default));
+function row({ path, key }: { path: readonly string[]; key: SettingKey }): string {
+  const value = key.default === undefined ? "" : code(formatValue(key.default));
   const by = key.who.map((layer) => (layer === "P" && key.host && !key.loads ? "" : layer)).join("");
   const notes = [
     key.doc,
@@ -149,7 +149,7 @@ function schemaOf(node: Node, pointer: string, shared: Shared): Record<string, u
   };
 }
 
-function keySchema(key: Key, shared: Shared): Record<string, unknown> {
+function keySchema(key: SettingKey, shared: Shared): Record<string, unknown> {
   const value = shared.refer(typeSchema(key.type));
   const operated = key.type.is === "list"
     ? shared.refer({ type: "object", properties: operators(key, shared), additionalProperties: false })
@@ -171,7 +171,7 @@ function keySchema(key: Key, shared: Shared): Record<string, unknown> {
   };
 }
 
-function operators(key: Key, shared: Shared): Record<string, unknown> {
+function operators(key: SettingKey, shared: Shared): Record<string, unknown> {
   const item = key.type.is === "list" ? typeSchema(key.type.item) : {};
   const items = shared.refer({ anyOf: [item, { type: "array", items: item }] });
   return { $set: shared.refer(typeSchema(key.type)), $append: items, $prepend: items, $remove: items };

@@ -5,7 +5,7 @@
 
 import { effectiveSettings } from "../../../config/layers/effective.ts";
 import { BUILTIN_CATALOG } from "../../../config/schema/catalog.ts";
-import type { Group, Key, Node, Type } from "../../../config/schema/define.ts";
+import type { Group, Node, SettingKey, Type } from "../../../config/schema/define.ts";
 import { SCHEMA } from "../../../config/schema/schema.ts";
 
 const PATH = "config/settings.generated.ts";
@@ -72,7 +72,7 @@ function member(name: string, node: Node, interfaces: Map<string, string>, isWri
   return `/** ${node.doc}${value} */\nreadonly ${name}${isOptional ? "?" : ""}: ${type};`;
 }
 
-function keyType({ ts, type, optional }: Key): string {
+function keyType({ ts, type, optional }: SettingKey): string {
   return `${ts ?? typeText(type)}${optional ? " | null" : ""}`;
 }
 

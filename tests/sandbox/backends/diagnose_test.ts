@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../../base/problem.ts";
-import { diagnose, type Diagnosis } from "../../../sandbox/backends/diagnose.ts";
+import { type BackendDiagnosis, diagnoseBackend } from "../../../sandbox/backends/diagnose.ts";
 import type { BackendConfig } from "../../../sandbox/types.ts";
 
 const WORKS: Outcome<void> = success(undefined);
@@ -21,7 +21,7 @@ interface Row {
   /** Answers in turn; the last one is given for ever. */
   real: Outcome<void>[];
   empty?: Outcome<void>[];
-  decided: Diagnosis["kind"];
+  decided: BackendDiagnosis["kind"];
   /** Of the settings that work. */
   config?: BackendConfig;
   /** Tries of the real policy, and of the empty one. */
@@ -120,7 +120,7 @@ for (const row of ROWS) {
       const answer = answers[Math.min(tried[kind]++, answers.length - 1)];
       return Promise.resolve(answer ?? assert.fail("not to be tried"));
     };
-    const decided = await diagnose({}, {
+    const decided = await diagnoseBackend({}, {
       real: next(row.real, 0),
       empty: next(row.empty ?? [], 1),
       less: (config, problem) => {

@@ -1,12 +1,12 @@
 // Each way bubblewrap fails to come up is told by its cause, with what helps.
 
 import assert from "node:assert/strict";
-import { classifySetupFailure, type Surroundings } from "../../../sandbox/backends/failures.ts";
+import { classifySetupFailure, type SetupConditions } from "../../../sandbox/backends/failures.ts";
 
 /** A machine on which nothing of its own forbids namespaces. */
-const OPEN: Surroundings = { container: false, machine: { settings: {}, chroot: false } };
+const OPEN: SetupConditions = { container: false, machine: { settings: {}, chroot: false } };
 
-function withSetting(name: string, value: string, container = false): Surroundings {
+function withSetting(name: string, value: string, container = false): SetupConditions {
   return { container, machine: { settings: { [name]: value }, chroot: false } };
 }
 
@@ -14,7 +14,7 @@ const CLONE_OFF = withSetting("kernel/unprivileged_userns_clone", "0");
 const APPARMOR = withSetting("kernel/apparmor_restrict_unprivileged_userns", "1");
 
 /** What the backend said; what the sentence and the remedy must hold; around what. */
-const ROWS: [stderr: string, cause: RegExp, remedy: RegExp, around?: Surroundings][] = [
+const ROWS: [stderr: string, cause: RegExp, remedy: RegExp, around?: SetupConditions][] = [
   ["flemma: 1: exec: /opt/bwrap: not found", /not installed/, /package bubblewrap.*backends\.bwrap\.path/],
   ["sh: line 1: exec: /opt/bwrap: No such file or directory", /not installed/, /package bubblewrap/],
   ["spawn bwrap ENOENT", /not installed/, /package bubblewrap/],

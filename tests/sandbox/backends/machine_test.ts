@@ -1,15 +1,15 @@
 // When `auto` may run bare: only where the machine itself has no sandbox to give. One row a condition.
 
 import assert from "node:assert/strict";
-import { isChroot, isOfMachine, type Machine, readMachine } from "../../../sandbox/backends/machine.ts";
+import { isChroot, isOfMachine, type KernelFacts, readMachine } from "../../../sandbox/backends/machine.ts";
 
-const MACHINE: Machine = {
+const MACHINE: KernelFacts = {
   settings: { "user/max_user_namespaces": "15000" },
   userNamespaces: true,
   chroot: false,
 };
-const ZERO: Machine = { ...MACHINE, settings: { "user/max_net_namespaces": "0" } };
-const NONE: Machine = { ...MACHINE, userNamespaces: false };
+const ZERO: KernelFacts = { ...MACHINE, settings: { "user/max_net_namespaces": "0" } };
+const NONE: KernelFacts = { ...MACHINE, userNamespaces: false };
 
 const LIMITED =
   "bwrap: Creating new namespace failed: nesting depth or /proc/sys/user/max_*_namespaces exceeded (ENOSPC)";
@@ -17,7 +17,7 @@ const OLD_KERNEL =
   "bwrap: Creating new namespace failed, likely because the kernel does not support user namespaces.  bwrap must be " +
   "installed setuid on such systems.";
 
-const ROWS: [says: string, ofMachine: boolean, machine?: Machine][] = [
+const ROWS: [says: string, ofMachine: boolean, machine?: KernelFacts][] = [
   ["/dev/shm/flemma-0/status-1: 1: exec: /usr/bin/bwrap: not found", true],
   ["sh: line 1: exec: /usr/bin/bwrap: No such file or directory", true],
   ["sh: line 1: exec: /usr/bin/bwrap: Permission denied", false],

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { escaped, mountOf, ownMount, parseMountTable } from "../../../sandbox/paths/mount_table.ts";
+import { escapeMountPath, mountOf, ownMount, parseMountTable } from "../../../sandbox/paths/mount_table.ts";
 
 const TABLE = parseMountTable([
   "22 1 8:1 / / rw - ext4 /dev/sda1 rw",
@@ -69,5 +69,5 @@ Deno.test("what mounting a path onto itself gives is told by file system, path i
   ];
   for (const [path, expected] of rows) assert.equal(ownMount(path, TABLE), expected, path);
   assert.equal(ownMount("/x", []), null);
-  assert.equal(escaped("a b\tc\nd\\e"), "a\\040b\\011c\\012d\\134e");
+  assert.equal(escapeMountPath("a b\tc\nd\\e"), "a\\040b\\011c\\012d\\134e");
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { contentOf, settledStamp } from "../../../sandbox/paths/stamp.ts";
+import { readEntryContent, settledStamp } from "../../../sandbox/paths/stamp.ts";
 import { plant } from "../fixture.ts";
 import { inFolder } from "../../folder.ts";
 
@@ -43,19 +43,19 @@ Deno.test("a file has a stamp once its time can be trusted to differ at the next
 Deno.test("what stands at a path is told by its kind: bytes and mode, names, a target, and the status of what is too large", () =>
   inFolder((root) => {
     plant(root, "a", "folder/z", "folder/b", "link -> a");
-    const one = contentOf(`${root}/a`);
+    const one = readEntryContent(`${root}/a`);
     Deno.utimeSync(`${root}/a`, 1, 1);
-    assert.equal(contentOf(`${root}/a`), one, "the time alone is no change");
+    assert.equal(readEntryContent(`${root}/a`), one, "the time alone is no change");
     Deno.chmodSync(`${root}/a`, 0o755);
-    assert.notEqual(contentOf(`${root}/a`), one);
-    assert.equal(contentOf(`${root}/folder`), "folder b/z");
-    assert.equal(contentOf(`${root}/link`), "link a");
-    assert.equal(contentOf(`${root}/none`), null);
+    assert.notEqual(readEntryContent(`${root}/a`), one);
+    assert.equal(readEntryContent(`${root}/folder`), "folder b/z");
+    assert.equal(readEntryContent(`${root}/link`), "link a");
+    assert.equal(readEntryContent(`${root}/none`), null);
     Deno.writeTextFileSync(`${root}/large`, "x".repeat(64 * 1024));
-    assert.match(contentOf(`${root}/large`) ?? "", /x{100}/);
+    assert.match(readEntryContent(`${root}/large`) ?? "", /x{100}/);
     Deno.writeTextFileSync(`${root}/large`, "x".repeat(64 * 1024 + 1));
-    const large = contentOf(`${root}/large`) ?? "";
+    const large = readEntryContent(`${root}/large`) ?? "";
     assert.doesNotMatch(large, /x/);
     Deno.utimeSync(`${root}/large`, 1, 1);
-    assert.notEqual(contentOf(`${root}/large`), large);
+    assert.notEqual(readEntryContent(`${root}/large`), large);
   }));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
-import { isKept, isSteady, type Rights } from "../../../sandbox/paths/steady.ts";
+import { isEntrySteady, isSteady, type Rights } from "../../../sandbox/paths/steady.ts";
 
 const user = { uid: 1000, gid: 1000 };
 
@@ -25,9 +25,11 @@ Deno.test("what stands in a folder is kept when nobody else may rename there: on
     ["open to another group but sticky", own, rights(1000, 0o1775, 2000), true],
     ["a folder whose mode is not known", own, rights(1000, null), false],
   ];
-  for (const [name, entry, folder, kept] of rows) assert.equal(isKept(entry, folder, user), kept, name);
+  for (const [name, entry, folder, kept] of rows) {
+    assert.equal(isEntrySteady(entry, folder, user), kept, name);
+  }
   const shared = { uid: 1000, gid: 100 };
-  assert.equal(isKept(own, rights(1000, 0o775, 100), shared), false, "a group that others are in");
+  assert.equal(isEntrySteady(own, rights(1000, 0o775, 100), shared), false, "a group that others are in");
 });
 
 Deno.test("a path is steady when every folder up to the root is, and all of it is there", () => {

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { recover } from "../../../sandbox/protect/recover.ts";
 import {
-  forget,
+  findLeftRecords,
   identify,
   isAlive,
-  leftBehind,
   othersAlive,
   record,
   records,
+  removeRecord,
   survivors,
 } from "../../../sandbox/process/leftovers.ts";
 import { newMark } from "../../../sandbox/process/marks.ts";
@@ -160,7 +160,7 @@ Deno.test("a command that runs on without a sandbox is named, and ended before t
     });
     assert.ok(started.ok);
     const file = record(environment, started.value.pid, { writable: [], before: "null" });
-    assert.deepEqual(leftBehind(environment), [], "its program lives");
+    assert.deepEqual(findLeftRecords(environment), [], "its program lives");
     const sandbox = projectSandbox(root);
     assert.deepEqual(sandbox.leftRunning(), []);
     // As if whoever started it had died.
@@ -247,24 +247,24 @@ Deno.test("a record is about one process only: not a later one of its number, no
     const write = (changes: Record<string, unknown>) =>
       Deno.writeTextFileSync(file, JSON.stringify({ ...read(), ...changes }));
     const { machine, owner } = read();
-    assert.deepEqual(leftBehind(environment), [], "it lives");
+    assert.deepEqual(findLeftRecords(environment), [], "it lives");
     write({ owner: { ...owner, started: "1" } });
-    assert.equal(leftBehind(environment).length, 1, "its owner's number belongs to another");
+    assert.equal(findLeftRecords(environment).length, 1, "its owner's number belongs to another");
     write({ leader: { ...own, started: "1" } });
-    assert.deepEqual(survivors(leftBehind(environment)[0]!), [], "its own number belongs to another");
+    assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "its own number belongs to another");
     write({ owner, leader: own });
     const [host, boot, namespace] = machine.split(" ");
     write({ machine: [host, "another-boot", namespace].join(" ") });
-    assert.equal(leftBehind(environment).length, 1, "of an earlier boot");
-    assert.deepEqual(survivors(leftBehind(environment)[0]!), [], "which nothing of survived");
+    assert.equal(findLeftRecords(environment).length, 1, "of an earlier boot");
+    assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "which nothing of survived");
     write({ machine: ["another-host", boot, namespace].join(" ") });
     assert.deepEqual(records(environment), [], "of another machine");
     write({ machine: [host, boot, "pid:[1]"].join(" ") });
     assert.deepEqual(records(environment), [], "of a container that shares the home");
     Deno.writeTextFileSync(file, "{");
     assert.deepEqual(records(environment), [], "cut short");
-    forget(file);
-    forget(file);
+    removeRecord(file);
+    removeRecord(file);
   }));
 
 Deno.test("commands of other processes are told from our own and from those that are over", () =>

@@ -1,7 +1,7 @@
 // What is believed of a file about a started command, one row a condition.
 
 import assert from "node:assert/strict";
-import { identify, isAlive, leftBehind, record, records } from "../../../sandbox/process/leftovers.ts";
+import { findLeftRecords, identify, isAlive, record, records } from "../../../sandbox/process/leftovers.ts";
 import { world } from "../fixture.ts";
 import { inFolder } from "../../folder.ts";
 
@@ -49,8 +49,8 @@ Deno.test("of this boot only what has lost its owner was left behind", () =>
   inFolder((root) => {
     const environment = world(root);
     const file = record(environment, Deno.pid, { writable: [], before: "null" });
-    assert.deepEqual(leftBehind(environment), []);
+    assert.deepEqual(findLeftRecords(environment), []);
     const good = JSON.parse(Deno.readTextFileSync(file));
     Deno.writeTextFileSync(file, JSON.stringify({ ...good, owner: { ...good.owner, started: "1" } }));
-    assert.deepEqual(leftBehind(environment).map(({ earlier }) => earlier), [false]);
+    assert.deepEqual(findLeftRecords(environment).map(({ earlier }) => earlier), [false]);
   }));

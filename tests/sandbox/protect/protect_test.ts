@@ -2,7 +2,11 @@
 
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
-import { protectedPaths, type ProtectionScope, traceProtected } from "../../../sandbox/protect/protect.ts";
+import {
+  findProtectedPaths,
+  type ProtectionScope,
+  traceProtected,
+} from "../../../sandbox/protect/protect.ts";
 import { areHarmlessHooks, gitHooks, isHarmlessGitConfig } from "../../../sandbox/protect/repository.ts";
 import { plant } from "../fixture.ts";
 import { inFolder } from "../../folder.ts";
@@ -23,7 +27,7 @@ function scope(members: Partial<ProtectionScope>): ProtectionScope {
 }
 
 Deno.test("the hooks of each folder between a writable path and a working folder are protected", () => {
-  const paths = protectedPaths(scope({
+  const paths = findProtectedPaths(scope({
     asked: ["/x/doc.chat"],
     writable: ["/w", "/tmp"],
     workingFolders: ["/w/a/repo", "/elsewhere"],
@@ -44,14 +48,14 @@ Deno.test("a policy whose only writable path is a hook itself still protects the
     const hook of ["/home/me/.git/hooks", "/home/me/w/.flemma", "/home/me/w/.git/hooks", "/home/me/.vscode"]
   ) {
     const words = ["$git", "$project"];
-    const paths = protectedPaths(scope({ words, writable: [hook], workingFolders: ["/home/me/w"] }));
+    const paths = findProtectedPaths(scope({ words, writable: [hook], workingFolders: ["/home/me/w"] }));
     assert.ok(paths.some(({ path }) => path === hook), hook);
   }
 });
 
 Deno.test("each word of the policy brings its list, and without words only .flemma and what was asked remain", () => {
   const of = (words: string[]) =>
-    protectedPaths(scope({ words, writable: ["/w"], workingFolders: ["/w"] })).map(({ path }) => path);
+    findProtectedPaths(scope({ words, writable: ["/w"], workingFolders: ["/w"] })).map(({ path }) => path);
   assert.deepEqual(of([]), ["/w/.flemma"]);
   assert.ok(of(["$project"]).includes("/w/.vscode") && of(["$project"]).includes("/w/.envrc"));
   assert.ok(!of(["$project"]).includes("/w/.git/hooks"));
@@ -61,7 +65,7 @@ Deno.test("the name .git is protected while it is a file or missing, not while i
   inFolder((root) => {
     plant(root, "repo/.git/", "worktree/.git", "plain/");
     const real = (name: string) =>
-      traceProtected(protectedPaths(scope({ writable: [`${root}/${name}`] })), root).real;
+      traceProtected(findProtectedPaths(scope({ writable: [`${root}/${name}`] })), root).real;
     assert.ok(!real("repo").includes(`${root}/repo/.git`));
     assert.ok(real("worktree").includes(`${root}/worktree/.git`));
     assert.ok(real("plain").includes(`${root}/plain/.git`));
@@ -90,7 +94,7 @@ Deno.test("a .git that is a file leads to hooks and configuration of its own and
 Deno.test("the links on the way to a protected path are told with their targets", () =>
   inFolder((root) => {
     plant(root, "real/hooks/", "w/.git/", "w/.git/hooks -> ../../real/hooks");
-    const { real, links } = traceProtected(protectedPaths(scope({ writable: [`${root}/w`] })), root);
+    const { real, links } = traceProtected(findProtectedPaths(scope({ writable: [`${root}/w`] })), root);
     assert.ok(real.includes(`${root}/real/hooks`));
     assert.deepEqual(links, [{ path: `${root}/w/.git/hooks`, target: "../../real/hooks" }]);
   }));

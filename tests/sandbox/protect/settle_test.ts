@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
-import { before, settle } from "../../../sandbox/protect/repair.ts";
+import { before, repairChanges } from "../../../sandbox/protect/repair.ts";
 import { recover } from "../../../sandbox/protect/recover.ts";
 import { record, records } from "../../../sandbox/process/leftovers.ts";
 import { plant, world } from "../fixture.ts";
@@ -38,7 +38,7 @@ Deno.test("what appears at a protected path is moved away where commands could w
       exempt: [`${root}/w/own`],
     });
     plant(root, "v/a", "w/b", "out/c", "w/own");
-    const reported = await settle(looked, () => `${root}/moved`);
+    const reported = await repairChanges(looked, () => `${root}/moved`);
     assert.deepEqual(reported?.map(({ message }) => message.split(" ")[3]), [`${root}/v/a,`, `${root}/w/b,`]);
     assert.ok(reported?.every(({ next = "" }) => next.includes(`${root}/moved/`)));
     assert.deepEqual(paths.map(exists), [false, false, true, true]);
@@ -48,9 +48,9 @@ Deno.test("where nothing changed nothing is done, and null says so; a change tha
   inFolder(async (root) => {
     plant(root, "w/kept");
     const looked = lookAt(root, { real: [`${root}/w/kept`, `${root}/w/none`] });
-    assert.equal(await settle(looked, () => assert.fail("nothing is moved")), null);
+    assert.equal(await repairChanges(looked, () => assert.fail("nothing is moved")), null);
     plant(root, "w/other");
-    const reported = await settle(looked, () => assert.fail("nothing is moved"));
+    const reported = await repairChanges(looked, () => assert.fail("nothing is moved"));
     assert.deepEqual(reported ?? [], []);
   }));
 
@@ -62,7 +62,7 @@ Deno.test("what appeared by another look is moved away only in reach, not held, 
       links: [{ path: `${root}/w/in`, target: "elsewhere" }],
     });
     const appeared = ["w/found", "w/held", "out/found", "w/in/x"].map((path) => `${root}/${path}`);
-    const reported = await settle(looked, () => `${root}/moved`, () => appeared);
+    const reported = await repairChanges(looked, () => `${root}/moved`, () => appeared);
     assert.deepEqual(reported?.map(({ code }) => code), [
       "protected-link-restored",
       "protected-path-appeared",
@@ -94,7 +94,7 @@ Deno.test("a link is put back when it is gone, leads elsewhere or is none, and w
       const looked = lookAt(root, { links: [{ path: `${root}/w/l`, target: "target" }] });
       change(`${root}/w/l`);
       plant(root, "w/other");
-      const reported = await settle(looked, () => `${root}/moved`) ?? [];
+      const reported = await repairChanges(looked, () => `${root}/moved`) ?? [];
       assert.equal(Deno.readLinkSync(`${root}/w/l`), "target", name);
       assert.deepEqual(
         reported.map(({ code }) => code),
@@ -120,7 +120,7 @@ Deno.test("nothing is put right through a folder that a command made a link of",
     const looked = lookAt(root, { real: [`${root}/w/d/p`] });
     Deno.removeSync(`${root}/w/d`);
     Deno.symlinkSync(`${root}/outside`, `${root}/w/d`);
-    const reported = await settle(looked, () => `${root}/moved`);
+    const reported = await repairChanges(looked, () => `${root}/moved`);
     assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-changed"]);
     assert.match(reported?.[0]?.message ?? "", /was replaced by a link/);
     assert.ok(exists(`${root}/outside/p`));
@@ -133,7 +133,7 @@ Deno.test("a folder that was closed is opened to see what lies in it, and closed
     plant(root, "w/d/p/x");
     Deno.chmodSync(`${root}/w/d`, 0o500);
     const modes: (number | null)[] = [];
-    const reported = await settle(looked, () => `${root}/moved`, () => {
+    const reported = await repairChanges(looked, () => `${root}/moved`, () => {
       modes.push(Deno.lstatSync(`${root}/w/d`).mode! & 0o777);
       return [];
     });
@@ -153,13 +153,13 @@ Deno.test("what cannot be moved by a rename is copied, with folders that were cl
       const looked = lookAt(root, { real: [`${root}/w/p`] });
       plant(root, "w/p/deep/x");
       Deno.chmodSync(`${root}/w/p/deep`, 0o000);
-      const reported = await settle(looked, () => `${root}/moved`);
+      const reported = await repairChanges(looked, () => `${root}/moved`);
       assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
       const [kept = ""] = Array.from(Deno.readDirSync(`${root}/moved`), ({ name }) => name);
       assert.equal(Deno.readTextFileSync(`${root}/moved/${kept}/deep/x`), "text of w/p/deep/x\n");
       const again = lookAt(root, { real: [`${root}/w/q`] });
       plant(root, "w/q");
-      const failed = await settle(again, () => "/proc/none");
+      const failed = await repairChanges(again, () => "/proc/none");
       assert.deepEqual(failed?.map(({ code }) => code), ["protected-path-changed"]);
       assert.ok(exists(`${root}/w/q`));
     } finally {

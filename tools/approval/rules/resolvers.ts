@@ -76,10 +76,8 @@ function describeReason(rules: RuleEvaluator, rule: PlacedRule): string {
 
 /** What the model is told about a denial: which part, by which rule, and the reason if the rule gives one. */
 function describeForModel({ rule }: PlacedRule, part: string): string {
-  const describeReason = rule.reason?.replace(/[.\s]*$/, "");
-  const reason = describeReason === undefined
-    ? ""
-    : ` ${describeReason.slice(0, 1).toUpperCase()}${describeReason.slice(1)}.`;
+  const given = rule.reason?.replace(/[.\s]*$/, "");
+  const reason = given === undefined ? "" : ` ${given.slice(0, 1).toUpperCase()}${given.slice(1)}.`;
   const patterns = rule.command ?? rule.path;
   const what = patterns === undefined ? rule.tools.join(", ") : patterns.map(({ text }) => text).join(", ");
   return `This call was denied by policy and did not run: "${part}" is not allowed (${what}).${reason}`;

@@ -1,7 +1,7 @@
 // Snapshot of the files, folders and programs that rules look up.
 
 import type { Environment } from "../../../base/environment.ts";
-import { isInside, nameOf, parentOf } from "../../../base/paths.ts";
+import { baseName, isInside, parentOf } from "../../../base/paths.ts";
 import { parseMountTable } from "../../../sandbox/paths/mount_table.ts";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
@@ -83,9 +83,9 @@ export function worldNow(options: WorldOptions): RuleWorld {
     isProtected: (path) => options.protect().some((root) => isInside(path, root)),
     ignoresCase(path) {
       let at = path;
-      while (at !== "/" && (stat(at) === null || !/[a-z]/i.test(nameOf(at)))) at = parentOf(at);
+      while (at !== "/" && (stat(at) === null || !/[a-z]/i.test(baseName(at)))) at = parentOf(at);
       if (at === "/") return false;
-      const name = nameOf(at);
+      const name = baseName(at);
       const other = name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase();
       const [one, two] = [stat(at), stat(`${parentOf(at)}/${other}`)];
       return one !== null && two !== null && one.ino !== null && one.ino === two.ino && one.dev === two.dev;

@@ -14,7 +14,7 @@ import type {
   SyntaxNode,
   Word,
 } from "npm:unbash@6.0.4";
-import { accountsFor, type Piece, type Separator } from "./separators.ts";
+import { accountsFor, type CommandPiece, type Separator } from "./separators.ts";
 import type {
   ShellAssignment,
   ShellCommand,
@@ -76,9 +76,9 @@ class Reader {
       this.#refuse("something that cannot be read");
       return { steps: [] };
     }
-    const pieces: Piece[] = [];
+    const pieces: CommandPiece[] = [];
     const steps: ShellStep[] = [];
-    let before: Piece["before"] = "start";
+    let before: CommandPiece["before"] = "start";
     for (const statement of tree.commands) {
       steps.push(...this.#statement(statement, before, pieces));
       before = statement.background === true ? "&" : "end";
@@ -94,7 +94,7 @@ class Reader {
     this.opaque ??= reason;
   }
 
-  #statement(statement: Statement, before: Piece["before"], pieces: Piece[]): ShellStep[] {
+  #statement(statement: Statement, before: CommandPiece["before"], pieces: CommandPiece[]): ShellStep[] {
     const background = statement.background === true;
     const node: SyntaxNode = statement.command;
     const list: Pick<AndOr, "commands" | "operators"> = node.type === "AndOr"
@@ -107,7 +107,7 @@ class Reader {
     });
   }
 
-  #pipeline(node: SyntaxNode, before: Piece["before"], pieces: Piece[]): ShellCommand[] {
+  #pipeline(node: SyntaxNode, before: CommandPiece["before"], pieces: CommandPiece[]): ShellCommand[] {
     if (node.type !== "Pipeline") return [this.#command(node, before, pieces)];
     if (node.prefixes.length > 0) return [this.#whole(node, before, pieces, "! or time")];
     return node.commands.map((command, at) =>
@@ -116,14 +116,19 @@ class Reader {
   }
 
   /** Reads a node that is one piece but not a simple command. */
-  #whole(node: SyntaxNode, before: Piece["before"], pieces: Piece[], what: string): ShellCommand {
+  #whole(
+    node: SyntaxNode,
+    before: CommandPiece["before"],
+    pieces: CommandPiece[],
+    what: string,
+  ): ShellCommand {
     this.count += 1;
     pieces.push({ start: node.pos, end: node.end, before });
     const text = this.#source.slice(node.pos, node.end);
     return { text, assignments: [], words: [], redirects: [], inner: [], opaque: what };
   }
 
-  #command(node: SyntaxNode, before: Piece["before"], pieces: Piece[]): ShellCommand {
+  #command(node: SyntaxNode, before: CommandPiece["before"], pieces: CommandPiece[]): ShellCommand {
     if (node.type !== "Command") {
       return this.#whole(node, before, pieces, COMPOUND[node.type] ?? "something unknown");
     }
@@ -162,7 +167,7 @@ class CommandReader implements WordReader {
     this.#node = node;
   }
 
-  read(before: Separator | "start", pieces: Piece[]): ShellCommand {
+  read(before: Separator | "start", pieces: CommandPiece[]): ShellCommand {
     const { prefix, name, suffix } = this.#node;
     const assignments: ShellAssignment[] = [];
     const words: ShellWord[] = [];

@@ -4,7 +4,7 @@
 export type Separator = "blank" | "|" | "|&" | "&&" | "||" | "end" | "&";
 
 /** A piece of a command: a word, a redirection, an assignment. */
-export interface Piece {
+export interface CommandPiece {
   readonly start: number;
   readonly end: number;
   /** The separator before it. */
@@ -21,7 +21,7 @@ export interface Piece {
 export function accountsFor(
   source: string,
   { start, end }: { readonly start: number; readonly end: number },
-  pieces: readonly Piece[],
+  pieces: readonly CommandPiece[],
   last: "end" | "&",
 ): boolean {
   let at = start;
@@ -41,7 +41,7 @@ export function accountsFor(
     : ends.length === 0 || (ends.length === 1 && ends[0] === ";" && tokens[0] === ";");
 }
 
-function isGap(gap: string, { before, joins = false }: Piece): boolean {
+function isGap(gap: string, { before, joins = false }: CommandPiece): boolean {
   const tokens = tokensOf(gap, before === "start");
   if (tokens === null) return false;
   const [first, ...others] = tokens;

@@ -1,10 +1,11 @@
 // The tools that evaluate arithmetic expressions.
 
+import { textOrEmpty } from "../../../base/is_object.ts";
 import { type BuiltinTool, CODING_ASSISTANT, type ExecutionResult } from "../../definition.ts";
 import { inputValidator } from "../../validate.ts";
-import { strictObject, text } from "../schema.ts";
+import { strictObject } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
-import { ExpressionFault, valueOf } from "./expression.ts";
+import { evaluateExpression, ExpressionFault } from "./expression.ts";
 import { numberText } from "./number_text.ts";
 
 /** Default delay of calculator_async in milliseconds. */
@@ -35,8 +36,8 @@ export function calculatorTool({ enabled }: { readonly enabled: boolean }): Buil
       },
     },
     validate: inputValidator(validators.calculator),
-    format_preview: (input) => text(input.expression),
-    execute: (input) => calculate(text(input.expression)),
+    format_preview: (input) => textOrEmpty(input.expression),
+    execute: (input) => calculate(textOrEmpty(input.expression)),
   };
 }
 
@@ -59,11 +60,11 @@ export function calculatorAsyncTool(): BuiltinTool {
     async: true,
     validate: inputValidator(validators.calculator_async),
     format_preview: ({ expression, delay }) =>
-      `${text(expression)}${typeof delay === "number" ? `  # ${delay}ms` : ""}`,
+      `${textOrEmpty(expression)}${typeof delay === "number" ? `  # ${delay}ms` : ""}`,
     execute(input, _context, callback) {
       const delay = typeof input.delay === "number" ? input.delay : USUAL_DELAY;
       const wait = Math.min(Math.max(0, delay), MOST_DELAY);
-      const timer = setTimeout(() => callback(calculate(text(input.expression))), wait);
+      const timer = setTimeout(() => callback(calculate(textOrEmpty(input.expression))), wait);
       return () => clearTimeout(timer);
     },
   };
@@ -71,7 +72,7 @@ export function calculatorAsyncTool(): BuiltinTool {
 
 function calculate(expression: string): ExecutionResult {
   try {
-    const value = valueOf(expression);
+    const value = evaluateExpression(expression);
     return { success: true, output: typeof value === "number" ? numberText(value) : String(value) };
   } catch (thrown) {
     if (thrown instanceof ExpressionFault) return { success: false, error: thrown.message };

@@ -1,11 +1,11 @@
 // Evaluates an arithmetic expression in Lua notation. Nothing is executed: it is parsed and evaluated in one pass.
 
-import { functionNamed, raised } from "./functions.ts";
+import { computePower, functionNamed } from "./functions.ts";
 
 /** Maximum number of characters of an expression. */
 export const MOST_CHARACTERS = 10_000;
 /** Maximum nesting of parentheses, signs and powers. */
-export const MOST_LEVELS = 200;
+export const MOST_EXPRESSION_LEVELS = 200;
 
 /** Why an expression has no value; the message is a whole sentence. */
 export class ExpressionFault extends Error {}
@@ -13,7 +13,7 @@ export class ExpressionFault extends Error {}
 export type Value = number | boolean;
 
 /** Evaluates an expression. Throws `ExpressionFault`. */
-export function valueOf(expression: string): Value {
+export function evaluateExpression(expression: string): Value {
   if (expression.trim() === "") throw new ExpressionFault("The expression is empty.");
   if (expression.length > MOST_CHARACTERS) {
     throw new ExpressionFault(`The expression is longer than ${MOST_CHARACTERS} characters.`);
@@ -125,7 +125,7 @@ class Reader {
   /** Binds tighter than a sign before it, and accepts one after it: `-2^-2`. */
   #power(): Value {
     const base = this.#operand();
-    return this.#take("^") === null ? base : raised(numeric(base), numeric(this.#signed()));
+    return this.#take("^") === null ? base : computePower(numeric(base), numeric(this.#signed()));
   }
 
   #operand(): Value {
@@ -169,8 +169,10 @@ class Reader {
   }
 
   #deeper<T>(read: () => T): T {
-    if (++this.#level > MOST_LEVELS) {
-      throw new ExpressionFault(`The expression has more than ${MOST_LEVELS} levels within each other.`);
+    if (++this.#level > MOST_EXPRESSION_LEVELS) {
+      throw new ExpressionFault(
+        `The expression has more than ${MOST_EXPRESSION_LEVELS} levels within each other.`,
+      );
     }
     const value = read();
     this.#level--;

@@ -1,32 +1,32 @@
 // The functions of Lua's `math` for numbers. A function with several results returns the first, as in a Lua expression.
 
 /** Power as in C: one to any power is one, and so is minus one to an infinite power. */
-export function raised(base: number, exponent: number): number {
+export function computePower(base: number, exponent: number): number {
   if (base === 1 || (base === -1 && Math.abs(exponent) === Infinity)) return 1;
   return base ** exponent;
 }
 
 /** A function and the number of its arguments. */
-export interface Known {
+export interface CalculatorFunction {
   readonly least: number;
   readonly most: number;
   apply(...values: readonly number[]): number;
 }
 
 /** The function with this name, or null. */
-export function functionNamed(name: string): Known | null {
+export function functionNamed(name: string): CalculatorFunction | null {
   return FUNCTIONS.get(name) ?? null;
 }
 
-function one(apply: (value: number) => number): Known {
+function one(apply: (value: number) => number): CalculatorFunction {
   return { least: 1, most: 1, apply: (value = NaN) => apply(value) };
 }
 
-function two(apply: (first: number, second: number) => number): Known {
+function two(apply: (first: number, second: number) => number): CalculatorFunction {
   return { least: 2, most: 2, apply: (first = NaN, second = NaN) => apply(first, second) };
 }
 
-const FUNCTIONS: ReadonlyMap<string, Known> = new Map(Object.entries({
+const FUNCTIONS: ReadonlyMap<string, CalculatorFunction> = new Map(Object.entries({
   abs: one(Math.abs),
   acos: one(Math.acos),
   asin: one(Math.asin),
@@ -50,7 +50,7 @@ const FUNCTIONS: ReadonlyMap<string, Known> = new Map(Object.entries({
   max: { least: 1, most: Infinity, apply: (...values) => Math.max(...values) },
   min: { least: 1, most: Infinity, apply: (...values) => Math.min(...values) },
   modf: one(Math.trunc),
-  pow: two(raised),
+  pow: two(computePower),
   rad: one((value) => value * Math.PI / 180),
   random: { least: 0, most: 2, apply: random },
   sin: one(Math.sin),

@@ -1,5 +1,6 @@
 // The tool that reads a file: text by lines, anything else as a reference that the provider gets as a file.
 
+import { textOrEmpty } from "../../../base/is_object.ts";
 import { isAttachable } from "../../../base/media.ts";
 import { isSystemFile, isSystemPath } from "../../../base/system/reading.ts";
 import {
@@ -12,15 +13,15 @@ import {
 } from "../../definition.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
 import { Exchanged } from "../../../base/disk/failures.ts";
-import { inTime, onDisk } from "../../files/on_disk.ts";
-import type { ReadFile } from "../../files/read.ts";
+import { performOnDisk, runWithTimeout } from "../../files/on_disk.ts";
+import type { ReadFileResult } from "../../files/read.ts";
 import type { LineSelection } from "../../files/text/line_selector.ts";
 import { STOPPED } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { fileSentence, leading, nowhereSentence } from "../file_failures.ts";
+import { describeTarget, fileSentence, nowhereSentence } from "../file_failures.ts";
 import { escapeReference, fileReference } from "./file_reference.ts";
-import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../schema.ts";
+import { labelComment, READS_FILES, strictSchema, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
 
 export interface ReadOptions {
@@ -56,7 +57,7 @@ export function readTool(limits: ReadOptions): BuiltinTool {
       },
     },
     validate: inputValidator(validators.read),
-    format_preview: (input) => `${text(input.path)}${rangeText(input)}${labelComment(input)}`,
+    format_preview: (input) => `${textOrEmpty(input.path)}${rangeText(input)}${labelComment(input)}`,
     execute: (input, context) => readFile(input, context, limits),
   };
 }
@@ -72,10 +73,10 @@ async function readFile(
   context: ExecutionContext,
   limits: ReadOptions,
 ): Promise<ExecutionResult> {
-  const shown = text(input.path);
+  const shown = textOrEmpty(input.path);
   if (shown === "") return failed("The path is empty.");
   try {
-    return await inTime(context, (signal) => readRegular(shown, input, context, limits, signal));
+    return await runWithTimeout(context, (signal) => readRegular(shown, input, context, limits, signal));
   } catch (thrown) {
     if (context.signal.aborted) return failed(STOPPED);
     if (thrown instanceof Exchanged) {
@@ -105,7 +106,7 @@ async function readRegular(
   const named = context.path.resolve(shown);
   const remember = context.seen !== undefined;
   const request = { real, named, range: { offset, count, ...limits }, remember };
-  const read = await onDisk(context, "read", request, signal);
+  const read = await performOnDisk(context, "read", request, signal);
   // A file that replaced the checked one appeared after the check.
   if (read === null) throw new Exchanged(shown);
   const result = resultOf(read, shown, offset, limits);
@@ -119,10 +120,10 @@ function isReadable(real: string, { sandbox }: ExecutionContext): boolean {
 }
 
 function refusedSentence(shown: string, real: string, context: ExecutionContext): string {
-  return `Sandbox: ${leading(shown, real, context)} may not be read by tools.`;
+  return `Sandbox: ${describeTarget(shown, real, context)} may not be read by tools.`;
 }
 
-function resultOf(read: ReadFile, shown: string, offset: number, limits: ReadOptions): ExecutionResult {
+function resultOf(read: ReadFileResult, shown: string, offset: number, limits: ReadOptions): ExecutionResult {
   switch (read.kind) {
     case "binary":
       if (isAttachable(read.type)) return { success: true, output: fileReference(shown, read.type) };

@@ -1,6 +1,7 @@
 // The tool that finds files by their names.
 
-import { onDisk } from "../../files/on_disk.ts";
+import { textOrEmpty } from "../../../base/is_object.ts";
+import { performOnDisk } from "../../files/on_disk.ts";
 import type { FoundFiles } from "../../files/search/search.ts";
 import {
   type BuiltinTool,
@@ -11,9 +12,9 @@ import {
 } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../schema.ts";
+import { labelComment, READS_FILES, strictSchema, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
-import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } from "./searched.ts";
+import { answer, formatPath, noteCount, runSearch, searchConfig, type SearchLimits } from "./searched.ts";
 
 /** Default limit of files in one call. */
 const USUAL_LIMIT = 500;
@@ -46,8 +47,8 @@ export function findTool(limits: SearchLimits): BuiltinTool {
     config_schema: searchConfig(),
     validate: inputValidator(validators.find),
     format_preview: (input) => {
-      const path = text(input.path);
-      return `${text(input.pattern)}${path === "" ? "" : `  in ${path}`}${labelComment(input)}`;
+      const path = textOrEmpty(input.path);
+      return `${textOrEmpty(input.pattern)}${path === "" ? "" : `  in ${path}`}${labelComment(input)}`;
     },
     execute: (input, context) => find(input, context, limits),
   };
@@ -58,15 +59,15 @@ async function find(
   context: ExecutionContext,
   limits: SearchLimits,
 ): Promise<ExecutionResult> {
-  const pattern = text(input.pattern);
+  const pattern = textOrEmpty(input.pattern);
   if (pattern === "") return { success: false, error: "The pattern is empty." };
   const limit = wholeNumber(input.limit, USUAL_LIMIT);
-  return await searched(input, context, { folder: true }, async (place, options, signal) => {
-    const found = await onDisk(context, "find", { ...options, pattern, limit }, signal);
+  return await runSearch(input, context, { folder: true }, async (place, options, signal) => {
+    const found = await performOnDisk(context, "find", { ...options, pattern, limit }, signal);
     if ("badPattern" in found) {
       return { success: false, error: `The pattern cannot be read: ${found.badPattern}.` };
     }
-    const lines = found.paths.map((path) => lineOf(place, path));
+    const lines = found.paths.map((path) => formatPath(place, path));
     return answer(lines.length === 0 ? "No files found." : "", lines, noticeOf(found, limit), found, {
       ...limits,
       seconds: options.seconds,
@@ -82,6 +83,6 @@ function noticeOf({ paths, limited, closedFolders }: FoundFiles, limit: number):
     ...(limited && shown === paths.length
       ? [`the first ${limit === 1 ? "file" : `${limit} files`}, limit reached`]
       : []),
-    ...listed(closedFolders, "folder", "not readable"),
+    ...noteCount(closedFolders, "folder", "not readable"),
   ];
 }

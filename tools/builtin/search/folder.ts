@@ -5,25 +5,26 @@ import { resolvePath } from "../../../base/paths.ts";
 import { realPath } from "../../../base/disk/real_path.ts";
 import type { ExecutionContext } from "../../definition.ts";
 import { FileFailure } from "../../../base/disk/failures.ts";
-import { leading, nowhereSentence, type Places } from "../file_failures.ts";
+import { describeTarget, type FileContext, nowhereSentence } from "../file_failures.ts";
 
 /** Target of a path of a call. */
-export interface Place {
+export interface PathTarget {
   readonly real: string;
   readonly info: Deno.FileInfo;
 }
 
 /** Path context of a tool that works in `cwd`, which is the document's folder unless a setting says otherwise. */
-export function placesOf({ cwd, environment, sandbox, disk }: ExecutionContext): Places {
+export function placesOf({ cwd, environment, sandbox, disk }: ExecutionContext): FileContext {
   const base = { folder: cwd, home: environment.home };
   return { path: { resolve: (path) => resolvePath(path, base) }, sandbox, disk };
 }
 
 /** Resolves a path as the model wrote it. Throws `FileFailure` where tools may not read, and the system's errors. */
-export async function placeAt(shown: string, places: Places): Promise<Place> {
+export async function resolveTarget(shown: string, places: FileContext): Promise<PathTarget> {
   const real = realPath(places.path.resolve(shown), "/");
   if (real === null) throw new FileFailure(nowhereSentence(shown));
-  const refused = () => new FileFailure(`Sandbox: ${leading(shown, real, places)} may not be read by tools.`);
+  const refused = () =>
+    new FileFailure(`Sandbox: ${describeTarget(shown, real, places)} may not be read by tools.`);
   if (isSystemPath(real) || !places.sandbox.isPathReadable(real)) throw refused();
   const info = await Deno.stat(real);
   if (isSystemFile(real, info)) throw refused();

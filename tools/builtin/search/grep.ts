@@ -1,6 +1,7 @@
 // The tool that searches in files.
 
-import { onDisk } from "../../files/on_disk.ts";
+import { textOrEmpty } from "../../../base/is_object.ts";
+import { performOnDisk } from "../../files/on_disk.ts";
 import type { FoundLines } from "../../files/search/search.ts";
 import {
   type BuiltinTool,
@@ -11,9 +12,9 @@ import {
 } from "../../definition.ts";
 import { formatSize } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../schema.ts";
+import { labelComment, READS_FILES, strictSchema, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
-import { answer, lineOf, listed, searchConfig, searched, type SearchLimits } from "./searched.ts";
+import { answer, formatPath, noteCount, runSearch, searchConfig, type SearchLimits } from "./searched.ts";
 
 /** Default limit of lines in one call. */
 const USUAL_LIMIT = 100;
@@ -50,7 +51,9 @@ export function grepTool(limits: SearchLimits): BuiltinTool {
     config_schema: searchConfig(),
     validate: inputValidator(validators.grep),
     format_preview: (input) =>
-      [`/${text(input.pattern)}/`, text(input.path), text(input.glob)].filter((part) => part !== "").join(
+      [`/${textOrEmpty(input.pattern)}/`, textOrEmpty(input.path), textOrEmpty(input.glob)].filter((part) =>
+        part !== ""
+      ).join(
         "  ",
       ) +
       labelComment(input),
@@ -63,16 +66,16 @@ async function grep(
   context: ExecutionContext,
   limits: SearchLimits,
 ): Promise<ExecutionResult> {
-  const pattern = text(input.pattern);
+  const pattern = textOrEmpty(input.pattern);
   if (pattern === "") return { success: false, error: "The pattern is empty." };
   const limit = wholeNumber(input.limit, USUAL_LIMIT);
-  const glob = text(input.glob) || null;
-  return await searched(input, context, { folder: false }, async (place, options, signal) => {
-    const found = await onDisk(context, "grep", { ...options, pattern, glob, limit }, signal);
+  const glob = textOrEmpty(input.glob) || null;
+  return await runSearch(input, context, { folder: false }, async (place, options, signal) => {
+    const found = await performOnDisk(context, "grep", { ...options, pattern, glob, limit }, signal);
     if ("badPattern" in found) {
       return { success: false, error: `The ${found.of} cannot be read: ${found.badPattern}.` };
     }
-    const lines = found.lines.map(({ path, line, text }) => `${lineOf(place, path)}:${line}:${text}`);
+    const lines = found.lines.map(({ path, line, text }) => `${formatPath(place, path)}:${line}:${text}`);
     return answer("No matches.", lines, (shown) => notes(found, shown), found, {
       ...limits,
       seconds: options.seconds,
@@ -89,7 +92,7 @@ function notes(found: FoundLines, shown: number): string[] {
     ...(lines.length === 0 ? [] : [count]),
     ...(limited ? ["limit reached"] : []),
     ...(binary ? ["the file is not text"] : []),
-    ...listed(closedFiles, "file", "not readable"),
-    ...listed(closedFolders, "folder", "not readable"),
+    ...noteCount(closedFiles, "file", "not readable"),
+    ...noteCount(closedFolders, "folder", "not readable"),
   ];
 }

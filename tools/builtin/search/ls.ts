@@ -1,5 +1,6 @@
 // The tool that lists a folder.
 
+import { textOrEmpty } from "../../../base/is_object.ts";
 import {
   type BuiltinTool,
   CODING_ASSISTANT,
@@ -10,12 +11,12 @@ import {
 import { STOPPED } from "../../definition.ts";
 import { formatSize, truncateHead } from "../../truncate.ts";
 import { inputValidator } from "../../validate.ts";
-import { inTime, onDisk } from "../../files/on_disk.ts";
+import { performOnDisk, runWithTimeout } from "../../files/on_disk.ts";
 import type { Listing } from "../../files/list.ts";
 import { fileSentence } from "../file_failures.ts";
-import { labelComment, READS_FILES, strictSchema, text, wholeNumber } from "../schema.ts";
+import { labelComment, READS_FILES, strictSchema, wholeNumber } from "../schema.ts";
 import { validators } from "../validators.generated.ts";
-import { placeAt, placesOf } from "./folder.ts";
+import { placesOf, resolveTarget } from "./folder.ts";
 
 /** Maximum depth of folders in one call. */
 const MOST_DEPTH = 10;
@@ -60,7 +61,7 @@ export function lsTool(limits: LsOptions): BuiltinTool {
     validate: inputValidator(validators.ls),
     format_preview: (input) => {
       const depth = depthOf(input);
-      return `${text(input.path)}${depth > 1 ? `  depth=${depth}` : ""}${labelComment(input)}`;
+      return `${textOrEmpty(input.path)}${depth > 1 ? `  depth=${depth}` : ""}${labelComment(input)}`;
     },
     execute: (input, context) => list(input, context, limits),
   };
@@ -75,10 +76,10 @@ async function list(
   context: ExecutionContext,
   limits: LsOptions,
 ): Promise<ExecutionResult> {
-  const shown = text(input.path);
+  const shown = textOrEmpty(input.path);
   if (shown === "") return failed("The path is empty.");
   try {
-    return await inTime(context, (signal) => listed(shown, input, context, signal, limits));
+    return await runWithTimeout(context, (signal) => listed(shown, input, context, signal, limits));
   } catch (thrown) {
     if (context.signal.aborted) return failed(STOPPED);
     return failed(await fileSentence(shown, "read", thrown, placesOf(context), "folder"));
@@ -92,12 +93,12 @@ async function listed(
   signal: AbortSignal,
   { maxLines, maxBytes }: LsOptions,
 ): Promise<ExecutionResult> {
-  const { real, info } = await placeAt(shown, placesOf(context));
+  const { real, info } = await resolveTarget(shown, placesOf(context));
   if (!info.isDirectory) return failed(`${shown} is not a folder. Read a file with read.`);
   const depth = depthOf(input);
   // Entries that cannot be shown are only counted.
   const limit = Math.min(wholeNumber(input.limit, USUAL_LIMIT), maxLines);
-  const listing = await onDisk(context, "list", { start: real, depth, limit }, signal);
+  const listing = await performOnDisk(context, "list", { start: real, depth, limit }, signal);
   if (listing.closed > 0 && listing.total === 0) {
     return failed(`The folder ${shown} could not be read: permission denied.`);
   }

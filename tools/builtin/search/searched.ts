@@ -1,14 +1,14 @@
 // What find and grep share: where they search, what they skip, and how an answer is composed.
 
-import { inTime } from "../../files/on_disk.ts";
+import { textOrEmpty } from "../../../base/is_object.ts";
+import { runWithTimeout } from "../../files/on_disk.ts";
 import type { Gaps, SearchOptions } from "../../files/search/search.ts";
-import { onOneLine } from "../../files/text/one_line.ts";
+import { pathOnOneLine } from "../../files/text/one_line.ts";
 import type { ExecutionContext, ExecutionResult, JsonSchema, ToolInput } from "../../definition.ts";
 import { STOPPED } from "../../definition.ts";
 import { truncateHead } from "../../truncate.ts";
 import { fileSentence } from "../file_failures.ts";
-import { text } from "../schema.ts";
-import { type Place, placeAt, placesOf } from "./folder.ts";
+import { type PathTarget, placesOf, resolveTarget } from "./folder.ts";
 
 /** Limits of one answer. */
 export interface SearchLimits {
@@ -34,13 +34,13 @@ export function searchConfig(): JsonSchema {
 }
 
 /** Where a search begins. */
-export interface SearchPlace extends Place {
+export interface SearchPlace extends PathTarget {
   /** Prefix of the paths in an answer; empty for the working folder itself. */
   readonly prefix: string;
 }
 
 /** Runs the search of a call, whose `path` is optional; its failures are sentences. */
-export async function searched(
+export async function runSearch(
   input: ToolInput,
   context: ExecutionContext,
   wanted: { readonly folder: boolean },
@@ -50,12 +50,12 @@ export async function searched(
     signal: AbortSignal,
   ) => Promise<ExecutionResult>,
 ): Promise<ExecutionResult> {
-  const shown = text(input.path) || ".";
+  const shown = textOrEmpty(input.path) || ".";
   const places = placesOf(context);
   const config = context.getConfig()?.exclude;
   const excluded = Array.isArray(config) ? config.filter((name) => typeof name === "string") : EXCLUDED;
   const work = async (signal: AbortSignal): Promise<ExecutionResult> => {
-    const place = await placeAt(shown, places);
+    const place = await resolveTarget(shown, places);
     if (wanted.folder && !place.info.isDirectory) {
       return { success: false, error: `${shown} is not a folder. Look into a file with grep or read.` };
     }
@@ -69,7 +69,7 @@ export async function searched(
   };
   try {
     // The search has its own time limit, and then returns what it found so far.
-    return await inTime({ timeout: context.timeout + GRACE, signal: context.signal }, work);
+    return await runWithTimeout({ timeout: context.timeout + GRACE, signal: context.signal }, work);
   } catch (thrown) {
     if (context.signal.aborted) return { success: false, error: STOPPED };
     return {
@@ -87,11 +87,11 @@ function prefixOf(shown: string, resolved: string, cwd: string): string {
 }
 
 /** A path of an answer, safe for a line of its own. */
-export function lineOf({ prefix }: SearchPlace, path: string): string {
+export function formatPath({ prefix }: SearchPlace, path: string): string {
   const joined = prefix === "" || path === ""
     ? `${prefix}${path}`
     : `${prefix}${prefix.endsWith("/") ? "" : "/"}${path}`;
-  return onOneLine(joined);
+  return pathOnOneLine(joined);
 }
 
 /** Composes an answer: the lines that fit, and below them notes in brackets. */
@@ -103,8 +103,8 @@ export function answer(
   { maxLines, maxBytes, seconds }: SearchLimits & { readonly seconds: number },
 ): ExecutionResult {
   const { content, output_lines } = truncateHead(lines.join("\n"), { maxLines, maxBytes });
-  const stated = notes(lines.length === 0 ? 0 : output_lines);
-  const note = stated.length === 0 ? "" : `[${stated.join(", ")}]`;
+  const noteTexts = notes(lines.length === 0 ? 0 : output_lines);
+  const note = noteTexts.length === 0 ? "" : `[${noteTexts.join(", ")}]`;
   const whole = [content || (timedOut ? "" : nothing), note].filter((part) => part !== "").join("\n\n");
   if (!timedOut) return { success: true, output: whole };
   const sentence = `The search was ended after ${plural(seconds, "second")}. Search below a smaller folder.`;
@@ -112,7 +112,7 @@ export function answer(
 }
 
 /** A note about a count; empty if it is zero. */
-export function listed(count: number, noun: string, what: string): string[] {
+export function noteCount(count: number, noun: string, what: string): string[] {
   return count === 0 ? [] : [`${plural(count, noun)} ${what}`];
 }
 

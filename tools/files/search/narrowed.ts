@@ -68,7 +68,7 @@ function endOfClass(expression: string, open: number): number {
  *
  * @param rg absolute path of the program
  */
-export async function holding(
+export async function narrowFiles(
   text: string,
   files: readonly WalkedFile[],
   rg: string,

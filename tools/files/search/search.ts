@@ -1,14 +1,14 @@
 // Searches for files and in files below a folder. Everything the answer says about the disk is decided here, in the
 // process that does the work.
 
-import { nameOf, parentOf } from "../../../base/paths.ts";
+import { baseName, parentOf } from "../../../base/paths.ts";
 import { success } from "../../../base/problem.ts";
 import { truncateLine } from "../../truncate.ts";
 import { type FileGlob, fileGlob } from "./file_glob.ts";
 import { Exchanged } from "../../../base/disk/failures.ts";
 import type { Disk } from "../../../base/disk/folder_access.ts";
 import { readLinePattern } from "./line_pattern.ts";
-import { holding, requiredText } from "./narrowed.ts";
+import { narrowFiles, requiredText } from "./narrowed.ts";
 import { searchLines } from "./search_lines.ts";
 import { type Closed, type WalkedFile, walkFiles } from "../../../base/disk/walk.ts";
 
@@ -128,7 +128,7 @@ export async function searchFiles(
   };
   const limited = await clock.run(async () => {
     if (!isFolder(options.start, disk)) {
-      return await inFile("", parentOf(options.start), nameOf(options.start));
+      return await inFile("", parentOf(options.start), baseName(options.start));
     }
     const files = walk(options, filter.value, disk, clock, closed);
     for await (const { path, folder, name } of narrowed(files, pattern, disk, clock)) {
@@ -181,16 +181,16 @@ async function* narrowed(
     }
     batch.push(file);
     if (batch.length < MANY) continue;
-    yield* await clock.during((signal) => holding(required, batch, rg, signal));
+    yield* await clock.during((signal) => narrowFiles(required, batch, rg, signal));
     batch = [];
   }
   if (rg === null || required === null || batch.length === 0) return;
-  yield* await clock.during((signal) => holding(required, batch, rg, signal));
+  yield* await clock.during((signal) => narrowFiles(required, batch, rg, signal));
 }
 
 function isFolder(real: string, { folderAccess }: Disk): boolean {
   return real === "/" ||
-    folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(nameOf(real))).isDirectory);
+    folderAccess.within(parentOf(real), (at) => Deno.lstatSync(at(baseName(real))).isDirectory);
 }
 
 /** Applies a function to an open file; returns a word if it cannot be read or is not text. */

@@ -1,6 +1,6 @@
 // Finds and replaces a literal passage in bytes. Pure.
 
-export type Replacement =
+export type PassageReplacement =
   | {
     readonly kind: "replaced";
     readonly bytes: Uint8Array<ArrayBuffer>;
@@ -32,7 +32,7 @@ export function replacePassage(
   oldText: string,
   newText: string,
   options: { readonly all?: boolean } = {},
-): Replacement {
+): PassageReplacement {
   const content = asCharacters(bytes);
   let oldBytes = encoder.encode(oldText);
   let newBytes = encoder.encode(newText);

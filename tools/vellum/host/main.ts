@@ -5,7 +5,7 @@
 // from anything that a tool or its child processes print.
 
 import type { FromHost, Member, ToHost } from "../protocol.ts";
-import { textApart } from "../result.ts";
+import { separateText } from "../result.ts";
 import { contextOf } from "./context.ts";
 
 const [word = ""] = Deno.args;
@@ -127,7 +127,7 @@ async function call({ id, module, input, facts }: Extract<ToHost, { do: "call" }
         return promise;
       },
     });
-    const { texts, rest } = textApart(plain(await tool.execute(input, context)));
+    const { texts, rest } = separateText(plain(await tool.execute(input, context)));
     for (const [at, text] of texts.entries()) sendText(id, null, at === 0 ? text : `\n\n${text}`);
     send({ id, is: "answered", result: asData(rest) ?? null });
   } catch (thrown) {
