@@ -3,7 +3,10 @@
 import { ROOMS } from "./layers.ts";
 
 const OLD =
-  /^(course|concessions?|concede[ds]?|strangers?|wary|cautious|distrust(s|ed)?|exposure|companions?|walls?|ground|survey|peel(ed)?|desks?|voices?|login|judge[ds]?|judging|judge?ment|verdicts?|told|said|colours?|licences?|categorise|summarise|normalise|behaviour|whoever)$/;
+  /^(course|concessions?|concede[ds]?|strangers?|wary|cautious|distrust(s|ed)?|exposure|companions?|walls?|ground|survey|peel(ed)?|desks?|voices?|login|press|deaf|judge[ds]?|judging|judge?ment|verdicts?|told|said|colours?|licences?|categorise|summarise|normalise|behaviour|whoever)$/;
+
+/** Words that no exported name holds; local names may. */
+const OLD_EXPORTED = /^(kept|held|came|standing)$/;
 
 /** Names that keep such a word: members of JSON, a command that people may try, and a member of the journal's lines. */
 const PUBLIC: ReadonlySet<string> = new Set(["wall", "login", "login_rules", "exposure"]);
@@ -13,10 +16,16 @@ export function oldWordsIn(path: string, text: string): string[] {
   const declared = text.matchAll(
     /^[^"'`*/]*?\b(?:const|let|function|class|interface|type|readonly|get)\s+\*?#?([A-Za-z_]\w*)/gm,
   );
+  const hidden = text.matchAll(/^\s+(?:static )?(?:async )?#([A-Za-z_]\w*)/gm);
+  const exported = text.matchAll(
+    /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm,
+  );
+  const oldExported = [...exported].map(([, name]) => name!)
+    .filter((name) => wordsOf(name).some((word) => OLD_EXPORTED.test(word)));
   const file = path.slice(path.lastIndexOf("/") + 1).replace(/\.ts$/, "");
-  return [...new Set([file, ...[...declared].map(([, name]) => name!)])]
-    .filter((name) => !PUBLIC.has(name) && wordsOf(name).some((word) => OLD.test(word)))
-    .map((name) => `${path}: ${name}`);
+  const old = [file, ...[...declared, ...hidden].map(([, name]) => name!)]
+    .filter((name) => !PUBLIC.has(name) && wordsOf(name).some((word) => OLD.test(word)));
+  return [...new Set([...old, ...oldExported])].map((name) => `${path}: ${name}`);
 }
 
 function wordsOf(name: string): string[] {

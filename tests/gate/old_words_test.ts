@@ -22,6 +22,11 @@ Deno.test("a replaced word is found in each kind of name, and public words are n
       ["a/b.ts", "  readonly #verdict: number;", ["verdict"]],
       ["a/b.ts", "const NOTHING_SAID = 1;", ["NOTHING_SAID"]],
       ["a/b.ts", "function peelGit() {}", ["peelGit"]],
+      ["a/b.ts", "  #course: RunPhase = IDLE;", ["course"]],
+      ["a/b.ts", "  async #pressOn() {}", ["pressOn"]],
+      ["a/b.ts", "export function isKept() {}", ["isKept"]],
+      ["a/b.ts", "export interface Standing {}", ["Standing"]],
+      ["a/b.ts", "function isKept() {}\nconst kept = withheld;", []],
       ["a/b.ts", "readonly wall: string;\nconst background = firewall;", []],
       ["a/b.ts", "// const verdict\nconst x = 'const verdict';", []],
     ] as const

@@ -1,0 +1,34 @@
+// Finds exported names of the program that more than one module defines: a name has one home.
+
+import { isOfProgram } from "./old_words.ts";
+import type { Sources } from "./dead_exports.ts";
+
+/** Names that modules of the same kind share, because they have the same interface. */
+const SHARED: Readonly<Record<string, RegExp>> = {
+  // The entry of each command.
+  run: /^commands\//,
+  // The entry of each provider whose API has its own form.
+  buildRequest: /^providers\/\w+\/request\.ts$/,
+  // The replayed APIs: how each answers, and what each refuses.
+  replyFrames: /^providers\/replay\/(\w+\/)?frames\.ts$/,
+  refusals: /^providers\/replay\/strict\/\w+\.ts$/,
+};
+
+/** Exported names with several homes, each as `NAME: FILE, FILE`. Expects the style of the formatter. */
+export function sharedExports(sources: Sources): string[] {
+  const homes = new Map<string, Set<string>>();
+  for (const [path, text] of sources) {
+    if (!isOfProgram(path)) continue;
+    const defined = text.matchAll(
+      /^export (?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm,
+    );
+    for (const [, name] of defined) homes.set(name!, (homes.get(name!) ?? new Set()).add(path));
+  }
+  return [...homes]
+    .filter(([name, paths]) => paths.size > 1 && ![...paths].every((path) => isShared(name, path)))
+    .map(([name, paths]) => `${name}: ${[...paths].sort().join(", ")}`);
+}
+
+function isShared(name: string, path: string): boolean {
+  return Object.hasOwn(SHARED, name) && SHARED[name]!.test(path);
+}
