@@ -1,7 +1,7 @@
 // What a refusal advises helps when it is followed, and each refusal is told once.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
 
 const LONG = "a line of a long result\n".repeat(400);
 const turn = (at: number, result = "short\n") =>
@@ -15,81 +15,77 @@ async function advised(place: Scene, args: readonly string[]): Promise<string> {
   return stderr;
 }
 
-Deno.test("how much less to keep is advised only where that leaves something to sum up or to shorten", () =>
-  withScene(async (place) => {
-    place.write("one.chat", `${turn(1)}@You:\n`);
-    place.write("last.chat", `${turn(1)}${turn(2, LONG)}@You:\n`);
-    place.write("asked.chat", "@You:\nHello\n");
-    const rows: readonly (readonly [args: readonly string[], advice: RegExp])[] = [
-      [["compact", "asked.chat"], /\n {2}Go on in the document itself\.\n$/],
-      [["compact", "asked.chat", "--results-only"], /\n {2}Go on in the document itself\.\n$/],
-      [["compact", "one.chat", "--results-only"], /\n {2}Go on in the document itself\.\n$/],
-      [
-        ["compact", "one.chat", "--results-only", "--keep", "0"],
-        /\n {2}Let a model sum up: leave out --results-only\.\n$/,
-      ],
-      [["compact", "last.chat", "--results-only"], /\n {2}Keep less: --keep 0 Or: Let a model sum up/],
-    ];
-    for (const [args, advice] of rows) assert.match(await advised(place, args), advice, args.join(" "));
-    const followed = await place.run(["compact", "last.chat", "--results-only", "--keep", "0"]);
-    assert.equal(followed.code, 0, followed.stderr);
-    assert.match(place.read("last.2.chat"), /shortened\. All of it:/);
-    place.write("two.chat", "@You:\nA?\n\n@Assistant:\nA.\n\n@You:\nB?\n\n@Assistant:\nB.\n\n@You:\nC?\n");
-    const [, keep = ""] = /--keep (\d+)/.exec(await advised(place, ["compact", "two.chat", "--keep", "9"])) ??
-      [];
-    assert.equal((await place.run(["compact", "two.chat", "--keep", keep, "--dry-run"])).code, 0);
-  }));
+test("how much less to keep is advised only where that leaves something to sum up or to shorten", async (place) => {
+  place.write("one.chat", `${turn(1)}@You:\n`);
+  place.write("last.chat", `${turn(1)}${turn(2, LONG)}@You:\n`);
+  place.write("asked.chat", "@You:\nHello\n");
+  const rows: readonly (readonly [args: readonly string[], advice: RegExp])[] = [
+    [["compact", "asked.chat"], /\n {2}Go on in the document itself\.\n$/],
+    [["compact", "asked.chat", "--results-only"], /\n {2}Go on in the document itself\.\n$/],
+    [["compact", "one.chat", "--results-only"], /\n {2}Go on in the document itself\.\n$/],
+    [
+      ["compact", "one.chat", "--results-only", "--keep", "0"],
+      /\n {2}Let a model sum up: leave out --results-only\.\n$/,
+    ],
+    [["compact", "last.chat", "--results-only"], /\n {2}Keep less: --keep 0 Or: Let a model sum up/],
+  ];
+  for (const [args, advice] of rows) assert.match(await advised(place, args), advice, args.join(" "));
+  const followed = await place.run(["compact", "last.chat", "--results-only", "--keep", "0"]);
+  assert.equal(followed.code, 0, followed.stderr);
+  assert.match(place.read("last.2.chat"), /shortened\. All of it:/);
+  place.write("two.chat", "@You:\nA?\n\n@Assistant:\nA.\n\n@You:\nB?\n\n@Assistant:\nB.\n\n@You:\nC?\n");
+  const [, keep = ""] = /--keep (\d+)/.exec(await advised(place, ["compact", "two.chat", "--keep", "9"])) ??
+    [];
+  assert.equal((await place.run(["compact", "two.chat", "--keep", keep, "--dry-run"])).code, 0);
+});
 
-Deno.test("a refusal is told once, whoever finds it first", () =>
-  withScene(async (place) => {
-    place.write(
-      "a.chat",
-      callsDocument([{ id: "c1", command: "ls" }]).replace("`bash`", "`bashh`") + "@You:\n",
-    );
-    for (
-      const args of [["execute", "a.chat", "c1"], ["execute", "a.chat", "c1", "-q"], [
-        "replay",
-        "run",
-        "gone.chat",
-      ]]
-    ) {
-      const { code, stderr } = await place.run(args);
-      assert.equal(code, 1, stderr);
-      assert.equal(stderr.match(/There is no/g)?.length, 1, stderr);
-    }
-  }));
+test("a refusal is told once, whoever finds it first", async (place) => {
+  place.write(
+    "a.chat",
+    callsDocument([{ id: "c1", command: "ls" }]).replace("`bash`", "`bashh`") + "@You:\n",
+  );
+  for (
+    const args of [["execute", "a.chat", "c1"], ["execute", "a.chat", "c1", "-q"], [
+      "replay",
+      "run",
+      "gone.chat",
+    ]]
+  ) {
+    const { code, stderr } = await place.run(args);
+    assert.equal(code, 1, stderr);
+    assert.equal(stderr.match(/There is no/g)?.length, 1, stderr);
+  }
+});
 
-Deno.test("a new document is advised where a command can begin with one, and nowhere else", () =>
-  withScene(async (place) => {
-    for (const args of [["advance", "gone.chat"], ["send", "gone.chat"]]) {
-      assert.match((await place.run(args)).stderr, /no file gone\.chat[\s\S]*flemma new/, args.join(" "));
-    }
-    for (
-      const args of [["execute", "gone.chat", "c1"], ["compact", "gone.chat"], ["undo", "gone.chat"], [
-        "replay",
-        "run",
-        "gone.chat",
-      ]]
-    ) {
-      const { stderr } = await place.run(args);
-      assert.match(stderr, /no file gone\.chat/i, args.join(" "));
-      assert.doesNotMatch(stderr, /flemma new/, args.join(" "));
-    }
-  }));
+test("a new document is advised where a command can begin with one, and nowhere else", async (place) => {
+  for (const args of [["advance", "gone.chat"], ["send", "gone.chat"]]) {
+    assert.match((await place.run(args)).stderr, /no file gone\.chat[\s\S]*flemma new/, args.join(" "));
+  }
+  for (
+    const args of [["execute", "gone.chat", "c1"], ["compact", "gone.chat"], ["undo", "gone.chat"], [
+      "replay",
+      "run",
+      "gone.chat",
+    ]]
+  ) {
+    const { stderr } = await place.run(args);
+    assert.match(stderr, /no file gone\.chat/i, args.join(" "));
+    assert.doesNotMatch(stderr, /flemma new/, args.join(" "));
+  }
+});
 
-Deno.test("commands that are advised can be pasted, whatever the folder and the document are called", () =>
-  withScene(async (place) => {
-    const folder = "it's $(touch ran) ; a b";
-    Deno.mkdirSync(place.path(`${folder}/.flemma`), { recursive: true });
-    place.write(`${folder}/.flemma/config.yaml`, "tools: { bash: { cwd: /tmp } }\n");
-    place.write(`${folder}/a b.chat`, "@You:\nHello\n");
-    const asked = await place.run(["status", `${folder}/a b.chat`]);
-    const set = await place.run(["session", "set", "model=claude-sonnet-4-5", `${folder}/a b.chat`]);
-    for (const [words, { stderr }] of Object.entries({ trust: asked, "session reset": set })) {
-      const line = new RegExp(`flemma ${words} (.*)$`, "m").exec(stderr);
-      assert.ok(line, `${words} is advised: ${stderr}`);
-      const { code, stderr: stated } = await place.shell(line[0]);
-      assert.equal(code, 0, `${line[0]}\n${stated}`);
-    }
-    assert.ok(!place.exists("ran"), "nothing of a name was run");
-  }));
+test("commands that are advised can be pasted, whatever the folder and the document are called", async (place) => {
+  const folder = "it's $(touch ran) ; a b";
+  Deno.mkdirSync(place.path(`${folder}/.flemma`), { recursive: true });
+  place.write(`${folder}/.flemma/config.yaml`, "tools: { bash: { cwd: /tmp } }\n");
+  place.write(`${folder}/a b.chat`, "@You:\nHello\n");
+  const asked = await place.run(["status", `${folder}/a b.chat`]);
+  const set = await place.run(["session", "set", "model=claude-sonnet-4-5", `${folder}/a b.chat`]);
+  for (const [words, { stderr }] of Object.entries({ trust: asked, "session reset": set })) {
+    const line = new RegExp(`flemma ${words} (.*)$`, "m").exec(stderr);
+    assert.ok(line, `${words} is advised: ${stderr}`);
+    const { code, stderr: stated } = await place.shell(line[0]);
+    assert.equal(code, 0, `${line[0]}\n${stated}`);
+  }
+  assert.ok(!place.exists("ran"), "nothing of a name was run");
+});

@@ -1,66 +1,63 @@
 // `flemma approve --always`: the rule is told, holds until logout, is listed by status and taken back.
 
 import assert from "node:assert/strict";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test } from "./harness.ts";
 
 const ASKING = "tools: { auto_approve_sandboxed: false }\n";
 
-Deno.test("approve --always approves the call, tells the rule and its way back, and the next call like it runs unasked", () =>
-  withScene(async (place) => {
-    place.settings(ASKING);
-    place.write("my notes.chat", callsDocument([{ id: "c1", command: "echo a b", status: "pending" }]));
-    const { code, stderr } = await place.run(["approve", "my notes.chat", "--always"]);
-    assert.equal(code, 0, stderr);
-    assert.equal(
-      stderr,
-      "Until logout, for this document: approve bash(echo a b), in the sandbox\n" +
-        "Take it back: flemma session reset 'my notes.chat'\n" +
-        "Approved: c1. Nothing ran; go on with: flemma advance 'my notes.chat'\n",
-    );
-    assert.match(place.read("my notes.chat"), /status=approved/);
-    const again = callsDocument([{ id: "c2", command: "echo  a  b" }, { id: "c3", command: "echo a c" }]);
-    place.write("my notes.chat", again);
-    const status = await place.run(["status", "my notes.chat"]);
-    assert.match(status.stdout, /#1 c2 {3}will run \(a rule\)\n.*#2 c3 {3}will wait for you\n/);
-    assert.match(
-      status.stdout,
-      /^until logout: approve bash\(echo a b\), in the sandbox {3}take back: flemma session reset 'my notes\.chat'$/m,
-    );
-    const json = await place.run(["status", "my notes.chat", "--json"]);
-    const rule = { approve: "bash", command: ["echo a b"], sandboxed: true };
-    assert.deepEqual(JSON.parse(json.stdout).login_rules, [rule]);
-    const bare = await place.run(["approval", "explain", "my notes.chat", "c2", "--no-sandbox"]);
-    assert.match(bare.stdout, /a rule approves it inside the sandbox only/);
-    assert.equal((await place.run(["session", "reset", "my notes.chat"])).code, 0);
-    assert.match((await place.run(["status", "my notes.chat"])).stdout, /#1 c2 {3}will wait for you\n/);
-  }));
+test("approve --always approves the call, tells the rule and its way back, and the next call like it runs unasked", async (place) => {
+  place.settings(ASKING);
+  place.write("my notes.chat", callsDocument([{ id: "c1", command: "echo a b", status: "pending" }]));
+  const { code, stderr } = await place.run(["approve", "my notes.chat", "--always"]);
+  assert.equal(code, 0, stderr);
+  assert.equal(
+    stderr,
+    "Until logout, for this document: approve bash(echo a b), in the sandbox\n" +
+      "Take it back: flemma session reset 'my notes.chat'\n" +
+      "Approved: c1. Nothing ran; go on with: flemma advance 'my notes.chat'\n",
+  );
+  assert.match(place.read("my notes.chat"), /status=approved/);
+  const again = callsDocument([{ id: "c2", command: "echo  a  b" }, { id: "c3", command: "echo a c" }]);
+  place.write("my notes.chat", again);
+  const status = await place.run(["status", "my notes.chat"]);
+  assert.match(status.stdout, /#1 c2 {3}will run \(a rule\)\n.*#2 c3 {3}will wait for you\n/);
+  assert.match(
+    status.stdout,
+    /^until logout: approve bash\(echo a b\), in the sandbox {3}take back: flemma session reset 'my notes\.chat'$/m,
+  );
+  const json = await place.run(["status", "my notes.chat", "--json"]);
+  const rule = { approve: "bash", command: ["echo a b"], sandboxed: true };
+  assert.deepEqual(JSON.parse(json.stdout).login_rules, [rule]);
+  const bare = await place.run(["approval", "explain", "my notes.chat", "c2", "--no-sandbox"]);
+  assert.match(bare.stdout, /a rule approves it inside the sandbox only/);
+  assert.equal((await place.run(["session", "reset", "my notes.chat"])).code, 0);
+  assert.match((await place.run(["status", "my notes.chat"])).stdout, /#1 c2 {3}will wait for you\n/);
+});
 
-Deno.test("where no rule can stand for a call, nothing is approved and the reason is told", () =>
-  withScene(async (place) => {
-    place.settings(ASKING);
-    const text = callsDocument([
-      { id: "c1", command: "echo a", status: "pending" },
-      { id: "c2", command: "(echo b)", status: "pending" },
-    ]);
-    place.write("a.chat", text);
-    const { code, stderr } = await place.run(["approve", "a.chat", "--all", "--always"]);
-    assert.equal(code, 2);
-    assert.match(
-      stderr,
-      /No rule can approve this call again: .*holds.*\n {2}Approve it this time only: leave out --always\./,
-    );
-    assert.equal(place.read("a.chat"), text);
-    assert.match((await place.run(["session", "show", "a.chat"])).stderr, /Nothing is set until logout/);
-  }));
+test("where no rule can stand for a call, nothing is approved and the reason is told", async (place) => {
+  place.settings(ASKING);
+  const text = callsDocument([
+    { id: "c1", command: "echo a", status: "pending" },
+    { id: "c2", command: "(echo b)", status: "pending" },
+  ]);
+  place.write("a.chat", text);
+  const { code, stderr } = await place.run(["approve", "a.chat", "--all", "--always"]);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /No rule can approve this call again: .*holds.*\n {2}Approve it this time only: leave out --always\./,
+  );
+  assert.equal(place.read("a.chat"), text);
+  assert.match((await place.run(["session", "show", "a.chat"])).stderr, /Nothing is set until logout/);
+});
 
-Deno.test("a filter needs the path that the rule belongs to, and approves without it all the same", () =>
-  withScene(async (place) => {
-    place.settings(ASKING);
-    const text = callsDocument([{ id: "c1", command: "echo a", status: "pending" }]);
-    place.write("a.chat", text);
-    const named = await place.run(["approve", "--always", "--name", "a.chat", "c1"], { stdin: text });
-    assert.match(named.stdout, /status=approved/);
-    assert.match((await place.run(["session", "show", "a.chat"])).stdout, /tools\.rules \+= /);
-    const unnamed = await place.run(["approve", "--always", "--messages", "stderr"], { stdin: text });
-    assert.match(unnamed.stderr, /c1 is approved this time only\. A rule for this login belongs to the path/);
-  }));
+test("a filter needs the path that the rule belongs to, and approves without it all the same", async (place) => {
+  place.settings(ASKING);
+  const text = callsDocument([{ id: "c1", command: "echo a", status: "pending" }]);
+  place.write("a.chat", text);
+  const named = await place.run(["approve", "--always", "--name", "a.chat", "c1"], { stdin: text });
+  assert.match(named.stdout, /status=approved/);
+  assert.match((await place.run(["session", "show", "a.chat"])).stdout, /tools\.rules \+= /);
+  const unnamed = await place.run(["approve", "--always", "--messages", "stderr"], { stdin: text });
+  assert.match(unnamed.stderr, /c1 is approved this time only\. A rule for this login belongs to the path/);
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
-import { type Finished, type RunOptions, type Scene, withScene } from "./harness.ts";
+import { type Finished, type RunOptions, type Scene, testWithScene as test, withScene } from "./harness.ts";
 import { AtTerminal } from "./terminal.ts";
 
 const say = (text: string): ScriptedReply => ({
@@ -189,11 +189,10 @@ Deno.test("a failed request leaves the question, and --last asks it again with w
     assert.equal(asked(replay), "why?\n\nplease");
   }));
 
-Deno.test("at a terminal the answer is shown while it comes, once", () =>
-  withScene(async (place) => {
-    await using replay = await startReplay({ replies: [say("The answer is 42.")] });
-    const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
-    const terminal = new AtTerminal(place, ["ask", "what?"], { env, size: [100, 30] });
-    assert.equal((await terminal.ended()).code, 0);
-    assert.equal(terminal.all.split("The answer is 42.").length, 2, terminal.all);
-  }));
+test("at a terminal the answer is shown while it comes, once", async (place) => {
+  await using replay = await startReplay({ replies: [say("The answer is 42.")] });
+  const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
+  const terminal = new AtTerminal(place, ["ask", "what?"], { env, size: [100, 30] });
+  assert.equal((await terminal.ended()).code, 0);
+  assert.equal(terminal.all.split("The answer is 42.").length, 2, terminal.all);
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { SECRET_TOOL } from "../providers/key_helpers.ts";
-import { type Scene, withScene } from "./harness.ts";
+import { type Scene, testWithScene as test, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 import { writeProgram } from "../folder.ts";
 
@@ -53,58 +53,55 @@ Deno.test("a key that was piped in is used by the next run, and removed again; o
     })
   ));
 
-Deno.test("a key as an argument, none at all, one with blanks and an unknown provider are refused with what to do", () =>
-  withScene(async (place) => {
-    const env = withRing(place);
-    const rows = [
-      [["auth", "set", "anthropic", "sk-secret"], "", /history/],
-      [["auth", "set", "anthropic"], "", /No key was given.*\n.*printf/],
-      [["auth", "set", "anthropic"], "two words", /blanks/],
-      [["auth", "set", "antropic"], "k", /no provider.*\n.*anthropic/],
-    ] as const;
-    for (const [args, stdin, words] of rows) {
-      const { code, stderr } = await place.run(args, { stdin, env });
-      assert.deepEqual([code, words.test(stderr)], [2, true], stderr);
-      assert.doesNotMatch(stderr, /sk-secret/);
-    }
-  }));
+test("a key as an argument, none at all, one with blanks and an unknown provider are refused with what to do", async (place) => {
+  const env = withRing(place);
+  const rows = [
+    [["auth", "set", "anthropic", "sk-secret"], "", /history/],
+    [["auth", "set", "anthropic"], "", /No key was given.*\n.*printf/],
+    [["auth", "set", "anthropic"], "two words", /blanks/],
+    [["auth", "set", "antropic"], "k", /no provider.*\n.*anthropic/],
+  ] as const;
+  for (const [args, stdin, words] of rows) {
+    const { code, stderr } = await place.run(args, { stdin, env });
+    assert.deepEqual([code, words.test(stderr)], [2, true], stderr);
+    assert.doesNotMatch(stderr, /sk-secret/);
+  }
+});
 
-Deno.test("where there is no keyring, the two other ways are named", () =>
-  withScene(async (place) => {
-    const { code, stderr } = await place.run(["auth", "set", "anthropic"], {
-      stdin: "k",
-      env: withRing(place, false),
-    });
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /no keyring here.*secret-tool[^]*ANTHROPIC_API_KEY[^]*providers\.anthropic\.key_command/,
-    );
-  }));
+test("where there is no keyring, the two other ways are named", async (place) => {
+  const { code, stderr } = await place.run(["auth", "set", "anthropic"], {
+    stdin: "k",
+    env: withRing(place, false),
+  });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /no keyring here.*secret-tool[^]*ANTHROPIC_API_KEY[^]*providers\.anthropic\.key_command/,
+  );
+});
 
-Deno.test("a key that is typed at a terminal is not shown", () =>
-  withScene(async (place) => {
-    const env = withRing(place);
-    const words = [...place.program, "auth", "set", "anthropic"].map((word) => `'${word}'`).join(" ");
-    // A terminal of its own, which echoes what is typed unless somebody says otherwise.
-    const child = new Deno.Command("/usr/bin/script", {
-      args: ["-qec", words, "/dev/null"],
-      cwd: place.path(""),
-      clearEnv: true,
-      env: { ...place.env, ...env, SHELL: "/bin/sh" },
-      stdin: "piped",
-      stdout: "piped",
-    }).spawn();
-    const keyboard = child.stdin.getWriter();
-    let screen = "";
-    for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
-      const asked = screen.includes("(not shown): ");
-      screen += piece;
-      if (asked || !screen.includes("(not shown): ")) continue;
-      await keyboard.write(new TextEncoder().encode("sk-wrong\x15sk-typex\x7fd\r"));
-    }
-    await keyboard.close().catch(() => {});
-    assert.equal((await child.status).code, 0, screen);
-    assert.doesNotMatch(screen, /sk-/);
-    assert.equal(Deno.readTextFileSync(`${place.folder}/ring/anthropic.api_key`), "sk-typed");
-  }));
+test("a key that is typed at a terminal is not shown", async (place) => {
+  const env = withRing(place);
+  const words = [...place.program, "auth", "set", "anthropic"].map((word) => `'${word}'`).join(" ");
+  // A terminal of its own, which echoes what is typed unless somebody says otherwise.
+  const child = new Deno.Command("/usr/bin/script", {
+    args: ["-qec", words, "/dev/null"],
+    cwd: place.path(""),
+    clearEnv: true,
+    env: { ...place.env, ...env, SHELL: "/bin/sh" },
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const keyboard = child.stdin.getWriter();
+  let screen = "";
+  for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
+    const asked = screen.includes("(not shown): ");
+    screen += piece;
+    if (asked || !screen.includes("(not shown): ")) continue;
+    await keyboard.write(new TextEncoder().encode("sk-wrong\x15sk-typex\x7fd\r"));
+  }
+  await keyboard.close().catch(() => {});
+  assert.equal((await child.status).code, 0, screen);
+  assert.doesNotMatch(screen, /sk-/);
+  assert.equal(Deno.readTextFileSync(`${place.folder}/ring/anthropic.api_key`), "sk-typed");
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { OTHER_NAMES } from "../../commands/line/suggestion.ts";
 import { COMMANDS } from "../../commands/line/table.ts";
-import { callsDocument, type Finished, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Finished, type Scene, testWithScene as test, withScene } from "./harness.ts";
 
 const ONE_LINE = /^flemma: [^\n]+\n( {2}[^\n]+\n)*$/;
 
@@ -14,89 +14,85 @@ function refused({ code, stdout, stderr }: Finished, exit: number, pattern: RegE
   assert.match(stderr, pattern);
 }
 
-Deno.test("an unknown command or option is a usage error with the nearest name", () =>
-  withScene(async (place) => {
-    const [command, option, none] = await Promise.all([
-      place.run(["advanse"]),
-      place.run(["status", "a.chat", "--jsn"]),
-      place.run(["qqqqqqqq"]),
+test("an unknown command or option is a usage error with the nearest name", async (place) => {
+  const [command, option, none] = await Promise.all([
+    place.run(["advanse"]),
+    place.run(["status", "a.chat", "--jsn"]),
+    place.run(["qqqqqqqq"]),
+  ]);
+  refused(command, 2, /Did you mean advance\?/);
+  refused(option, 2, /Did you mean --json\?/);
+  refused(none, 2, /no command or file qqqqqqqq\.\n/);
+});
+
+test("a question in the place of a command, and commands by their names in other programs, lead to what is there", async (place) => {
+  const rows: readonly (readonly [string, RegExp])[] = [
+    ["What's 2+2?", /\. To ask that: flemma ask 'What'\\''s 2\+2\?'\n/],
+    ["What is Node.js?", /To ask that: flemma ask 'What is Node\.js\?'\n/],
+    ["run", /Did you mean advance\?/],
+    ["chat", /Did you mean new\?/],
+    ["login", /Did you mean auth set\?/],
+    ["init", /Did you mean new\?/],
+    ["constructor", /no command or file constructor\.\n/],
+  ];
+  await Promise.all(rows.map(async ([word, pattern]) => refused(await place.run([word]), 2, pattern)));
+  for (const name of Object.values(OTHER_NAMES)) {
+    assert.ok(COMMANDS.some((command) => command.name === name), `${name} is a command`);
+  }
+});
+
+test("a line that looks like a marker and is none is told where it keeps the document from going on", async (place) => {
+  const answered = "@You:\nTell me.\n\n@Assistant:\nSo be it.\n\n";
+  for (
+    const written of [
+      "@You",
+      "@ You:",
+      "  @You:",
+      "**@You:**",
+      "## @You:",
+      "@You：",
+      "@you",
+      "You:",
+      "@user:",
+      "@Yuo",
+    ]
+  ) {
+    const reported = `"${written}", begins no message: write @You: alone on the line, at its beginning.\n`;
+    place.write("a.chat", `${answered}${written}\nAnd now?\n`);
+    const [run, check] = await Promise.all([
+      place.run(["advance", "a.chat"]),
+      place.run(["check", "a.chat"]),
     ]);
-    refused(command, 2, /Did you mean advance\?/);
-    refused(option, 2, /Did you mean --json\?/);
-    refused(none, 2, /no command or file qqqqqqqq\.\n/);
-  }));
+    assert.equal(run.code, 3, written);
+    assert.ok(run.stderr.includes(`\n  Line 7, ${reported}`), run.stderr);
+    assert.ok(check.stdout.includes(` Line 7, ${reported}`), check.stdout);
+    place.write("b.chat", `\n${written}\nAnd now?\n`);
+    const none = await place.run(["advance", "b.chat"]);
+    if (written !== "@user:") assert.ok(none.stderr.includes(`\n  Line 2, ${reported}`), none.stderr);
+  }
+  for (const stated of ["@alice", "Note:", "\\@You:", "You: are here", "@You:\\", "@You\n\n"]) {
+    place.write("a.chat", `${answered}${stated}${stated.endsWith("\n") ? "" : "\nAnd now?"}\n`);
+    const { stderr } = await place.run(["advance", "a.chat"]);
+    assert.doesNotMatch(stderr, /begins no message: write/, stated);
+  }
+});
 
-Deno.test("a question in the place of a command, and commands by their names in other programs, lead to what is there", () =>
-  withScene(async (place) => {
-    const rows: readonly (readonly [string, RegExp])[] = [
-      ["What's 2+2?", /\. To ask that: flemma ask 'What'\\''s 2\+2\?'\n/],
-      ["What is Node.js?", /To ask that: flemma ask 'What is Node\.js\?'\n/],
-      ["run", /Did you mean advance\?/],
-      ["chat", /Did you mean new\?/],
-      ["login", /Did you mean auth set\?/],
-      ["init", /Did you mean new\?/],
-      ["constructor", /no command or file constructor\.\n/],
-    ];
-    await Promise.all(rows.map(async ([word, pattern]) => refused(await place.run([word]), 2, pattern)));
-    for (const name of Object.values(OTHER_NAMES)) {
-      assert.ok(COMMANDS.some((command) => command.name === name), `${name} is a command`);
-    }
-  }));
-
-Deno.test("a line that looks like a marker and is none is told where it keeps the document from going on", () =>
-  withScene(async (place) => {
-    const answered = "@You:\nTell me.\n\n@Assistant:\nSo be it.\n\n";
-    for (
-      const written of [
-        "@You",
-        "@ You:",
-        "  @You:",
-        "**@You:**",
-        "## @You:",
-        "@You：",
-        "@you",
-        "You:",
-        "@user:",
-        "@Yuo",
-      ]
-    ) {
-      const reported = `"${written}", begins no message: write @You: alone on the line, at its beginning.\n`;
-      place.write("a.chat", `${answered}${written}\nAnd now?\n`);
-      const [run, check] = await Promise.all([
-        place.run(["advance", "a.chat"]),
-        place.run(["check", "a.chat"]),
-      ]);
-      assert.equal(run.code, 3, written);
-      assert.ok(run.stderr.includes(`\n  Line 7, ${reported}`), run.stderr);
-      assert.ok(check.stdout.includes(` Line 7, ${reported}`), check.stdout);
-      place.write("b.chat", `\n${written}\nAnd now?\n`);
-      const none = await place.run(["advance", "b.chat"]);
-      if (written !== "@user:") assert.ok(none.stderr.includes(`\n  Line 2, ${reported}`), none.stderr);
-    }
-    for (const stated of ["@alice", "Note:", "\\@You:", "You: are here", "@You:\\", "@You\n\n"]) {
-      place.write("a.chat", `${answered}${stated}${stated.endsWith("\n") ? "" : "\nAnd now?"}\n`);
-      const { stderr } = await place.run(["advance", "a.chat"]);
-      assert.doesNotMatch(stderr, /begins no message: write/, stated);
-    }
-  }));
-
-Deno.test("a document that cannot be read is refused in one line that names it, and stays as it is", () =>
-  withScene(async (place) => {
-    await Deno.mkdir(place.path("folder.chat"));
-    place.write("nul.chat", "@You:\n\0\n");
-    place.write("latin1.chat", new Uint8Array([0x40, 0xe4, 0x0a]));
-    const cases: readonly (readonly [string, RegExp])[] = [
-      ["missing.chat", /There is no file missing\.chat/],
-      ["folder.chat", /folder\.chat is a folder, not a document/],
-      ["nul.chat", /nul\.chat: .*NUL/],
-      ["latin1.chat", /latin1\.chat: .*not valid UTF-8/],
-    ];
-    await Promise.all(
-      cases.map(async ([name, pattern]) => refused(await place.run(["advance", name]), 1, pattern)),
-    );
-    assert.equal(place.read("nul.chat"), "@You:\n\0\n");
-    assert.deepEqual(Deno.readFileSync(place.path("latin1.chat")), new Uint8Array([0x40, 0xe4, 0x0a]));
-  }));
+test("a document that cannot be read is refused in one line that names it, and stays as it is", async (place) => {
+  await Deno.mkdir(place.path("folder.chat"));
+  place.write("nul.chat", "@You:\n\0\n");
+  place.write("latin1.chat", new Uint8Array([0x40, 0xe4, 0x0a]));
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ["missing.chat", /There is no file missing\.chat/],
+    ["folder.chat", /folder\.chat is a folder, not a document/],
+    ["nul.chat", /nul\.chat: .*NUL/],
+    ["latin1.chat", /latin1\.chat: .*not valid UTF-8/],
+  ];
+  await Promise.all(
+    cases.map(async ([name, pattern]) => refused(await place.run(["advance", name]), 1, pattern)),
+  );
+  assert.equal(place.read("nul.chat"), "@You:\n\0\n");
+  assert.deepEqual(Deno.readFileSync(place.path("latin1.chat")), new Uint8Array([0x40, 0xe4, 0x0a]));
+});
 
 Deno.test({
   name: "a file without permission is refused",
@@ -128,164 +124,152 @@ Deno.test({
     }),
 });
 
-Deno.test("what is printed about a missing document, followed literally, makes it", () =>
-  withScene(async (place) => {
-    for (const file of ["plain.chat", "no folder/yet/a.chat"]) {
-      const { stderr } = await place.run(["advance", file]);
-      const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
-      const made = await place.shell(command!);
-      assert.equal(made.code, 0, made.stderr);
-      assert.match(place.read(file), /^@You:$/m);
-    }
-    const { stderr } = await place.run(["new", "other folder/a.chat"]);
+test("what is printed about a missing document, followed literally, makes it", async (place) => {
+  for (const file of ["plain.chat", "no folder/yet/a.chat"]) {
+    const { stderr } = await place.run(["advance", file]);
     const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
-    assert.equal((await place.shell(command!)).code, 0);
-    assert.equal((await place.run(["new", "other folder/a.chat"])).code, 0);
-  }));
+    const made = await place.shell(command!);
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(place.read(file), /^@You:$/m);
+  }
+  const { stderr } = await place.run(["new", "other folder/a.chat"]);
+  const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
+  assert.equal((await place.shell(command!)).code, 0);
+  assert.equal((await place.run(["new", "other folder/a.chat"])).code, 0);
+});
 
-Deno.test("a name that is not UTF-8 is told as that, and nobody is advised to make a file that is there", () =>
-  withScene(async (place) => {
-    const line = String.raw`name=$(printf 'caf\351.chat'); printf '@You:\nHi\n' > "$name"; flemma `;
-    for (const command of ["status", "check", "advance"]) {
-      refused(
-        await place.shell(`${line}${command} "$name"`),
-        1,
-        /not UTF-8, .*\n {2}Give it another name, or/,
-      );
-    }
-    assert.equal((await place.shell('flemma parse < "$(echo caf*)"')).code, 0);
-  }));
-
-Deno.test("a link that leads nowhere is told as that, and nobody is advised to make what stands there already", () =>
-  withScene(async (place) => {
-    Deno.symlinkSync("gone", place.path("link.chat"));
-    Deno.symlinkSync("gone folder", place.path("folder"));
-    for (
-      const [file, link, target] of [["link.chat", "link.chat", "gone"], [
-        "folder/a.chat",
-        "folder",
-        "gone folder",
-      ]]
-    ) {
-      const { code, stderr } = await place.run(["advance", file!]);
-      assert.equal(code, 1);
-      assert.match(
-        stderr,
-        new RegExp(`There is no file ${file}: \\S+/${link} is a link to ${target}, which is not there\\.`),
-      );
-      assert.doesNotMatch(stderr, /Make it/);
-    }
-  }));
-
-Deno.test("a standard input that cannot be read is told as that, by filters and reports alike", () =>
-  withScene(async (place) => {
-    for (const command of ["advance", "status", "check", "parse"]) {
-      const { stdout, stderr } = await place.shell(`flemma ${command} < .; echo $?`);
-      assert.equal(stdout, "1\n", command);
-      assert.match(stderr, /^flemma: standard input cannot be read: [^\n]+\.\n$/, command);
-    }
-  }));
-
-Deno.test("a file of more than 512 MB is refused without being read, with what helps", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "");
-    await Deno.truncate(place.path("a.chat"), 2 ** 29 - 23);
+test("a name that is not UTF-8 is told as that, and nobody is advised to make a file that is there", async (place) => {
+  const line = String.raw`name=$(printf 'caf\351.chat'); printf '@You:\nHi\n' > "$name"; flemma `;
+  for (const command of ["status", "check", "advance"]) {
     refused(
-      await place.run(["advance", "a.chat"]),
+      await place.shell(`${line}${command} "$name"`),
       1,
-      /larger than 512 MB, the most a document may be\.\n.*flemma new/,
+      /not UTF-8, .*\n {2}Give it another name, or/,
     );
-  }));
+  }
+  assert.equal((await place.shell('flemma parse < "$(echo caf*)"')).code, 0);
+});
 
-Deno.test("a document without messages is told so, exit 4", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "just text\n");
-    const { code, stderr } = await place.run(["advance", "a.chat"]);
-    assert.equal(code, 4);
-    assert.match(stderr, /holds no message/);
-    assert.equal(place.read("a.chat"), "just text\n");
-  }));
-
-Deno.test("broken or unknown settings stop the program with file, line and column, exit 2", () =>
-  withScene(async (place) => {
-    const document = callsDocument([{ id: "c1", command: "touch ran", status: "approved" }]);
-    place.write("a.chat", document);
-    const attempt = async (place: Scene, yaml: string) => {
-      place.settings(yaml);
-      const { code, stderr } = await place.run(["advance", "a.chat"]);
-      assert.equal(code, 2, stderr);
-      assert.equal(place.read("a.chat"), document);
-      assert.ok(!place.exists("ran"));
-      return stderr;
-    };
-    assert.match(await attempt(place, "tools:\n  autopilot: [\n"), /config\.yaml:\d+:\d+: /);
-    assert.match(await attempt(place, "tools:\n  auto_aprove: []\n"), /config\.yaml:2:\d+: .*auto_approve/);
+test("a link that leads nowhere is told as that, and nobody is advised to make what stands there already", async (place) => {
+  Deno.symlinkSync("gone", place.path("link.chat"));
+  Deno.symlinkSync("gone folder", place.path("folder"));
+  for (
+    const [file, link, target] of [["link.chat", "link.chat", "gone"], [
+      "folder/a.chat",
+      "folder",
+      "gone folder",
+    ]]
+  ) {
+    const { code, stderr } = await place.run(["advance", file!]);
+    assert.equal(code, 1);
     assert.match(
-      await attempt(place, "tools:\n  max_concurrent: many\n"),
-      /config\.yaml:2:\d+: .*max_concurrent/,
+      stderr,
+      new RegExp(`There is no file ${file}: \\S+/${link} is a link to ${target}, which is not there\\.`),
     );
-  }));
+    assert.doesNotMatch(stderr, /Make it/);
+  }
+});
 
-Deno.test("without a key the message names the variable, and the document is untouched", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\nHi\n");
-    refused(await place.run(["advance", "a.chat"]), 1, /ANTHROPIC_API_KEY/);
-    assert.equal(place.read("a.chat"), "@You:\nHi\n");
-  }));
+test("a standard input that cannot be read is told as that, by filters and reports alike", async (place) => {
+  for (const command of ["advance", "status", "check", "parse"]) {
+    const { stdout, stderr } = await place.shell(`flemma ${command} < .; echo $?`);
+    assert.equal(stdout, "1\n", command);
+    assert.match(stderr, /^flemma: standard input cannot be read: [^\n]+\.\n$/, command);
+  }
+});
 
-Deno.test("check prints one line for each finding and tells by its exit code whether one blocks", () =>
-  withScene(async (place) => {
-    place.write("good.chat", "@You:\nHi\n");
-    place.write("bad.chat", "@You:\nHi\n\n@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{\n```\n");
-    const [good, both] = await Promise.all([
-      place.run(["check", "good.chat"]),
-      place.run(["check", "good.chat", "bad.chat"]),
-    ]);
-    assert.deepEqual([good.code, good.stdout], [0, ""]);
-    for (const line of both.stdout.trimEnd().split("\n")) {
-      assert.match(line, /^bad\.chat:\d+:\d+: (error|warning) \w+ \S/);
-    }
-    assert.match(both.stdout, /tool_use_invalid/);
-  }));
+test("a file of more than 512 MB is refused without being read, with what helps", async (place) => {
+  place.write("a.chat", "");
+  await Deno.truncate(place.path("a.chat"), 2 ** 29 - 23);
+  refused(
+    await place.run(["advance", "a.chat"]),
+    1,
+    /larger than 512 MB, the most a document may be\.\n.*flemma new/,
+  );
+});
 
-Deno.test("reports work without the state folder, also where a file stands in its place", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\nHi\n");
-    place.write("f", "");
-    const env = { XDG_STATE_HOME: place.path("f") };
-    for (const line of ["recover --list", "usage", "status a.chat", "status --last", "undo --list a.chat"]) {
-      const { code, stderr } = await place.run(line.split(" "), { env });
-      assert.doesNotMatch(stderr, /fault of the program|os error/, `${line}: exit ${code}\n${stderr}`);
-    }
-  }));
+test("a document without messages is told so, exit 4", async (place) => {
+  place.write("a.chat", "just text\n");
+  const { code, stderr } = await place.run(["advance", "a.chat"]);
+  assert.equal(code, 4);
+  assert.match(stderr, /holds no message/);
+  assert.equal(place.read("a.chat"), "just text\n");
+});
 
-Deno.test("a state folder that the system keeps from us, as root's is after one start by root, is told with what helps", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\nHi\n");
-    Deno.symlinkSync("loop", place.path("loop"));
-    const env = { XDG_STATE_HOME: place.path("loop"), XDG_RUNTIME_DIR: "" };
-    for (const words of [["usage"], ["usage", "a.chat"], ["recover", "--list"], ["cancel", "a.chat"]]) {
-      const { code, stderr } = await place.run(words, { env });
-      assert.equal(code, 1, words.join(" "));
-      assert.match(
-        stderr,
-        /^flemma: \S+\/loop\/flemma\/\S+ cannot be used: [^\n]+\.\n {2}Make \S+\/loop\/flemma and all in it yours, or [^\n]+ XDG_STATE_HOME\.\n$/,
-      );
-    }
-    for (const words of [["status", "a.chat"], ["check", "a.chat"], ["doctor"], ["tools", "list"]]) {
-      const { stdout, stderr } = await place.run(words, { env });
-      assert.match(stdout + stderr, /loop\/flemma\/session\/default\.json cannot be read: /, words.join(" "));
-      assert.doesNotMatch(stderr, /fault of the program/, words.join(" "));
-    }
-  }));
+test("broken or unknown settings stop the program with file, line and column, exit 2", async (place) => {
+  const document = callsDocument([{ id: "c1", command: "touch ran", status: "approved" }]);
+  place.write("a.chat", document);
+  const attempt = async (place: Scene, yaml: string) => {
+    place.settings(yaml);
+    const { code, stderr } = await place.run(["advance", "a.chat"]);
+    assert.equal(code, 2, stderr);
+    assert.equal(place.read("a.chat"), document);
+    assert.ok(!place.exists("ran"));
+    return stderr;
+  };
+  assert.match(await attempt(place, "tools:\n  autopilot: [\n"), /config\.yaml:\d+:\d+: /);
+  assert.match(await attempt(place, "tools:\n  auto_aprove: []\n"), /config\.yaml:2:\d+: .*auto_approve/);
+  assert.match(
+    await attempt(place, "tools:\n  max_concurrent: many\n"),
+    /config\.yaml:2:\d+: .*max_concurrent/,
+  );
+});
 
-Deno.test("a name that the system takes for no file's is told in a sentence by every kind of command", () =>
-  withScene(async (place) => {
-    const name = `${"x".repeat(300)}.chat`;
-    for (const command of ["advance", "approve", "status", "check", "undo"]) {
-      const { code, stderr, stdout } = await place.run([command, name]);
-      assert.ok(code === 1 || code === 2, command);
-      assert.match(stdout + stderr, /File name too long/, command);
-      assert.doesNotMatch(stdout + stderr, /Uncaught|fault of the program/, command);
-    }
-  }));
+test("without a key the message names the variable, and the document is untouched", async (place) => {
+  place.write("a.chat", "@You:\nHi\n");
+  refused(await place.run(["advance", "a.chat"]), 1, /ANTHROPIC_API_KEY/);
+  assert.equal(place.read("a.chat"), "@You:\nHi\n");
+});
+
+test("check prints one line for each finding and tells by its exit code whether one blocks", async (place) => {
+  place.write("good.chat", "@You:\nHi\n");
+  place.write("bad.chat", "@You:\nHi\n\n@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{\n```\n");
+  const [good, both] = await Promise.all([
+    place.run(["check", "good.chat"]),
+    place.run(["check", "good.chat", "bad.chat"]),
+  ]);
+  assert.deepEqual([good.code, good.stdout], [0, ""]);
+  for (const line of both.stdout.trimEnd().split("\n")) {
+    assert.match(line, /^bad\.chat:\d+:\d+: (error|warning) \w+ \S/);
+  }
+  assert.match(both.stdout, /tool_use_invalid/);
+});
+
+test("reports work without the state folder, also where a file stands in its place", async (place) => {
+  place.write("a.chat", "@You:\nHi\n");
+  place.write("f", "");
+  const env = { XDG_STATE_HOME: place.path("f") };
+  for (const line of ["recover --list", "usage", "status a.chat", "status --last", "undo --list a.chat"]) {
+    const { code, stderr } = await place.run(line.split(" "), { env });
+    assert.doesNotMatch(stderr, /fault of the program|os error/, `${line}: exit ${code}\n${stderr}`);
+  }
+});
+
+test("a state folder that the system keeps from us, as root's is after one start by root, is told with what helps", async (place) => {
+  place.write("a.chat", "@You:\nHi\n");
+  Deno.symlinkSync("loop", place.path("loop"));
+  const env = { XDG_STATE_HOME: place.path("loop"), XDG_RUNTIME_DIR: "" };
+  for (const words of [["usage"], ["usage", "a.chat"], ["recover", "--list"], ["cancel", "a.chat"]]) {
+    const { code, stderr } = await place.run(words, { env });
+    assert.equal(code, 1, words.join(" "));
+    assert.match(
+      stderr,
+      /^flemma: \S+\/loop\/flemma\/\S+ cannot be used: [^\n]+\.\n {2}Make \S+\/loop\/flemma and all in it yours, or [^\n]+ XDG_STATE_HOME\.\n$/,
+    );
+  }
+  for (const words of [["status", "a.chat"], ["check", "a.chat"], ["doctor"], ["tools", "list"]]) {
+    const { stdout, stderr } = await place.run(words, { env });
+    assert.match(stdout + stderr, /loop\/flemma\/session\/default\.json cannot be read: /, words.join(" "));
+    assert.doesNotMatch(stderr, /fault of the program/, words.join(" "));
+  }
+});
+
+test("a name that the system takes for no file's is told in a sentence by every kind of command", async (place) => {
+  const name = `${"x".repeat(300)}.chat`;
+  for (const command of ["advance", "approve", "status", "check", "undo"]) {
+    const { code, stderr, stdout } = await place.run([command, name]);
+    assert.ok(code === 1 || code === 2, command);
+    assert.match(stdout + stderr, /File name too long/, command);
+    assert.doesNotMatch(stdout + stderr, /Uncaught|fault of the program/, command);
+  }
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
-import { type Finished, type Scene, withScene } from "./harness.ts";
+import { type Finished, type Scene, testWithScene as test } from "./harness.ts";
 
 const RUN = ["advance", "a.chat", "--approve", "bash", "--no-sandbox", "--model", "claude-sonnet-5-5"];
 
@@ -24,113 +24,108 @@ async function advance(
   return { ...finished, requests: replay.requests.length };
 }
 
-Deno.test("a model that repeats one call for ever is stopped at the third equal result", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\nGo.\n");
-    const { code, stderr, requests } = await advance(place, (at) => call(at, "echo same"));
-    assert.deepEqual([code, requests], [3, 3], stderr);
-    assert.match(stderr, /The same call of bash brought the same result 3 times in a row/);
-    // The advice, followed: advance sends it all the same, and the guard looks again.
-    const more = await advance(place, (at) => call(at + 50, "echo same"));
-    assert.deepEqual([more.code, more.requests], [3, 1], more.stderr);
-    const words = place.read("a.chat").trimEnd();
-    place.write("a.chat", `${words}\n\nTry something else.\n`);
-    const other = await advance(
-      place,
-      (at) => at === 0 ? { reply: [{ text: "Done." }] } : call(at + 70, "true"),
-    );
-    assert.equal(other.code, 0, other.stderr);
-  }));
+test("a model that repeats one call for ever is stopped at the third equal result", async (place) => {
+  place.write("a.chat", "@You:\nGo.\n");
+  const { code, stderr, requests } = await advance(place, (at) => call(at, "echo same"));
+  assert.deepEqual([code, requests], [3, 3], stderr);
+  assert.match(stderr, /The same call of bash brought the same result 3 times in a row/);
+  // The advice, followed: advance sends it all the same, and the guard looks again.
+  const more = await advance(place, (at) => call(at + 50, "echo same"));
+  assert.deepEqual([more.code, more.requests], [3, 1], more.stderr);
+  const words = place.read("a.chat").trimEnd();
+  place.write("a.chat", `${words}\n\nTry something else.\n`);
+  const other = await advance(
+    place,
+    (at) => at === 0 ? { reply: [{ text: "Done." }] } : call(at + 70, "true"),
+  );
+  assert.equal(other.code, 0, other.stderr);
+});
 
-Deno.test("--max-cost stops before the request that would pass it, and its advice works", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\nGo.\n");
-    place.settings(
-      "providers:\n  anthropic:\n    models:\n      claude-sonnet-5-5: { prices: { input: 3, output: 15 } }\n",
-    );
-    // 1,000 tokens in and 100 out are $0.0045.
-    const reply = (at: number) => call(at, `echo ${at}`, 1000, 100);
-    const { code, stderr, requests } = await advance(place, reply, [...RUN, "--max-cost", "0.01"]);
-    assert.deepEqual([code, requests], [3, 2], stderr);
-    assert.match(
-      stderr,
-      /The next request would come to about \$0\.00\d+, and \$0\.\d+ of \$0\.01 are spent/,
-    );
-    const first = await advance(place, (at) => reply(at + 20), [...RUN, "--max-cost", "0.0001"]);
-    assert.deepEqual([first.code, first.requests], [3, 0], first.stderr);
-    const tokens = await advance(place, (at) => reply(at + 40), [...RUN, "--max-tokens", "6000"]);
-    assert.equal(tokens.code, 3, tokens.stderr);
-    assert.ok(tokens.requests > 0 && tokens.requests < 6, String(tokens.requests));
-    const more = await advance(
-      place,
-      (at) => at < 4 ? reply(at + 60) : { reply: [{ text: "Done." }] },
-      [...RUN, "--max-cost", "1"],
-    );
-    assert.equal(more.code, 0, more.stderr);
-  }));
+test("--max-cost stops before the request that would pass it, and its advice works", async (place) => {
+  place.write("a.chat", "@You:\nGo.\n");
+  place.settings(
+    "providers:\n  anthropic:\n    models:\n      claude-sonnet-5-5: { prices: { input: 3, output: 15 } }\n",
+  );
+  // 1,000 tokens in and 100 out are $0.0045.
+  const reply = (at: number) => call(at, `echo ${at}`, 1000, 100);
+  const { code, stderr, requests } = await advance(place, reply, [...RUN, "--max-cost", "0.01"]);
+  assert.deepEqual([code, requests], [3, 2], stderr);
+  assert.match(
+    stderr,
+    /The next request would come to about \$0\.00\d+, and \$0\.\d+ of \$0\.01 are spent/,
+  );
+  const first = await advance(place, (at) => reply(at + 20), [...RUN, "--max-cost", "0.0001"]);
+  assert.deepEqual([first.code, first.requests], [3, 0], first.stderr);
+  const tokens = await advance(place, (at) => reply(at + 40), [...RUN, "--max-tokens", "6000"]);
+  assert.equal(tokens.code, 3, tokens.stderr);
+  assert.ok(tokens.requests > 0 && tokens.requests < 6, String(tokens.requests));
+  const more = await advance(
+    place,
+    (at) => at < 4 ? reply(at + 60) : { reply: [{ text: "Done." }] },
+    [...RUN, "--max-cost", "1"],
+  );
+  assert.equal(more.code, 0, more.stderr);
+});
 
-Deno.test("a price that nobody knows makes --max-cost an error before the first request", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\nGo.\n");
-    const args = ["advance", "a.chat", "--model", "claude-of-tomorrow", "--max-cost", "1"];
-    const { code, stderr, requests } = await advance(place, (at) => call(at, "true"), args);
-    assert.deepEqual([code, requests], [2, 0], stderr);
-    assert.match(stderr, /Nobody knows what claude-of-tomorrow of anthropic costs/);
-    place.settings(
-      "providers:\n  anthropic:\n    models:\n      claude-of-tomorrow: { thinking: none, prices: { input: 1, output: 2 } }\n",
-    );
-    const priced = await advance(place, () => ({ reply: [{ text: "Done." }] }), args);
-    assert.equal(priced.code, 0, priced.stderr);
-  }));
+test("a price that nobody knows makes --max-cost an error before the first request", async (place) => {
+  place.write("a.chat", "@You:\nGo.\n");
+  const args = ["advance", "a.chat", "--model", "claude-of-tomorrow", "--max-cost", "1"];
+  const { code, stderr, requests } = await advance(place, (at) => call(at, "true"), args);
+  assert.deepEqual([code, requests], [2, 0], stderr);
+  assert.match(stderr, /Nobody knows what claude-of-tomorrow of anthropic costs/);
+  place.settings(
+    "providers:\n  anthropic:\n    models:\n      claude-of-tomorrow: { thinking: none, prices: { input: 1, output: 2 } }\n",
+  );
+  const priced = await advance(place, () => ({ reply: [{ text: "Done." }] }), args);
+  assert.equal(priced.code, 0, priced.stderr);
+});
 
-Deno.test("a full window pauses the autopilot, not the person; status says so", () =>
-  withScene(async (place) => {
-    place.settings("providers:\n  anthropic:\n    models:\n      claude-sonnet-5-5: { context: 20000 }\n");
-    place.write("a.chat", "@You:\nGo.\n");
-    const fresh = await place.run(["status", "a.chat"]);
-    assert.match(
-      fresh.stdout,
-      /^context: about \d+ tokens, under 1 % of the window \(nothing was sent yet\)$/m,
-    );
-    const { code, stderr, requests } = await advance(
-      place,
-      (at) => call(at, `echo ${at}`, 16_500 + at * 1000),
-    );
-    assert.deepEqual([code, requests], [3, 3], stderr);
-    assert.match(
-      stderr,
-      /The conversation fills 82 % of the window of claude-sonnet-5-5; flemma compact goes on/,
-    );
-    assert.equal(stderr.split("flemma compact goes on").length, 2, "told once a run");
-    assert.match(
-      stderr,
-      /would fill about \d+ % of the window .*\n.*flemma compact a\.chat.*flemma advance a\.chat/,
-    );
-    const status = await place.run(["status", "a.chat"]);
-    assert.match(
-      status.stdout,
-      /^context: 18,520 tokens, 92 % of the window; flemma compact a\.chat goes on/m,
-    );
-    const { context } = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
-    assert.deepEqual(context, { tokens: 18520, window: 20000, share: 0.926, estimated: false });
-    const more = await advance(place, (at) => call(at + 20, `echo ${at}`, 19_000));
-    assert.deepEqual([more.code, more.requests], [3, 1], more.stderr);
-  }));
+test("a full window pauses the autopilot, not the person; status says so", async (place) => {
+  place.settings("providers:\n  anthropic:\n    models:\n      claude-sonnet-5-5: { context: 20000 }\n");
+  place.write("a.chat", "@You:\nGo.\n");
+  const fresh = await place.run(["status", "a.chat"]);
+  assert.match(
+    fresh.stdout,
+    /^context: about \d+ tokens, under 1 % of the window \(nothing was sent yet\)$/m,
+  );
+  const { code, stderr, requests } = await advance(
+    place,
+    (at) => call(at, `echo ${at}`, 16_500 + at * 1000),
+  );
+  assert.deepEqual([code, requests], [3, 3], stderr);
+  assert.match(
+    stderr,
+    /The conversation fills 82 % of the window of claude-sonnet-5-5; flemma compact goes on/,
+  );
+  assert.equal(stderr.split("flemma compact goes on").length, 2, "told once a run");
+  assert.match(
+    stderr,
+    /would fill about \d+ % of the window .*\n.*flemma compact a\.chat.*flemma advance a\.chat/,
+  );
+  const status = await place.run(["status", "a.chat"]);
+  assert.match(
+    status.stdout,
+    /^context: 18,520 tokens, 92 % of the window; flemma compact a\.chat goes on/m,
+  );
+  const { context } = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
+  assert.deepEqual(context, { tokens: 18520, window: 20000, share: 0.926, estimated: false });
+  const more = await advance(place, (at) => call(at + 20, `echo ${at}`, 19_000));
+  assert.deepEqual([more.code, more.requests], [3, 1], more.stderr);
+});
 
-Deno.test("a document lowers limits and raises none", () =>
-  withScene(async (place) => {
-    place.settings("run:\n  max_tokens: 300\n");
-    const block = (run: string) => `\`\`\`yaml\nflemma:\n  ${run}\n\`\`\`\n\n@You:\nGo.\n`;
-    place.write("a.chat", block("run: { max_tokens: 10 }"));
-    assert.equal((await advance(place, (at) => call(at, `echo ${at}`))).requests, 0);
-    place.write("a.chat", block("run: { max_tokens: 100000 }"));
-    const raised = await advance(place, (at) => call(at, `echo ${at}`));
-    assert.equal(raised.requests, 0, raised.stderr);
-    assert.match(raised.stderr, /max_tokens/);
-    place.settings("{}\n");
-    place.write("a.chat", block("tools: { autopilot: { max_repeats: 2 } }"));
-    assert.equal((await advance(place, (at) => call(at, "echo same"))).requests, 2);
-  }));
+test("a document lowers limits and raises none", async (place) => {
+  place.settings("run:\n  max_tokens: 300\n");
+  const block = (run: string) => `\`\`\`yaml\nflemma:\n  ${run}\n\`\`\`\n\n@You:\nGo.\n`;
+  place.write("a.chat", block("run: { max_tokens: 10 }"));
+  assert.equal((await advance(place, (at) => call(at, `echo ${at}`))).requests, 0);
+  place.write("a.chat", block("run: { max_tokens: 100000 }"));
+  const raised = await advance(place, (at) => call(at, `echo ${at}`));
+  assert.equal(raised.requests, 0, raised.stderr);
+  assert.match(raised.stderr, /max_tokens/);
+  place.settings("{}\n");
+  place.write("a.chat", block("tools: { autopilot: { max_repeats: 2 } }"));
+  assert.equal((await advance(place, (at) => call(at, "echo same"))).requests, 2);
+});
 
 /** A hook that writes what it is told into a file named by the kind. */
 function hook(place: Scene, name: string): string {
@@ -145,95 +140,92 @@ const reported = (place: Scene, name: string) => {
   }
 };
 
-Deno.test("hooks tell how a run ended, each its own kind", () =>
-  withScene(async (place) => {
-    const all = ["on_pending", "on_done", "on_error"];
-    place.settings(`hooks:\n${all.map((name) => hook(place, name)).join("")}`);
-    place.write("a.chat", "@You:\nGo.\n");
-    await advance(place, () => ({ reply: [{ text: "Done." }] }), ["advance", "a.chat"]);
-    assert.deepEqual(all.map((name) => reported(place, name)?.reason ?? null), [null, "done", null]);
-    assert.equal(reported(place, "on_done").document, place.path("a.chat"));
-    assert.equal(Deno.readTextFileSync(`${place.folder}/path-on_done`), `${place.path("a.chat")}\n`);
-    place.write("a.chat", "@You:\nGo.\n");
-    await advance(place, (at) => call(at, "true"), [
-      "advance",
-      "a.chat",
-      "--config",
-      `${place.folder}/asks.yaml`,
-    ]);
-    Deno.writeTextFileSync(
-      `${place.folder}/asks.yaml`,
-      `${
-        Deno.readTextFileSync(`${place.folder}/config/flemma/config.yaml`)
-      }tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n`,
-    );
-    const waits = await advance(place, (at) => call(at, "true"), [
-      "advance",
-      "a.chat",
-      "--config",
-      `${place.folder}/asks.yaml`,
-    ]);
-    assert.equal(waits.code, 3, waits.stderr);
-    assert.deepEqual([reported(place, "on_pending").reason, reported(place, "on_pending").ids], ["pending", [
-      "call_0",
-    ]]);
-    place.write("a.chat", "@You:\nGo.\n");
-    const failed = await advance(place, () => ({ fault: { status: 400, body: "no" } }), [
-      "advance",
-      "a.chat",
-    ]);
-    assert.equal(failed.code, 1);
-    assert.equal(reported(place, "on_error").reason, "failed");
-    assert.ok(reported(place, "on_error").problem.message.length > 0);
-  }));
+test("hooks tell how a run ended, each its own kind", async (place) => {
+  const all = ["on_pending", "on_done", "on_error"];
+  place.settings(`hooks:\n${all.map((name) => hook(place, name)).join("")}`);
+  place.write("a.chat", "@You:\nGo.\n");
+  await advance(place, () => ({ reply: [{ text: "Done." }] }), ["advance", "a.chat"]);
+  assert.deepEqual(all.map((name) => reported(place, name)?.reason ?? null), [null, "done", null]);
+  assert.equal(reported(place, "on_done").document, place.path("a.chat"));
+  assert.equal(Deno.readTextFileSync(`${place.folder}/path-on_done`), `${place.path("a.chat")}\n`);
+  place.write("a.chat", "@You:\nGo.\n");
+  await advance(place, (at) => call(at, "true"), [
+    "advance",
+    "a.chat",
+    "--config",
+    `${place.folder}/asks.yaml`,
+  ]);
+  Deno.writeTextFileSync(
+    `${place.folder}/asks.yaml`,
+    `${
+      Deno.readTextFileSync(`${place.folder}/config/flemma/config.yaml`)
+    }tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n`,
+  );
+  const waits = await advance(place, (at) => call(at, "true"), [
+    "advance",
+    "a.chat",
+    "--config",
+    `${place.folder}/asks.yaml`,
+  ]);
+  assert.equal(waits.code, 3, waits.stderr);
+  assert.deepEqual([reported(place, "on_pending").reason, reported(place, "on_pending").ids], ["pending", [
+    "call_0",
+  ]]);
+  place.write("a.chat", "@You:\nGo.\n");
+  const failed = await advance(place, () => ({ fault: { status: 400, body: "no" } }), [
+    "advance",
+    "a.chat",
+  ]);
+  assert.equal(failed.code, 1);
+  assert.equal(reported(place, "on_error").reason, "failed");
+  assert.ok(reported(place, "on_error").problem.message.length > 0);
+});
 
-Deno.test("a hook that fails, is missing, floods or reads nothing changes nothing but a notice", () =>
-  withScene(async (place) => {
-    for (
-      const [command, words] of [
-        ['"exit 3"', /hooks\.on_done did not do well: it ended with 3/],
-        ['"echo no such screen >&2; exit 1"', /no such screen \(it ended with 1\)/],
-        [
-          "[/no/such/program]",
-          /hooks\.on_done did not do well: The program \/no\/such\/program was not found/,
-        ],
-        [`"head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2"`, /^(?!.*did not do well)/s],
-        ['["true"]', /^(?!.*did not do well)/s],
-        ['"sleep 300 & exit 1"', /it ended with 1/],
-      ] as const
-    ) {
-      place.settings(`hooks:\n  on_done: ${command}\n`);
-      place.write("a.chat", "@You:\nGo.\n");
-      const { code, stdout, stderr } = await advance(place, () => ({ reply: [{ text: "Done." }] }), [
-        "advance",
-        "a.chat",
-      ]);
-      assert.deepEqual([code, stdout], [0, ""], `${command}: ${stderr}`);
-      assert.match(stderr, words, command);
-      assert.match(place.read("a.chat"), /Done\./);
-    }
-  }));
-
-Deno.test("hooks of a project, of a document and of a session start nothing", () =>
-  withScene(async (place) => {
-    const evil = `touch ${place.folder}/evil`;
-    Deno.mkdirSync(place.path(".git"));
-    Deno.mkdirSync(place.path(".flemma"));
-    place.write(
-      ".flemma/config.yaml",
-      `hooks:\n  on_done: ${evil}\n  on_error: ${evil}\n  on_pending: ${evil}\n`,
-    );
-    place.write(
-      "a.chat",
-      `\`\`\`yaml\nflemma:\n  hooks: { on_done: "${evil}", on_error: "${evil}" }\n\`\`\`\n\n@You:\nGo.\n`,
-    );
-    await place.run(["trust", ".flemma/config.yaml"]);
-    await place.run(["trust", "a.chat"]);
-    const session = await place.run(["session", "set", `hooks.on_done=${evil}`]);
-    assert.notEqual(session.code, 0);
-    const { stderr } = await advance(place, () => ({ reply: [{ text: "Done." }] }), ["advance", "a.chat"]);
-    assert.match(stderr, /hooks\.on_done/);
+test("a hook that fails, is missing, floods or reads nothing changes nothing but a notice", async (place) => {
+  for (
+    const [command, words] of [
+      ['"exit 3"', /hooks\.on_done did not do well: it ended with 3/],
+      ['"echo no such screen >&2; exit 1"', /no such screen \(it ended with 1\)/],
+      [
+        "[/no/such/program]",
+        /hooks\.on_done did not do well: The program \/no\/such\/program was not found/,
+      ],
+      [`"head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2"`, /^(?!.*did not do well)/s],
+      ['["true"]', /^(?!.*did not do well)/s],
+      ['"sleep 300 & exit 1"', /it ended with 1/],
+    ] as const
+  ) {
+    place.settings(`hooks:\n  on_done: ${command}\n`);
     place.write("a.chat", "@You:\nGo.\n");
-    await advance(place, () => ({ reply: [{ text: "Done." }] }), ["advance", "a.chat"]);
-    assert.throws(() => Deno.statSync(`${place.folder}/evil`));
-  }));
+    const { code, stdout, stderr } = await advance(place, () => ({ reply: [{ text: "Done." }] }), [
+      "advance",
+      "a.chat",
+    ]);
+    assert.deepEqual([code, stdout], [0, ""], `${command}: ${stderr}`);
+    assert.match(stderr, words, command);
+    assert.match(place.read("a.chat"), /Done\./);
+  }
+});
+
+test("hooks of a project, of a document and of a session start nothing", async (place) => {
+  const evil = `touch ${place.folder}/evil`;
+  Deno.mkdirSync(place.path(".git"));
+  Deno.mkdirSync(place.path(".flemma"));
+  place.write(
+    ".flemma/config.yaml",
+    `hooks:\n  on_done: ${evil}\n  on_error: ${evil}\n  on_pending: ${evil}\n`,
+  );
+  place.write(
+    "a.chat",
+    `\`\`\`yaml\nflemma:\n  hooks: { on_done: "${evil}", on_error: "${evil}" }\n\`\`\`\n\n@You:\nGo.\n`,
+  );
+  await place.run(["trust", ".flemma/config.yaml"]);
+  await place.run(["trust", "a.chat"]);
+  const session = await place.run(["session", "set", `hooks.on_done=${evil}`]);
+  assert.notEqual(session.code, 0);
+  const { stderr } = await advance(place, () => ({ reply: [{ text: "Done." }] }), ["advance", "a.chat"]);
+  assert.match(stderr, /hooks\.on_done/);
+  place.write("a.chat", "@You:\nGo.\n");
+  await advance(place, () => ({ reply: [{ text: "Done." }] }), ["advance", "a.chat"]);
+  assert.throws(() => Deno.statSync(`${place.folder}/evil`));
+});

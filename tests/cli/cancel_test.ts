@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { textReply, withServer } from "./replies.ts";
-import { type Scene, type Started, withScene } from "./harness.ts";
+import { type Scene, type Started, testWithScene as test } from "./harness.ts";
 
 const call = (id: string, command: string) =>
   `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n${
@@ -25,138 +25,130 @@ async function running(place: Scene, document: string, ...ids: readonly string[]
 
 const cancel = (place: Scene, ...args: readonly string[]) => place.run(["cancel", ...args]);
 
-Deno.test("a call is cancelled by its id while another goes on, and then what is left", () =>
-  withScene(async (place) => {
-    const started = await running(place, "a.chat", "call_1", "call_2");
-    const second = await cancel(place, "a.chat", "call_2");
-    assert.equal(second.code, 0, second.stderr);
-    assert.equal(second.stderr, "Cancelled call_2 (bash).\nStill running: call_1 (bash).\n");
-    const again = await cancel(place, "a.chat", "call_2");
-    assert.equal(again.code, 1);
-    assert.match(again.stderr, /The call call_2 does not run\.\n.*Running: call_1/);
+test("a call is cancelled by its id while another goes on, and then what is left", async (place) => {
+  const started = await running(place, "a.chat", "call_1", "call_2");
+  const second = await cancel(place, "a.chat", "call_2");
+  assert.equal(second.code, 0, second.stderr);
+  assert.equal(second.stderr, "Cancelled call_2 (bash).\nStill running: call_1 (bash).\n");
+  const again = await cancel(place, "a.chat", "call_2");
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /The call call_2 does not run\.\n.*Running: call_1/);
 
-    const rest = await cancel(place, "a.chat");
-    assert.equal(rest.stderr, "Cancelled call_1 (bash).\n");
-    // The run is over when the command is: nothing waits for it any more.
-    const text = place.read("a.chat");
-    assert.match(text, /\*\*Tool Result:\*\* `call_1`.*\n\n```[^\n]*\noutput of call_1\n/);
-    assert.match(text, /\*\*Tool Result:\*\* `call_2`.*\n\n```[^\n]*\noutput of call_2\n/);
-    const finished = await started.finished;
-    assert.equal(finished.code, 1);
-    assert.match(finished.stderr, /Another process \(\d+\) cancelled call_2 \(bash\)\./);
-    assert.deepEqual([...Deno.readDirSync(`${place.folder}/state/flemma/running`)], []);
-  }));
+  const rest = await cancel(place, "a.chat");
+  assert.equal(rest.stderr, "Cancelled call_1 (bash).\n");
+  // The run is over when the command is: nothing waits for it any more.
+  const text = place.read("a.chat");
+  assert.match(text, /\*\*Tool Result:\*\* `call_1`.*\n\n```[^\n]*\noutput of call_1\n/);
+  assert.match(text, /\*\*Tool Result:\*\* `call_2`.*\n\n```[^\n]*\noutput of call_2\n/);
+  const finished = await started.finished;
+  assert.equal(finished.code, 1);
+  assert.match(finished.stderr, /Another process \(\d+\) cancelled call_2 \(bash\)\./);
+  assert.deepEqual([...Deno.readDirSync(`${place.folder}/state/flemma/running`)], []);
+});
 
-Deno.test("all of it is cancelled at once, and JSON says what", () =>
-  withScene(async (place) => {
-    const started = await running(place, "a.chat", "call_1", "call_2");
-    const all = await cancel(place, "a.chat", "--all", "--json");
-    assert.equal(all.code, 0, all.stderr);
-    assert.deepEqual(JSON.parse(all.stdout), {
-      cancelled: [
-        { what: "call", id: "call_1", tool: "bash" },
-        { what: "call", id: "call_2", tool: "bash" },
-      ],
-      running: [],
-      ended: true,
+test("all of it is cancelled at once, and JSON says what", async (place) => {
+  const started = await running(place, "a.chat", "call_1", "call_2");
+  const all = await cancel(place, "a.chat", "--all", "--json");
+  assert.equal(all.code, 0, all.stderr);
+  assert.deepEqual(JSON.parse(all.stdout), {
+    cancelled: [
+      { what: "call", id: "call_1", tool: "bash" },
+      { what: "call", id: "call_2", tool: "bash" },
+    ],
+    running: [],
+    ended: true,
+  });
+  assert.equal((await started.finished).code, 1);
+});
+
+test("a line names the call that stands there, or what comes first where that does not run", async (place) => {
+  const started = await running(place, "a.chat", "call_1", "call_2");
+  const line = place.read("a.chat").split("\n").findIndex((text) => text.includes("`call_2`")) + 1;
+  const at = await cancel(place, "a.chat", "--line", String(line));
+  assert.match(at.stderr, /^Cancelled call_2 /);
+  const elsewhere = await cancel(place, "a.chat", "--line", "1");
+  assert.match(elsewhere.stderr, /^Cancelled call_1 /);
+  await started.finished;
+});
+
+test("only the run of that document is meant; without one named, the only run there is", async (place) => {
+  const a = await running(place, "a.chat", "call_a");
+  place.write("b.chat", waiting("call_b"));
+  const none = await cancel(place, "b.chat");
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /Nothing runs for b\.chat\./);
+  const b = await running(place, "b.chat", "call_b");
+
+  const foreign = await cancel(place, "b.chat", "call_a");
+  assert.equal(foreign.code, 1);
+  assert.match(foreign.stderr, /No call has the id call_a/);
+  const which = await cancel(place);
+  assert.equal(which.code, 2);
+  assert.match(
+    which.stderr,
+    /2 documents are run now; name one\.\n(.*\n)*.*flemma cancel .*\/a\.chat\n.*\/b\.chat/,
+  );
+  const listed: unknown = JSON.parse((await cancel(place, "--list", "--json")).stdout);
+  assert.deepEqual(
+    (listed as { document: string; calls: unknown; request: boolean }[])
+      .map(({ document, calls, request }) => [document, calls, request]),
+    [
+      [place.path("a.chat"), [{ id: "call_a", tool: "bash" }], false],
+      [place.path("b.chat"), [{ id: "call_b", tool: "bash" }], false],
+    ],
+  );
+  Deno.linkSync(place.path("b.chat"), place.path("other.chat"));
+  assert.match((await cancel(place, "other.chat")).stderr, /^Cancelled call_b /);
+  assert.match((await cancel(place, "call_a")).stderr, /^Cancelled call_a /);
+  await Promise.all([a.finished, b.finished]);
+  assert.match((await cancel(place)).stderr, /No document is run now\./);
+  assert.equal((await cancel(place, "--list")).code, 0);
+});
+
+test("a filter that was told the name of its document is reached by it", async (place) => {
+  const args = ["execute", "call_1", "--name", "buffer.chat"];
+  const started = place.start(args, { stdin: waiting("call_1") });
+  await place.appears("began-call_1", started);
+  assert.match((await cancel(place, "buffer.chat")).stderr, /^Cancelled call_1 /);
+  assert.match((await started.finished).stdout, /output of call_1/);
+});
+
+test("a request is cancelled, and what came of the reply stays", async (place) => {
+  await withServer([{ ...textReply("Half a reply"), hang: true }], async (server) => {
+    place.write("a.chat", "@You:\nHello\n");
+    const started = place.start(["advance", "a.chat"], {
+      env: { ...server.env, ANTHROPIC_API_KEY: "test-key" },
     });
+    while (!place.read("a.chat").includes("Half a reply")) await new Promise((done) => setTimeout(done, 5));
+    const named = await cancel(place, "a.chat", "call_1");
+    assert.equal(named.code, 1);
+    assert.equal((await cancel(place, "a.chat")).stderr, "Cancelled the request.\n");
     assert.equal((await started.finished).code, 1);
-  }));
+    assert.match(place.read("a.chat"), /Half a reply/);
+  });
+});
 
-Deno.test("a line names the call that stands there, or what comes first where that does not run", () =>
-  withScene(async (place) => {
-    const started = await running(place, "a.chat", "call_1", "call_2");
-    const line = place.read("a.chat").split("\n").findIndex((text) => text.includes("`call_2`")) + 1;
-    const at = await cancel(place, "a.chat", "--line", String(line));
-    assert.match(at.stderr, /^Cancelled call_2 /);
-    const elsewhere = await cancel(place, "a.chat", "--line", "1");
-    assert.match(elsewhere.stderr, /^Cancelled call_1 /);
-    await started.finished;
-  }));
+test("a killed run is no run any more, and its folder goes", async (place) => {
+  const started = await running(place, "a.chat", "call_1");
+  started.kill("SIGKILL");
+  await started.finished;
+  assert.match((await cancel(place, "a.chat")).stderr, /Nothing runs for a\.chat\./);
+  assert.deepEqual([...Deno.readDirSync(`${place.folder}/state/flemma/running`)], []);
+});
 
-Deno.test("only the run of that document is meant; without one named, the only run there is", () =>
-  withScene(async (place) => {
-    const a = await running(place, "a.chat", "call_a");
-    place.write("b.chat", waiting("call_b"));
-    const none = await cancel(place, "b.chat");
-    assert.equal(none.code, 1);
-    assert.match(none.stderr, /Nothing runs for b\.chat\./);
-    const b = await running(place, "b.chat", "call_b");
-
-    const foreign = await cancel(place, "b.chat", "call_a");
-    assert.equal(foreign.code, 1);
-    assert.match(foreign.stderr, /No call has the id call_a/);
-    const which = await cancel(place);
-    assert.equal(which.code, 2);
-    assert.match(
-      which.stderr,
-      /2 documents are run now; name one\.\n(.*\n)*.*flemma cancel .*\/a\.chat\n.*\/b\.chat/,
-    );
-    const listed: unknown = JSON.parse((await cancel(place, "--list", "--json")).stdout);
-    assert.deepEqual(
-      (listed as { document: string; calls: unknown; request: boolean }[])
-        .map(({ document, calls, request }) => [document, calls, request]),
-      [
-        [place.path("a.chat"), [{ id: "call_a", tool: "bash" }], false],
-        [place.path("b.chat"), [{ id: "call_b", tool: "bash" }], false],
-      ],
-    );
-    Deno.linkSync(place.path("b.chat"), place.path("other.chat"));
-    assert.match((await cancel(place, "other.chat")).stderr, /^Cancelled call_b /);
-    assert.match((await cancel(place, "call_a")).stderr, /^Cancelled call_a /);
-    await Promise.all([a.finished, b.finished]);
-    assert.match((await cancel(place)).stderr, /No document is run now\./);
-    assert.equal((await cancel(place, "--list")).code, 0);
-  }));
-
-Deno.test("a filter that was told the name of its document is reached by it", () =>
-  withScene(async (place) => {
-    const args = ["execute", "call_1", "--name", "buffer.chat"];
-    const started = place.start(args, { stdin: waiting("call_1") });
-    await place.appears("began-call_1", started);
-    assert.match((await cancel(place, "buffer.chat")).stderr, /^Cancelled call_1 /);
-    assert.match((await started.finished).stdout, /output of call_1/);
-  }));
-
-Deno.test("a request is cancelled, and what came of the reply stays", () =>
-  withScene(async (place) => {
-    await withServer([{ ...textReply("Half a reply"), hang: true }], async (server) => {
-      place.write("a.chat", "@You:\nHello\n");
-      const started = place.start(["advance", "a.chat"], {
-        env: { ...server.env, ANTHROPIC_API_KEY: "test-key" },
-      });
-      while (!place.read("a.chat").includes("Half a reply")) await new Promise((done) => setTimeout(done, 5));
-      const named = await cancel(place, "a.chat", "call_1");
-      assert.equal(named.code, 1);
-      assert.equal((await cancel(place, "a.chat")).stderr, "Cancelled the request.\n");
-      assert.equal((await started.finished).code, 1);
-      assert.match(place.read("a.chat"), /Half a reply/);
-    });
-  }));
-
-Deno.test("a killed run is no run any more, and its folder goes", () =>
-  withScene(async (place) => {
-    const started = await running(place, "a.chat", "call_1");
-    started.kill("SIGKILL");
-    await started.finished;
-    assert.match((await cancel(place, "a.chat")).stderr, /Nothing runs for a\.chat\./);
-    assert.deepEqual([...Deno.readDirSync(`${place.folder}/state/flemma/running`)], []);
-  }));
-
-Deno.test("what makes no sense is told", () =>
-  withScene(async (place) => {
-    place.write("a.chat", waiting("call_1"));
-    const rows: readonly (readonly [args: readonly string[], code: number, error: RegExp])[] = [
-      [["-"], 2, /a piped document has no path/],
-      [["gone.chat"], 1, /There is no file gone\.chat/],
-      [["a.chat", "call_1", "--all"], 2, /exclude each other/],
-      [["a.chat", "--line", "3", "--list"], 2, /exclude each other/],
-      [["a.chat", "call_1", "call_2"], 2, /does not know what to do with call_2/],
-      [["a.chat", "--line", "none"], 2, /--line/],
-    ];
-    for (const [args, code, error] of rows) {
-      const finished = await cancel(place, ...args);
-      assert.equal(finished.code, code, `${args.join(" ")}: ${finished.stderr}`);
-      assert.match(finished.stderr, error);
-    }
-  }));
+test("what makes no sense is told", async (place) => {
+  place.write("a.chat", waiting("call_1"));
+  const rows: readonly (readonly [args: readonly string[], code: number, error: RegExp])[] = [
+    [["-"], 2, /a piped document has no path/],
+    [["gone.chat"], 1, /There is no file gone\.chat/],
+    [["a.chat", "call_1", "--all"], 2, /exclude each other/],
+    [["a.chat", "--line", "3", "--list"], 2, /exclude each other/],
+    [["a.chat", "call_1", "call_2"], 2, /does not know what to do with call_2/],
+    [["a.chat", "--line", "none"], 2, /--line/],
+  ];
+  for (const [args, code, error] of rows) {
+    const finished = await cancel(place, ...args);
+    assert.equal(finished.code, code, `${args.join(" ")}: ${finished.stderr}`);
+    assert.match(finished.stderr, error);
+  }
+});

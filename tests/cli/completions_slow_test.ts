@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { candidates } from "../../commands/line/candidates.ts";
 import { COMMANDS } from "../../commands/line/table.ts";
 import { manualPage } from "../../scripts/generate/pages/help.ts";
-import { callsDocument, PROGRAM, withScene } from "./harness.ts";
+import { callsDocument, PROGRAM, testWithScene as test } from "./harness.ts";
 import { inFolder } from "../folder.ts";
 
 const words = (...line: readonly string[]) => candidates(line).words.map(({ word }) => word);
@@ -107,48 +107,46 @@ Deno.test("fish completes every command with what it takes", () =>
     }
   }));
 
-Deno.test("bash completes commands, files, and the ids of calls that wait", () =>
-  withScene(async (place) => {
-    place.write(
-      "a b.chat",
-      callsDocument([{ id: "toolu:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
-    );
-    const complete = async (line: string) => {
-      const { stdout, stderr } = await place.shell(
-        `flemma completions bash > script; bash -c '
+test("bash completes commands, files, and the ids of calls that wait", async (place) => {
+  place.write(
+    "a b.chat",
+    callsDocument([{ id: "toolu:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
+  );
+  const complete = async (line: string) => {
+    const { stdout, stderr } = await place.shell(
+      `flemma completions bash > script; bash -c '
           flemma() { ${place.program.map((word) => `"${word}"`).join(" ")} "$@"; }
           . ./script
           COMP_LINE=$1; COMP_POINT=\${#COMP_LINE}; _flemma
           printf "%s\\n" "\${COMPREPLY[@]}"' bash "$LINE"`,
-        { env: { LINE: line } },
-      );
-      assert.equal(stderr, "");
-      return stdout.trimEnd().split("\n");
-    };
-    assert.deepEqual(await complete("flemma appro"), ["approve", "approval"]);
-    assert.deepEqual(await complete("flemma approve a"), ["a b.chat"]);
-    assert.deepEqual(await complete('flemma show "a'), ["a b.chat"]);
-    for (const file of ["a\\ b.chat", "'a b.chat'", '"a b.chat"', "a' 'b.chat"]) {
-      assert.deepEqual(await complete(`flemma  approve ${file} to`), ["toolu:1"], file);
-    }
-    // Readline cuts words at colons, and puts what it gets behind the last one.
-    assert.deepEqual(await complete("flemma approve a\\ b.chat toolu:"), ["1"]);
-  }));
+      { env: { LINE: line } },
+    );
+    assert.equal(stderr, "");
+    return stdout.trimEnd().split("\n");
+  };
+  assert.deepEqual(await complete("flemma appro"), ["approve", "approval"]);
+  assert.deepEqual(await complete("flemma approve a"), ["a b.chat"]);
+  assert.deepEqual(await complete('flemma show "a'), ["a b.chat"]);
+  for (const file of ["a\\ b.chat", "'a b.chat'", '"a b.chat"', "a' 'b.chat"]) {
+    assert.deepEqual(await complete(`flemma  approve ${file} to`), ["toolu:1"], file);
+  }
+  // Readline cuts words at colons, and puts what it gets behind the last one.
+  assert.deepEqual(await complete("flemma approve a\\ b.chat toolu:"), ["1"]);
+});
 
-Deno.test("zsh completes commands, groups, options, files, and the ids of calls that wait", () =>
-  withScene(async (place) => {
-    place.write(
-      "a b.chat",
-      callsDocument([{ id: "call:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
-    );
-    place.write(
-      "c.chat",
-      callsDocument([{ id: "one", command: "A\\B", status: "pending" }, { id: "two", command: "ls" }]),
-    );
-    // Its own pseudo-terminal: what stands on the line once Tab has done its work is what a person would have there.
-    place.write(
-      "complete.zsh",
-      `zmodload zsh/zpty; zpty line zsh -f -i
+test("zsh completes commands, groups, options, files, and the ids of calls that wait", async (place) => {
+  place.write(
+    "a b.chat",
+    callsDocument([{ id: "call:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
+  );
+  place.write(
+    "c.chat",
+    callsDocument([{ id: "one", command: "A\\B", status: "pending" }, { id: "two", command: "ls" }]),
+  );
+  // Its own pseudo-terminal: what stands on the line once Tab has done its work is what a person would have there.
+  place.write(
+    "complete.zsh",
+    `zmodload zsh/zpty; zpty line zsh -f -i
 line() { zpty -w line "$1"; while zpty -r line got; do [[ $got == *"$2"* ]] && break; done }
 line 'PS1= RPS1=; unsetopt promptcr promptsp; autoload -Uz compinit; compinit -u -d dump' ''
 line 'flemma() { ${place.program.map((word) => `"${word}"`).join(" ")} "$@" }; . ./script' ''
@@ -161,50 +159,48 @@ zpty -w -n line 'flemma approve c.chat '$'\\t'
 while zpty -r line got; do [[ $got == *'A'*'B'* ]] && { print -r -- "A\${\${got##*A}%%B*}B"; break; }; done
 zpty -d line
 `,
-    );
-    const typed = [
-      ["flemma sand", "flemma sandbox "],
-      ["flemma sandbox stat", "flemma sandbox status "],
-      ["flemma advance --no-a", "flemma advance --no-autopilot "],
-      ["flemma show a", "flemma show a\\ b.chat "],
-      ["flemma approve a\\ b.chat cal", "flemma approve a\\ b.chat call:1 "],
-    ] as const;
-    const asked = typed.map(([words]) => `'${words}'`).join(" ");
-    const { stdout, stderr } = await place.shell(
-      `flemma completions zsh > script; zsh -f complete.zsh ${asked}`,
-    );
-    assert.equal(stderr, "");
-    assert.deepEqual(
-      stdout.trimEnd().split("\n").map((line) => `${line.trimEnd()} `),
-      // What a call would run is listed as it is.
-      [...typed.map(([, whole]) => whole), "A\\B "],
-    );
-  }));
+  );
+  const typed = [
+    ["flemma sand", "flemma sandbox "],
+    ["flemma sandbox stat", "flemma sandbox status "],
+    ["flemma advance --no-a", "flemma advance --no-autopilot "],
+    ["flemma show a", "flemma show a\\ b.chat "],
+    ["flemma approve a\\ b.chat cal", "flemma approve a\\ b.chat call:1 "],
+  ] as const;
+  const asked = typed.map(([words]) => `'${words}'`).join(" ");
+  const { stdout, stderr } = await place.shell(
+    `flemma completions zsh > script; zsh -f complete.zsh ${asked}`,
+  );
+  assert.equal(stderr, "");
+  assert.deepEqual(
+    stdout.trimEnd().split("\n").map((line) => `${line.trimEnd()} `),
+    // What a call would run is listed as it is.
+    [...typed.map(([, whole]) => whole), "A\\B "],
+  );
+});
 
-Deno.test("ids come with what their calls ask for, and a broken document offers none", () =>
-  withScene(async (place) => {
-    place.write("f.chat", callsDocument([{ id: "toolu_1", command: "make", status: "pending" }]));
-    const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);
-    assert.match(stdout, /^toolu_1\tpending {2}bash: \$ make$/m);
-    place.write("g.chat", new Uint8Array([0xff, 0]));
-    assert.equal((await place.run(["complete", "--", "approve", "g.chat", ""])).code, 0);
-    const unknown = await place.run(["completions", "tcsh"]);
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.stderr, /bash, zsh, fish/);
-  }));
+test("ids come with what their calls ask for, and a broken document offers none", async (place) => {
+  place.write("f.chat", callsDocument([{ id: "toolu_1", command: "make", status: "pending" }]));
+  const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);
+  assert.match(stdout, /^toolu_1\tpending {2}bash: \$ make$/m);
+  place.write("g.chat", new Uint8Array([0xff, 0]));
+  assert.equal((await place.run(["complete", "--", "approve", "g.chat", ""])).code, 0);
+  const unknown = await place.run(["completions", "tcsh"]);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /bash, zsh, fish/);
+});
 
-Deno.test("a call whose id a shell would read, or that looks like an option, is offered by its number", () =>
-  withScene(async (place) => {
-    const ids = ["toolu_1", "--all", "a;touch_ran", "2", "a|b"];
-    place.write("f.chat", callsDocument(ids.map((id) => ({ id, command: "make", status: "pending" }))));
-    const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);
-    const offered = stdout.trimEnd().split("\n").map((row) => row.split("\t")[0]);
-    // The number of the second call is the id of the fourth.
-    assert.deepEqual(offered, ["toolu_1", "3", "2", "5"]);
-    const third = await place.run(["approve", "f.chat", "3"]);
-    assert.equal(third.code, 0, third.stderr);
-    assert.match(place.read("f.chat"), /`a;touch_ran`\n\n```flemma:tool status=approved/);
-  }));
+test("a call whose id a shell would read, or that looks like an option, is offered by its number", async (place) => {
+  const ids = ["toolu_1", "--all", "a;touch_ran", "2", "a|b"];
+  place.write("f.chat", callsDocument(ids.map((id) => ({ id, command: "make", status: "pending" }))));
+  const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);
+  const offered = stdout.trimEnd().split("\n").map((row) => row.split("\t")[0]);
+  // The number of the second call is the id of the fourth.
+  assert.deepEqual(offered, ["toolu_1", "3", "2", "5"]);
+  const third = await place.run(["approve", "f.chat", "3"]);
+  assert.equal(third.code, 0, third.stderr);
+  assert.match(place.read("f.chat"), /`a;touch_ran`\n\n```flemma:tool status=approved/);
+});
 
 Deno.test("the manual page tells of every command and option", () => {
   const page = manualPage();

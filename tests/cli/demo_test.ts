@@ -1,7 +1,7 @@
 // The demo as a person sees it, with and without bubblewrap.
 
 import assert from "node:assert/strict";
-import { type Finished, type Scene, withScene } from "./harness.ts";
+import { type Finished, type Scene, testWithScene as test, withScene } from "./harness.ts";
 
 function shows({ code, stdout, stderr }: Finished, sandbox: RegExp): void {
   assert.equal(code, 0, stdout + stderr);
@@ -34,11 +34,10 @@ function bubblewrap(place: Scene): string {
 Deno.test("the demo ends with the repaired test passing for real", () =>
   withScene(async (place) => shows(await place.process(["demo"]), /inside the sandbox \(bwrap\)/)));
 
-Deno.test("without bubblewrap the demo says so and works all the same", () =>
-  withScene(async (place) => {
-    // A machine like this one, in which the file of bubblewrap is an empty device.
-    const bwrap = bubblewrap(place);
-    const hidden = [bwrap, "--dev-bind", "/", "/", "--ro-bind", "/dev/null", bwrap, "--"];
-    const finished = await place.spawn([...hidden, ...place.program, "demo"], {}).finished;
-    shows(finished, /no working sandbox here, so commands run bare/);
-  }));
+test("without bubblewrap the demo says so and works all the same", async (place) => {
+  // A machine like this one, in which the file of bubblewrap is an empty device.
+  const bwrap = bubblewrap(place);
+  const hidden = [bwrap, "--dev-bind", "/", "/", "--ro-bind", "/dev/null", bwrap, "--"];
+  const finished = await place.spawn([...hidden, ...place.program, "demo"], {}).finished;
+  shows(finished, /no working sandbox here, so commands run bare/);
+});

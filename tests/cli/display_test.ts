@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PlainLines } from "../../commands/io/display/plain_lines.ts";
 import { Terminal } from "../../commands/io/display/terminal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { withScene } from "./harness.ts";
+import { testWithScene as test, withScene } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 /** A stream that keeps what is written (escape characters as ␛), with a clock that stands still until it is moved. */
@@ -254,9 +254,8 @@ Deno.test("in a pipe advance shows a line for each request, call and result; not
     });
   }));
 
-Deno.test("at a terminal a command that would wait for a document says what it needs, then shows its help", () =>
-  withScene(async (place) => {
-    const script = `
+test("at a terminal a command that would wait for a document says what it needs, then shows its help", async (place) => {
+  const script = `
 import os, pty, sys
 pid, terminal = pty.fork()
 if pid == 0:
@@ -273,18 +272,18 @@ while True:
 sys.stdout.buffer.write(said)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
-    const at = (...words: string[]) =>
-      place.spawn(["python3", "-c", script, ...place.program, ...words], {}).finished;
-    const approve = await at("approve");
-    assert.equal(approve.code, 2);
-    assert.match(
-      approve.stdout,
-      /^flemma: approve needs a FILE, or a document on standard input\.\r\n\r\nflemma approve \[FILE\]/,
-    );
-    const bare = await at();
-    assert.equal(bare.code, 2);
-    assert.match(
-      bare.stdout,
-      /^flemma: Name a FILE, or a document on standard input\.\r\n\r\nflemma: the whole/,
-    );
-  }));
+  const at = (...words: string[]) =>
+    place.spawn(["python3", "-c", script, ...place.program, ...words], {}).finished;
+  const approve = await at("approve");
+  assert.equal(approve.code, 2);
+  assert.match(
+    approve.stdout,
+    /^flemma: approve needs a FILE, or a document on standard input\.\r\n\r\nflemma approve \[FILE\]/,
+  );
+  const bare = await at();
+  assert.equal(bare.code, 2);
+  assert.match(
+    bare.stdout,
+    /^flemma: Name a FILE, or a document on standard input\.\r\n\r\nflemma: the whole/,
+  );
+});

@@ -1,71 +1,63 @@
 import assert from "node:assert/strict";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 
-Deno.test("doctor tells versions, settings, keys by name, state, tools and sandbox on one page", async () => {
-  await withScene(async (place) => {
-    place.settings("tools: { auto_approve: [read] }\n");
-    const env = { ANTHROPIC_API_KEY: "sk-very-secret" };
-    const { code, stdout } = await place.run(["doctor"], { env });
-    assert.equal(code, 0);
-    for (
-      const line of [
-        /^ {2}flemma +\d+\.\d+\.\d+$/m,
-        /^ {2}G {2}\S+\/config\/flemma\/config\.yaml$/m,
-        /^ {2}anthropic +from ANTHROPIC_API_KEY$/m,
-        /^ {2}read +built in, runs without asking \(your settings\)$/m,
-        /^ {2}bash +built in, runs without asking \(the sandbox\)$/m,
-        /^ {2}write +built in, asks you$/m,
-        /^ {2}sandbox +on, and it works$/m,
-      ]
-    ) assert.match(stdout, line);
-    assert.ok(!stdout.includes("sk-very-secret"));
-    const json = JSON.parse((await place.run(["doctor", "--json"], { env })).stdout);
-    assert.deepEqual(json.credentials.anthropic, { found: true, detail: "ANTHROPIC_API_KEY" });
-    assert.equal(json.sandbox.available, true);
-    assert.ok(!JSON.stringify(json).includes("sk-very-secret"));
-  });
+test("doctor tells versions, settings, keys by name, state, tools and sandbox on one page", async (place) => {
+  place.settings("tools: { auto_approve: [read] }\n");
+  const env = { ANTHROPIC_API_KEY: "sk-very-secret" };
+  const { code, stdout } = await place.run(["doctor"], { env });
+  assert.equal(code, 0);
+  for (
+    const line of [
+      /^ {2}flemma +\d+\.\d+\.\d+$/m,
+      /^ {2}G {2}\S+\/config\/flemma\/config\.yaml$/m,
+      /^ {2}anthropic +from ANTHROPIC_API_KEY$/m,
+      /^ {2}read +built in, runs without asking \(your settings\)$/m,
+      /^ {2}bash +built in, runs without asking \(the sandbox\)$/m,
+      /^ {2}write +built in, asks you$/m,
+      /^ {2}sandbox +on, and it works$/m,
+    ]
+  ) assert.match(stdout, line);
+  assert.ok(!stdout.includes("sk-very-secret"));
+  const json = JSON.parse((await place.run(["doctor", "--json"], { env })).stdout);
+  assert.deepEqual(json.credentials.anthropic, { found: true, detail: "ANTHROPIC_API_KEY" });
+  assert.equal(json.sandbox.available, true);
+  assert.ok(!JSON.stringify(json).includes("sk-very-secret"));
 });
 
-Deno.test("doctor tells how much of the window of its model a document takes", async () => {
-  await withScene(async (place) => {
-    place.write("a.chat", `@You:\n${"word ".repeat(800)}\n`);
-    const { stdout } = await place.run(["doctor", "a.chat"]);
-    assert.match(stdout, /^ {2}context: about 1,00\d tokens, under 1 % of the window$/m);
-    assert.equal(
-      JSON.parse((await place.run(["doctor", "a.chat", "--json"])).stdout).context.estimated,
-      true,
-    );
-    assert.equal(JSON.parse((await place.run(["doctor", "--json"])).stdout).context, null);
-  });
+test("doctor tells how much of the window of its model a document takes", async (place) => {
+  place.write("a.chat", `@You:\n${"word ".repeat(800)}\n`);
+  const { stdout } = await place.run(["doctor", "a.chat"]);
+  assert.match(stdout, /^ {2}context: about 1,00\d tokens, under 1 % of the window$/m);
+  assert.equal(
+    JSON.parse((await place.run(["doctor", "a.chat", "--json"])).stdout).context.estimated,
+    true,
+  );
+  assert.equal(JSON.parse((await place.run(["doctor", "--json"])).stdout).context, null);
 });
 
-Deno.test("doctor names what is wrong, and its exit code says so", async () => {
-  await withScene(async (place) => {
-    const noKey = await place.run(["doctor"]);
-    assert.equal(noKey.code, 1, "without a key nothing can be sent");
-    assert.match(noKey.stdout, /anthropic +! No key for Anthropic was found.*ANTHROPIC_API_KEY/);
-    place.settings("sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n");
-    const noSandbox = await place.run(["doctor"]);
-    assert.equal(noSandbox.code, 1);
-    assert.match(noSandbox.stdout, /\/nowhere\/bwrap/);
-    place.settings("modle: x\n");
-    const wrong = await place.run(["doctor"]);
-    assert.equal(wrong.code, 2);
-    assert.match(wrong.stdout, /! .*config\.yaml:1:1: unknown key "modle".*did you mean "model"/);
-  });
+test("doctor names what is wrong, and its exit code says so", async (place) => {
+  const noKey = await place.run(["doctor"]);
+  assert.equal(noKey.code, 1, "without a key nothing can be sent");
+  assert.match(noKey.stdout, /anthropic +! No key for Anthropic was found.*ANTHROPIC_API_KEY/);
+  place.settings("sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n");
+  const noSandbox = await place.run(["doctor"]);
+  assert.equal(noSandbox.code, 1);
+  assert.match(noSandbox.stdout, /\/nowhere\/bwrap/);
+  place.settings("modle: x\n");
+  const wrong = await place.run(["doctor"]);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stdout, /! .*config\.yaml:1:1: unknown key "modle".*did you mean "model"/);
 });
 
-Deno.test("config show --changed says that nothing is changed, and status --json what its text says", async () => {
-  await withScene(async (place) => {
-    const changed = await place.run(["config", "show", "--changed"]);
-    assert.equal(changed.stdout, "No setting differs from its default.\n");
-    place.write("a.chat", "```yaml\nflemma:\n  modle: x\n```\n@You:\nhi\n");
-    const status = await place.run(["status", "a.chat", "--json"]);
-    const { next, next_step, problems, in_use_by, left_running } = JSON.parse(status.stdout);
-    const text = (await place.run(["status", "a.chat"])).stdout;
-    assert.ok(text.includes(`next: ${next_step}\n`), text);
-    assert.match(next_step, /^correct the first block: /);
-    assert.deepEqual([next, problems[0].code, problems[0].severity], ["idle", "config_unknown_key", "error"]);
-    assert.deepEqual([in_use_by, left_running], [null, []]);
-  });
+test("config show --changed says that nothing is changed, and status --json what its text says", async (place) => {
+  const changed = await place.run(["config", "show", "--changed"]);
+  assert.equal(changed.stdout, "No setting differs from its default.\n");
+  place.write("a.chat", "```yaml\nflemma:\n  modle: x\n```\n@You:\nhi\n");
+  const status = await place.run(["status", "a.chat", "--json"]);
+  const { next, next_step, problems, in_use_by, left_running } = JSON.parse(status.stdout);
+  const text = (await place.run(["status", "a.chat"])).stdout;
+  assert.ok(text.includes(`next: ${next_step}\n`), text);
+  assert.match(next_step, /^correct the first block: /);
+  assert.deepEqual([next, problems[0].code, problems[0].severity], ["idle", "config_unknown_key", "error"]);
+  assert.deepEqual([in_use_by, left_running], [null, []]);
 });

@@ -1,7 +1,7 @@
 // `flemma editor`: files are put where an editor finds them, again and again, and never over what a person wrote.
 
 import assert from "node:assert/strict";
-import { type Scene, withScene } from "./harness.ts";
+import { type Scene, testWithScene as test } from "./harness.ts";
 
 const PACK = ".vim/pack/flemma/start/flemma";
 
@@ -9,179 +9,173 @@ function atHome(place: Scene, path: string): string {
   return `${place.folder}/home/${path}`;
 }
 
-Deno.test("editor puts the files where Vim looks, twice the same, and an older one is brought up to date", () =>
-  withScene(async (place) => {
-    const before = await place.run(["editor", "vim"]);
-    assert.match(before.stdout, /^vim: not installed\nInstall: flemma editor vim --install \(in .*\)$/m);
-    const first = await place.run(["editor", "vim", "--install"]);
-    assert.equal(first.code, 0, first.stderr);
-    assert.match(first.stdout, new RegExp(`^Installed: .*/home/${PACK}$`, "m"));
-    const source = Deno.readTextFileSync(new URL("../../editors/vim/autoload/flemma.vim", import.meta.url));
-    const installed = atHome(place, `${PACK}/autoload/flemma.vim`);
-    assert.equal(Deno.readTextFileSync(installed), source);
-    assert.match((await place.run(["editor", "vim", "--install"])).stdout, /^Already there: /);
-    // What another version put there: noted, and not what belongs there now.
-    const note = atHome(place, `${PACK}/.flemma.json`);
-    const known = JSON.parse(Deno.readTextFileSync(note));
-    Deno.writeTextFileSync(installed, '" old\n');
-    Deno.writeTextFileSync(atHome(place, `${PACK}/gone.vim`), '" old\n');
-    const hash = await sha256('" old\n');
-    known.files["autoload/flemma.vim"] = known.files["gone.vim"] = hash;
-    Deno.writeTextFileSync(note, JSON.stringify({ ...known, version: "0.0.1" }));
-    assert.match(
-      (await place.run(["doctor"])).stdout,
-      /^editors\n {2}vim {2}! older than this program: flemma editor vim --install/m,
-    );
-    assert.equal((await place.run(["editor", "vim", "--install"])).code, 0);
-    assert.equal(Deno.readTextFileSync(installed), source);
-    assert.throws(() => Deno.statSync(atHome(place, `${PACK}/gone.vim`)), Deno.errors.NotFound);
-    assert.match((await place.run(["doctor"])).stdout, new RegExp(`^ {2}vim {2}/.*/${PACK}$`, "m"));
-  }));
+test("editor puts the files where Vim looks, twice the same, and an older one is brought up to date", async (place) => {
+  const before = await place.run(["editor", "vim"]);
+  assert.match(before.stdout, /^vim: not installed\nInstall: flemma editor vim --install \(in .*\)$/m);
+  const first = await place.run(["editor", "vim", "--install"]);
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stdout, new RegExp(`^Installed: .*/home/${PACK}$`, "m"));
+  const source = Deno.readTextFileSync(new URL("../../editors/vim/autoload/flemma.vim", import.meta.url));
+  const installed = atHome(place, `${PACK}/autoload/flemma.vim`);
+  assert.equal(Deno.readTextFileSync(installed), source);
+  assert.match((await place.run(["editor", "vim", "--install"])).stdout, /^Already there: /);
+  // What another version put there: noted, and not what belongs there now.
+  const note = atHome(place, `${PACK}/.flemma.json`);
+  const known = JSON.parse(Deno.readTextFileSync(note));
+  Deno.writeTextFileSync(installed, '" old\n');
+  Deno.writeTextFileSync(atHome(place, `${PACK}/gone.vim`), '" old\n');
+  const hash = await sha256('" old\n');
+  known.files["autoload/flemma.vim"] = known.files["gone.vim"] = hash;
+  Deno.writeTextFileSync(note, JSON.stringify({ ...known, version: "0.0.1" }));
+  assert.match(
+    (await place.run(["doctor"])).stdout,
+    /^editors\n {2}vim {2}! older than this program: flemma editor vim --install/m,
+  );
+  assert.equal((await place.run(["editor", "vim", "--install"])).code, 0);
+  assert.equal(Deno.readTextFileSync(installed), source);
+  assert.throws(() => Deno.statSync(atHome(place, `${PACK}/gone.vim`)), Deno.errors.NotFound);
+  assert.match((await place.run(["doctor"])).stdout, new RegExp(`^ {2}vim {2}/.*/${PACK}$`, "m"));
+});
 
-Deno.test("editor overwrites nothing that a person wrote or changed, and puts it aside when told to", () =>
-  withScene(async (place) => {
-    const mine = atHome(place, `${PACK}/plugin/flemma.vim`);
-    Deno.mkdirSync(atHome(place, `${PACK}/plugin`), { recursive: true });
-    Deno.writeTextFileSync(mine, '" mine\n');
-    const refused = await place.run(["editor", "vim", "--install"]);
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /you changed plugin\/flemma\.vim\. Nothing was written\.\n.*--force/);
-    assert.deepEqual([...Deno.readDirSync(atHome(place, PACK))].map(({ name }) => name), ["plugin"]);
-    assert.match(
-      (await place.run(["editor", "vim"])).stdout,
-      /changed by you.*\nyours: plugin\/flemma\.vim$/m,
-    );
-    const forced = await place.run(["editor", "vim", "--install", "--force"]);
-    assert.equal(forced.code, 0, forced.stderr);
-    assert.match(forced.stdout, /What you had changed is in .*plugin\/flemma\.vim\.yours/);
-    assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
-    Deno.writeTextFileSync(mine, '" mine again\n');
-    await place.run(["editor", "vim", "--install", "--force"]);
-    assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
-    assert.equal(Deno.readTextFileSync(`${mine}.yours.2`), '" mine again\n');
-  }));
+test("editor overwrites nothing that a person wrote or changed, and puts it aside when told to", async (place) => {
+  const mine = atHome(place, `${PACK}/plugin/flemma.vim`);
+  Deno.mkdirSync(atHome(place, `${PACK}/plugin`), { recursive: true });
+  Deno.writeTextFileSync(mine, '" mine\n');
+  const refused = await place.run(["editor", "vim", "--install"]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /you changed plugin\/flemma\.vim\. Nothing was written\.\n.*--force/);
+  assert.deepEqual([...Deno.readDirSync(atHome(place, PACK))].map(({ name }) => name), ["plugin"]);
+  assert.match(
+    (await place.run(["editor", "vim"])).stdout,
+    /changed by you.*\nyours: plugin\/flemma\.vim$/m,
+  );
+  const forced = await place.run(["editor", "vim", "--install", "--force"]);
+  assert.equal(forced.code, 0, forced.stderr);
+  assert.match(forced.stdout, /What you had changed is in .*plugin\/flemma\.vim\.yours/);
+  assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
+  Deno.writeTextFileSync(mine, '" mine again\n');
+  await place.run(["editor", "vim", "--install", "--force"]);
+  assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
+  assert.equal(Deno.readTextFileSync(`${mine}.yours.2`), '" mine again\n');
+});
 
-Deno.test("editor prints, takes another folder, lists, and says what it does not know", () =>
-  withScene(async (place) => {
-    const printed = await place.run(["editor", "nvim", "--print"]);
-    assert.match(printed.stdout, /^==> autoload\/flemma\.vim <==$/m);
-    const to = await place.run(["editor", "neovim", "--install", "--to", "dots/flemma"]);
-    assert.equal(to.code, 0, to.stderr);
-    assert.ok(place.exists("dots/flemma/ftdetect/chat.vim"));
-    const listed = JSON.parse((await place.run(["editor", "--json"])).stdout);
-    assert.deepEqual(listed.find(({ name }: { name: string }) => name === "vim").state, "absent");
-    assert.match((await place.run(["editor"])).stdout, /^neovim +not installed$/m);
-    const data = await place.run(["editor", "nvim"], { env: { XDG_DATA_HOME: place.path("data") } });
-    assert.match(data.stdout, /\(in .*\/place\/data\/nvim\/site\/pack\/flemma\/start\/flemma\)/);
-    const emacs = await place.run(["editor", "emacs", "--install"]);
-    assert.match(
-      emacs.stdout,
-      /^Write into your init file: \(load ".*\/home\/\.emacs\.d\/flemma\/flemma\.el"\)$/m,
-    );
-    const kak = await place.run(["editor", "kak", "--install"], { env: { XDG_CONFIG_HOME: "relative" } });
-    assert.match(
-      kak.stdout,
-      /^Write into your kakrc: source '.*\/home\/\.config\/kak\/flemma\/flemma\.kak'$/m,
-    );
-    const unknown = await place.run(["editor", "vmi"]);
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.stderr, /There are no files for vmi; did you mean vim\?\n.*vim, neovim/);
-    place.write("file", "");
-    const wrong = await place.run(["editor", "vim", "--install", "--to", "file"]);
-    assert.equal(wrong.code, 1);
-    assert.match(wrong.stderr, /cannot be put into .*file: .*\n.*--to FOLDER/);
-  }));
+test("editor prints, takes another folder, lists, and says what it does not know", async (place) => {
+  const printed = await place.run(["editor", "nvim", "--print"]);
+  assert.match(printed.stdout, /^==> autoload\/flemma\.vim <==$/m);
+  const to = await place.run(["editor", "neovim", "--install", "--to", "dots/flemma"]);
+  assert.equal(to.code, 0, to.stderr);
+  assert.ok(place.exists("dots/flemma/ftdetect/chat.vim"));
+  const listed = JSON.parse((await place.run(["editor", "--json"])).stdout);
+  assert.deepEqual(listed.find(({ name }: { name: string }) => name === "vim").state, "absent");
+  assert.match((await place.run(["editor"])).stdout, /^neovim +not installed$/m);
+  const data = await place.run(["editor", "nvim"], { env: { XDG_DATA_HOME: place.path("data") } });
+  assert.match(data.stdout, /\(in .*\/place\/data\/nvim\/site\/pack\/flemma\/start\/flemma\)/);
+  const emacs = await place.run(["editor", "emacs", "--install"]);
+  assert.match(
+    emacs.stdout,
+    /^Write into your init file: \(load ".*\/home\/\.emacs\.d\/flemma\/flemma\.el"\)$/m,
+  );
+  const kak = await place.run(["editor", "kak", "--install"], { env: { XDG_CONFIG_HOME: "relative" } });
+  assert.match(
+    kak.stdout,
+    /^Write into your kakrc: source '.*\/home\/\.config\/kak\/flemma\/flemma\.kak'$/m,
+  );
+  const unknown = await place.run(["editor", "vmi"]);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /There are no files for vmi; did you mean vim\?\n.*vim, neovim/);
+  place.write("file", "");
+  const wrong = await place.run(["editor", "vim", "--install", "--to", "file"]);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /cannot be put into .*file: .*\n.*--to FOLDER/);
+});
 
-Deno.test("for Helix the lines go into the person's own file, and all else of it stays byte for byte", () =>
-  withScene(async (place) => {
-    const file = `${place.folder}/config/helix/languages.toml`;
-    const mine = '[[language]]\nname = "rust"\nauto-format = true';
-    Deno.mkdirSync(`${place.folder}/dots`, { recursive: true });
-    Deno.mkdirSync(`${place.folder}/config/helix`, { recursive: true });
-    // Dotfiles are links, often enough.
-    Deno.writeTextFileSync(`${place.folder}/dots/languages.toml`, mine);
-    Deno.chmodSync(`${place.folder}/dots/languages.toml`, 0o640);
-    Deno.symlinkSync("../../dots/languages.toml", file);
-    assert.match((await place.run(["editor", "helix"])).stdout, /^helix: not installed\n/);
-    const first = await place.run(["editor", "hx", "--install"]);
-    assert.equal(first.code, 0, first.stderr);
-    assert.match(first.stdout, /^Installed: .*languages\.toml\nStart Helix anew\. Keys are lines/);
-    const installed = Deno.readTextFileSync(file);
-    assert.ok(installed.startsWith(`${mine}\n\n# flemma begin, version `), installed);
-    assert.ok(installed.endsWith('language-servers = ["flemma"]\n# flemma end\n'), installed);
-    assert.ok(Deno.lstatSync(file).isSymlink);
-    assert.equal(Deno.statSync(file).mode! & 0o777, 0o640);
-    assert.match((await place.run(["editor", "helix", "--install"])).stdout, /^Already there: /);
-    assert.equal(Deno.readTextFileSync(file), installed);
-    // Put there by another version: brought up to date, with what the person wrote around it kept.
-    const old = '[language-server.flemma]\ncommand = "old"\n';
-    const hash = (await sha256(old)).slice(0, 16);
-    const around = (passage: string, hash: string) =>
-      `# above\n# flemma begin, version 0.0.1, ${hash}\n${passage}# flemma end\n# below\n`;
-    Deno.writeTextFileSync(file, around(old, hash));
-    assert.match(
-      (await place.run(["doctor"])).stdout,
-      /^ {2}helix {2}! older than this program: flemma editor helix --install/m,
-    );
-    assert.equal((await place.run(["editor", "helix", "--install"])).code, 0);
-    const updated = Deno.readTextFileSync(file);
-    assert.match(
-      updated,
-      /^# above\n# flemma begin, version [^]*command = "flemma"[^]*# flemma end\n# below\n$/,
-    );
-    assert.match((await place.run(["doctor"])).stdout, /^ {2}helix {2}\/.*languages\.toml$/m);
-    // Changed by the person: left alone unless told, and then kept.
-    const changed = around("mine = 1\n", hash);
-    Deno.writeTextFileSync(file, changed);
-    const refused = await place.run(["editor", "helix", "--install"]);
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /You changed what flemma put into .*\n.*--force/);
-    assert.equal(Deno.readTextFileSync(file), changed);
-    const forced = await place.run(["editor", "helix", "--install", "--force"]);
-    assert.match(forced.stdout, /What you had is in .*languages\.toml\.yours\n/);
-    assert.equal(Deno.readTextFileSync(`${file}.yours`), changed);
-    assert.match(Deno.readTextFileSync(file), /^# above\n[^]*command = "flemma"/);
-  }));
+test("for Helix the lines go into the person's own file, and all else of it stays byte for byte", async (place) => {
+  const file = `${place.folder}/config/helix/languages.toml`;
+  const mine = '[[language]]\nname = "rust"\nauto-format = true';
+  Deno.mkdirSync(`${place.folder}/dots`, { recursive: true });
+  Deno.mkdirSync(`${place.folder}/config/helix`, { recursive: true });
+  // Dotfiles are links, often enough.
+  Deno.writeTextFileSync(`${place.folder}/dots/languages.toml`, mine);
+  Deno.chmodSync(`${place.folder}/dots/languages.toml`, 0o640);
+  Deno.symlinkSync("../../dots/languages.toml", file);
+  assert.match((await place.run(["editor", "helix"])).stdout, /^helix: not installed\n/);
+  const first = await place.run(["editor", "hx", "--install"]);
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stdout, /^Installed: .*languages\.toml\nStart Helix anew\. Keys are lines/);
+  const installed = Deno.readTextFileSync(file);
+  assert.ok(installed.startsWith(`${mine}\n\n# flemma begin, version `), installed);
+  assert.ok(installed.endsWith('language-servers = ["flemma"]\n# flemma end\n'), installed);
+  assert.ok(Deno.lstatSync(file).isSymlink);
+  assert.equal(Deno.statSync(file).mode! & 0o777, 0o640);
+  assert.match((await place.run(["editor", "helix", "--install"])).stdout, /^Already there: /);
+  assert.equal(Deno.readTextFileSync(file), installed);
+  // Put there by another version: brought up to date, with what the person wrote around it kept.
+  const old = '[language-server.flemma]\ncommand = "old"\n';
+  const hash = (await sha256(old)).slice(0, 16);
+  const around = (passage: string, hash: string) =>
+    `# above\n# flemma begin, version 0.0.1, ${hash}\n${passage}# flemma end\n# below\n`;
+  Deno.writeTextFileSync(file, around(old, hash));
+  assert.match(
+    (await place.run(["doctor"])).stdout,
+    /^ {2}helix {2}! older than this program: flemma editor helix --install/m,
+  );
+  assert.equal((await place.run(["editor", "helix", "--install"])).code, 0);
+  const updated = Deno.readTextFileSync(file);
+  assert.match(
+    updated,
+    /^# above\n# flemma begin, version [^]*command = "flemma"[^]*# flemma end\n# below\n$/,
+  );
+  assert.match((await place.run(["doctor"])).stdout, /^ {2}helix {2}\/.*languages\.toml$/m);
+  // Changed by the person: left alone unless told, and then kept.
+  const changed = around("mine = 1\n", hash);
+  Deno.writeTextFileSync(file, changed);
+  const refused = await place.run(["editor", "helix", "--install"]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /You changed what flemma put into .*\n.*--force/);
+  assert.equal(Deno.readTextFileSync(file), changed);
+  const forced = await place.run(["editor", "helix", "--install", "--force"]);
+  assert.match(forced.stdout, /What you had is in .*languages\.toml\.yours\n/);
+  assert.equal(Deno.readTextFileSync(`${file}.yours`), changed);
+  assert.match(Deno.readTextFileSync(file), /^# above\n[^]*command = "flemma"/);
+});
 
-Deno.test("for Helix nothing is written where the person's own file says something of the same things", () =>
-  withScene(async (place) => {
-    const file = `${place.folder}/config/helix/languages.toml`;
-    Deno.mkdirSync(`${place.folder}/config/helix`, { recursive: true });
-    for (
-      const mine of [
-        '[language-server.flemma]\ncommand = "mine"\n',
-        '[language-server]\nflemma = { command = "mine" }\n',
-        "[[language]]\nname = 'chat'\n",
-        "# flemma begin, version 1, 0123456789abcdef\nwithout an end\n",
-      ]
-    ) {
-      Deno.writeTextFileSync(file, mine);
-      const refused = await place.run(["editor", "helix", "--install", "--force"]);
-      assert.equal(refused.code, 1, mine);
-      assert.match(refused.stderr, /already says something .*Nothing was written\.\n.*--print/);
-      assert.equal(Deno.readTextFileSync(file), mine);
-    }
-    assert.doesNotMatch((await place.run(["doctor"])).stdout, /helix/);
-    const printed = await place.run(["editor", "helix", "--print"]);
-    assert.match(
-      printed.stdout,
-      /^==> config\.toml <==\n[^]*keys\.normal[^]*==> languages\.toml <==\n\[language-server\.flemma\]/,
-    );
-  }));
+test("for Helix nothing is written where the person's own file says something of the same things", async (place) => {
+  const file = `${place.folder}/config/helix/languages.toml`;
+  Deno.mkdirSync(`${place.folder}/config/helix`, { recursive: true });
+  for (
+    const mine of [
+      '[language-server.flemma]\ncommand = "mine"\n',
+      '[language-server]\nflemma = { command = "mine" }\n',
+      "[[language]]\nname = 'chat'\n",
+      "# flemma begin, version 1, 0123456789abcdef\nwithout an end\n",
+    ]
+  ) {
+    Deno.writeTextFileSync(file, mine);
+    const refused = await place.run(["editor", "helix", "--install", "--force"]);
+    assert.equal(refused.code, 1, mine);
+    assert.match(refused.stderr, /already says something .*Nothing was written\.\n.*--print/);
+    assert.equal(Deno.readTextFileSync(file), mine);
+  }
+  assert.doesNotMatch((await place.run(["doctor"])).stdout, /helix/);
+  const printed = await place.run(["editor", "helix", "--print"]);
+  assert.match(
+    printed.stdout,
+    /^==> config\.toml <==\n[^]*keys\.normal[^]*==> languages\.toml <==\n\[language-server\.flemma\]/,
+  );
+});
 
-Deno.test("for VS Code the extension is a folder, with the step that makes it known", () =>
-  withScene(async (place) => {
-    const installed = await place.run(["editor", "code", "--install"]);
-    assert.equal(installed.code, 0, installed.stderr);
-    assert.match(
-      installed.stdout,
-      /"Developer: Install Extension from Location…" and choose .*\.vscode\/extensions\/flemma\.flemma$/m,
-    );
-    const folder = atHome(place, ".vscode/extensions/flemma.flemma");
-    const { main } = JSON.parse(Deno.readTextFileSync(`${folder}/package.json`));
-    assert.ok(Deno.readTextFileSync(`${folder}/${main}`).includes("vscode"));
-    assert.match((await place.run(["doctor"])).stdout, /^ {2}vscode {2}\/.*flemma\.flemma$/m);
-  }));
+test("for VS Code the extension is a folder, with the step that makes it known", async (place) => {
+  const installed = await place.run(["editor", "code", "--install"]);
+  assert.equal(installed.code, 0, installed.stderr);
+  assert.match(
+    installed.stdout,
+    /"Developer: Install Extension from Location…" and choose .*\.vscode\/extensions\/flemma\.flemma$/m,
+  );
+  const folder = atHome(place, ".vscode/extensions/flemma.flemma");
+  const { main } = JSON.parse(Deno.readTextFileSync(`${folder}/package.json`));
+  assert.ok(Deno.readTextFileSync(`${folder}/${main}`).includes("vscode"));
+  assert.match((await place.run(["doctor"])).stdout, /^ {2}vscode {2}\/.*flemma\.flemma$/m);
+});
 
 async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));

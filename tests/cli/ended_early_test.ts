@@ -1,65 +1,62 @@
 // Runs that were stopped, or whose surroundings went away while they ran.
 
 import assert from "node:assert/strict";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 
-Deno.test("Ctrl-C keeps what a command had put out, above the sentence that it was stopped", () =>
-  withScene(async (place) => {
-    place.write(
-      "a.chat",
-      callsDocument([{ id: "c1", command: "echo half; touch begun; sleep 300", status: "approved" }]),
-    );
-    const started = place.start(["advance", "a.chat"], { env: KEY });
-    await place.appears("begun", started);
-    started.kill("SIGINT");
-    const { code, stderr } = await started.finished;
-    assert.equal(code, 130, stderr);
-    assert.match(
-      place.read("a.chat"),
-      /\(error\)\n\n```\nhalf\n\nThe user stopped this tool before it was done\.\n```/,
-    );
-    assert.match(stderr, /^Interrupted\. Go on with: flemma advance a\.chat$/m);
-  }));
+test("Ctrl-C keeps what a command had put out, above the sentence that it was stopped", async (place) => {
+  place.write(
+    "a.chat",
+    callsDocument([{ id: "c1", command: "echo half; touch begun; sleep 300", status: "approved" }]),
+  );
+  const started = place.start(["advance", "a.chat"], { env: KEY });
+  await place.appears("begun", started);
+  started.kill("SIGINT");
+  const { code, stderr } = await started.finished;
+  assert.equal(code, 130, stderr);
+  assert.match(
+    place.read("a.chat"),
+    /\(error\)\n\n```\nhalf\n\nThe user stopped this tool before it was done\.\n```/,
+  );
+  assert.match(stderr, /^Interrupted\. Go on with: flemma advance a\.chat$/m);
+});
 
-Deno.test("a run whose locks, or whose whole state, are removed meanwhile ends well and with no more than a sentence", () =>
-  withScene(async (place) => {
-    for (const gone of ["state/flemma/locks", "state"]) {
-      await withServer(
-        [{ ...textReply("I am well."), hang: true }, textReply("Well.")],
-        async ({ env, received }) => {
-          place.write("a.chat", "@You:\nHow are you?\n");
-          const first = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
-          await received(1);
-          Deno.removeSync(`${place.folder}/${gone}`, { recursive: true });
-          // Another run may have the document now, with a lock of its own, which is not taken away.
-          const second = await place.run(["status", "a.chat"]);
-          assert.equal(second.code, 0, second.stderr);
-          first.kill("SIGINT");
-          const { code, stderr } = await first.finished;
-          assert.equal(code, 130, stderr);
-          assert.doesNotMatch(stderr, /fault of the program|\n {4}at /);
-          // Who is asked, how the reply ended, what it used, and what to do.
-          assert.ok(stderr.split("\n").length <= 5, stderr);
-        },
-      );
-    }
-  }));
+test("a run whose locks, or whose whole state, are removed meanwhile ends well and with no more than a sentence", async (place) => {
+  for (const gone of ["state/flemma/locks", "state"]) {
+    await withServer(
+      [{ ...textReply("I am well."), hang: true }, textReply("Well.")],
+      async ({ env, received }) => {
+        place.write("a.chat", "@You:\nHow are you?\n");
+        const first = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
+        await received(1);
+        Deno.removeSync(`${place.folder}/${gone}`, { recursive: true });
+        // Another run may have the document now, with a lock of its own, which is not taken away.
+        const second = await place.run(["status", "a.chat"]);
+        assert.equal(second.code, 0, second.stderr);
+        first.kill("SIGINT");
+        const { code, stderr } = await first.finished;
+        assert.equal(code, 130, stderr);
+        assert.doesNotMatch(stderr, /fault of the program|\n {4}at /);
+        // Who is asked, how the reply ended, what it used, and what to do.
+        assert.ok(stderr.split("\n").length <= 5, stderr);
+      },
+    );
+  }
+});
 
-Deno.test("the lock of another run at the same place stays when an earlier one gives its own back", () =>
-  withScene(async (place) => {
-    await withServer([{ ...textReply("I am well."), hang: true }], async ({ env, received }) => {
-      place.write("a.chat", "@You:\nHow are you?\n");
-      const first = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
-      await received(1);
-      const locks = `${place.folder}/state/flemma/locks`;
-      const [lock] = [...Deno.readDirSync(locks)].map(({ name }) => `${locks}/${name}`);
-      Deno.removeSync(lock!);
-      Deno.writeTextFileSync(lock!, "somebody else's");
-      first.kill("SIGINT");
-      await first.finished;
-      assert.equal(Deno.readTextFileSync(lock!), "somebody else's");
-    });
-  }));
+test("the lock of another run at the same place stays when an earlier one gives its own back", async (place) => {
+  await withServer([{ ...textReply("I am well."), hang: true }], async ({ env, received }) => {
+    place.write("a.chat", "@You:\nHow are you?\n");
+    const first = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
+    await received(1);
+    const locks = `${place.folder}/state/flemma/locks`;
+    const [lock] = [...Deno.readDirSync(locks)].map(({ name }) => `${locks}/${name}`);
+    Deno.removeSync(lock!);
+    Deno.writeTextFileSync(lock!, "somebody else's");
+    first.kill("SIGINT");
+    await first.finished;
+    assert.equal(Deno.readTextFileSync(lock!), "somebody else's");
+  });
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { meaningOf } from "../../commands/io/interrupt.ts";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const QUESTION = "@You:\nHow are you?\n";
@@ -10,13 +10,12 @@ const APPROVED = callsDocument([{ id: "c1", command: "echo hello", status: "appr
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 const NOBODY = { ...KEY, FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
 
-Deno.test("an approved call comes back with its result in the complete document", () =>
-  withScene(async (place) => {
-    const { code, stdout, stderr } = await place.run(["advance", "--no-autopilot"], { stdin: APPROVED });
-    assert.equal(code, 0, stderr);
-    assert.equal(stdout, APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```"));
-    assert.equal(stderr, "", "a filter that did its work says nothing");
-  }));
+test("an approved call comes back with its result in the complete document", async (place) => {
+  const { code, stdout, stderr } = await place.run(["advance", "--no-autopilot"], { stdin: APPROVED });
+  assert.equal(code, 0, stderr);
+  assert.equal(stdout, APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```"));
+  assert.equal(stderr, "", "a filter that did its work says nothing");
+});
 
 Deno.test("a reply is added to the document that comes out", () =>
   withScene((place) =>
@@ -30,43 +29,41 @@ Deno.test("a reply is added to the document that comes out", () =>
     })
   ));
 
-Deno.test("every failure gives the input back byte for byte, with its own exit code", () =>
-  withScene(async (place) => {
-    place.settings("tools: [\n");
-    const input = "\ufeff" + QUESTION.replaceAll("\n", "\r\n") + "no line end";
-    const invalid = new Uint8Array([...new TextEncoder().encode("@You:\n"), 0xff, 0xfe, 0x0a]);
-    const cases: readonly (readonly [readonly string[], number, Record<string, string>])[] = [
-      [["advance", "--no-config"], 1, NOBODY],
-      [["advance", "--no-config"], 1, {}],
-      [["advance"], 2, KEY],
-      [["advance", "--no-config", "--modle", "x"], 2, KEY],
-      [["advance", "--no-config", "--provider", "nobody"], 2, KEY],
-      [["send", "--no-config", "--headers"], 2, KEY],
-      [["approve", "-", "nothing", "--no-config"], 1, {}],
-      [["execute", "-", "--no-config"], 2, {}],
-      [["advanse"], 2, {}],
-    ];
-    await Promise.all(cases.map(async ([args, exit, env]) => {
-      const { code, stdout, stderr } = await place.run(args, { stdin: input, env });
-      assert.equal(code, exit, `${args.join(" ")}: ${stderr}`);
-      assert.equal(stdout, input, args.join(" "));
-      assert.match(stderr, /^flemma: /, args.join(" "));
-    }));
-    place.write("invalid", invalid);
-    const { stdout } = await place.shell("flemma advance --no-config < invalid > out; echo $?");
-    assert.equal(stdout, "1\n");
-    assert.deepEqual(Deno.readFileSync(place.path("out")), invalid);
+test("every failure gives the input back byte for byte, with its own exit code", async (place) => {
+  place.settings("tools: [\n");
+  const input = "\ufeff" + QUESTION.replaceAll("\n", "\r\n") + "no line end";
+  const invalid = new Uint8Array([...new TextEncoder().encode("@You:\n"), 0xff, 0xfe, 0x0a]);
+  const cases: readonly (readonly [readonly string[], number, Record<string, string>])[] = [
+    [["advance", "--no-config"], 1, NOBODY],
+    [["advance", "--no-config"], 1, {}],
+    [["advance"], 2, KEY],
+    [["advance", "--no-config", "--modle", "x"], 2, KEY],
+    [["advance", "--no-config", "--provider", "nobody"], 2, KEY],
+    [["send", "--no-config", "--headers"], 2, KEY],
+    [["approve", "-", "nothing", "--no-config"], 1, {}],
+    [["execute", "-", "--no-config"], 2, {}],
+    [["advanse"], 2, {}],
+  ];
+  await Promise.all(cases.map(async ([args, exit, env]) => {
+    const { code, stdout, stderr } = await place.run(args, { stdin: input, env });
+    assert.equal(code, exit, `${args.join(" ")}: ${stderr}`);
+    assert.equal(stdout, input, args.join(" "));
+    assert.match(stderr, /^flemma: /, args.join(" "));
   }));
+  place.write("invalid", invalid);
+  const { stdout } = await place.shell("flemma advance --no-config < invalid > out; echo $?");
+  assert.equal(stdout, "1\n");
+  assert.deepEqual(Deno.readFileSync(place.path("out")), invalid);
+});
 
-Deno.test("an empty standard input is an empty document", () =>
-  withScene(async (place) => {
-    for (const stdin of ["", "\n\n"]) {
-      const { code, stdout, stderr } = await place.run(["advance"], { stdin });
-      assert.equal(code, 4);
-      assert.equal(stdout, stdin);
-      assert.match(stderr, /no message/);
-    }
-  }));
+test("an empty standard input is an empty document", async (place) => {
+  for (const stdin of ["", "\n\n"]) {
+    const { code, stdout, stderr } = await place.run(["advance"], { stdin });
+    assert.equal(code, 4);
+    assert.equal(stdout, stdin);
+    assert.match(stderr, /no message/);
+  }
+});
 
 Deno.test("a server that fails or hangs up gives back at least the question, and what arrived is marked", () =>
   withScene((place) =>
@@ -94,49 +91,47 @@ Deno.test("a server that fails or hangs up gives back at least the question, and
   ));
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGALRM"] as const) {
-  Deno.test(`${signal} while a tool runs gives the document with the stopped call, which is kept as well`, () =>
-    withScene(async (place) => {
-      const document = callsDocument([{
-        id: "c1",
-        command: "touch started; exec sleep 600",
-        status: "approved",
-      }]);
-      const run = place.start(["advance"], { stdin: document });
-      await place.appears("started", run);
-      run.kill(signal);
-      const { code, stdout, stderr } = await run.finished;
-      assert.deepEqual([code, stderr], [0, ""]);
-      const kept = await place.run(["recover"]);
-      assert.equal(kept.stdout, stdout, "an editor may have thrown away what an interrupted filter gave");
-      const [before] = document.split("**Tool Result:**");
-      assert.ok(stdout.startsWith(`${before}**Tool Result:** \`c1\` (error)\n\n\`\`\`\n`), stdout);
-      assert.ok(stdout.endsWith("\n```\n"), stdout);
-    }));
+  test(`${signal} while a tool runs gives the document with the stopped call, which is kept as well`, async (place) => {
+    const document = callsDocument([{
+      id: "c1",
+      command: "touch started; exec sleep 600",
+      status: "approved",
+    }]);
+    const run = place.start(["advance"], { stdin: document });
+    await place.appears("started", run);
+    run.kill(signal);
+    const { code, stdout, stderr } = await run.finished;
+    assert.deepEqual([code, stderr], [0, ""]);
+    const kept = await place.run(["recover"]);
+    assert.equal(kept.stdout, stdout, "an editor may have thrown away what an interrupted filter gave");
+    const [before] = document.split("**Tool Result:**");
+    assert.ok(stdout.startsWith(`${before}**Tool Result:** \`c1\` (error)\n\n\`\`\`\n`), stdout);
+    assert.ok(stdout.endsWith("\n```\n"), stdout);
+  });
 }
 
-Deno.test("a second interrupt ends the run at once, and the document still comes out", () =>
-  withScene(async (place) => {
-    const command = "trap '' TERM INT HUP; touch started; while :; do sleep 1; done";
-    const document = callsDocument([{ id: "c1", command, status: "approved" }]);
-    const run = place.start(["advance", "--no-sandbox", "--events", "stderr"], { stdin: document });
-    await place.appears("started", run);
-    let over = false;
-    const finished = run.finished.finally(() => over = true);
-    // Pressed until it is so: on a slow machine two may be too far apart to be one after the other.
-    while (!over) {
-      // Nobody is there any more once it has ended.
-      try {
-        run.kill("SIGINT");
-      } catch {
-        break;
-      }
-      await new Promise((done) => setTimeout(done, 150));
+test("a second interrupt ends the run at once, and the document still comes out", async (place) => {
+  const command = "trap '' TERM INT HUP; touch started; while :; do sleep 1; done";
+  const document = callsDocument([{ id: "c1", command, status: "approved" }]);
+  const run = place.start(["advance", "--no-sandbox", "--events", "stderr"], { stdin: document });
+  await place.appears("started", run);
+  let over = false;
+  const finished = run.finished.finally(() => over = true);
+  // Pressed until it is so: on a slow machine two may be too far apart to be one after the other.
+  while (!over) {
+    // Nobody is there any more once it has ended.
+    try {
+      run.kill("SIGINT");
+    } catch {
+      break;
     }
-    const { stdout, stderr } = await finished;
-    assert.ok(stdout.startsWith("@You:\nPlease.\n\n@Assistant:\nI will.\n"), stdout);
-    assert.match(stderr, /"event":"tool:executing"/);
-    assert.doesNotMatch(stderr, /"event":"stopped"/, "an end in order is told");
-  }));
+    await new Promise((done) => setTimeout(done, 150));
+  }
+  const { stdout, stderr } = await finished;
+  assert.ok(stdout.startsWith("@You:\nPlease.\n\n@Assistant:\nI will.\n"), stdout);
+  assert.match(stderr, /"event":"tool:executing"/);
+  assert.doesNotMatch(stderr, /"event":"stopped"/, "an end in order is told");
+});
 
 Deno.test("what comes at once with an interrupt is the same one, what comes within two seconds is a second one", () => {
   // A process and its group are signalled by two calls of the system, one after the other.
@@ -152,97 +147,90 @@ Deno.test("what comes at once with an interrupt is the same one, what comes with
   ) assert.equal(meaningOf(since), meaning, String(since));
 });
 
-Deno.test("messages stay out of a standard output that is also standard error, and can be read later", () =>
-  withScene(async (place) => {
-    place.write("in", QUESTION);
-    const merged = await place.shell("flemma advance < in 2>&1");
-    assert.equal(merged.stdout, QUESTION);
-    const file = await place.shell("flemma advance < in > out 2>&1; cat out");
-    assert.equal(file.stdout, QUESTION);
-    const usage = await place.shell("flemma advance --bad < in 2>&1");
-    assert.equal(usage.stdout, QUESTION);
-    const apart = await place.shell("flemma advance < in 2> err; cat err");
-    assert.match(apart.stdout, /ANTHROPIC_API_KEY/);
-    const last = await place.run(["status", "--last"]);
-    assert.match(last.stdout, /ANTHROPIC_API_KEY/);
-    const editor = await place.shell("flemma advance < in 2> err; cat err", { env: { VIMRUNTIME: "/v" } });
-    assert.equal(editor.stdout, QUESTION, "some editors read both streams");
-    const asked = await place.shell("flemma advance --messages stderr < in 2>&1 >out", {
-      env: { VIMRUNTIME: "/v" },
-    });
-    assert.match(asked.stdout, /ANTHROPIC_API_KEY/);
-    await place.shell("flemma advance --messages words < in 2>&1 >out");
-    assert.match(place.read("words"), /ANTHROPIC_API_KEY/);
-  }));
+test("messages stay out of a standard output that is also standard error, and can be read later", async (place) => {
+  place.write("in", QUESTION);
+  const merged = await place.shell("flemma advance < in 2>&1");
+  assert.equal(merged.stdout, QUESTION);
+  const file = await place.shell("flemma advance < in > out 2>&1; cat out");
+  assert.equal(file.stdout, QUESTION);
+  const usage = await place.shell("flemma advance --bad < in 2>&1");
+  assert.equal(usage.stdout, QUESTION);
+  const apart = await place.shell("flemma advance < in 2> err; cat err");
+  assert.match(apart.stdout, /ANTHROPIC_API_KEY/);
+  const last = await place.run(["status", "--last"]);
+  assert.match(last.stdout, /ANTHROPIC_API_KEY/);
+  const editor = await place.shell("flemma advance < in 2> err; cat err", { env: { VIMRUNTIME: "/v" } });
+  assert.equal(editor.stdout, QUESTION, "some editors read both streams");
+  const asked = await place.shell("flemma advance --messages stderr < in 2>&1 >out", {
+    env: { VIMRUNTIME: "/v" },
+  });
+  assert.match(asked.stdout, /ANTHROPIC_API_KEY/);
+  await place.shell("flemma advance --messages words < in 2>&1 >out");
+  assert.match(place.read("words"), /ANTHROPIC_API_KEY/);
+});
 
-Deno.test("the messages of the last filter run are those of the document that is asked about", () =>
-  withScene(async (place) => {
-    const other = "@You:\nAnother\n";
-    await place.run(["advance"], { stdin: QUESTION });
-    await place.run(["approve", "--name", "b.chat", "zzzz"], { stdin: other });
-    const piped = await place.run(["status", "--last"], { stdin: QUESTION });
-    assert.match(piped.stdout, /ANTHROPIC_API_KEY/);
-    for (const args of [["b.chat"], ["--name", "b.chat"], []]) {
-      const { stdout } = await place.run(["status", "--last", ...args]);
-      assert.match(stdout, /zzzz/, args.join(" "));
-    }
-    const none = await place.run(["status", "--last"], { stdin: other });
-    assert.equal(none.stdout, "");
-    assert.match(none.stderr, /of this document/);
-  }));
+test("the messages of the last filter run are those of the document that is asked about", async (place) => {
+  const other = "@You:\nAnother\n";
+  await place.run(["advance"], { stdin: QUESTION });
+  await place.run(["approve", "--name", "b.chat", "zzzz"], { stdin: other });
+  const piped = await place.run(["status", "--last"], { stdin: QUESTION });
+  assert.match(piped.stdout, /ANTHROPIC_API_KEY/);
+  for (const args of [["b.chat"], ["--name", "b.chat"], []]) {
+    const { stdout } = await place.run(["status", "--last", ...args]);
+    assert.match(stdout, /zzzz/, args.join(" "));
+  }
+  const none = await place.run(["status", "--last"], { stdin: other });
+  assert.equal(none.stdout, "");
+  assert.match(none.stderr, /of this document/);
+});
 
-Deno.test("a reader that goes away is no crash", () =>
-  withScene(async (place) => {
-    place.write("in", `@You:\n${"long line of text\n".repeat(60_000)}`);
-    const { stdout, stderr } = await place.shell("(flemma advance < in; echo code $? >&2) | head -c 10");
-    assert.equal(stdout, "@You:\nlong");
-    assert.match(stderr, /Nobody reads/);
-    assert.match(stderr, /code 1\n$/);
-    assert.doesNotMatch(stderr, /\bat \w+ \(/);
-  }));
+test("a reader that goes away is no crash", async (place) => {
+  place.write("in", `@You:\n${"long line of text\n".repeat(60_000)}`);
+  const { stdout, stderr } = await place.shell("(flemma advance < in; echo code $? >&2) | head -c 10");
+  assert.equal(stdout, "@You:\nlong");
+  assert.match(stderr, /Nobody reads/);
+  assert.match(stderr, /code 1\n$/);
+  assert.doesNotMatch(stderr, /\bat \w+ \(/);
+});
 
-Deno.test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its id is told", () =>
-  withScene(async (place) => {
-    place.settings("tools: { auto_approve_sandboxed: false }\n");
-    const stdin = callsDocument([{ id: "c1", command: "touch ran" }]);
-    const [plain, strict] = await Promise.all([
-      place.run(["advance"], { stdin }),
-      place.run(["advance", "--exit-code"], { stdin }),
-    ]);
-    assert.deepEqual([plain.code, strict.code], [0, 3]);
-    assert.equal(plain.stderr, "");
-    assert.match(strict.stderr, /c1/);
-    for (const { stdout } of [plain, strict]) {
-      assert.ok(stdout.endsWith("**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n"), stdout);
-    }
-    const last = await place.run(["status", "--last"], { stdin });
-    assert.match(last.stdout, /flemma approve c1\n/);
-    assert.ok(!place.exists("ran"));
-  }));
+test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its id is told", async (place) => {
+  place.settings("tools: { auto_approve_sandboxed: false }\n");
+  const stdin = callsDocument([{ id: "c1", command: "touch ran" }]);
+  const [plain, strict] = await Promise.all([
+    place.run(["advance"], { stdin }),
+    place.run(["advance", "--exit-code"], { stdin }),
+  ]);
+  assert.deepEqual([plain.code, strict.code], [0, 3]);
+  assert.equal(plain.stderr, "");
+  assert.match(strict.stderr, /c1/);
+  for (const { stdout } of [plain, strict]) {
+    assert.ok(stdout.endsWith("**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n"), stdout);
+  }
+  const last = await place.run(["status", "--last"], { stdin });
+  assert.match(last.stdout, /flemma approve c1\n/);
+  assert.ok(!place.exists("ran"));
+});
 
-Deno.test("events go to the named file in filter mode, one JSON object a line", () =>
-  withScene(async (place) => {
-    const args = ["advance", "--no-autopilot", "--json", "--events", "events.jsonl"];
-    const { stdout } = await place.run(args, { stdin: APPROVED });
-    assert.ok(stdout.startsWith("@You:"), "standard output is the document, also with --json");
-    const events = place.read("events.jsonl").trimEnd().split("\n").map((line) => JSON.parse(line));
-    const names = events.map(({ event }) => event);
-    assert.ok(names.includes("tool:executing") && names.includes("tool:finished"), names.join(" "));
-    assert.deepEqual(events.at(-1), { event: "stopped", reason: "stepped", ids: [], line: null, exit: 0 });
-  }));
+test("events go to the named file in filter mode, one JSON object a line", async (place) => {
+  const args = ["advance", "--no-autopilot", "--json", "--events", "events.jsonl"];
+  const { stdout } = await place.run(args, { stdin: APPROVED });
+  assert.ok(stdout.startsWith("@You:"), "standard output is the document, also with --json");
+  const events = place.read("events.jsonl").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const names = events.map(({ event }) => event);
+  assert.ok(names.includes("tool:executing") && names.includes("tool:finished"), names.join(" "));
+  assert.deepEqual(events.at(-1), { event: "stopped", reason: "stepped", ids: [], line: null, exit: 0 });
+});
 
-Deno.test("--name says what the document is called; that file is not touched", () =>
-  withScene(async (place) => {
-    await Deno.mkdir(place.path("project"));
-    const stdin = callsDocument([{ id: "c1", command: "pwd", status: "approved" }]);
-    const { stdout } = await place.run(["advance", "--no-autopilot", "--name", "project/x.chat"], { stdin });
-    assert.match(stdout, /\/place\/project\n/);
-    assert.ok(!place.exists("project/x.chat"));
-  }));
+test("--name says what the document is called; that file is not touched", async (place) => {
+  await Deno.mkdir(place.path("project"));
+  const stdin = callsDocument([{ id: "c1", command: "pwd", status: "approved" }]);
+  const { stdout } = await place.run(["advance", "--no-autopilot", "--name", "project/x.chat"], { stdin });
+  assert.match(stdout, /\/place\/project\n/);
+  assert.ok(!place.exists("project/x.chat"));
+});
 
-Deno.test("a tool never eats the document on standard input", () =>
-  withScene(async (place) => {
-    const stdin = callsDocument([{ id: "c1", command: "cat; echo end", status: "approved" }]);
-    const { stdout } = await place.run(["advance", "--no-autopilot"], { stdin });
-    assert.match(stdout, /```\nend\n```\n$/);
-  }));
+test("a tool never eats the document on standard input", async (place) => {
+  const stdin = callsDocument([{ id: "c1", command: "cat; echo end", status: "approved" }]);
+  const { stdout } = await place.run(["advance", "--no-autopilot"], { stdin });
+  assert.match(stdout, /```\nend\n```\n$/);
+});

@@ -7,7 +7,7 @@ import {
   type Finished,
   type Scene,
   type Started,
-  withScene,
+  testWithScene as test,
 } from "./harness.ts";
 
 /** MiB that the program may hold at any time. */
@@ -80,86 +80,82 @@ async function ran(
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in the sandbox" : "without a sandbox";
 
-  Deno.test(`${where}: nothing holds the run up, and nothing is left of it`, () =>
-    withScene(async (place) => {
-      const mark = MARK();
-      const commit =
-        "git init -q repo && cd repo && git -c user.name=a -c user.email=a@b.c commit --allow-empty";
-      const { text } = await ran(place, [
-        { id: "background", command: `sleep ${mark} & echo done` },
-        { id: "session", command: `setsid sleep ${mark} & echo done` },
-        { id: "daemon", command: `( setsid sleep ${mark} & ) ; echo done` },
-        { id: "silenced", command: `(yes ${mark} >/dev/null &)` },
-        { id: "input", command: "cat" },
-        { id: "prompt", command: "read -r answer </dev/tty" },
-        { id: "editor", command: commit },
-        { id: "colours", command: "printf '\\033[31mred\\033[0m\\n'" },
-        { id: "bytes", command: "printf 'a\\377b\\n'" },
-        { id: "nothing", command: "false" },
-      ], { sandbox });
-      for (const id of ["background", "session", "daemon"]) {
-        assert.deepEqual(resultOf(text, id), { error: false, text: "done" }, id);
-      }
-      assert.deepEqual(resultOf(text, "silenced"), { error: false, text: "(no output)" });
-      assert.deepEqual(resultOf(text, "input"), { error: false, text: "(no output)" });
-      assert.match(resultOf(text, "prompt").text, /\/dev\/tty/);
-      assert.ok(resultOf(text, "editor").error);
-      assert.match(resultOf(text, "editor").text, /editor/);
-      assert.deepEqual(resultOf(text, "colours"), { error: false, text: "\u001b[31mred\u001b[0m" });
-      assert.deepEqual(resultOf(text, "bytes"), { error: false, text: "a\ufffdb" });
-      assert.deepEqual(resultOf(text, "nothing"), {
-        error: true,
-        text: "(no output)\n\nThe command ended with exit code 1.",
-      });
-      assert.equal(running(mark), 0);
-    }));
+  test(`${where}: nothing holds the run up, and nothing is left of it`, async (place) => {
+    const mark = MARK();
+    const commit =
+      "git init -q repo && cd repo && git -c user.name=a -c user.email=a@b.c commit --allow-empty";
+    const { text } = await ran(place, [
+      { id: "background", command: `sleep ${mark} & echo done` },
+      { id: "session", command: `setsid sleep ${mark} & echo done` },
+      { id: "daemon", command: `( setsid sleep ${mark} & ) ; echo done` },
+      { id: "silenced", command: `(yes ${mark} >/dev/null &)` },
+      { id: "input", command: "cat" },
+      { id: "prompt", command: "read -r answer </dev/tty" },
+      { id: "editor", command: commit },
+      { id: "colours", command: "printf '\\033[31mred\\033[0m\\n'" },
+      { id: "bytes", command: "printf 'a\\377b\\n'" },
+      { id: "nothing", command: "false" },
+    ], { sandbox });
+    for (const id of ["background", "session", "daemon"]) {
+      assert.deepEqual(resultOf(text, id), { error: false, text: "done" }, id);
+    }
+    assert.deepEqual(resultOf(text, "silenced"), { error: false, text: "(no output)" });
+    assert.deepEqual(resultOf(text, "input"), { error: false, text: "(no output)" });
+    assert.match(resultOf(text, "prompt").text, /\/dev\/tty/);
+    assert.ok(resultOf(text, "editor").error);
+    assert.match(resultOf(text, "editor").text, /editor/);
+    assert.deepEqual(resultOf(text, "colours"), { error: false, text: "\u001b[31mred\u001b[0m" });
+    assert.deepEqual(resultOf(text, "bytes"), { error: false, text: "a\ufffdb" });
+    assert.deepEqual(resultOf(text, "nothing"), {
+      error: true,
+      text: "(no output)\n\nThe command ended with exit code 1.",
+    });
+    assert.equal(running(mark), 0);
+  });
 
-  Deno.test(`${where}: floods end at their limit in bounded memory`, () =>
-    withScene(async (place) => {
-      const mark = MARK();
-      const { text, memory } = await ran(place, [
-        { id: "flood", command: `yes ${mark}` },
-        { id: "line", command: "head -c 200000000 /dev/zero | tr '\\0' x" },
-      ], { sandbox, seconds: { flood: 3, line: 120 } });
-      assert.match(
-        resultOf(text, "flood").text,
-        /\[Lines \d+-\d+ of \d+ are shown\. The first 1\.0MB of the output: .*\]/,
-      );
-      assert.match(resultOf(text, "flood").text, /\n\nThe command was ended after 3 seconds\.$/);
-      assert.match(
-        resultOf(text, "line").text,
-        /^x{51200}\n\n\[Only the last 50\.0KB of line 1 are shown, which has 190\.7MB/,
-      );
-      assert.equal(running(mark), 0);
-      if (Deno.build.os === "linux") {
-        assert.ok(memory !== null && memory < MOST_MEMORY, `${memory} MiB were held`);
-      }
-    }));
+  test(`${where}: floods end at their limit in bounded memory`, async (place) => {
+    const mark = MARK();
+    const { text, memory } = await ran(place, [
+      { id: "flood", command: `yes ${mark}` },
+      { id: "line", command: "head -c 200000000 /dev/zero | tr '\\0' x" },
+    ], { sandbox, seconds: { flood: 3, line: 120 } });
+    assert.match(
+      resultOf(text, "flood").text,
+      /\[Lines \d+-\d+ of \d+ are shown\. The first 1\.0MB of the output: .*\]/,
+    );
+    assert.match(resultOf(text, "flood").text, /\n\nThe command was ended after 3 seconds\.$/);
+    assert.match(
+      resultOf(text, "line").text,
+      /^x{51200}\n\n\[Only the last 50\.0KB of line 1 are shown, which has 190\.7MB/,
+    );
+    assert.equal(running(mark), 0);
+    if (Deno.build.os === "linux") {
+      assert.ok(memory !== null && memory < MOST_MEMORY, `${memory} MiB were held`);
+    }
+  });
 }
 
-Deno.test("without a limit ten calls run at the same time: each waits for all the others", () =>
-  withScene(async (place) => {
-    const meet = (n: number) =>
-      `touch met-${n}; until [ $(ls met-* | wc -l) = 10 ]; do sleep 0.05; done; echo met`;
-    const calls = Array.from({ length: 10 }, (_, n) => ({ id: `call_${n}`, command: meet(n) }));
-    const { text } = await ran(place, calls, { sandbox: true });
-    for (const { id } of calls) assert.deepEqual(resultOf(text, id), { error: false, text: "met" });
-  }));
+test("without a limit ten calls run at the same time: each waits for all the others", async (place) => {
+  const meet = (n: number) =>
+    `touch met-${n}; until [ $(ls met-* | wc -l) = 10 ]; do sleep 0.05; done; echo met`;
+  const calls = Array.from({ length: 10 }, (_, n) => ({ id: `call_${n}`, command: meet(n) }));
+  const { text } = await ran(place, calls, { sandbox: true });
+  for (const { id } of calls) assert.deepEqual(resultOf(text, id), { error: false, text: "met" });
+});
 
-Deno.test("two edits of one file in one turn both survive, in their order", () =>
-  withScene(async (place) => {
-    place.settings("tools:\n  max_concurrent: 2\n");
-    place.write("notes.txt", "one\ntwo\n");
-    const edits = [["one", "first"], ["two", "second"], ["first\nsecond", "both"]];
-    const input = edits.map(([oldText, newText]) => JSON.stringify({ path: "notes.txt", oldText, newText }));
-    const uses = input.map((json, n) =>
-      `**Tool Use:** \`edit\` (\`e${n}\`)\n\n\`\`\`json\n${json}\n\`\`\`\n\n`
-    );
-    const blocks = input.map((_, n) =>
-      `\n**Tool Result:** \`e${n}\`\n\n\`\`\`flemma:tool status=approved\n\`\`\`\n`
-    );
-    place.write("a.chat", `@You:\nGo.\n\n@Assistant:\n${uses.join("")}@You:\n${blocks.join("")}`);
-    const { stderr } = await place.run(["advance", "a.chat", "--no-autopilot"]);
-    const again = await place.run(["advance", "a.chat", "--no-autopilot"]);
-    assert.equal(place.read("notes.txt"), "both\n", stderr + again.stderr);
-  }));
+test("two edits of one file in one turn both survive, in their order", async (place) => {
+  place.settings("tools:\n  max_concurrent: 2\n");
+  place.write("notes.txt", "one\ntwo\n");
+  const edits = [["one", "first"], ["two", "second"], ["first\nsecond", "both"]];
+  const input = edits.map(([oldText, newText]) => JSON.stringify({ path: "notes.txt", oldText, newText }));
+  const uses = input.map((json, n) =>
+    `**Tool Use:** \`edit\` (\`e${n}\`)\n\n\`\`\`json\n${json}\n\`\`\`\n\n`
+  );
+  const blocks = input.map((_, n) =>
+    `\n**Tool Result:** \`e${n}\`\n\n\`\`\`flemma:tool status=approved\n\`\`\`\n`
+  );
+  place.write("a.chat", `@You:\nGo.\n\n@Assistant:\n${uses.join("")}@You:\n${blocks.join("")}`);
+  const { stderr } = await place.run(["advance", "a.chat", "--no-autopilot"]);
+  const again = await place.run(["advance", "a.chat", "--no-autopilot"]);
+  assert.equal(place.read("notes.txt"), "both\n", stderr + again.stderr);
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/open.ts";
 import { documentOf } from "../../commands/write/import/request_text.ts";
 import { requestIn } from "../../commands/write/import/import.ts";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 
 const REQUEST = JSON.stringify({
   model: "claude-sonnet-5-5",
@@ -174,15 +174,14 @@ Deno.test("JavaScript and JSON without messages are refused with what to give in
   }
 });
 
-Deno.test("the command prints the document, and says what is missing on the other stream", () =>
-  withScene(async (place) => {
-    place.write("request.json", REQUEST);
-    const { code, stdout, stderr } = await place.run(["import", "request.json"]);
-    assert.equal(code, 0);
-    assert.equal(stdout, converted(REQUEST).text);
-    assert.match(stderr, /^flemma: Lines that would begin/);
-    const piped = await place.run(["import", "--json"], { stdin: REQUEST });
-    assert.equal(JSON.parse(piped.stdout).document, stdout);
-    const missing = await place.run(["import", "none.json"]);
-    assert.deepEqual([missing.code, missing.stderr], [1, "flemma: There is no file none.json.\n"]);
-  }));
+test("the command prints the document, and says what is missing on the other stream", async (place) => {
+  place.write("request.json", REQUEST);
+  const { code, stdout, stderr } = await place.run(["import", "request.json"]);
+  assert.equal(code, 0);
+  assert.equal(stdout, converted(REQUEST).text);
+  assert.match(stderr, /^flemma: Lines that would begin/);
+  const piped = await place.run(["import", "--json"], { stdin: REQUEST });
+  assert.equal(JSON.parse(piped.stdout).document, stdout);
+  const missing = await place.run(["import", "none.json"]);
+  assert.deepEqual([missing.code, missing.stderr], [1, "flemma: There is no file none.json.\n"]);
+});

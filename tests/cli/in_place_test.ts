@@ -1,7 +1,7 @@
 // Changes in place, with real processes, signals and a second writer.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test, withScene } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
@@ -29,69 +29,66 @@ Deno.test("advance goes from a question over a call and its result to the answer
     })
   ));
 
-Deno.test("a second run waits for the lock if told so, and otherwise names the holder, exit 5", () =>
-  withScene(async (place) => {
-    place.write("a.chat", callsDocument([gated("c1")]));
-    const first = place.start(["advance", "--no-autopilot", "a.chat"]);
-    await place.appears("c1.started", first);
-    const second = await place.run(["approve", "a.chat"]);
-    assert.equal(second.code, 5);
-    assert.match(second.stderr, new RegExp(`in use by process ${first.pid} on `));
-    const third = place.start(["reject", "a.chat", "c1", "--wait", "60"]);
-    const status = await place.run(["status", "a.chat", "--json"]);
-    assert.equal(JSON.parse(status.stdout).calls[0].status, "running");
-    assert.equal(JSON.parse(status.stdout).next, "wait");
-    place.write("gate", "");
-    assert.equal((await first.finished).code, 0);
-    const { code, stderr } = await third.finished;
-    assert.equal(code, 1, "the call has its result by then");
-    assert.match(stderr, /has its result already/);
-  }));
+test("a second run waits for the lock if told so, and otherwise names the holder, exit 5", async (place) => {
+  place.write("a.chat", callsDocument([gated("c1")]));
+  const first = place.start(["advance", "--no-autopilot", "a.chat"]);
+  await place.appears("c1.started", first);
+  const second = await place.run(["approve", "a.chat"]);
+  assert.equal(second.code, 5);
+  assert.match(second.stderr, new RegExp(`in use by process ${first.pid} on `));
+  const third = place.start(["reject", "a.chat", "c1", "--wait", "60"]);
+  const status = await place.run(["status", "a.chat", "--json"]);
+  assert.equal(JSON.parse(status.stdout).calls[0].status, "running");
+  assert.equal(JSON.parse(status.stdout).next, "wait");
+  place.write("gate", "");
+  assert.equal((await first.finished).code, 0);
+  const { code, stderr } = await third.finished;
+  assert.equal(code, 1, "the call has its result by then");
+  assert.match(stderr, /has its result already/);
+});
 
-Deno.test("after kill -9 the call that ran is asked about, the other one runs, and nothing runs twice", () =>
-  withScene(async (place) => {
-    place.settings("tools: { max_concurrent: 1 }\n");
-    const document = callsDocument([gated("c1"), {
-      id: "c2",
-      command: "echo c2 >> log",
-      status: "approved",
-    }]);
-    place.write("a.chat", document);
-    const killed = place.start(["advance", "--no-autopilot", "a.chat"]);
-    await place.appears("c1.started", killed);
-    killed.kill("SIGKILL");
-    await killed.finished;
-    assert.equal(
-      place.read("a.chat"),
-      document,
-      "an approved block stays approved until its result is ready",
-    );
-    const next = await place.run(["advance", "a.chat"]);
-    assert.equal(next.code, 3, next.stderr);
-    assert.match(next.stderr, /An earlier run \(process \d+ on .*\) ended without finishing\./);
-    assert.match(next.stderr, /c1\) was running when the program ended/);
-    const after = place.read("a.chat");
-    assert.match(after, /\*\*Tool Result:\*\* `c1`\n\n```flemma:tool status=pending\n```\n/);
-    assert.match(after, /\*\*Tool Result:\*\* `c2`\n\n```\n\(no output\)\n```\n/);
-    assert.equal(place.read("log"), "c1\nc2\n");
-    place.write("gate", "");
-    const approved = await place.run(["approve", "a.chat"]);
-    assert.equal(approved.code, 0, approved.stderr);
-    assert.equal((await place.run(["advance", "--no-autopilot", "a.chat"])).code, 0);
-    assert.equal(place.read("log"), "c1\nc2\nc1\n", "only what a person approved again ran again");
-  }));
+test("after kill -9 the call that ran is asked about, the other one runs, and nothing runs twice", async (place) => {
+  place.settings("tools: { max_concurrent: 1 }\n");
+  const document = callsDocument([gated("c1"), {
+    id: "c2",
+    command: "echo c2 >> log",
+    status: "approved",
+  }]);
+  place.write("a.chat", document);
+  const killed = place.start(["advance", "--no-autopilot", "a.chat"]);
+  await place.appears("c1.started", killed);
+  killed.kill("SIGKILL");
+  await killed.finished;
+  assert.equal(
+    place.read("a.chat"),
+    document,
+    "an approved block stays approved until its result is ready",
+  );
+  const next = await place.run(["advance", "a.chat"]);
+  assert.equal(next.code, 3, next.stderr);
+  assert.match(next.stderr, /An earlier run \(process \d+ on .*\) ended without finishing\./);
+  assert.match(next.stderr, /c1\) was running when the program ended/);
+  const after = place.read("a.chat");
+  assert.match(after, /\*\*Tool Result:\*\* `c1`\n\n```flemma:tool status=pending\n```\n/);
+  assert.match(after, /\*\*Tool Result:\*\* `c2`\n\n```\n\(no output\)\n```\n/);
+  assert.equal(place.read("log"), "c1\nc2\n");
+  place.write("gate", "");
+  const approved = await place.run(["approve", "a.chat"]);
+  assert.equal(approved.code, 0, approved.stderr);
+  assert.equal((await place.run(["advance", "--no-autopilot", "a.chat"])).code, 0);
+  assert.equal(place.read("log"), "c1\nc2\nc1\n", "only what a person approved again ran again");
+});
 
-Deno.test("an interrupt stops what runs, writes the document, and exits with 130", () =>
-  withScene(async (place) => {
-    place.write("a.chat", callsDocument([gated("c1")]));
-    const run = place.start(["advance", "a.chat"]);
-    await place.appears("c1.started", run);
-    run.kill("SIGINT");
-    const { code, stderr } = await run.finished;
-    assert.equal(code, 130, stderr);
-    assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1` \(error\)\n\n```\n[^\n]+\n```\n$/);
-    assert.match((await place.run(["status", "a.chat"])).stdout, /next: /);
-  }));
+test("an interrupt stops what runs, writes the document, and exits with 130", async (place) => {
+  place.write("a.chat", callsDocument([gated("c1")]));
+  const run = place.start(["advance", "a.chat"]);
+  await place.appears("c1.started", run);
+  run.kill("SIGINT");
+  const { code, stderr } = await run.finished;
+  assert.equal(code, 130, stderr);
+  assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1` \(error\)\n\n```\n[^\n]+\n```\n$/);
+  assert.match((await place.run(["status", "a.chat"])).stdout, /next: /);
+});
 
 Deno.test("an interrupt while the reply streams leaves what arrived, with a mark", () =>
   withScene((place) =>
@@ -129,63 +126,58 @@ Deno.test("--no-stream writes the reply once, at its end", () =>
     })
   ));
 
-Deno.test("what somebody else writes elsewhere in the file while a tool runs is kept", () =>
-  withScene(async (place) => {
-    const document = callsDocument([gated("c1")]) + "\nA note.\n";
-    place.write("a.chat", document);
-    const run = place.start(["advance", "--no-autopilot", "a.chat"]);
-    await place.appears("c1.started", run);
-    place.write("a.chat", document.replace("Please.", "Please, now.").replace("A note.", "Two notes."));
-    place.write("gate", "");
-    const { code, stderr } = await run.finished;
-    assert.equal(code, 0, stderr);
-    const after = place.read("a.chat");
-    assert.match(after, /^@You:\nPlease, now\.\n/);
-    assert.match(after, /```\n\(no output\)\n```\n\nTwo notes\.\n$/);
-  }));
+test("what somebody else writes elsewhere in the file while a tool runs is kept", async (place) => {
+  const document = callsDocument([gated("c1")]) + "\nA note.\n";
+  place.write("a.chat", document);
+  const run = place.start(["advance", "--no-autopilot", "a.chat"]);
+  await place.appears("c1.started", run);
+  place.write("a.chat", document.replace("Please.", "Please, now.").replace("A note.", "Two notes."));
+  place.write("gate", "");
+  const { code, stderr } = await run.finished;
+  assert.equal(code, 0, stderr);
+  const after = place.read("a.chat");
+  assert.match(after, /^@You:\nPlease, now\.\n/);
+  assert.match(after, /```\n\(no output\)\n```\n\nTwo notes\.\n$/);
+});
 
-Deno.test("a status that somebody else changed while a tool runs stops the run, exit 5; nothing is lost", () =>
-  withScene(async (place) => {
-    const document = callsDocument([gated("c1"), { id: "c2", command: "touch obeyed", status: "pending" }]);
-    place.write("a.chat", document);
-    const run = place.start(["advance", "a.chat"]);
-    await place.appears("c1.started", run);
-    const theirs = document.replace("status=pending", "status=approved");
-    place.write("a.chat", theirs);
-    place.write("gate", "");
-    const { code, stderr } = await run.finished;
-    assert.equal(code, 5, stderr);
-    assert.equal(place.read("a.chat"), theirs);
-    assert.ok(!place.exists("obeyed"));
-    const aside = /the text of this run is in (\S+)\./.exec(stderr)![1]!;
-    assert.match(Deno.readTextFileSync(aside), /`c1`\n\n```\n\(no output\)\n```/);
-  }));
+test("a status that somebody else changed while a tool runs stops the run, exit 5; nothing is lost", async (place) => {
+  const document = callsDocument([gated("c1"), { id: "c2", command: "touch obeyed", status: "pending" }]);
+  place.write("a.chat", document);
+  const run = place.start(["advance", "a.chat"]);
+  await place.appears("c1.started", run);
+  const theirs = document.replace("status=pending", "status=approved");
+  place.write("a.chat", theirs);
+  place.write("gate", "");
+  const { code, stderr } = await run.finished;
+  assert.equal(code, 5, stderr);
+  assert.equal(place.read("a.chat"), theirs);
+  assert.ok(!place.exists("obeyed"));
+  const aside = /the text of this run is in (\S+)\./.exec(stderr)![1]!;
+  assert.match(Deno.readTextFileSync(aside), /`c1`\n\n```\n\(no output\)\n```/);
+});
 
-Deno.test("a tool in the sandbox writes beside the document but not into it, nor into the state", () =>
-  withScene(async (place) => {
-    const command =
-      "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
-      "echo x > ../outside; ls -1";
-    place.write("a.chat", callsDocument([{ id: "c1", command, status: "approved" }]));
-    const { code, stderr } = await place.run(["advance", "--no-autopilot", "a.chat"]);
-    assert.equal(code, 0, stderr);
-    assert.equal(place.read("beside"), "x\n");
-    assert.match(place.read("a.chat"), /^@You:\nPlease\./);
-    assert.match(place.read("a.chat"), /a\.chat\nbeside\n```\n$/);
-    assert.throws(() => Deno.statSync(`${place.folder}/state/flemma/x`));
-    assert.throws(() => Deno.statSync(`${place.folder}/outside`));
-  }));
+test("a tool in the sandbox writes beside the document but not into it, nor into the state", async (place) => {
+  const command = "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
+    "echo x > ../outside; ls -1";
+  place.write("a.chat", callsDocument([{ id: "c1", command, status: "approved" }]));
+  const { code, stderr } = await place.run(["advance", "--no-autopilot", "a.chat"]);
+  assert.equal(code, 0, stderr);
+  assert.equal(place.read("beside"), "x\n");
+  assert.match(place.read("a.chat"), /^@You:\nPlease\./);
+  assert.match(place.read("a.chat"), /a\.chat\nbeside\n```\n$/);
+  assert.throws(() => Deno.statSync(`${place.folder}/state/flemma/x`));
+  assert.throws(() => Deno.statSync(`${place.folder}/outside`));
+});
 
-Deno.test("mode and link of the document stay", () =>
-  withScene(async (place) => {
-    place.write("real.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
-    await Deno.chmod(place.path("real.chat"), 0o600);
-    await Deno.symlink("real.chat", place.path("a.chat"));
-    assert.equal((await place.run(["approve", "a.chat"])).code, 0);
-    assert.ok(Deno.lstatSync(place.path("a.chat")).isSymlink);
-    assert.equal(Deno.statSync(place.path("a.chat")).mode! & 0o777, 0o600);
-    assert.match(place.read("real.chat"), /status=approved/);
-  }));
+test("mode and link of the document stay", async (place) => {
+  place.write("real.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
+  await Deno.chmod(place.path("real.chat"), 0o600);
+  await Deno.symlink("real.chat", place.path("a.chat"));
+  assert.equal((await place.run(["approve", "a.chat"])).code, 0);
+  assert.ok(Deno.lstatSync(place.path("a.chat")).isSymlink);
+  assert.equal(Deno.statSync(place.path("a.chat")).mode! & 0o777, 0o600);
+  assert.match(place.read("real.chat"), /status=approved/);
+});
 
 Deno.test("--json prints one event a line, --cursor the place to go on", () =>
   withScene((place) =>

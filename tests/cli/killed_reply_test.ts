@@ -1,7 +1,7 @@
 // A reply in the middle of which the program was killed: whole calls of it stand in the document, and none runs by itself.
 
 import assert from "node:assert/strict";
-import { type Scene, type Started, withScene } from "./harness.ts";
+import { type Scene, type Started, testWithScene as test, withScene } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "k" };
@@ -56,28 +56,27 @@ Deno.test("after kill -9 behind a whole call of a reply, the call waits for the 
     })
   ));
 
-Deno.test("a reply that came to its end after all, or was stopped, leaves nothing to be asked about", () =>
-  withScene(async (place) => {
-    place.settings("tools: { auto_approve: [bash] }\n");
-    place.write("a.chat", QUESTION);
-    await withServer(
-      [callReply("c1", "echo ran >> log", "And then"), textReply("Done.")],
-      async ({ env }) => {
-        const whole = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
-        assert.deepEqual([whole.code, place.read("log")], [0, "ran\n"], whole.stderr);
-        assert.doesNotMatch(whole.stderr, /waits for you/);
-      },
-    );
-    place.write("a.chat", QUESTION);
-    await withServer([HALF, textReply("Done.")], async ({ env: server, requests }) => {
-      const env = { ...KEY, ...server };
-      const stopped = await halfReply(place, ["advance", "a.chat"], env);
-      stopped.kill("SIGINT");
-      assert.equal((await stopped.finished).code, 130);
-      const next = await place.run(["advance", "a.chat"], { env });
-      assert.deepEqual([next.code, place.read("log"), requests.length], [0, "ran\n", 2], next.stderr);
-    });
-  }));
+test("a reply that came to its end after all, or was stopped, leaves nothing to be asked about", async (place) => {
+  place.settings("tools: { auto_approve: [bash] }\n");
+  place.write("a.chat", QUESTION);
+  await withServer(
+    [callReply("c1", "echo ran >> log", "And then"), textReply("Done.")],
+    async ({ env }) => {
+      const whole = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
+      assert.deepEqual([whole.code, place.read("log")], [0, "ran\n"], whole.stderr);
+      assert.doesNotMatch(whole.stderr, /waits for you/);
+    },
+  );
+  place.write("a.chat", QUESTION);
+  await withServer([HALF, textReply("Done.")], async ({ env: server, requests }) => {
+    const env = { ...KEY, ...server };
+    const stopped = await halfReply(place, ["advance", "a.chat"], env);
+    stopped.kill("SIGINT");
+    assert.equal((await stopped.finished).code, 130);
+    const next = await place.run(["advance", "a.chat"], { env });
+    assert.deepEqual([next.code, place.read("log"), requests.length], [0, "ran\n", 2], next.stderr);
+  });
+});
 
 Deno.test("what a killed filter had in hand says that the reply was cut, so that nothing of it runs", () =>
   withScene((place) =>

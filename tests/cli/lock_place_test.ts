@@ -1,74 +1,71 @@
 // The lock beside a document, for machines that share a folder and nothing else.
 
 import assert from "node:assert/strict";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test } from "./harness.ts";
 
 const BESIDE = "lock: { place: beside }\nsandbox: false\ntools: { auto_approve: [bash] }\n";
 
-Deno.test("of two that see nothing of each other but the folder, one runs and the other exits 5 and names it", () =>
-  withScene(async (place) => {
-    place.settings(BESIDE);
-    const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
-    place.write("a.chat", document);
-    const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
-    assert.ok(success);
-    // A machine of its own: other processes, another state folder, the folder at another path.
-    const apart = (state: string, at: string) => {
-      Deno.mkdirSync(`${place.folder}/${state}`);
-      return [
-        ...["bwrap", "--unshare-pid", "--unshare-ipc", "--dev-bind", "/", "/", "--proc", "/proc"],
-        ...["--tmpfs", "/mnt", "--bind", place.path(""), at, "--chdir", at],
-        ...["--setenv", "XDG_STATE_HOME", `${place.folder}/${state}`],
-        ...[...place.program, "advance", "a.chat", "--no-autopilot"],
-      ];
-    };
-    const first = place.spawn(apart("one", "/mnt/here"), {});
-    await place.appears("runs", first);
-    assert.ok(place.exists(".a.chat.lock"));
-    const second = await place.spawn(apart("two", "/mnt/there"), {}).finished;
-    assert.equal(second.code, 5, second.stderr);
-    assert.match(second.stderr, new RegExp(`is in use by process \\d+ on ${Deno.hostname()}`));
-    await Deno.writeTextFile(place.path("gate"), "");
-    const { code, stderr } = await first.finished;
-    assert.equal(code, 0, stderr);
-    assert.equal(place.read("runs"), "ran\n");
-    assert.ok(!place.exists(".a.chat.lock"));
-  }));
+test("of two that see nothing of each other but the folder, one runs and the other exits 5 and names it", async (place) => {
+  place.settings(BESIDE);
+  const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
+  place.write("a.chat", document);
+  const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
+  assert.ok(success);
+  // A machine of its own: other processes, another state folder, the folder at another path.
+  const apart = (state: string, at: string) => {
+    Deno.mkdirSync(`${place.folder}/${state}`);
+    return [
+      ...["bwrap", "--unshare-pid", "--unshare-ipc", "--dev-bind", "/", "/", "--proc", "/proc"],
+      ...["--tmpfs", "/mnt", "--bind", place.path(""), at, "--chdir", at],
+      ...["--setenv", "XDG_STATE_HOME", `${place.folder}/${state}`],
+      ...[...place.program, "advance", "a.chat", "--no-autopilot"],
+    ];
+  };
+  const first = place.spawn(apart("one", "/mnt/here"), {});
+  await place.appears("runs", first);
+  assert.ok(place.exists(".a.chat.lock"));
+  const second = await place.spawn(apart("two", "/mnt/there"), {}).finished;
+  assert.equal(second.code, 5, second.stderr);
+  assert.match(second.stderr, new RegExp(`is in use by process \\d+ on ${Deno.hostname()}`));
+  await Deno.writeTextFile(place.path("gate"), "");
+  const { code, stderr } = await first.finished;
+  assert.equal(code, 0, stderr);
+  assert.equal(place.read("runs"), "ran\n");
+  assert.ok(!place.exists(".a.chat.lock"));
+});
 
-Deno.test("what a run that was killed on another machine may have begun is asked about, not run a second time", () =>
-  withScene(async (place) => {
-    place.settings(BESIDE);
-    const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
-    assert.ok(success);
-    const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
-    place.write("a.chat", document);
-    const elsewhere = { env: { XDG_STATE_HOME: `${place.folder}/elsewhere` } };
-    const first = place.spawn([...place.program, "advance", "a.chat", "--no-autopilot"], elsewhere);
-    await place.appears("runs", first);
-    first.kill("SIGKILL");
-    await first.finished;
-    // Whoever of it still reads comes to an end: a gate that is open both ways waits for nobody.
-    Deno.openSync(place.path("gate"), { read: true, write: true }).close();
-    const second = await place.run(["advance", "a.chat", "--no-autopilot"]);
-    assert.equal(second.code, 3, second.stderr);
-    assert.match(
-      second.stderr,
-      /ended without finishing\. .*\n(?:.*\n)*flemma: bash \(c1\) was running when the program ended/,
-    );
-    assert.equal(place.read("runs"), "ran\n");
-    assert.match(place.read("a.chat"), /status=pending/);
-    await place.run(["approve", "a.chat", "c1"]);
-    await Deno.remove(place.path("gate"));
-    place.write("gate", "");
-    const third = await place.run(["advance", "a.chat", "--no-autopilot"]);
-    assert.equal(third.code, 0, third.stderr);
-    assert.equal(place.read("runs"), "ran\nran\n", "approved again it runs");
-  }));
+test("what a run that was killed on another machine may have begun is asked about, not run a second time", async (place) => {
+  place.settings(BESIDE);
+  const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
+  assert.ok(success);
+  const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
+  place.write("a.chat", document);
+  const elsewhere = { env: { XDG_STATE_HOME: `${place.folder}/elsewhere` } };
+  const first = place.spawn([...place.program, "advance", "a.chat", "--no-autopilot"], elsewhere);
+  await place.appears("runs", first);
+  first.kill("SIGKILL");
+  await first.finished;
+  // Whoever of it still reads comes to an end: a gate that is open both ways waits for nobody.
+  Deno.openSync(place.path("gate"), { read: true, write: true }).close();
+  const second = await place.run(["advance", "a.chat", "--no-autopilot"]);
+  assert.equal(second.code, 3, second.stderr);
+  assert.match(
+    second.stderr,
+    /ended without finishing\. .*\n(?:.*\n)*flemma: bash \(c1\) was running when the program ended/,
+  );
+  assert.equal(place.read("runs"), "ran\n");
+  assert.match(place.read("a.chat"), /status=pending/);
+  await place.run(["approve", "a.chat", "c1"]);
+  await Deno.remove(place.path("gate"));
+  place.write("gate", "");
+  const third = await place.run(["advance", "a.chat", "--no-autopilot"]);
+  assert.equal(third.code, 0, third.stderr);
+  assert.equal(place.read("runs"), "ran\nran\n", "approved again it runs");
+});
 
-Deno.test("where the lock lies is the person's to say, no document's and no project's", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "```yaml\nlock:\n  place: beside\n```\n\n@You:\nHi\n");
-    const { code, stdout } = await place.run(["check", "a.chat"]);
-    assert.equal(code, 4);
-    assert.match(stdout, /lock/);
-  }));
+test("where the lock lies is the person's to say, no document's and no project's", async (place) => {
+  place.write("a.chat", "```yaml\nlock:\n  place: beside\n```\n\n@You:\nHi\n");
+  const { code, stdout } = await place.run(["check", "a.chat"]);
+  assert.equal(code, 4);
+  assert.match(stdout, /lock/);
+});

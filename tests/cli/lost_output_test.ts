@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { wantsDocument } from "../../commands/main.ts";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
@@ -29,53 +29,49 @@ Deno.test("a reply that was paid for is written although nobody reads the events
     })
   ));
 
-Deno.test("a tool's result is written although the events have no room, on standard output or in their file", () =>
-  withScene(async (place) => {
-    for (const events of ["--json > /dev/full", "--events /dev/full"]) {
-      place.write("a.chat", APPROVED);
-      const { stdout, stderr } = await place.shell(
-        `flemma advance --no-autopilot a.chat ${events}; echo $? >&2`,
-      );
-      assert.equal(stdout, "");
-      assert.equal(place.read("a.chat"), RESULT, stderr);
-      assert.match(stderr, /^Go on with: .*\nflemma: .*No space left.* without events\.\n1\n$/m, events);
-    }
-  }));
-
-Deno.test("events are never written into the document itself, by whatever name", () =>
-  withScene(async (place) => {
+test("a tool's result is written although the events have no room, on standard output or in their file", async (place) => {
+  for (const events of ["--json > /dev/full", "--events /dev/full"]) {
     place.write("a.chat", APPROVED);
-    await Deno.symlink("a.chat", place.path("link"));
-    for (const args of [["a.chat", "--events", "link"], ["link", "--events", "./a.chat"]]) {
-      const { code, stderr } = await place.run(["advance", ...args]);
-      assert.equal(code, 2);
-      assert.match(stderr, /names the document itself/);
-    }
-    const named = await place.run(["advance", "--name", "a.chat", "--events", "a.chat"], {
-      stdin: "@You:\nHi\n",
-    });
-    assert.deepEqual([named.code, named.stdout], [2, "@You:\nHi\n"]);
-    assert.equal(place.read("a.chat"), APPROVED);
-  }));
+    const { stdout, stderr } = await place.shell(
+      `flemma advance --no-autopilot a.chat ${events}; echo $? >&2`,
+    );
+    assert.equal(stdout, "");
+    assert.equal(place.read("a.chat"), RESULT, stderr);
+    assert.match(stderr, /^Go on with: .*\nflemma: .*No space left.* without events\.\n1\n$/m, events);
+  }
+});
 
-Deno.test("an output without room is told as that, not as a fault of the program", () =>
-  withScene(async (place) => {
-    place.write("a.chat", APPROVED);
-    for (const args of ["--help", "--version", "status a.chat", "advance --no-autopilot < a.chat"]) {
-      const { stdout, stderr } = await place.shell(`flemma ${args} > /dev/full; echo $? >&2`);
-      assert.equal(stdout, "");
-      assert.match(stderr, /flemma: Standard output cannot be written: No space left[^\n]*\.\n1\n$/, args);
-      assert.doesNotMatch(stderr, /fault of the program|\n {4}at /, args);
-    }
-  }));
+test("events are never written into the document itself, by whatever name", async (place) => {
+  place.write("a.chat", APPROVED);
+  await Deno.symlink("a.chat", place.path("link"));
+  for (const args of [["a.chat", "--events", "link"], ["link", "--events", "./a.chat"]]) {
+    const { code, stderr } = await place.run(["advance", ...args]);
+    assert.equal(code, 2);
+    assert.match(stderr, /names the document itself/);
+  }
+  const named = await place.run(["advance", "--name", "a.chat", "--events", "a.chat"], {
+    stdin: "@You:\nHi\n",
+  });
+  assert.deepEqual([named.code, named.stdout], [2, "@You:\nHi\n"]);
+  assert.equal(place.read("a.chat"), APPROVED);
+});
 
-Deno.test("a run goes on although its messages have no room", () =>
-  withScene(async (place) => {
-    const { code, stdout } = await place.shell("flemma advance --no-autopilot - 2> /dev/full", {
-      stdin: APPROVED,
-    });
-    assert.deepEqual([code, stdout], [0, RESULT]);
-  }));
+test("an output without room is told as that, not as a fault of the program", async (place) => {
+  place.write("a.chat", APPROVED);
+  for (const args of ["--help", "--version", "status a.chat", "advance --no-autopilot < a.chat"]) {
+    const { stdout, stderr } = await place.shell(`flemma ${args} > /dev/full; echo $? >&2`);
+    assert.equal(stdout, "");
+    assert.match(stderr, /flemma: Standard output cannot be written: No space left[^\n]*\.\n1\n$/, args);
+    assert.doesNotMatch(stderr, /fault of the program|\n {4}at /, args);
+  }
+});
+
+test("a run goes on although its messages have no room", async (place) => {
+  const { code, stdout } = await place.shell("flemma advance --no-autopilot - 2> /dev/full", {
+    stdin: APPROVED,
+  });
+  assert.deepEqual([code, stdout], [0, RESULT]);
+});
 
 Deno.test("the messages of the last filter run are asked for without a document, at a terminal too", () => {
   const wants = (...words: string[]) => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { withCrowd } from "./crowd.ts";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test, withScene } from "./harness.ts";
 
 function questions(place: Scene, count: number): string[] {
   return Array.from({ length: count }, (_, at) => {
@@ -121,42 +121,40 @@ Deno.test("Ctrl-C ends all of them in order, and those that have not begun stay 
     })
   ));
 
-Deno.test("a piped document is none of several, and comes back; jobs are at least one", () =>
-  withScene(async (place) => {
-    questions(place, 1);
-    const piped = await place.run(["advance", "-", "q0.chat"], { stdin: "@You:\nHi\n" });
-    assert.deepEqual([piped.code, piped.stdout], [2, "@You:\nHi\n"]);
-    assert.match(piped.stderr, /Several documents are files/);
-    const none = await place.run(["advance", "q0.chat", "--jobs", "0"]);
-    assert.equal(none.code, 2);
-    assert.match(none.stderr, /1 or more/);
-  }));
+test("a piped document is none of several, and comes back; jobs are at least one", async (place) => {
+  questions(place, 1);
+  const piped = await place.run(["advance", "-", "q0.chat"], { stdin: "@You:\nHi\n" });
+  assert.deepEqual([piped.code, piped.stdout], [2, "@You:\nHi\n"]);
+  assert.match(piped.stderr, /Several documents are files/);
+  const none = await place.run(["advance", "q0.chat", "--jobs", "0"]);
+  assert.equal(none.code, 2);
+  assert.match(none.stderr, /1 or more/);
+});
 
-Deno.test("what waits in any of several documents is one line each, and what cannot be read stops nothing", () =>
-  withScene(async (place) => {
-    place.write("a.chat", callsDocument([{ id: "call_aaaa", command: "make test", status: "pending" }]));
-    place.write("b.chat", "@You:\nHi\n");
-    place.write(
-      "c.chat",
-      callsDocument([{ id: "c1", command: "true", status: "pending" }, {
-        id: "c2",
-        command: "ls",
-        status: "pending",
-      }]),
-    );
-    const files = ["a.chat", "b.chat", "gone.chat", "c.chat"];
-    const shown = await place.run(["status", "--pending", ...files]);
-    assert.equal(shown.code, 1);
-    assert.match(shown.stderr, /There is no file gone\.chat/);
-    assert.match(
-      shown.stdout,
-      /^a\.chat:15: bash: \$ make test {3}#1 call_aaaa\nc\.chat:\d+: bash: \$ true {3}#1 c1\nc\.chat:\d+: bash: \$ ls {3}#2 c2\n$/,
-    );
-    const json = await place.run(["status", "--pending", "--json", "c.chat", "b.chat"]);
-    assert.deepEqual(
-      JSON.parse(json.stdout).map((each: { document: string; id: string }) => [each.document, each.id]),
-      [["c.chat", "c1"], ["c.chat", "c2"]],
-    );
-    const both = await place.run(["status", "a.chat", "b.chat"]);
-    assert.match(both.stdout, /^a\.chat:\npending .*\n(.*\n)*\nb\.chat:\nnext: flemma advance b\.chat sends/);
-  }));
+test("what waits in any of several documents is one line each, and what cannot be read stops nothing", async (place) => {
+  place.write("a.chat", callsDocument([{ id: "call_aaaa", command: "make test", status: "pending" }]));
+  place.write("b.chat", "@You:\nHi\n");
+  place.write(
+    "c.chat",
+    callsDocument([{ id: "c1", command: "true", status: "pending" }, {
+      id: "c2",
+      command: "ls",
+      status: "pending",
+    }]),
+  );
+  const files = ["a.chat", "b.chat", "gone.chat", "c.chat"];
+  const shown = await place.run(["status", "--pending", ...files]);
+  assert.equal(shown.code, 1);
+  assert.match(shown.stderr, /There is no file gone\.chat/);
+  assert.match(
+    shown.stdout,
+    /^a\.chat:15: bash: \$ make test {3}#1 call_aaaa\nc\.chat:\d+: bash: \$ true {3}#1 c1\nc\.chat:\d+: bash: \$ ls {3}#2 c2\n$/,
+  );
+  const json = await place.run(["status", "--pending", "--json", "c.chat", "b.chat"]);
+  assert.deepEqual(
+    JSON.parse(json.stdout).map((each: { document: string; id: string }) => [each.document, each.id]),
+    [["c.chat", "c1"], ["c.chat", "c2"]],
+  );
+  const both = await place.run(["status", "a.chat", "b.chat"]);
+  assert.match(both.stdout, /^a\.chat:\npending .*\n(.*\n)*\nb\.chat:\nnext: flemma advance b\.chat sends/);
+});

@@ -1,7 +1,7 @@
 // approve, reject, execute, send and status: targets, fragments, exit codes.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const TWO = callsDocument([
@@ -40,110 +40,103 @@ async function statuses(place: Scene, name: string): Promise<Record<string, stri
   return Object.fromEntries(calls.map(({ id, status }) => [id, status]));
 }
 
-Deno.test("approve without a target lists the pending calls when there are several, and changes nothing", () =>
-  withScene(async (place) => {
-    place.write("a.chat", TWO);
-    const { code, stderr } = await place.run(["approve", "a.chat"]);
-    assert.equal(code, 2);
-    assert.match(stderr, /name one, or all of them with --all\.\n {2}Pending: 1 call_1, 2 call_2\n/);
-    assert.match(
-      stderr,
-      /\n {2}1 {2}bash: \$ echo one >> log {3}call_1\n {2}2 {2}bash: \$ echo two >> log {3}call_2\n$/,
-    );
-    assert.equal(place.read("a.chat"), TWO);
-  }));
+test("approve without a target lists the pending calls when there are several, and changes nothing", async (place) => {
+  place.write("a.chat", TWO);
+  const { code, stderr } = await place.run(["approve", "a.chat"]);
+  assert.equal(code, 2);
+  assert.match(stderr, /name one, or all of them with --all\.\n {2}Pending: 1 call_1, 2 call_2\n/);
+  assert.match(
+    stderr,
+    /\n {2}1 {2}bash: \$ echo one >> log {3}call_1\n {2}2 {2}bash: \$ echo two >> log {3}call_2\n$/,
+  );
+  assert.equal(place.read("a.chat"), TWO);
+});
 
-Deno.test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", () =>
-  withScene(async (place) => {
-    const line = TWO.split("\n").findIndex((text) => text.startsWith("**Tool Result:** `call_2`")) + 1;
-    const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
-      [["call_1"], ["call_1"]],
-      [["call_2", "call_1"], ["call_1", "call_2"]],
-      [["--line", String(line)], ["call_2"]],
-      [["--tool", "bash"], ["call_1", "call_2"]],
-      [["--all"], ["call_1", "call_2"]],
-    ];
-    for (const [targets, approved] of cases) {
-      place.write("a.chat", TWO);
-      const { code, stderr } = await place.run(["approve", "a.chat", ...targets]);
-      assert.equal(code, 0, stderr);
-      const found = await statuses(place, "a.chat");
-      for (const id of ["call_1", "call_2"]) {
-        assert.equal(
-          found[id],
-          approved.includes(id) ? "approved" : "pending",
-          `${targets.join(" ")}: ${id}`,
-        );
-      }
+test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", async (place) => {
+  const line = TWO.split("\n").findIndex((text) => text.startsWith("**Tool Result:** `call_2`")) + 1;
+  const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [["call_1"], ["call_1"]],
+    [["call_2", "call_1"], ["call_1", "call_2"]],
+    [["--line", String(line)], ["call_2"]],
+    [["--tool", "bash"], ["call_1", "call_2"]],
+    [["--all"], ["call_1", "call_2"]],
+  ];
+  for (const [targets, approved] of cases) {
+    place.write("a.chat", TWO);
+    const { code, stderr } = await place.run(["approve", "a.chat", ...targets]);
+    assert.equal(code, 0, stderr);
+    const found = await statuses(place, "a.chat");
+    for (const id of ["call_1", "call_2"]) {
+      assert.equal(
+        found[id],
+        approved.includes(id) ? "approved" : "pending",
+        `${targets.join(" ")}: ${id}`,
+      );
     }
-    assert.ok(!place.exists("log"));
-    place.write("a.chat", TWO);
-    const [ambiguous, unknown] = [
-      await place.run(["approve", "a.chat", "call_"]),
-      await place.run(["reject", "a.chat", "x"]),
-    ];
-    assert.deepEqual([ambiguous.code, unknown.code], [2, 1]);
-    assert.equal(place.read("a.chat"), TWO);
-  }));
+  }
+  assert.ok(!place.exists("log"));
+  place.write("a.chat", TWO);
+  const [ambiguous, unknown] = [
+    await place.run(["approve", "a.chat", "call_"]),
+    await place.run(["reject", "a.chat", "x"]),
+  ];
+  assert.deepEqual([ambiguous.code, unknown.code], [2, 1]);
+  assert.equal(place.read("a.chat"), TWO);
+});
 
-Deno.test("a rejection carries its message to the model", () =>
-  withScene(async (place) => {
-    place.write("a.chat", TWO);
-    assert.equal((await place.run(["reject", "a.chat", "call_1", "-m", "Use ```rg```."])).code, 0);
-    assert.match(place.read("a.chat"), /`call_1`\n\n````flemma:tool status=rejected\nUse ```rg```\.\n````\n/);
-    assert.equal((await place.run(["execute", "a.chat", "call_1"])).code, 0);
-    assert.match(place.read("a.chat"), /`call_1` \(error\)\n\n````\nUse ```rg```\.\n````\n/);
-  }));
+test("a rejection carries its message to the model", async (place) => {
+  place.write("a.chat", TWO);
+  assert.equal((await place.run(["reject", "a.chat", "call_1", "-m", "Use ```rg```."])).code, 0);
+  assert.match(place.read("a.chat"), /`call_1`\n\n````flemma:tool status=rejected\nUse ```rg```\.\n````\n/);
+  assert.equal((await place.run(["execute", "a.chat", "call_1"])).code, 0);
+  assert.match(place.read("a.chat"), /`call_1` \(error\)\n\n````\nUse ```rg```\.\n````\n/);
+});
 
-Deno.test("a block selected in an editor is approved or rejected as a fragment; the rest of it stays", () =>
-  withScene(async (place) => {
-    const block = "**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n";
-    const fragment = `text above\r\n${block}\n  text below`;
-    const [approved, rejected, nothing] = await Promise.all([
-      place.run(["approve"], { stdin: fragment }),
-      place.run(["reject", "-", "c1", "-m", "No."], { stdin: block }),
-      place.run(["approve"], { stdin: "no block here\n" }),
-    ]);
-    assert.equal(approved.stdout, fragment.replace("pending", "approved"));
-    assert.equal(rejected.stdout, "**Tool Result:** `c1`\n\n```flemma:tool status=rejected\nNo.\n```\n");
-    assert.deepEqual([approved.code, rejected.code], [0, 0]);
-    assert.equal(nothing.stdout, "no block here\n");
-    assert.notEqual(nothing.code, 0);
-  }));
+test("a block selected in an editor is approved or rejected as a fragment; the rest of it stays", async (place) => {
+  const block = "**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n";
+  const fragment = `text above\r\n${block}\n  text below`;
+  const [approved, rejected, nothing] = await Promise.all([
+    place.run(["approve"], { stdin: fragment }),
+    place.run(["reject", "-", "c1", "-m", "No."], { stdin: block }),
+    place.run(["approve"], { stdin: "no block here\n" }),
+  ]);
+  assert.equal(approved.stdout, fragment.replace("pending", "approved"));
+  assert.equal(rejected.stdout, "**Tool Result:** `c1`\n\n```flemma:tool status=rejected\nNo.\n```\n");
+  assert.deepEqual([approved.code, rejected.code], [0, 0]);
+  assert.equal(nothing.stdout, "no block here\n");
+  assert.notEqual(nothing.code, 0);
+});
 
-Deno.test("a call whose preview is cut is approved by its id only", () =>
-  withScene(async (place) => {
-    const command = `echo ${"x".repeat(200)}; touch ran`;
-    const document = callsDocument([{ id: "c1", command, status: "pending" }]);
-    place.write("a.chat", document);
-    for (const target of [[], ["--all"], ["--tool", "bash"]]) {
-      const { code, stderr } = await place.run(["approve", "a.chat", ...target]);
-      assert.equal(code, 2, target.join(" "));
-      assert.match(stderr, /preview of c1/);
-    }
-    assert.equal(place.read("a.chat"), document);
-    assert.equal((await place.run(["approve", "a.chat", "c1"])).code, 0);
-  }));
+test("a call whose preview is cut is approved by its id only", async (place) => {
+  const command = `echo ${"x".repeat(200)}; touch ran`;
+  const document = callsDocument([{ id: "c1", command, status: "pending" }]);
+  place.write("a.chat", document);
+  for (const target of [[], ["--all"], ["--tool", "bash"]]) {
+    const { code, stderr } = await place.run(["approve", "a.chat", ...target]);
+    assert.equal(code, 2, target.join(" "));
+    assert.match(stderr, /preview of c1/);
+  }
+  assert.equal(place.read("a.chat"), document);
+  assert.equal((await place.run(["approve", "a.chat", "c1"])).code, 0);
+});
 
-Deno.test("an approval is bound to the text of the call: when that changes, the call waits again", () =>
-  withScene(async (place) => {
-    place.write("a.chat", callsDocument([{ id: "c1", command: "touch good", status: "pending" }]));
-    assert.equal((await place.run(["approve", "a.chat"])).code, 0);
-    place.write("a.chat", place.read("a.chat").replace("touch good", "touch evil"));
-    const { code, stderr } = await place.run(["advance", "a.chat"]);
-    assert.equal(code, 3, stderr);
-    assert.ok(!place.exists("evil"));
-    assert.match(place.read("a.chat"), /status=pending/);
-  }));
+test("an approval is bound to the text of the call: when that changes, the call waits again", async (place) => {
+  place.write("a.chat", callsDocument([{ id: "c1", command: "touch good", status: "pending" }]));
+  assert.equal((await place.run(["approve", "a.chat"])).code, 0);
+  place.write("a.chat", place.read("a.chat").replace("touch good", "touch evil"));
+  const { code, stderr } = await place.run(["advance", "a.chat"]);
+  assert.equal(code, 3, stderr);
+  assert.ok(!place.exists("evil"));
+  assert.match(place.read("a.chat"), /status=pending/);
+});
 
-Deno.test("execute runs one call whatever its state, and needs to be told which", () =>
-  withScene(async (place) => {
-    place.write("a.chat", TWO);
-    assert.equal((await place.run(["execute", "a.chat"])).code, 2);
-    assert.equal((await place.run(["execute", "a.chat", "call_2"])).code, 0);
-    assert.equal(place.read("log"), "two\n");
-    assert.deepEqual(await statuses(place, "a.chat"), { call_1: "pending" });
-  }));
+test("execute runs one call whatever its state, and needs to be told which", async (place) => {
+  place.write("a.chat", TWO);
+  assert.equal((await place.run(["execute", "a.chat"])).code, 2);
+  assert.equal((await place.run(["execute", "a.chat", "call_2"])).code, 0);
+  assert.equal(place.read("log"), "two\n");
+  assert.deepEqual(await statuses(place, "a.chat"), { call_1: "pending" });
+});
 
 Deno.test("send refuses while calls are open and names them; --dry-run shows the body without a key", () =>
   withScene((place) =>
@@ -170,153 +163,145 @@ Deno.test("send refuses while calls are open and names them; --dry-run shows the
     })
   ));
 
-Deno.test("status says what each call is, what the next advance would do, and who decides", () =>
-  withScene(async (place) => {
-    place.settings("tools: { auto_approve_sandboxed: false }\n");
-    const next = async (document: string) => {
-      place.write("a.chat", document);
-      const { stdout, stderr } = await place.run(["status", "a.chat", "--json"]);
-      assert.equal(place.read("a.chat"), document);
-      return stdout === "" ? stderr : JSON.parse(stdout);
-    };
-    const open = await next(callsDocument([{ id: "c1", command: "true" }]));
-    assert.equal(open.next, "categorise");
-    const { line: _, chain, ...call } = open.calls[0];
-    assert.deepEqual(chain.map(({ priority }: { priority: number }) => priority), [110, 100, 90, 80, 25]);
-    assert.deepEqual(call, {
-      id: "c1",
-      number: 1,
-      name: "bash",
-      status: "open",
-      preview: "bash: $ true",
-      decision: "require_approval",
-      source: "default",
-      detail: null,
-      rule: null,
-      commands: [],
-      path: null,
-      profile: "founding",
-    });
-    assert.equal(open.document, place.path("a.chat"));
-    assert.equal(
-      (await next(callsDocument([{ id: "c1", command: "true", status: "approved" }]))).next,
-      "execute",
-    );
-    assert.equal((await next(TWO)).next, "wait");
-    assert.equal((await next("@You:\nHi\n")).next, "send");
-    assert.equal((await next("@You:\n\n")).next, "idle");
-    const human = await place.run(["status"], { stdin: TWO });
-    assert.match(human.stdout, /^pending {3}bash: \$ echo one >> log {3}line \d+ {3}#1 call_1\n/);
-    assert.match(human.stdout, /\nnext: flemma approve call_1/);
-  }));
+test("status says what each call is, what the next advance would do, and who decides", async (place) => {
+  place.settings("tools: { auto_approve_sandboxed: false }\n");
+  const next = async (document: string) => {
+    place.write("a.chat", document);
+    const { stdout, stderr } = await place.run(["status", "a.chat", "--json"]);
+    assert.equal(place.read("a.chat"), document);
+    return stdout === "" ? stderr : JSON.parse(stdout);
+  };
+  const open = await next(callsDocument([{ id: "c1", command: "true" }]));
+  assert.equal(open.next, "categorise");
+  const { line: _, chain, ...call } = open.calls[0];
+  assert.deepEqual(chain.map(({ priority }: { priority: number }) => priority), [110, 100, 90, 80, 25]);
+  assert.deepEqual(call, {
+    id: "c1",
+    number: 1,
+    name: "bash",
+    status: "open",
+    preview: "bash: $ true",
+    decision: "require_approval",
+    source: "default",
+    detail: null,
+    rule: null,
+    commands: [],
+    path: null,
+    profile: "founding",
+  });
+  assert.equal(open.document, place.path("a.chat"));
+  assert.equal(
+    (await next(callsDocument([{ id: "c1", command: "true", status: "approved" }]))).next,
+    "execute",
+  );
+  assert.equal((await next(TWO)).next, "wait");
+  assert.equal((await next("@You:\nHi\n")).next, "send");
+  assert.equal((await next("@You:\n\n")).next, "idle");
+  const human = await place.run(["status"], { stdin: TWO });
+  assert.match(human.stdout, /^pending {3}bash: \$ echo one >> log {3}line \d+ {3}#1 call_1\n/);
+  assert.match(human.stdout, /\nnext: flemma approve call_1/);
+});
 
-Deno.test("several calls are named by what a hand can type, each with what it would do, and --all among the advice", () =>
-  withScene(async (place) => {
-    const ids = ["toolu_01QyZbTtNqkVbqgC2pXw7Fh3", "toolu_01LmNoPqRsTuVwXyZaBcDeFg"];
-    const text = callsDocument(ids.map((id) => ({ id, command: `echo ${id.slice(-4)}`, status: "pending" })));
-    place.write("a.chat", text);
-    const advance = await place.run(["advance", "a.chat"], { env: KEY });
-    const advice = "flemma review a.chat, or all of them: flemma approve a.chat --all\n";
-    assert.ok(advance.stderr.endsWith(`2 calls wait for you (${ids.join(", ")}): ${advice}`), advance.stderr);
-    const status = await place.run(["status", "a.chat"]);
-    assert.ok(status.stdout.includes(`\nnext: ${advice}`), status.stdout);
-    assert.ok(status.stdout.includes(`   #2 ${ids[1]}\n`), status.stdout);
-    const approve = await place.run(["approve", "a.chat", "2"]);
-    assert.match(approve.stderr, /^Approved: toolu_01Lm\w+\. Nothing ran/);
-    place.write("a.chat", text);
-    const all = await place.run(["approve", "a.chat", "--all"]);
-    assert.ok(
-      all.stderr.startsWith(
-        `  1  bash: $ echo 7Fh3   ${ids[0]}\n  2  bash: $ echo DeFg   ${ids[1]}\nApproved: `,
-      ),
-      all.stderr,
-    );
-    place.write("a.chat", text);
-    const typed = await place.run(["reject", "a.chat", "7Fh3", "#2"]);
-    assert.equal(typed.code, 0, typed.stderr);
-    const short = await place.run(["reject", "a.chat", "Fh3"]);
-    assert.equal(short.code, 1);
-    assert.match(short.stderr, /fewer than 4 characters name no other/);
-  }));
+test("several calls are named by what a hand can type, each with what it would do, and --all among the advice", async (place) => {
+  const ids = ["toolu_01QyZbTtNqkVbqgC2pXw7Fh3", "toolu_01LmNoPqRsTuVwXyZaBcDeFg"];
+  const text = callsDocument(ids.map((id) => ({ id, command: `echo ${id.slice(-4)}`, status: "pending" })));
+  place.write("a.chat", text);
+  const advance = await place.run(["advance", "a.chat"], { env: KEY });
+  const advice = "flemma review a.chat, or all of them: flemma approve a.chat --all\n";
+  assert.ok(advance.stderr.endsWith(`2 calls wait for you (${ids.join(", ")}): ${advice}`), advance.stderr);
+  const status = await place.run(["status", "a.chat"]);
+  assert.ok(status.stdout.includes(`\nnext: ${advice}`), status.stdout);
+  assert.ok(status.stdout.includes(`   #2 ${ids[1]}\n`), status.stdout);
+  const approve = await place.run(["approve", "a.chat", "2"]);
+  assert.match(approve.stderr, /^Approved: toolu_01Lm\w+\. Nothing ran/);
+  place.write("a.chat", text);
+  const all = await place.run(["approve", "a.chat", "--all"]);
+  assert.ok(
+    all.stderr.startsWith(
+      `  1  bash: $ echo 7Fh3   ${ids[0]}\n  2  bash: $ echo DeFg   ${ids[1]}\nApproved: `,
+    ),
+    all.stderr,
+  );
+  place.write("a.chat", text);
+  const typed = await place.run(["reject", "a.chat", "7Fh3", "#2"]);
+  assert.equal(typed.code, 0, typed.stderr);
+  const short = await place.run(["reject", "a.chat", "Fh3"]);
+  assert.equal(short.code, 1);
+  assert.match(short.stderr, /fewer than 4 characters name no other/);
+});
 
-Deno.test("what a model wrote is shown harmless, on a terminal as in JSON", () =>
-  withScene(async (place) => {
-    const command = "echo \x1b[2J\u202e ok";
-    place.write("a.chat", callsDocument([{ id: "c1", command, status: "pending" }]));
-    const [human, json, parsed] = await Promise.all([
-      place.run(["status", "a.chat"]),
-      place.run(["status", "a.chat", "--json"]),
-      place.run(["parse", "a.chat", "--json"]),
-    ]);
-    assert.match(human.stdout, /\\x1b\[2J\\u202e ok/);
-    for (const { stdout } of [human, json, parsed]) assert.match(stdout, /^[\x20-\x7e\n]*$/);
-    assert.equal(JSON.parse(parsed.stdout).messages[1].segments[1].input.command, command);
-  }));
+test("what a model wrote is shown harmless, on a terminal as in JSON", async (place) => {
+  const command = "echo \x1b[2J\u202e ok";
+  place.write("a.chat", callsDocument([{ id: "c1", command, status: "pending" }]));
+  const [human, json, parsed] = await Promise.all([
+    place.run(["status", "a.chat"]),
+    place.run(["status", "a.chat", "--json"]),
+    place.run(["parse", "a.chat", "--json"]),
+  ]);
+  assert.match(human.stdout, /\\x1b\[2J\\u202e ok/);
+  for (const { stdout } of [human, json, parsed]) assert.match(stdout, /^[\x20-\x7e\n]*$/);
+  assert.equal(JSON.parse(parsed.stdout).messages[1].segments[1].input.command, command);
+});
 
-Deno.test("new makes a document once, and says what to do next", () =>
-  withScene(async (place) => {
-    const made = await place.run(["new", "my notes.chat", "--system", "Be brief."]);
-    assert.equal(made.code, 0);
-    assert.match(made.stderr, /flemma advance 'my notes\.chat'\n$/);
-    assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
-    const again = await place.run(["new", "my notes.chat"]);
-    assert.equal(again.code, 1);
-    assert.match(again.stderr, /left alone/);
-    assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
-  }));
+test("new makes a document once, and says what to do next", async (place) => {
+  const made = await place.run(["new", "my notes.chat", "--system", "Be brief."]);
+  assert.equal(made.code, 0);
+  assert.match(made.stderr, /flemma advance 'my notes\.chat'\n$/);
+  assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
+  const again = await place.run(["new", "my notes.chat"]);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /left alone/);
+  assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
+});
 
-Deno.test("sandbox run keeps a command in and gives its exit code; status tells the policy", () =>
-  withScene(async (place) => {
-    const line = "echo x > ../outside || echo kept > here; echo $ANTHROPIC_API_KEY >> here; exit 7";
-    const run = await place.run(["sandbox", "run", "--", "sh", "-c", line], { env: KEY });
-    assert.equal(run.code, 7, run.stderr);
-    assert.equal(place.read("here"), "kept\n\n");
-    const status = await place.run(["sandbox", "status", "--json"]);
-    assert.equal(status.code, 0, status.stderr);
-    const { enabled, available, writable } = JSON.parse(status.stdout);
-    assert.deepEqual([enabled, available], [true, true]);
-    assert.ok(writable.some(({ path }: { path: string }) => place.path("").startsWith(`${path}/`)));
-    const off = await place.run(["sandbox", "status", "--no-sandbox"]);
-    assert.equal(off.code, 0);
-    assert.match(off.stdout, /off[\s\S]*command line/);
-  }));
+test("sandbox run keeps a command in and gives its exit code; status tells the policy", async (place) => {
+  const line = "echo x > ../outside || echo kept > here; echo $ANTHROPIC_API_KEY >> here; exit 7";
+  const run = await place.run(["sandbox", "run", "--", "sh", "-c", line], { env: KEY });
+  assert.equal(run.code, 7, run.stderr);
+  assert.equal(place.read("here"), "kept\n\n");
+  const status = await place.run(["sandbox", "status", "--json"]);
+  assert.equal(status.code, 0, status.stderr);
+  const { enabled, available, writable } = JSON.parse(status.stdout);
+  assert.deepEqual([enabled, available], [true, true]);
+  assert.ok(writable.some(({ path }: { path: string }) => place.path("").startsWith(`${path}/`)));
+  const off = await place.run(["sandbox", "status", "--no-sandbox"]);
+  assert.equal(off.code, 0);
+  assert.match(off.stdout, /off[\s\S]*command line/);
+});
 
-Deno.test("version and help need no document and load nothing of the rooms, and the version not even the commands", () =>
-  withScene(async (place) => {
-    const version = await place.run(["--version"]);
-    assert.match(version.stdout, /^flemma \d+\.\d+\.\d+\n$/);
-    const help = await place.run(["--help"]);
-    assert.match(help.stdout, /flemma new notes\.chat/);
-    const loaded = async (path: string) => {
-      const graph = await place.spawn([Deno.execPath(), "eval", loadedWith(path)], {}).finished;
-      assert.equal(graph.code, 0, graph.stderr);
-      assert.doesNotMatch(graph.stdout, /parser\/|providers\/|sandbox\/|tools\/|yaml|ajv/);
-      return graph.stdout;
-    };
-    assert.match(await loaded(MAIN), /commands\/line\/table\.ts/);
-    const first = await loaded(CLI);
-    assert.match(first, /commands\/line\/version\.ts/);
-    assert.doesNotMatch(first, /table\.ts|help\.ts|commands\/main\.ts/);
-  }));
+test("version and help need no document and load nothing of the rooms, and the version not even the commands", async (place) => {
+  const version = await place.run(["--version"]);
+  assert.match(version.stdout, /^flemma \d+\.\d+\.\d+\n$/);
+  const help = await place.run(["--help"]);
+  assert.match(help.stdout, /flemma new notes\.chat/);
+  const loaded = async (path: string) => {
+    const graph = await place.spawn([Deno.execPath(), "eval", loadedWith(path)], {}).finished;
+    assert.equal(graph.code, 0, graph.stderr);
+    assert.doesNotMatch(graph.stdout, /parser\/|providers\/|sandbox\/|tools\/|yaml|ajv/);
+    return graph.stdout;
+  };
+  assert.match(await loaded(MAIN), /commands\/line\/table\.ts/);
+  const first = await loaded(CLI);
+  assert.match(first, /commands\/line\/version\.ts/);
+  assert.doesNotMatch(first, /table\.ts|help\.ts|commands\/main\.ts/);
+});
 
-Deno.test("new makes no document when its making cannot be noted", () =>
-  withScene(async (place) => {
-    place.write("no-folder", "");
-    const { code, stderr } = await place.run(["new", "a.chat"], {
-      env: { XDG_STATE_HOME: place.path("no-folder") },
-    });
-    assert.equal(code, 1);
-    assert.match(stderr, /^flemma: a\.chat was not made, because your agreement [^\n]*[^.]\.\n {2}Make /);
-    assert.equal(place.exists("a.chat"), false);
-  }));
+test("new makes no document when its making cannot be noted", async (place) => {
+  place.write("no-folder", "");
+  const { code, stderr } = await place.run(["new", "a.chat"], {
+    env: { XDG_STATE_HOME: place.path("no-folder") },
+  });
+  assert.equal(code, 1);
+  assert.match(stderr, /^flemma: a\.chat was not made, because your agreement [^\n]*[^.]\.\n {2}Make /);
+  assert.equal(place.exists("a.chat"), false);
+});
 
-Deno.test("a refused approval names the very command that would do", () =>
-  withScene(async (place) => {
-    place.write("my notes.chat", callsDocument([{ id: "c1", command: "x ".repeat(400), status: "pending" }]));
-    const { code, stderr } = await place.run(["approve", "my notes.chat"]);
-    assert.equal(code, 2);
-    assert.match(stderr, /flemma approve 'my notes\.chat' c1\n$/);
-  }));
+test("a refused approval names the very command that would do", async (place) => {
+  place.write("my notes.chat", callsDocument([{ id: "c1", command: "x ".repeat(400), status: "pending" }]));
+  const { code, stderr } = await place.run(["approve", "my notes.chat"]);
+  assert.equal(code, 2);
+  assert.match(stderr, /flemma approve 'my notes\.chat' c1\n$/);
+});
 
 Deno.test("send says what to do about a failure as advance does, and when a rate limit ends", () =>
   withScene((place) => {
@@ -366,41 +351,39 @@ Deno.test("what would be refused again does not lead on to the same request", ()
     });
   }));
 
-Deno.test("status tells of a call that ran when the program ended, and of an approved block with a text", () =>
-  withScene(async (place) => {
-    place.write(
-      "a.chat",
-      callsDocument([{ id: "c1", command: "touch began; sleep 60", status: "approved" }]),
-    );
-    const run = place.start(["advance", "a.chat"]);
-    await place.appears("began", run);
-    run.kill("SIGKILL");
-    await run.finished;
-    const killed = await place.run(["status", "a.chat"]);
-    assert.match(killed.stdout, /^next: flemma advance a\.chat asks you again about c1$/m);
-    const filled = callsDocument([{ id: "c2", command: "true", status: "approved" }])
-      .replace("status=approved\n", "status=approved\nmy own words\n");
-    const { stdout } = await place.run(["status"], { stdin: filled });
-    assert.match(stdout, /^next: look at c2: approved, but there is text in the block/m);
-  }));
+test("status tells of a call that ran when the program ended, and of an approved block with a text", async (place) => {
+  place.write(
+    "a.chat",
+    callsDocument([{ id: "c1", command: "touch began; sleep 60", status: "approved" }]),
+  );
+  const run = place.start(["advance", "a.chat"]);
+  await place.appears("began", run);
+  run.kill("SIGKILL");
+  await run.finished;
+  const killed = await place.run(["status", "a.chat"]);
+  assert.match(killed.stdout, /^next: flemma advance a\.chat asks you again about c1$/m);
+  const filled = callsDocument([{ id: "c2", command: "true", status: "approved" }])
+    .replace("status=approved\n", "status=approved\nmy own words\n");
+  const { stdout } = await place.run(["status"], { stdin: filled });
+  assert.match(stdout, /^next: look at c2: approved, but there is text in the block/m);
+});
 
-Deno.test("an id that looks like an option is never suggested as one", () =>
-  withScene(async (place) => {
-    const text = callsDocument([{ id: "--all", command: "echo one", status: "pending" }]);
-    place.write("a.chat", text);
-    const status = await place.run(["status", "a.chat"]);
-    const [, typed] = /^next: (flemma approve .+), or reject/m.exec(status.stdout) ?? [];
-    assert.equal(typed, "flemma approve a.chat 1");
-    const advance = await place.run(["advance", "a.chat"]);
-    assert.match(advance.stderr, /: flemma approve a\.chat 1\n$/);
-    const two = callsDocument([
-      { id: "--all", command: "echo one", status: "pending" },
-      { id: "c2", command: "echo two", status: "pending" },
-    ]);
-    const piped = await place.run(["status"], { stdin: two });
-    assert.match(piped.stdout, /^next: flemma approve 1, or all of them: flemma approve --all$/m);
-    place.write("a.chat", two);
-    const { code, stderr } = await place.shell(typed!);
-    assert.equal(code, 0, stderr);
-    assert.deepEqual(await statuses(place, "a.chat"), { "--all": "approved", c2: "pending" });
-  }));
+test("an id that looks like an option is never suggested as one", async (place) => {
+  const text = callsDocument([{ id: "--all", command: "echo one", status: "pending" }]);
+  place.write("a.chat", text);
+  const status = await place.run(["status", "a.chat"]);
+  const [, typed] = /^next: (flemma approve .+), or reject/m.exec(status.stdout) ?? [];
+  assert.equal(typed, "flemma approve a.chat 1");
+  const advance = await place.run(["advance", "a.chat"]);
+  assert.match(advance.stderr, /: flemma approve a\.chat 1\n$/);
+  const two = callsDocument([
+    { id: "--all", command: "echo one", status: "pending" },
+    { id: "c2", command: "echo two", status: "pending" },
+  ]);
+  const piped = await place.run(["status"], { stdin: two });
+  assert.match(piped.stdout, /^next: flemma approve 1, or all of them: flemma approve --all$/m);
+  place.write("a.chat", two);
+  const { code, stderr } = await place.shell(typed!);
+  assert.equal(code, 0, stderr);
+  assert.deepEqual(await statuses(place, "a.chat"), { "--all": "approved", c2: "pending" });
+});

@@ -1,43 +1,42 @@
 // `flemma tools list` with servers of tools: asked when nothing is known of them, and anew when somebody wants that.
 
 import assert from "node:assert/strict";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 
 const SCRIPTED = new URL("../tools/mcp/scripted.ts", import.meta.url).pathname;
 
-Deno.test("tools list asks a server once and with --refresh again, and tells of one that does not answer", () =>
-  withScene(async (place) => {
-    const list = (...names: string[]) =>
-      place.write("tools.json", JSON.stringify(names.map((name) => ({ name, inputSchema: {} }))));
-    const server = `
+test("tools list asks a server once and with --refresh again, and tells of one that does not answer", async (place) => {
+  const list = (...names: string[]) =>
+    place.write("tools.json", JSON.stringify(names.map((name) => ({ name, inputSchema: {} }))));
+  const server = `
       command: ${Deno.execPath()}
       args: [run, -A, --quiet, ${SCRIPTED}, .]
       env: { DENO_DIR: "${place.env.DENO_DIR}" }`;
-    place.settings(`mcp:\n  servers:\n    one:${server}\n`);
-    list("first", "broken name\u0007", "a.b/c d");
-    const names = (out: string) =>
-      out.split("\n").flatMap((line) => /^(one:.*?) {2,}server/.exec(line)?.[1] ?? []);
-    const shown = await place.run(["tools", "list"]);
-    assert.equal(shown.code, 0, shown.stderr);
-    assert.match(shown.stderr, /^(flemma: Waiting for the tools of the server one\.\n)?$/);
-    assert.deepEqual(names(shown.stdout), ["one:a.b/c d", "one:first"]);
-    assert.match(shown.stdout, /^one:first +server +offered +asks/m);
+  place.settings(`mcp:\n  servers:\n    one:${server}\n`);
+  list("first", "broken name\u0007", "a.b/c d");
+  const names = (out: string) =>
+    out.split("\n").flatMap((line) => /^(one:.*?) {2,}server/.exec(line)?.[1] ?? []);
+  const shown = await place.run(["tools", "list"]);
+  assert.equal(shown.code, 0, shown.stderr);
+  assert.match(shown.stderr, /^(flemma: Waiting for the tools of the server one\.\n)?$/);
+  assert.deepEqual(names(shown.stdout), ["one:a.b/c d", "one:first"]);
+  assert.match(shown.stdout, /^one:first +server +offered +asks/m);
 
-    list("second");
-    assert.deepEqual(names((await place.run(["tools", "list"])).stdout), ["one:a.b/c d", "one:first"]);
-    const refreshed = await place.run(["tools", "list", "--refresh"]);
-    assert.deepEqual([refreshed.code, names(refreshed.stdout)], [0, ["one:second"]], refreshed.stderr);
-    assert.deepEqual(names((await place.run(["tools", "list"])).stdout), ["one:second"]);
+  list("second");
+  assert.deepEqual(names((await place.run(["tools", "list"])).stdout), ["one:a.b/c d", "one:first"]);
+  const refreshed = await place.run(["tools", "list", "--refresh"]);
+  assert.deepEqual([refreshed.code, names(refreshed.stdout)], [0, ["one:second"]], refreshed.stderr);
+  assert.deepEqual(names((await place.run(["tools", "list"])).stdout), ["one:second"]);
 
-    // What is known of the others is there all the same.
-    place.settings(`mcp:\n  servers:\n    one:${server}\n    two: { command: no-such-server }\n`);
-    const part = await place.run(["tools", "list"]);
-    assert.equal(part.code, 1);
-    assert.match(
-      part.stderr,
-      /the server two could not tell its tools: The program no-such-server was not found/,
-    );
-    assert.deepEqual(names(part.stdout), ["one:second"]);
-    const shownOne = await place.run(["tools", "show", "one:second"]);
-    assert.match(shownOne.stdout, /source +server/);
-  }));
+  // What is known of the others is there all the same.
+  place.settings(`mcp:\n  servers:\n    one:${server}\n    two: { command: no-such-server }\n`);
+  const part = await place.run(["tools", "list"]);
+  assert.equal(part.code, 1);
+  assert.match(
+    part.stderr,
+    /the server two could not tell its tools: The program no-such-server was not found/,
+  );
+  assert.deepEqual(names(part.stdout), ["one:second"]);
+  const shownOne = await place.run(["tools", "show", "one:second"]);
+  assert.match(shownOne.stdout, /source +server/);
+});

@@ -2,32 +2,31 @@
 
 import assert from "node:assert/strict";
 import { scripted } from "../tools/mcp/scene.ts";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in" : "outside of";
-  Deno.test(`Ctrl-C stops a call of a server ${where} the sandbox, tells it, and leaves nothing running`, () =>
-    withScene(async (place) => {
-      const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
-      const input = { command: `setsid sleep ${seconds} & touch started; wait` };
-      place.settings(JSON.stringify({ mcp: { servers: { one: { ...scripted(), sandbox } } } }));
-      place.write(
-        "a.chat",
-        "@You:\nGo.\n\n@Assistant:\n**Tool Use:** `one:shell` (`c1`)\n\n```json\n" +
-          `${JSON.stringify(input)}\n` +
-          "```\n\n@You:\n\n**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n",
-      );
-      const started = place.start(["advance", "a.chat"]);
-      await place.appears("started", started);
-      started.kill("SIGINT");
-      const { code, stderr } = await started.finished;
-      assert.equal(code, 130, stderr);
-      assert.match(
-        place.read("a.chat"),
-        /server one was stopped\.\n\nThe user stopped this tool before it was done\./,
-      );
-      assert.match(place.read("heard.jsonl"), /"notifications\/cancelled"/);
-      const left = await new Deno.Command("pgrep", { args: ["-f", `^sleep ${seconds}$`] }).output();
-      assert.equal(left.code, 1, "nothing that it started is left");
-    }));
+  test(`Ctrl-C stops a call of a server ${where} the sandbox, tells it, and leaves nothing running`, async (place) => {
+    const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
+    const input = { command: `setsid sleep ${seconds} & touch started; wait` };
+    place.settings(JSON.stringify({ mcp: { servers: { one: { ...scripted(), sandbox } } } }));
+    place.write(
+      "a.chat",
+      "@You:\nGo.\n\n@Assistant:\n**Tool Use:** `one:shell` (`c1`)\n\n```json\n" +
+        `${JSON.stringify(input)}\n` +
+        "```\n\n@You:\n\n**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n",
+    );
+    const started = place.start(["advance", "a.chat"]);
+    await place.appears("started", started);
+    started.kill("SIGINT");
+    const { code, stderr } = await started.finished;
+    assert.equal(code, 130, stderr);
+    assert.match(
+      place.read("a.chat"),
+      /server one was stopped\.\n\nThe user stopped this tool before it was done\./,
+    );
+    assert.match(place.read("heard.jsonl"), /"notifications\/cancelled"/);
+    const left = await new Deno.Command("pgrep", { args: ["-f", `^sleep ${seconds}$`] }).output();
+    assert.equal(left.code, 1, "nothing that it started is left");
+  });
 }

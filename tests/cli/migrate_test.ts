@@ -1,75 +1,70 @@
 // `flemma migrate` changes a document only when asked, shows what it would do, and says what comes alive by it.
 
 import assert from "node:assert/strict";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 
 const OLD = "@System: Be brief.\n@You: Hello\n\n@Assistant: Hi\n@You:\n";
 const NEW = "@System:\nBe brief.\n@You:\nHello\n\n@Assistant:\nHi\n@You:\n";
 
-Deno.test("a document is migrated in its place or as a filter, and a second time nothing is left to do", () =>
-  withScene(async (place) => {
-    place.write("a.chat", OLD);
-    const piped = await place.run(["migrate"], { stdin: OLD });
-    assert.deepEqual([piped.code, piped.stdout], [0, NEW]);
-    const first = await place.run(["migrate", "a.chat"]);
-    assert.equal(first.code, 0);
-    assert.equal(first.stderr.split("\n")[0], "a.chat: 3 role markers brought to today's form.");
-    assert.match(first.stderr, /Write below the last @You:/);
-    assert.equal(place.read("a.chat"), NEW);
-    const second = await place.run(["migrate", "a.chat"]);
-    assert.deepEqual([second.code, second.stderr], [
-      0,
-      "flemma: a.chat: nothing in it is written in an older form.\n",
-    ]);
-    assert.equal(place.read("a.chat"), NEW);
-  }));
+test("a document is migrated in its place or as a filter, and a second time nothing is left to do", async (place) => {
+  place.write("a.chat", OLD);
+  const piped = await place.run(["migrate"], { stdin: OLD });
+  assert.deepEqual([piped.code, piped.stdout], [0, NEW]);
+  const first = await place.run(["migrate", "a.chat"]);
+  assert.equal(first.code, 0);
+  assert.equal(first.stderr.split("\n")[0], "a.chat: 3 role markers brought to today's form.");
+  assert.match(first.stderr, /Write below the last @You:/);
+  assert.equal(place.read("a.chat"), NEW);
+  const second = await place.run(["migrate", "a.chat"]);
+  assert.deepEqual([second.code, second.stderr], [
+    0,
+    "flemma: a.chat: nothing in it is written in an older form.\n",
+  ]);
+  assert.equal(place.read("a.chat"), NEW);
+});
 
-Deno.test("--dry-run prints a unified diff, and leaves the document alone", () =>
-  withScene(async (place) => {
-    place.write("a.chat", OLD);
-    const shown = await place.run(["migrate", "--dry-run", "a.chat"]);
-    assert.equal(shown.code, 0);
-    assert.match(shown.stdout, /^--- a\.chat\n\+\+\+ a\.chat\n@@ -1,5 \+1,8 @@\n-@System: Be brief\.\n/);
-    assert.equal(place.read("a.chat"), OLD);
-    const json = JSON.parse((await place.run(["migrate", "--dry-run", "--json", "a.chat"])).stdout);
-    assert.deepEqual(json.forms[1], { kind: "marker", line: 2, role: "You" });
-    assert.equal(json.diff, shown.stdout);
-    const none = await place.run(["migrate", "--dry-run"], { stdin: NEW });
-    assert.deepEqual([none.code, none.stdout], [0, ""]);
-  }));
+test("--dry-run prints a unified diff, and leaves the document alone", async (place) => {
+  place.write("a.chat", OLD);
+  const shown = await place.run(["migrate", "--dry-run", "a.chat"]);
+  assert.equal(shown.code, 0);
+  assert.match(shown.stdout, /^--- a\.chat\n\+\+\+ a\.chat\n@@ -1,5 \+1,8 @@\n-@System: Be brief\.\n/);
+  assert.equal(place.read("a.chat"), OLD);
+  const json = JSON.parse((await place.run(["migrate", "--dry-run", "--json", "a.chat"])).stdout);
+  assert.deepEqual(json.forms[1], { kind: "marker", line: 2, role: "You" });
+  assert.equal(json.diff, shown.stdout);
+  const none = await place.run(["migrate", "--dry-run"], { stdin: NEW });
+  assert.deepEqual([none.code, none.stdout], [0, ""]);
+});
 
-Deno.test("--json without --dry-run is refused, and a piped document comes back", () =>
-  withScene(async (place) => {
-    const { code, stdout, stderr } = await place.run(["migrate", "--json"], { stdin: OLD });
-    assert.deepEqual([code, stdout, stderr], [2, OLD, "flemma: --json goes with --dry-run.\n"]);
-  }));
+test("--json without --dry-run is refused, and a piped document comes back", async (place) => {
+  const { code, stdout, stderr } = await place.run(["migrate", "--json"], { stdin: OLD });
+  assert.deepEqual([code, stdout, stderr], [2, OLD, "flemma: --json goes with --dry-run.\n"]);
+});
 
-Deno.test("a call that is approved in the text and comes alive by it is told", () =>
-  withScene(async (place) => {
-    const call =
-      '**Tool Use:** `bash` (`call_1`)\n\n```json\n{"command": "ls", "label": "x", "timeout": null}\n```';
-    const waiting = "**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```";
-    place.write("a.chat", `@You: List.\n\n@Assistant: So.\n\n${call}\n\n@You: ${waiting}\n`);
-    const { code, stderr } = await place.run(["migrate", "a.chat"]);
-    assert.equal(code, 0);
-    assert.match(
-      stderr,
-      /The call call_1 \(line 14\) is approved in the text, so the next advance runs it\./,
-    );
-    // Nothing ran, and what was alive before is not told again.
-    assert.doesNotMatch(place.read("a.chat"), /status=approved\n.+\n```/);
-    place.write("b.chat", place.read("a.chat").replace("@You:\nList.", "@You: List."));
-    assert.doesNotMatch((await place.run(["migrate", "b.chat"])).stderr, /approved in the text/);
-  }));
+test("a call that is approved in the text and comes alive by it is told", async (place) => {
+  const call =
+    '**Tool Use:** `bash` (`call_1`)\n\n```json\n{"command": "ls", "label": "x", "timeout": null}\n```';
+  const waiting = "**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```";
+  place.write("a.chat", `@You: List.\n\n@Assistant: So.\n\n${call}\n\n@You: ${waiting}\n`);
+  const { code, stderr } = await place.run(["migrate", "a.chat"]);
+  assert.equal(code, 0);
+  assert.match(
+    stderr,
+    /The call call_1 \(line 14\) is approved in the text, so the next advance runs it\./,
+  );
+  // Nothing ran, and what was alive before is not told again.
+  assert.doesNotMatch(place.read("a.chat"), /status=approved\n.+\n```/);
+  place.write("b.chat", place.read("a.chat").replace("@You:\nList.", "@You: List."));
+  assert.doesNotMatch((await place.run(["migrate", "b.chat"])).stderr, /approved in the text/);
+});
 
-Deno.test("what a person agreed to in a document holds after its migration", () =>
-  withScene(async (place) => {
-    const block = '```json\n{"flemma": {"sandbox": false}}\n```\n';
-    const doubted = async () => /flemma trust/.test((await place.run(["status", "a.chat"])).stdout);
-    place.write("a.chat", `${block}@You: Hello\n`);
-    assert.ok(await doubted());
-    assert.equal((await place.run(["trust", "a.chat"])).code, 0);
-    assert.equal((await place.run(["migrate", "a.chat"])).code, 0);
-    assert.equal(place.read("a.chat"), `${block}@You:\nHello\n`);
-    assert.ok(!await doubted());
-  }));
+test("what a person agreed to in a document holds after its migration", async (place) => {
+  const block = '```json\n{"flemma": {"sandbox": false}}\n```\n';
+  const doubted = async () => /flemma trust/.test((await place.run(["status", "a.chat"])).stdout);
+  place.write("a.chat", `${block}@You: Hello\n`);
+  assert.ok(await doubted());
+  assert.equal((await place.run(["trust", "a.chat"])).code, 0);
+  assert.equal((await place.run(["migrate", "a.chat"])).code, 0);
+  assert.equal(place.read("a.chat"), `${block}@You:\nHello\n`);
+  assert.ok(!await doubted());
+});

@@ -2,74 +2,70 @@
 
 import assert from "node:assert/strict";
 import { startReplay } from "../../providers/replay/server.ts";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 
 const INSTRUCTIONS = '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n\n';
 
-Deno.test("a new document begins with instructions and an empty question, or as its options say", () =>
-  withScene(async (place) => {
-    for (
-      const [name, options, text] of [
-        ["a.chat", [], `${INSTRUCTIONS}@You:\n\n`],
-        ["b.chat", ["--bare"], "@You:\n\n"],
-        ["c.chat", ["--system", "Be brief."], "@System:\nBe brief.\n\n@You:\n\n"],
-        ["d.chat", ["-m", "Why?"], `${INSTRUCTIONS}@You:\nWhy?\n`],
-        ["e.chat", ["--bare", "-m", "Why?\nHow?"], "@You:\nWhy?\nHow?\n"],
-      ] as const
-    ) {
-      const { code, stdout, stderr } = await place.run(["new", name, ...options]);
-      assert.deepEqual([code, stdout], [0, ""], stderr);
-      assert.match(stderr, new RegExp(`flemma advance ${name}`));
-      assert.equal(place.read(name), text);
-    }
-    // The instructions are what the program itself can send.
-    const request = await place.run(["send", "d.chat", "--dry-run"]);
-    assert.equal(request.code, 0, request.stderr);
-    assert.match(request.stdout, /You are a coding assistant/);
-  }));
+test("a new document begins with instructions and an empty question, or as its options say", async (place) => {
+  for (
+    const [name, options, text] of [
+      ["a.chat", [], `${INSTRUCTIONS}@You:\n\n`],
+      ["b.chat", ["--bare"], "@You:\n\n"],
+      ["c.chat", ["--system", "Be brief."], "@System:\nBe brief.\n\n@You:\n\n"],
+      ["d.chat", ["-m", "Why?"], `${INSTRUCTIONS}@You:\nWhy?\n`],
+      ["e.chat", ["--bare", "-m", "Why?\nHow?"], "@You:\nWhy?\nHow?\n"],
+    ] as const
+  ) {
+    const { code, stdout, stderr } = await place.run(["new", name, ...options]);
+    assert.deepEqual([code, stdout], [0, ""], stderr);
+    assert.match(stderr, new RegExp(`flemma advance ${name}`));
+    assert.equal(place.read(name), text);
+  }
+  // The instructions are what the program itself can send.
+  const request = await place.run(["send", "d.chat", "--dry-run"]);
+  assert.equal(request.code, 0, request.stderr);
+  assert.match(request.stdout, /You are a coding assistant/);
+});
 
-Deno.test("new.system is the system message, or the path of a file that holds it", () =>
-  withScene(async (place) => {
-    place.settings("new:\n  system: Answer in Latin.\n");
-    await place.run(["new", "a.chat"]);
-    assert.equal(place.read("a.chat"), "@System:\nAnswer in Latin.\n\n@You:\n\n");
-    place.settings("new:\n  system: ./latin.md\n");
-    const missing = await place.run(["new", "b.chat"]);
-    assert.equal(missing.code, 2);
-    assert.match(missing.stderr, /new\.system names a file\. There is no file .*latin\.md/);
-    assert.ok(!place.exists("b.chat"));
-    Deno.writeTextFileSync(`${place.folder}/config/flemma/latin.md`, "Always Latin.\n\nNothing else.\n");
-    assert.equal((await place.run(["new", "b.chat"])).code, 0);
-    assert.equal(place.read("b.chat"), "@System:\nAlways Latin.\n\nNothing else.\n\n@You:\n\n");
-    await place.run(["new", "c.chat", "--bare"]);
-    assert.equal(place.read("c.chat"), "@You:\n\n");
-  }));
+test("new.system is the system message, or the path of a file that holds it", async (place) => {
+  place.settings("new:\n  system: Answer in Latin.\n");
+  await place.run(["new", "a.chat"]);
+  assert.equal(place.read("a.chat"), "@System:\nAnswer in Latin.\n\n@You:\n\n");
+  place.settings("new:\n  system: ./latin.md\n");
+  const missing = await place.run(["new", "b.chat"]);
+  assert.equal(missing.code, 2);
+  assert.match(missing.stderr, /new\.system names a file\. There is no file .*latin\.md/);
+  assert.ok(!place.exists("b.chat"));
+  Deno.writeTextFileSync(`${place.folder}/config/flemma/latin.md`, "Always Latin.\n\nNothing else.\n");
+  assert.equal((await place.run(["new", "b.chat"])).code, 0);
+  assert.equal(place.read("b.chat"), "@System:\nAlways Latin.\n\nNothing else.\n\n@You:\n\n");
+  await place.run(["new", "c.chat", "--bare"]);
+  assert.equal(place.read("c.chat"), "@You:\n\n");
+});
 
-Deno.test("--go sends the first question at once, by the options of a run", () =>
-  withScene(async (place) => {
-    await using replay = await startReplay({ replies: [{ reply: [{ text: "Because." }] }] });
-    const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
-    const args = ["new", "a.chat", "--bare", "-m", "Why?", "--go", "--model", "claude-haiku-4-5"];
-    const { code, stderr } = await place.run(args, { env });
-    assert.equal(code, 0, stderr);
-    assert.equal(place.read("a.chat"), "@You:\nWhy?\n\n@Assistant:\nBecause.\n\n@You:\n\n");
-    assert.match(stderr, /claude-haiku-4-5/);
-    assert.match(stderr, /go on with: flemma advance a\.chat/);
-  }));
+test("--go sends the first question at once, by the options of a run", async (place) => {
+  await using replay = await startReplay({ replies: [{ reply: [{ text: "Because." }] }] });
+  const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
+  const args = ["new", "a.chat", "--bare", "-m", "Why?", "--go", "--model", "claude-haiku-4-5"];
+  const { code, stderr } = await place.run(args, { env });
+  assert.equal(code, 0, stderr);
+  assert.equal(place.read("a.chat"), "@You:\nWhy?\n\n@Assistant:\nBecause.\n\n@You:\n\n");
+  assert.match(stderr, /claude-haiku-4-5/);
+  assert.match(stderr, /go on with: flemma advance a\.chat/);
+});
 
-Deno.test("what contradicts itself, is missing, or would be more than text makes nothing", () =>
-  withScene(async (place) => {
-    for (
-      const [args, words, exit] of [
-        [["--bare", "--system", "S"], /--bare and --system contradict/, 2],
-        [["--go"], /--go sends the first question/, 2],
-        [["--go", "-m", "  "], /--go sends the first question/, 2],
-        [["-m", "a\n@Assistant:\nb"], /would begin a message/, 1],
-      ] as const
-    ) {
-      const { code, stderr } = await place.run(["new", "a.chat", ...args]);
-      assert.equal(code, exit, stderr);
-      assert.match(stderr, words);
-      assert.ok(!place.exists("a.chat"));
-    }
-  }));
+test("what contradicts itself, is missing, or would be more than text makes nothing", async (place) => {
+  for (
+    const [args, words, exit] of [
+      [["--bare", "--system", "S"], /--bare and --system contradict/, 2],
+      [["--go"], /--go sends the first question/, 2],
+      [["--go", "-m", "  "], /--go sends the first question/, 2],
+      [["-m", "a\n@Assistant:\nb"], /would begin a message/, 1],
+    ] as const
+  ) {
+    const { code, stderr } = await place.run(["new", "a.chat", ...args]);
+    assert.equal(code, exit, stderr);
+    assert.match(stderr, words);
+    assert.ok(!place.exists("a.chat"));
+  }
+});

@@ -5,7 +5,7 @@ import { isAtLeast, OLDEST_DENO } from "../../commands/main.ts";
 import { probeProcess, tryLock, tryLockSync } from "../../commands/start/older_runtime.ts";
 import { packageManifest } from "../../scripts/build/npm.ts";
 import { inFolder } from "../folder.ts";
-import { SOURCES, withScene } from "./harness.ts";
+import { SOURCES, testWithScene as test } from "./harness.ts";
 
 Deno.test("versions of Deno are compared number by number", () => {
   for (
@@ -48,43 +48,41 @@ Deno.test("the signal that only asks tells whether a process or a group is there
   assert.throws(() => probeProcess(-child.pid), Deno.errors.NotFound);
 });
 
-Deno.test("a Deno that is too old is told of with both versions, and a piped document comes back", () =>
-  withScene(async (place) => {
-    place.write("old.ts", 'Object.defineProperty(Deno, "version", { value: { deno: "2.3.9" } });\n');
-    const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
-    const { code, stdout, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance"], {
-      stdin: "@You:\nHello\n",
-    })
-      .finished;
-    assert.equal(code, 1);
-    assert.equal(stdout, "@You:\nHello\n");
-    assert.match(stderr, /^flemma: Deno \d+\.\d+\.\d+ or later is needed; this is 2\.3\.9\.$/m);
-  }));
+test("a Deno that is too old is told of with both versions, and a piped document comes back", async (place) => {
+  place.write("old.ts", 'Object.defineProperty(Deno, "version", { value: { deno: "2.3.9" } });\n');
+  const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
+  const { code, stdout, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance"], {
+    stdin: "@You:\nHello\n",
+  })
+    .finished;
+  assert.equal(code, 1);
+  assert.equal(stdout, "@You:\nHello\n");
+  assert.match(stderr, /^flemma: Deno \d+\.\d+\.\d+ or later is needed; this is 2\.3\.9\.$/m);
+});
 
-Deno.test("an older Deno without the program flock says what to install, and the document stays as it is", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\nHello\n");
-    place.write(
-      "old.ts",
-      `for (const name of ["tryLock", "tryLockSync"]) delete Deno.FsFile.prototype[name];\n`,
-    );
-    Deno.mkdirSync(place.path("bin"));
-    for (const name of ["sh", "cat"]) Deno.symlinkSync(`/bin/${name}`, place.path(`bin/${name}`));
-    const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
-    const { code, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance", "a.chat"], {
-      env: { PATH: place.path("bin"), ANTHROPIC_API_KEY: "k" },
-    }).finished;
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /a\.chat cannot be locked: Deno [\d.]+ takes no locks of files without the program flock\.\n/,
-    );
-    assert.match(
-      stderr,
-      /Install flock \(it comes with the package util-linux\), or run flemma with a newer Deno\./,
-    );
-    assert.equal(place.read("a.chat"), "@You:\nHello\n");
-  }));
+test("an older Deno without the program flock says what to install, and the document stays as it is", async (place) => {
+  place.write("a.chat", "@You:\nHello\n");
+  place.write(
+    "old.ts",
+    `for (const name of ["tryLock", "tryLockSync"]) delete Deno.FsFile.prototype[name];\n`,
+  );
+  Deno.mkdirSync(place.path("bin"));
+  for (const name of ["sh", "cat"]) Deno.symlinkSync(`/bin/${name}`, place.path(`bin/${name}`));
+  const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
+  const { code, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance", "a.chat"], {
+    env: { PATH: place.path("bin"), ANTHROPIC_API_KEY: "k" },
+  }).finished;
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /a\.chat cannot be locked: Deno [\d.]+ takes no locks of files without the program flock\.\n/,
+  );
+  assert.match(
+    stderr,
+    /Install flock \(it comes with the package util-linux\), or run flemma with a newer Deno\./,
+  );
+  assert.equal(place.read("a.chat"), "@You:\nHello\n");
+});
 
 Deno.test("the oldest Deno is the same in the program, the package and the page about installing", async () => {
   assert.deepEqual(packageManifest().engines, { node: ">=20", deno: `>=${OLDEST_DENO}` });

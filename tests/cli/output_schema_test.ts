@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { COMMANDS } from "../../commands/line/table.ts";
 import { outputSchema } from "../../scripts/generate/schemas.ts";
 import { REPORTS } from "../../scripts/generate/schemas/reports.ts";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
 import { startReplay } from "../../providers/replay/server.ts";
 
 type Schema = { [name: string]: unknown };
@@ -158,34 +158,33 @@ function plant(place: Scene): void {
   place.write("talk.chat", "@You:\nWrite a.txt.\n");
 }
 
-Deno.test("each report of a real run is what its schema says, and names no member that the schema has not", () =>
-  withScene(async (place) => {
-    plant(place);
-    assert.equal((await place.shell("git init --quiet")).code, 0);
-    await using replay = await startReplay({
-      replies: [
-        { reply: [{ tool_use: { id: "call_1", name: "write", input: { path: "a.txt", content: "x\n" } } }] },
-        { reply: [{ text: "Done." }] },
-        { reply: [{ text: "Yes." }] },
-        { reply: [{ text: "A person counts." }] },
-      ],
-    });
-    const env = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
-    const advanced = await place.run(["advance", "talk.chat", "--json", "--approve", "write"], { env });
-    const events = advanced.stdout.trim().split("\n").map((line) => JSON.parse(line));
-    assert.ok(events.length > 5, advanced.stdout + advanced.stderr);
-    // Of several documents each event says which it is about.
-    const many = await place.run(["advance", "talk.chat", "calls.chat", "--json"], { env });
-    const ofMany = many.stdout.trim().split("\n").map((line) => JSON.parse(line));
-    assert.deepEqual(new Set(ofMany.map(({ document }) => document)), new Set(["talk.chat", "calls.chat"]));
-    const reported: string[] = [];
-    for (const event of [...events, ...ofMany]) {
-      for (const fault of faults("event", event)) reported.push(`${event.event}: ${fault}`);
-    }
-    for (const [name, words] of RUNS) {
-      const { stdout, stderr } = await place.run(words, { env });
-      if (stdout === "") reported.push(`${name}: nothing is printed: ${stderr}`);
-      else for (const fault of faults(name, JSON.parse(stdout))) reported.push(`${name}: ${fault}`);
-    }
-    assert.equal(reported.join("\n"), "");
-  }));
+test("each report of a real run is what its schema says, and names no member that the schema has not", async (place) => {
+  plant(place);
+  assert.equal((await place.shell("git init --quiet")).code, 0);
+  await using replay = await startReplay({
+    replies: [
+      { reply: [{ tool_use: { id: "call_1", name: "write", input: { path: "a.txt", content: "x\n" } } }] },
+      { reply: [{ text: "Done." }] },
+      { reply: [{ text: "Yes." }] },
+      { reply: [{ text: "A person counts." }] },
+    ],
+  });
+  const env = { FLEMMA_ANTHROPIC_BASE_URL: replay.url, ANTHROPIC_API_KEY: "replay" };
+  const advanced = await place.run(["advance", "talk.chat", "--json", "--approve", "write"], { env });
+  const events = advanced.stdout.trim().split("\n").map((line) => JSON.parse(line));
+  assert.ok(events.length > 5, advanced.stdout + advanced.stderr);
+  // Of several documents each event says which it is about.
+  const many = await place.run(["advance", "talk.chat", "calls.chat", "--json"], { env });
+  const ofMany = many.stdout.trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(new Set(ofMany.map(({ document }) => document)), new Set(["talk.chat", "calls.chat"]));
+  const reported: string[] = [];
+  for (const event of [...events, ...ofMany]) {
+    for (const fault of faults("event", event)) reported.push(`${event.event}: ${fault}`);
+  }
+  for (const [name, words] of RUNS) {
+    const { stdout, stderr } = await place.run(words, { env });
+    if (stdout === "") reported.push(`${name}: nothing is printed: ${stderr}`);
+    else for (const fault of faults(name, JSON.parse(stdout))) reported.push(`${name}: ${fault}`);
+  }
+  assert.equal(reported.join("\n"), "");
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { missingPrograms } from "../editors/terminal.ts";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
 
 /** An option by its first character, and commands in each kind of quotes. */
 const NAME = `-$(>ran) \`>ran\` ';>ran;' ";>ran;" | !x.chat`;
@@ -25,29 +25,28 @@ const SAYS: readonly (readonly string[])[] = [
   ["advance", "--", `missing/${NAME}`],
 ];
 
-Deno.test("what a command prints to be pasted is about the same document in a shell, whatever that is called, and runs nothing of it", () =>
-  withScene(async (place) => {
-    place.settings("tools: { auto_approve_sandboxed: false, auto_approve: [] }\n");
-    let pasted = 0;
-    for (const words of SAYS) {
-      place.write(NAME, CALLS);
-      const { stdout, stderr } = await place.run(words);
-      for (const [command] of `${stdout}\n${stderr}`.matchAll(/\bflemma [a-z].*?(?=, or |\. |$)/gm)) {
-        if (!command.includes(">ran")) continue;
-        pasted++;
-        const read = await place.spawn(["sh", "-c", `flemma() { printf '%s\\n' "$@"; }; ${command}`], {})
-          .finished;
-        assert.ok(read.stdout.includes(NAME), `${words.join(" ")}: ${command}: ${read.stdout}${read.stderr}`);
-        const given = read.stdout.split("\n");
-        assert.ok(
-          given.every((word, at) => !word.startsWith("-$") || given.lastIndexOf("--", at) >= 0),
-          command,
-        );
-        assert.equal(place.exists("ran"), false, command);
-      }
+test("what a command prints to be pasted is about the same document in a shell, whatever that is called, and runs nothing of it", async (place) => {
+  place.settings("tools: { auto_approve_sandboxed: false, auto_approve: [] }\n");
+  let pasted = 0;
+  for (const words of SAYS) {
+    place.write(NAME, CALLS);
+    const { stdout, stderr } = await place.run(words);
+    for (const [command] of `${stdout}\n${stderr}`.matchAll(/\bflemma [a-z].*?(?=, or |\. |$)/gm)) {
+      if (!command.includes(">ran")) continue;
+      pasted++;
+      const read = await place.spawn(["sh", "-c", `flemma() { printf '%s\\n' "$@"; }; ${command}`], {})
+        .finished;
+      assert.ok(read.stdout.includes(NAME), `${words.join(" ")}: ${command}: ${read.stdout}${read.stderr}`);
+      const given = read.stdout.split("\n");
+      assert.ok(
+        given.every((word, at) => !word.startsWith("-$") || given.lastIndexOf("--", at) >= 0),
+        command,
+      );
+      assert.equal(place.exists("ran"), false, command);
     }
-    assert.ok(pasted >= SAYS.length / 2, `${pasted} of them say what can be pasted`);
-  }));
+  }
+  assert.ok(pasted >= SAYS.length / 2, `${pasted} of them say what can be pasted`);
+});
 
 /** How an editor runs the line that it is told to, without a terminal. */
 const RUNS: Readonly<Record<string, (line: string) => readonly string[]>> = {

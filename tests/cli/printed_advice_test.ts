@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mayMount } from "../folder.ts";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
-import { callsDocument, type Finished, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Finished, type Scene, testWithScene as test, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const QUESTION = "@You:\nTell me.\n";
@@ -84,39 +84,38 @@ Deno.test("after a request that brought nothing, the printed advice works", () =
     })
   ));
 
-Deno.test("after Ctrl-C and after kill -9 in mid-stream, what is printed then, or by the next run, works", () =>
-  withScene(async (place) => {
-    for (const signal of ["SIGINT", "SIGKILL"] as const) {
-      await withServer([{ ...textReply("Once upon a time."), hang: true }], async ({ env, received }) => {
-        place.write("a.chat", QUESTION);
-        const started = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
-        await received(1);
-        while (!place.read("a.chat").includes("Once")) await new Promise((done) => setTimeout(done, 5));
-        started.kill(signal);
-        const ended = await started.finished;
-        if (signal === "SIGINT") {
-          assert.equal(ended.code, 130);
-          assert.match(
-            ended.stderr,
-            /^Interrupted\. The last word is the model's: .* flemma advance a\.chat --continue$/m,
-          );
-          return await follow(place, ended.stderr).then(() => {});
-        }
-        const next = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
-        assert.equal(next.code, 3);
+test("after Ctrl-C and after kill -9 in mid-stream, what is printed then, or by the next run, works", async (place) => {
+  for (const signal of ["SIGINT", "SIGKILL"] as const) {
+    await withServer([{ ...textReply("Once upon a time."), hang: true }], async ({ env, received }) => {
+      place.write("a.chat", QUESTION);
+      const started = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
+      await received(1);
+      while (!place.read("a.chat").includes("Once")) await new Promise((done) => setTimeout(done, 5));
+      started.kill(signal);
+      const ended = await started.finished;
+      if (signal === "SIGINT") {
+        assert.equal(ended.code, 130);
         assert.match(
-          next.stderr,
-          /the last word is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
+          ended.stderr,
+          /^Interrupted\. The last word is the model's: .* flemma advance a\.chat --continue$/m,
         );
-        const status = await place.run(["status", "a.chat"]);
-        assert.match(
-          status.stdout,
-          /^next: the last word is the model's: .* flemma advance a\.chat --continue$/m,
-        );
-        await follow(place, next.stderr);
-      });
-    }
-  }));
+        return await follow(place, ended.stderr).then(() => {});
+      }
+      const next = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
+      assert.equal(next.code, 3);
+      assert.match(
+        next.stderr,
+        /the last word is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
+      );
+      const status = await place.run(["status", "a.chat"]);
+      assert.match(
+        status.stdout,
+        /^next: the last word is the model's: .* flemma advance a\.chat --continue$/m,
+      );
+      await follow(place, next.stderr);
+    });
+  }
+});
 
 Deno.test({
   name: "after a disk that was full, the printed advice works once there is room",
@@ -155,115 +154,109 @@ Deno.test({
     ),
 });
 
-Deno.test("advance and send stop where the last word is the model's, without a request, and --continue goes on", () =>
-  withScene(async (place) => {
-    for (const command of ["advance", "send"]) {
-      await withReplay([{ reply: [{ text: "And on." }] }], async (replay, env) => {
-        place.write("a.chat", ANSWERED);
-        const stopped = await place.run([command, "a.chat"], { env });
-        assert.deepEqual([stopped.code, replay.requests.length], [3, 0], stopped.stderr);
-        assert.match(
-          stopped.stderr,
-          /the last word is the model's: write below a line @You:, or flemma advance a\.chat --continue/,
-        );
-        assert.equal(place.read("a.chat"), ANSWERED);
-        const goesOn = await place.run([command, "a.chat", "--continue"], { env });
-        assert.equal(goesOn.code, 0, goesOn.stderr);
-        assert.deepEqual(replay.problems, []);
-        assert.equal(
-          place.read("a.chat"),
-          `${ANSWERED}\n@You:\nContinue.\n\n@Assistant:\nAnd on.\n\n@You:\n\n`,
-        );
-      });
-    }
-  }));
-
-Deno.test("a dry run of such a document shows no request that would be refused, and exits the same way", () =>
-  withScene(async (place) => {
-    place.write("a.chat", ANSWERED);
-    const { code, stdout, stderr } = await place.run(["send", "--dry-run", "a.chat"], { env: KEY });
-    assert.deepEqual([code, stdout], [3, ""]);
-    assert.match(stderr, /The last word is the model's/);
-  }));
-
-Deno.test("a filter stops there too, names no file, and leaves the text alone; check says it and blocks nothing", () =>
-  withScene(async (place) => {
-    const filtered = await place.run(["advance", "--exit-code"], { stdin: ANSWERED, env: KEY });
-    assert.deepEqual([filtered.code, filtered.stdout], [3, ANSWERED]);
-    assert.match(filtered.stderr, /or flemma advance --continue\n$/);
-    for (const command of ["advance", "send"]) {
-      const silent = await place.run([command], { stdin: ANSWERED, env: KEY });
-      assert.deepEqual([silent.code, silent.stdout, silent.stderr], [3, ANSWERED, filtered.stderr], command);
-    }
-    place.write("a.chat", ANSWERED);
-    const checked = await place.run(["check", "a.chat"]);
-    assert.deepEqual([checked.code, checked.stdout.match(/a\.chat:4:.*last word is the model's/)?.length], [
-      0,
-      1,
-    ]);
-  }));
-
-Deno.test("--continue fills an empty @You: and is silent where the person spoke or calls come first", () =>
-  withScene(async (place) => {
-    const reply = { reply: [{ text: "And on." }] };
-    await withReplay([reply, reply, reply], async (replay, env) => {
-      const rows = [
-        [
-          "@You:\nhi\n\n@Assistant:\nWell.\n\n@You:\n\n",
-          "@You:\nhi\n\n@Assistant:\nWell.\n\n@You:\nContinue.\n\n@Assistant:\nAnd on.\n\n@You:\n\n",
-        ],
-        [QUESTION, `${QUESTION}\n@Assistant:\nAnd on.\n\n@You:\n\n`],
-        [
-          "@You:\r\nhi\r\n\r\n@Assistant:\r\nWell.",
-          "@You:\r\nhi\r\n\r\n@Assistant:\r\nWell.\r\n\r\n@You:\r\nContinue.\r\n\r\n@Assistant:\r\nAnd on.\r\n\r\n@You:\r\n\r\n",
-        ],
-      ];
-      for (const [before, after] of rows) {
-        place.write("a.chat", before!);
-        const { stderr } = await place.run(["advance", "a.chat", "--continue"], { env });
-        assert.deepEqual([place.read("a.chat"), replay.problems], [after, []], stderr);
-      }
-      const pending = callsDocument([{ id: "c1", command: "true", status: "pending" }]);
-      place.write("a.chat", pending);
-      const { code } = await place.run(["advance", "a.chat", "--continue"], { env });
-      assert.deepEqual([code, place.read("a.chat")], [3, pending]);
-    });
-  }));
-
-Deno.test("prefill: true sends such a document to a model that goes on from its turn, and to no other", () =>
-  withScene(async (place) => {
+test("advance and send stop where the last word is the model's, without a request, and --continue goes on", async (place) => {
+  for (const command of ["advance", "send"]) {
     await withReplay([{ reply: [{ text: "And on." }] }], async (replay, env) => {
-      place.settings("prefill: true\nparameters: { thinking: false }\n");
       place.write("a.chat", ANSWERED);
-      const refused = await place.run(["advance", "a.chat"], { env });
-      assert.deepEqual([refused.code, replay.requests.length], [3, 0], refused.stderr);
-      place.settings("prefill: true\nmodel: claude-haiku-4-5\n");
-      const thinks = await place.run(["advance", "a.chat"], { env });
-      assert.deepEqual([thinks.code, replay.requests.length], [3, 0], thinks.stderr);
-      place.settings("prefill: true\nmodel: claude-haiku-4-5\nparameters: { thinking: false }\n");
-      const taken = await place.run(["advance", "a.chat"], { env });
-      assert.deepEqual([taken.code, replay.problems], [0, []], taken.stderr);
+      const stopped = await place.run([command, "a.chat"], { env });
+      assert.deepEqual([stopped.code, replay.requests.length], [3, 0], stopped.stderr);
+      assert.match(
+        stopped.stderr,
+        /the last word is the model's: write below a line @You:, or flemma advance a\.chat --continue/,
+      );
+      assert.equal(place.read("a.chat"), ANSWERED);
+      const goesOn = await place.run([command, "a.chat", "--continue"], { env });
+      assert.equal(goesOn.code, 0, goesOn.stderr);
+      assert.deepEqual(replay.problems, []);
+      assert.equal(
+        place.read("a.chat"),
+        `${ANSWERED}\n@You:\nContinue.\n\n@Assistant:\nAnd on.\n\n@You:\n\n`,
+      );
     });
-  }));
+  }
+});
 
-Deno.test("a question that comes to nothing is not sent, whatever makes it blank", () =>
-  withScene(async (place) => {
-    await withReplay([], async (replay, env) => {
-      for (const blank of ["{{ '' }}", "{% local x = 1 %}"]) {
-        place.write("a.chat", `${ANSWERED}\n@You:\n${blank}\n`);
-        const { code, stderr } = await place.run(["advance", "a.chat"], { env });
-        assert.deepEqual([code, replay.requests.length], [4, 0], stderr);
-        assert.match(stderr, /nothing to send/);
-      }
-      // Blank as it stands: whoever advances it again, as a scheduler does, has made no mistake; whoever sends has.
-      place.write("a.chat", `${ANSWERED}\n@You:\n\u00a0\n`);
-      for (const [command, wanted] of [["advance", 0], ["send", 3]] as const) {
-        const { code, stderr } = await place.run([command, "a.chat"], { env });
-        assert.deepEqual([code, replay.requests.length], [wanted, 0], stderr);
-        assert.match(stderr, /^Nothing to do: write below the last @You:, then: flemma advance a\.chat$/m);
-      }
-    });
-  }));
+test("a dry run of such a document shows no request that would be refused, and exits the same way", async (place) => {
+  place.write("a.chat", ANSWERED);
+  const { code, stdout, stderr } = await place.run(["send", "--dry-run", "a.chat"], { env: KEY });
+  assert.deepEqual([code, stdout], [3, ""]);
+  assert.match(stderr, /The last word is the model's/);
+});
+
+test("a filter stops there too, names no file, and leaves the text alone; check says it and blocks nothing", async (place) => {
+  const filtered = await place.run(["advance", "--exit-code"], { stdin: ANSWERED, env: KEY });
+  assert.deepEqual([filtered.code, filtered.stdout], [3, ANSWERED]);
+  assert.match(filtered.stderr, /or flemma advance --continue\n$/);
+  for (const command of ["advance", "send"]) {
+    const silent = await place.run([command], { stdin: ANSWERED, env: KEY });
+    assert.deepEqual([silent.code, silent.stdout, silent.stderr], [3, ANSWERED, filtered.stderr], command);
+  }
+  place.write("a.chat", ANSWERED);
+  const checked = await place.run(["check", "a.chat"]);
+  assert.deepEqual([checked.code, checked.stdout.match(/a\.chat:4:.*last word is the model's/)?.length], [
+    0,
+    1,
+  ]);
+});
+
+test("--continue fills an empty @You: and is silent where the person spoke or calls come first", async (place) => {
+  const reply = { reply: [{ text: "And on." }] };
+  await withReplay([reply, reply, reply], async (replay, env) => {
+    const rows = [
+      [
+        "@You:\nhi\n\n@Assistant:\nWell.\n\n@You:\n\n",
+        "@You:\nhi\n\n@Assistant:\nWell.\n\n@You:\nContinue.\n\n@Assistant:\nAnd on.\n\n@You:\n\n",
+      ],
+      [QUESTION, `${QUESTION}\n@Assistant:\nAnd on.\n\n@You:\n\n`],
+      [
+        "@You:\r\nhi\r\n\r\n@Assistant:\r\nWell.",
+        "@You:\r\nhi\r\n\r\n@Assistant:\r\nWell.\r\n\r\n@You:\r\nContinue.\r\n\r\n@Assistant:\r\nAnd on.\r\n\r\n@You:\r\n\r\n",
+      ],
+    ];
+    for (const [before, after] of rows) {
+      place.write("a.chat", before!);
+      const { stderr } = await place.run(["advance", "a.chat", "--continue"], { env });
+      assert.deepEqual([place.read("a.chat"), replay.problems], [after, []], stderr);
+    }
+    const pending = callsDocument([{ id: "c1", command: "true", status: "pending" }]);
+    place.write("a.chat", pending);
+    const { code } = await place.run(["advance", "a.chat", "--continue"], { env });
+    assert.deepEqual([code, place.read("a.chat")], [3, pending]);
+  });
+});
+
+test("prefill: true sends such a document to a model that goes on from its turn, and to no other", async (place) => {
+  await withReplay([{ reply: [{ text: "And on." }] }], async (replay, env) => {
+    place.settings("prefill: true\nparameters: { thinking: false }\n");
+    place.write("a.chat", ANSWERED);
+    const refused = await place.run(["advance", "a.chat"], { env });
+    assert.deepEqual([refused.code, replay.requests.length], [3, 0], refused.stderr);
+    place.settings("prefill: true\nmodel: claude-haiku-4-5\n");
+    const thinks = await place.run(["advance", "a.chat"], { env });
+    assert.deepEqual([thinks.code, replay.requests.length], [3, 0], thinks.stderr);
+    place.settings("prefill: true\nmodel: claude-haiku-4-5\nparameters: { thinking: false }\n");
+    const taken = await place.run(["advance", "a.chat"], { env });
+    assert.deepEqual([taken.code, replay.problems], [0, []], taken.stderr);
+  });
+});
+
+test("a question that comes to nothing is not sent, whatever makes it blank", async (place) => {
+  await withReplay([], async (replay, env) => {
+    for (const blank of ["{{ '' }}", "{% local x = 1 %}"]) {
+      place.write("a.chat", `${ANSWERED}\n@You:\n${blank}\n`);
+      const { code, stderr } = await place.run(["advance", "a.chat"], { env });
+      assert.deepEqual([code, replay.requests.length], [4, 0], stderr);
+      assert.match(stderr, /nothing to send/);
+    }
+    // Blank as it stands: whoever advances it again, as a scheduler does, has made no mistake; whoever sends has.
+    place.write("a.chat", `${ANSWERED}\n@You:\n\u00a0\n`);
+    for (const [command, wanted] of [["advance", 0], ["send", 3]] as const) {
+      const { code, stderr } = await place.run([command, "a.chat"], { env });
+      assert.deepEqual([code, replay.requests.length], [wanted, 0], stderr);
+      assert.match(stderr, /^Nothing to do: write below the last @You:, then: flemma advance a\.chat$/m);
+    }
+  });
+});
 
 Deno.test("a reply that was cut at its limit is not called complete, and goes on with --continue", () =>
   withScene((place) =>
@@ -283,33 +276,30 @@ Deno.test("a reply that was cut at its limit is not called complete, and goes on
     )
   ));
 
-Deno.test("send names the calls that have not run and what runs them; execute says what came out", () =>
-  withScene(async (place) => {
-    place.write("a.chat", callsDocument([{ id: "c1", command: "echo out; exit 3", status: "approved" }]));
-    const sent = await place.run(["send", "a.chat"], { env: KEY });
-    assert.equal(sent.code, 3);
-    assert.match(sent.stderr, /^1 call \(c1\) has no result yet, .*: flemma advance a\.chat$/m);
-    assert.doesNotMatch(sent.stderr, /approve/);
-    const ran = await place.run(["execute", "a.chat", "c1"], { env: KEY });
-    assert.match(ran.stderr, /^bash \(c1\) failed: out {3}line \d+$/m);
-  }));
+test("send names the calls that have not run and what runs them; execute says what came out", async (place) => {
+  place.write("a.chat", callsDocument([{ id: "c1", command: "echo out; exit 3", status: "approved" }]));
+  const sent = await place.run(["send", "a.chat"], { env: KEY });
+  assert.equal(sent.code, 3);
+  assert.match(sent.stderr, /^1 call \(c1\) has no result yet, .*: flemma advance a\.chat$/m);
+  assert.doesNotMatch(sent.stderr, /approve/);
+  const ran = await place.run(["execute", "a.chat", "c1"], { env: KEY });
+  assert.match(ran.stderr, /^bash \(c1\) failed: out {3}line \d+$/m);
+});
 
-Deno.test("what policy denied is named in one line", () =>
-  withScene(async (place) => {
-    place.settings("tools:\n  presets:\n    $never: { deny: [bash] }\n  auto_approve: [$never]\n");
-    place.write("a.chat", callsDocument([{ id: "c1", command: "rm -rf build" }]));
-    const { stderr } = await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
-    assert.match(stderr, /^flemma: denied by .*: bash: \$ rm -rf build$/m);
-  }));
+test("what policy denied is named in one line", async (place) => {
+  place.settings("tools:\n  presets:\n    $never: { deny: [bash] }\n  auto_approve: [$never]\n");
+  place.write("a.chat", callsDocument([{ id: "c1", command: "rm -rf build" }]));
+  const { stderr } = await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
+  assert.match(stderr, /^flemma: denied by .*: bash: \$ rm -rf build$/m);
+});
 
-Deno.test("a reply that a filter stopped is not advised to be gone on with", () =>
-  withScene(async (place) => {
-    const refused = { reply: [{ text: "I" }], stop_reason: "refusal", stop_details: { category: "cyber" } };
-    await withReplay([refused], async (_, env) => {
-      place.write("a.chat", QUESTION);
-      const { code, stderr } = await place.run(["advance", "a.chat"], { env });
-      assert.equal(code, 1, stderr);
-      assert.match(stderr, /Delete what came of the reply, then put your message in other words/);
-      assert.doesNotMatch(stderr, /--continue/);
-    });
-  }));
+test("a reply that a filter stopped is not advised to be gone on with", async (place) => {
+  const refused = { reply: [{ text: "I" }], stop_reason: "refusal", stop_details: { category: "cyber" } };
+  await withReplay([refused], async (_, env) => {
+    place.write("a.chat", QUESTION);
+    const { code, stderr } = await place.run(["advance", "a.chat"], { env });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /Delete what came of the reply, then put your message in other words/);
+    assert.doesNotMatch(stderr, /--continue/);
+  });
+});

@@ -1,7 +1,7 @@
 // `flemma status` without a session says what it says with one, of a file as of a text that is piped in.
 
 import assert from "node:assert/strict";
-import { type Scene, withScene } from "./harness.ts";
+import { type Scene, testWithScene as test } from "./harness.ts";
 
 const SETTLED = `@You:
 Go.
@@ -51,25 +51,23 @@ const ROWS: readonly Row[] = [
   { words: ["--name", "new.chat"], stdin: SETTLED },
 ];
 
-Deno.test("a status that needs no session says what a session says, of a file and of what is piped in", () =>
-  withScene(async (place) => {
-    place.settings("model: claude-sonnet-5-5\nsandbox: { policy: { network: { allow: [example.org] } } }\n");
-    place.write("a.chat", SETTLED);
-    const quiet = await reported(place, ROWS);
-    // A place for skills leaves it to the session, and has nothing to say by itself.
-    Deno.mkdirSync(place.path(".agents/skills"), { recursive: true });
-    assert.deepEqual(quiet, await reported(place, ROWS));
-    const { document, sandbox } = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
-    assert.equal(document, place.path("a.chat"));
-    assert.deepEqual([sandbox.enabled, sandbox.network], [true, "list"]);
-  }));
+test("a status that needs no session says what a session says, of a file and of what is piped in", async (place) => {
+  place.settings("model: claude-sonnet-5-5\nsandbox: { policy: { network: { allow: [example.org] } } }\n");
+  place.write("a.chat", SETTLED);
+  const quiet = await reported(place, ROWS);
+  // A place for skills leaves it to the session, and has nothing to say by itself.
+  Deno.mkdirSync(place.path(".agents/skills"), { recursive: true });
+  assert.deepEqual(quiet, await reported(place, ROWS));
+  const { document, sandbox } = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
+  assert.equal(document, place.path("a.chat"));
+  assert.deepEqual([sandbox.enabled, sandbox.network], [true, "list"]);
+});
 
-Deno.test("a text that is no document is refused, once", () =>
-  withScene(async (place) => {
-    for (const words of [["status", "-"], ["status", "-", "--json"]]) {
-      const { code, stdout, stderr } = await place.run(words, { stdin: new Uint8Array([0xff, 0xfe, 0, 1]) });
-      assert.ok(code !== 0);
-      assert.equal(stdout, "");
-      assert.equal(stderr.match(/is not valid UTF-8/g)?.length, 1, stderr);
-    }
-  }));
+test("a text that is no document is refused, once", async (place) => {
+  for (const words of [["status", "-"], ["status", "-", "--json"]]) {
+    const { code, stdout, stderr } = await place.run(words, { stdin: new Uint8Array([0xff, 0xfe, 0, 1]) });
+    assert.ok(code !== 0);
+    assert.equal(stdout, "");
+    assert.equal(stderr.match(/is not valid UTF-8/g)?.length, 1, stderr);
+  }
+});

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { PNG } from "../pictures.ts";
-import { type Scene, withScene } from "./harness.ts";
+import { type Scene, testWithScene as test, withScene } from "./harness.ts";
 
 const EXAMPLES = new URL("../../examples/conversations", import.meta.url).pathname;
 const FILES = ["total/total.chat", "mend/mend.chat", "report/report.chat"];
@@ -123,56 +123,52 @@ Deno.test("a call that policy denies is not played, whatever the document says o
     assert.match(stderr, /is denied, so it did not run: .*deny\.yaml:3/);
   }));
 
-Deno.test("--update keeps the images that a tool gives back, and names them as the first run did", () =>
-  withScene(async (place) => {
-    const shot = (text: string) => {
-      Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
-      const source = { type: "base64", media_type: "image/png", data: PNG.toBase64() };
-      Deno.writeTextFileSync(
-        `${place.folder}/config/flemma/tools/shot.ts`,
-        `const contentBlocks = [{ type: "image", source: ${JSON.stringify(source)} }];
+test("--update keeps the images that a tool gives back, and names them as the first run did", async (place) => {
+  const shot = (text: string) => {
+    Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
+    const source = { type: "base64", media_type: "image/png", data: PNG.toBase64() };
+    Deno.writeTextFileSync(
+      `${place.folder}/config/flemma/tools/shot.ts`,
+      `const contentBlocks = [{ type: "image", source: ${JSON.stringify(source)} }];
 export default { input_schema: { type: "object" }, execute: () => ({ content: "${text}", contentBlocks }) };\n`,
-      );
-    };
-    const document = (text: string) =>
-      "@You:\nGo.\n\n@Assistant:\n**Tool Use:** `shot` (`c1`)\n\n```json\n{}\n```\n\n@You:\n\n" + text;
-    place.write("a.chat", document(""));
-    shot("one");
-    assert.equal((await place.run(["execute", "a.chat", "c1"])).code, 0);
-    const recorded = place.read("a.chat");
-    assert.match(recorded, /\(attachments=[0-9a-f]{64}\)\n\n```\none\n/);
-    place.write("a.chat", `${recorded}\n@Assistant:\nThere.\n\n@You:\n`);
-    Deno.removeSync(`${place.folder}/state`, { recursive: true });
-    shot("two");
-    const { code, stderr } = await place.run(["replay", "run", "--update", "a.chat"]);
-    assert.equal(code, 0, stderr);
-    assert.equal(
-      place.read("a.chat"),
-      `${recorded.replace("one\n", "two\n")}\n@Assistant:\nThere.\n\n@You:\n`,
     );
-    const checked = await place.run(["check", "a.chat"]);
-    assert.doesNotMatch(checked.stdout, /attachment/);
-  }));
+  };
+  const document = (text: string) =>
+    "@You:\nGo.\n\n@Assistant:\n**Tool Use:** `shot` (`c1`)\n\n```json\n{}\n```\n\n@You:\n\n" + text;
+  place.write("a.chat", document(""));
+  shot("one");
+  assert.equal((await place.run(["execute", "a.chat", "c1"])).code, 0);
+  const recorded = place.read("a.chat");
+  assert.match(recorded, /\(attachments=[0-9a-f]{64}\)\n\n```\none\n/);
+  place.write("a.chat", `${recorded}\n@Assistant:\nThere.\n\n@You:\n`);
+  Deno.removeSync(`${place.folder}/state`, { recursive: true });
+  shot("two");
+  const { code, stderr } = await place.run(["replay", "run", "--update", "a.chat"]);
+  assert.equal(code, 0, stderr);
+  assert.equal(
+    place.read("a.chat"),
+    `${recorded.replace("one\n", "two\n")}\n@Assistant:\nThere.\n\n@You:\n`,
+  );
+  const checked = await place.run(["check", "a.chat"]);
+  assert.doesNotMatch(checked.stdout, /attachment/);
+});
 
-Deno.test("a call that was refused does not run, and the conversation goes on behind it", () =>
-  withScene(async (place) => {
-    const call = (id: string, command: string) =>
-      `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n${JSON.stringify({ command })}\n\`\`\`\n\n`;
-    place.write(
-      "a.chat",
-      `@You:\nGo.\n\n@Assistant:\n${
-        call("c1", "echo x > made")
-      }@You:\n\n**Tool Result:** \`c1\` (error)\n\n` +
-        "```\nNot now.\n```\n\n@Assistant:\n" + call("c2", "ls") +
-        "@You:\n\n**Tool Result:** `c2`\n\n```\na.chat\n```\n\n@Assistant:\nGood.\n\n@You:\n",
-    );
-    const { code, stderr } = await place.run(["replay", "run", "a.chat"]);
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /^a\.chat: 1 as recorded, 1 left out$/m);
-    const gone = await place.run(["replay", "run", "gone.chat"]);
-    assert.equal(gone.code, 1);
-    assert.match(gone.stderr, /There is no file gone\.chat/);
-  }));
+test("a call that was refused does not run, and the conversation goes on behind it", async (place) => {
+  const call = (id: string, command: string) =>
+    `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n${JSON.stringify({ command })}\n\`\`\`\n\n`;
+  place.write(
+    "a.chat",
+    `@You:\nGo.\n\n@Assistant:\n${call("c1", "echo x > made")}@You:\n\n**Tool Result:** \`c1\` (error)\n\n` +
+      "```\nNot now.\n```\n\n@Assistant:\n" + call("c2", "ls") +
+      "@You:\n\n**Tool Result:** `c2`\n\n```\na.chat\n```\n\n@Assistant:\nGood.\n\n@You:\n",
+  );
+  const { code, stderr } = await place.run(["replay", "run", "a.chat"]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /^a\.chat: 1 as recorded, 1 left out$/m);
+  const gone = await place.run(["replay", "run", "gone.chat"]);
+  assert.equal(gone.code, 1);
+  assert.match(gone.stderr, /There is no file gone\.chat/);
+});
 
 Deno.test("a recorded script plays the same conversation, without the secrets that stood in it", () =>
   withExamples(async (place) => {

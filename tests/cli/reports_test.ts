@@ -1,7 +1,7 @@
 // Reports look and write nothing: no folder, no file, no change of one.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
 
 /** Every path of the scene with what it holds; the runtime folder apart, where a probe's answer is kept. */
 function everything({ folder }: Scene): string[] {
@@ -34,41 +34,38 @@ const REPORTS: readonly (readonly string[])[] = [
   ["doctor"],
 ];
 
-Deno.test("no report makes the folders that a document asks for, or anything else", () =>
-  withScene(async (place) => {
-    const block =
-      "```lua\nflemma.opt.sandbox.policy.rw_paths:append({ path = 'out/deep', create = true })\n" +
-      "flemma.opt.model = 'claude-sonnet-4-5'\n```\n";
-    const call = callsDocument([{
-      id: "call_1",
-      command: "echo ran > out/deep/ran.txt",
-      status: "approved",
-    }]);
-    place.write("a.chat", block + call);
-    const before = everything(place);
-    for (const words of REPORTS) {
-      const { code, stderr } = await place.run(words, { env: { ANTHROPIC_API_KEY: "k" } });
-      assert.ok([0, 1, 3].includes(code), `${words.join(" ")}: ${code} ${stderr}`);
-      assert.deepEqual(everything(place), before, words.join(" "));
-    }
-    const status = await place.run(["sandbox", "status", "a.chat"]);
-    assert.doesNotMatch(status.stdout, /does not exist/);
-    await place.run(["approve", "a.chat", "call_1"]);
-    assert.ok(!place.exists("out"), "approving runs nothing and makes nothing");
-    await place.run(["advance", "--no-autopilot", "a.chat"]);
-    assert.equal(place.read("out/deep/ran.txt"), "ran\n");
-  }));
+test("no report makes the folders that a document asks for, or anything else", async (place) => {
+  const block = "```lua\nflemma.opt.sandbox.policy.rw_paths:append({ path = 'out/deep', create = true })\n" +
+    "flemma.opt.model = 'claude-sonnet-4-5'\n```\n";
+  const call = callsDocument([{
+    id: "call_1",
+    command: "echo ran > out/deep/ran.txt",
+    status: "approved",
+  }]);
+  place.write("a.chat", block + call);
+  const before = everything(place);
+  for (const words of REPORTS) {
+    const { code, stderr } = await place.run(words, { env: { ANTHROPIC_API_KEY: "k" } });
+    assert.ok([0, 1, 3].includes(code), `${words.join(" ")}: ${code} ${stderr}`);
+    assert.deepEqual(everything(place), before, words.join(" "));
+  }
+  const status = await place.run(["sandbox", "status", "a.chat"]);
+  assert.doesNotMatch(status.stdout, /does not exist/);
+  await place.run(["approve", "a.chat", "call_1"]);
+  assert.ok(!place.exists("out"), "approving runs nothing and makes nothing");
+  await place.run(["advance", "--no-autopilot", "a.chat"]);
+  assert.equal(place.read("out/deep/ran.txt"), "ran\n");
+});
 
-Deno.test("status looks at the sandbox where a call waits for it, and else says what is set", () =>
-  withScene(async (place) => {
-    const backend = `${place.folder}/none`;
-    place.settings(`sandbox: { backend: required, backends: { bwrap: { path: ${backend} } } }\n`);
-    place.write("quiet.chat", "@You:\nHello\n");
-    place.write("open.chat", callsDocument([{ id: "call_1", command: "true", status: "pending" }]));
-    const quiet = await place.run(["status", "quiet.chat"]);
-    const open = await place.run(["status", "open.chat"]);
-    assert.match(quiet.stdout, /^sandbox: on$/m);
-    assert.match(open.stdout, /^sandbox: not usable: .+/m);
-    place.settings("sandbox: { enabled: false }\n");
-    assert.match((await place.run(["status", "quiet.chat"])).stdout, /^sandbox: off$/m);
-  }));
+test("status looks at the sandbox where a call waits for it, and else says what is set", async (place) => {
+  const backend = `${place.folder}/none`;
+  place.settings(`sandbox: { backend: required, backends: { bwrap: { path: ${backend} } } }\n`);
+  place.write("quiet.chat", "@You:\nHello\n");
+  place.write("open.chat", callsDocument([{ id: "call_1", command: "true", status: "pending" }]));
+  const quiet = await place.run(["status", "quiet.chat"]);
+  const open = await place.run(["status", "open.chat"]);
+  assert.match(quiet.stdout, /^sandbox: on$/m);
+  assert.match(open.stdout, /^sandbox: not usable: .+/m);
+  place.settings("sandbox: { enabled: false }\n");
+  assert.match((await place.run(["status", "quiet.chat"])).stdout, /^sandbox: off$/m);
+});

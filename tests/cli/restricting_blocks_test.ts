@@ -1,7 +1,7 @@
 // Real runs under first blocks that mean to keep bash from running unasked.
 
 import assert from "node:assert/strict";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
 import { REFUSED, WORKS } from "../config/restricting_blocks.ts";
 
 /** Every third of the refused ones; all of them are looked at in tests/config. */
@@ -13,25 +13,23 @@ function document(block: string): string {
   return `${block}\n${callsDocument([{ id: "c1", command: "touch ran" }])}`;
 }
 
-Deno.test("without such a block the call of these tests runs", () =>
-  withScene(async (place) => {
-    place.settings(PERSON);
-    place.write("a.chat", document(""));
-    await place.run(["execute", "a.chat", "c1"]);
-    await place.run(["advance", "a.chat"]);
-    assert.ok(place.exists("ran"));
-  }));
+test("without such a block the call of these tests runs", async (place) => {
+  place.settings(PERSON);
+  place.write("a.chat", document(""));
+  await place.run(["execute", "a.chat", "c1"]);
+  await place.run(["advance", "a.chat"]);
+  assert.ok(place.exists("ran"));
+});
 
 for (const [spelling, block] of WORKS) {
-  Deno.test(`a first block that restricts does: ${spelling}`, () =>
-    withScene(async (place) => {
-      place.settings(PERSON);
-      place.write("a.chat", document(block));
-      const { code } = await place.run(["advance", "a.chat"]);
-      assert.equal(code, 3);
-      assert.ok(!place.exists("ran"));
-      assert.match(place.read("a.chat"), /status=pending/);
-    }));
+  test(`a first block that restricts does: ${spelling}`, async (place) => {
+    place.settings(PERSON);
+    place.write("a.chat", document(block));
+    const { code } = await place.run(["advance", "a.chat"]);
+    assert.equal(code, 3);
+    assert.ok(!place.exists("ran"));
+    assert.match(place.read("a.chat"), /status=pending/);
+  });
 }
 
 Deno.test(`under ${RUN.length} spellings that would restrict nothing the call does not run, and what to write is told`, async (test) => {

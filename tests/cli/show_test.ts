@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { pagerCommand } from "../../commands/read/show/pager.ts";
 import { sha256 } from "../../base/hash.ts";
 import { PNG } from "../pictures.ts";
-import { type Scene, withScene } from "./harness.ts";
+import { type Scene, testWithScene as test } from "./harness.ts";
 import { AtTerminal } from "./terminal.ts";
 import { writeProgram } from "../folder.ts";
 
@@ -20,43 +20,41 @@ function withPager(place: Scene): Readonly<Record<string, string>> {
   return { PAGER: `${place.path("pager")} --option` };
 }
 
-Deno.test("into a pipe go lines without colours or pager; --color always, --plain and --width change that", () =>
-  withScene(async (place) => {
-    place.write("a.chat", DOCUMENT);
-    const env = withPager(place);
-    const drawn = await place.run(["show", "a.chat"], { env });
-    assert.equal(
-      drawn.stdout,
-      `── You ${"─".repeat(73)}\n  Is *this* it? ${KEY}\n\n── Assistant ${"─".repeat(67)}\n  Yes.\n`,
-    );
-    assert.deepEqual([drawn.code, drawn.stderr], [0, ""]);
-    const colored = await place.run(["show", "a.chat", "--color", "always", "--width", "20"]);
-    assert.ok(
-      colored.stdout.includes("\x1b[1;32mYou\x1b[0m \x1b[2m─────────────\x1b[0m\n"),
-      colored.stdout,
-    );
-    assert.ok(colored.stdout.includes("\x1b[3mthis\x1b[0m"));
-    const plain = await place.run(["show", "a.chat", "--plain"]);
-    assert.equal(plain.stdout, `You:\n\nIs *this* it? ${KEY}\n\nAssistant:\n\nYes.\n\n`);
-    const piped = await place.run(["show", "--plain"], { stdin: DOCUMENT });
-    assert.equal(piped.stdout, plain.stdout);
-  }));
+test("into a pipe go lines without colours or pager; --color always, --plain and --width change that", async (place) => {
+  place.write("a.chat", DOCUMENT);
+  const env = withPager(place);
+  const drawn = await place.run(["show", "a.chat"], { env });
+  assert.equal(
+    drawn.stdout,
+    `── You ${"─".repeat(73)}\n  Is *this* it? ${KEY}\n\n── Assistant ${"─".repeat(67)}\n  Yes.\n`,
+  );
+  assert.deepEqual([drawn.code, drawn.stderr], [0, ""]);
+  const colored = await place.run(["show", "a.chat", "--color", "always", "--width", "20"]);
+  assert.ok(
+    colored.stdout.includes("\x1b[1;32mYou\x1b[0m \x1b[2m─────────────\x1b[0m\n"),
+    colored.stdout,
+  );
+  assert.ok(colored.stdout.includes("\x1b[3mthis\x1b[0m"));
+  const plain = await place.run(["show", "a.chat", "--plain"]);
+  assert.equal(plain.stdout, `You:\n\nIs *this* it? ${KEY}\n\nAssistant:\n\nYes.\n\n`);
+  const piped = await place.run(["show", "--plain"], { stdin: DOCUMENT });
+  assert.equal(piped.stdout, plain.stdout);
+});
 
-Deno.test("at a terminal the person's pager shows it, with colours, and not where that is declined", () =>
-  withScene(async (place) => {
-    place.write("a.chat", DOCUMENT);
-    const pager = withPager(place);
-    const shown = async (words: readonly string[], env: Readonly<Record<string, string>>) =>
-      await new AtTerminal(place, ["show", "a.chat", ...words], { env: { NO_COLOR: "", ...env } }).ended();
-    const paged = await shown([], pager);
-    assert.equal(paged.code, 0);
-    assert.match(paged.shown, /^paged with LESS=FRX and --option\n[^]*end of pager\n$/);
-    assert.ok(paged.shown.includes("\x1b[1;32mYou\x1b[0m"));
-    const bare = await shown([], { PAGER: "/no/such/pager" });
-    assert.deepEqual([bare.code, bare.shown.includes("\x1b["), bare.shown.includes("Yes.")], [0, true, true]);
-    const plain = (await shown(["--no-pager"], { ...pager, NO_COLOR: "1" })).shown;
-    assert.ok(plain.startsWith("── You ─") && plain.includes("Is *this* it?"), plain);
-  }));
+test("at a terminal the person's pager shows it, with colours, and not where that is declined", async (place) => {
+  place.write("a.chat", DOCUMENT);
+  const pager = withPager(place);
+  const shown = async (words: readonly string[], env: Readonly<Record<string, string>>) =>
+    await new AtTerminal(place, ["show", "a.chat", ...words], { env: { NO_COLOR: "", ...env } }).ended();
+  const paged = await shown([], pager);
+  assert.equal(paged.code, 0);
+  assert.match(paged.shown, /^paged with LESS=FRX and --option\n[^]*end of pager\n$/);
+  assert.ok(paged.shown.includes("\x1b[1;32mYou\x1b[0m"));
+  const bare = await shown([], { PAGER: "/no/such/pager" });
+  assert.deepEqual([bare.code, bare.shown.includes("\x1b["), bare.shown.includes("Yes.")], [0, true, true]);
+  const plain = (await shown(["--no-pager"], { ...pager, NO_COLOR: "1" })).shown;
+  assert.ok(plain.startsWith("── You ─") && plain.includes("Is *this* it?"), plain);
+});
 
 Deno.test("the pager is the one for this program, else the person's, else less; cat, nothing and a dumb terminal are none", () => {
   const cases: readonly (readonly [Readonly<Record<string, string>>, string | null])[] = [
@@ -74,134 +72,128 @@ Deno.test("the pager is the one for this program, else the person's, else less; 
   }
 });
 
-Deno.test("a person who leaves the pager early has seen enough, and Ctrl-C is the pager's", () =>
-  withScene(async (place) => {
-    place.write("long.chat", `@You:\n${"One more line.\n\n".repeat(60_000)}`);
-    const early = await new AtTerminal(place, ["show", "long.chat"], { env: { PAGER: "head -n 1" } }).ended();
-    assert.equal(early.code, 0, early.shown);
-    assert.match(early.shown, /^── You ─+\n$/);
-    writeProgram(
-      place.path("waits"),
-      "#!/bin/sh\ntrap 'echo heard; exit 0' INT\nhead -n 1\necho ready\nwhile :; do sleep 0.1; done\n",
-    );
-    const pager = new AtTerminal(place, ["show", "long.chat"], { env: { PAGER: place.path("waits") } });
-    await pager.press("ready", "\x03");
-    await pager.until("heard");
-    const { code, shown } = await pager.ended();
-    assert.equal(code, 0, shown);
-  }));
+test("a person who leaves the pager early has seen enough, and Ctrl-C is the pager's", async (place) => {
+  place.write("long.chat", `@You:\n${"One more line.\n\n".repeat(60_000)}`);
+  const early = await new AtTerminal(place, ["show", "long.chat"], { env: { PAGER: "head -n 1" } }).ended();
+  assert.equal(early.code, 0, early.shown);
+  assert.match(early.shown, /^── You ─+\n$/);
+  writeProgram(
+    place.path("waits"),
+    "#!/bin/sh\ntrap 'echo heard; exit 0' INT\nhead -n 1\necho ready\nwhile :; do sleep 0.1; done\n",
+  );
+  const pager = new AtTerminal(place, ["show", "long.chat"], { env: { PAGER: place.path("waits") } });
+  await pager.press("ready", "\x03");
+  await pager.until("heard");
+  const { code, shown } = await pager.ended();
+  assert.equal(code, 0, shown);
+});
 
-Deno.test("a page masks secrets and says so, and takes the place of an earlier page only", () =>
-  withScene(async (place) => {
-    place.write("a.chat", DOCUMENT);
-    const made = await place.run(["show", "a.chat", "--html", "-o", "a.html"]);
-    assert.deepEqual([made.code, made.stdout], [0, ""]);
-    assert.equal(
-      made.stderr,
-      "flemma: 1 secret is masked in the page. Other secrets may be in it: look at it before you share it.\n" +
-        "flemma:   line 2: GitHub token\n",
-    );
-    const page = place.read("a.html");
-    assert.ok(!page.includes(KEY) && page.includes("[masked]") && page.includes("<em>this</em>"));
-    assert.equal((await place.run(["show", "a.chat", "--html", "-o", "a.html"])).code, 0);
-    assert.equal((await place.run(["show", "a.chat", "--html"])).stdout, page);
-    const clean = await place.run(["show", "--html"], { stdin: "@You:\nHello.\n" });
-    assert.deepEqual([clean.code, clean.stderr], [0, ""]);
-    for (const name of ["a.chat", "notes.txt"]) {
-      if (name !== "a.chat") place.write(name, "mine\n");
-      const before = place.read(name);
-      const refused = await place.run(["show", "a.chat", "--html", "-o", name]);
-      assert.equal(refused.code, 1);
-      assert.match(refused.stderr, /is there already and is no page of flemma show\.\n {2}Name another file/);
-      assert.equal(place.read(name), before);
-    }
-    for (const [output, stated] of [[".", /is a folder/], ["no/a.html", /There is no folder/]] as const) {
-      const refused = await place.run(["show", "a.chat", "--html", "-o", output]);
-      assert.equal(refused.code, 1);
-      assert.match(refused.stderr, stated);
-    }
-  }));
-
-Deno.test("an empty document in the way of a page is not overwritten either", () =>
-  withScene(async (place) => {
-    place.write("empty.chat", "");
-    const refused = await place.run(["show", "empty.chat", "--html", "-o", "empty.chat"]);
+test("a page masks secrets and says so, and takes the place of an earlier page only", async (place) => {
+  place.write("a.chat", DOCUMENT);
+  const made = await place.run(["show", "a.chat", "--html", "-o", "a.html"]);
+  assert.deepEqual([made.code, made.stdout], [0, ""]);
+  assert.equal(
+    made.stderr,
+    "flemma: 1 secret is masked in the page. Other secrets may be in it: look at it before you share it.\n" +
+      "flemma:   line 2: GitHub token\n",
+  );
+  const page = place.read("a.html");
+  assert.ok(!page.includes(KEY) && page.includes("[masked]") && page.includes("<em>this</em>"));
+  assert.equal((await place.run(["show", "a.chat", "--html", "-o", "a.html"])).code, 0);
+  assert.equal((await place.run(["show", "a.chat", "--html"])).stdout, page);
+  const clean = await place.run(["show", "--html"], { stdin: "@You:\nHello.\n" });
+  assert.deepEqual([clean.code, clean.stderr], [0, ""]);
+  for (const name of ["a.chat", "notes.txt"]) {
+    if (name !== "a.chat") place.write(name, "mine\n");
+    const before = place.read(name);
+    const refused = await place.run(["show", "a.chat", "--html", "-o", name]);
     assert.equal(refused.code, 1);
-    assert.equal(place.read("empty.chat"), "");
-  }));
+    assert.match(refused.stderr, /is there already and is no page of flemma show\.\n {2}Name another file/);
+    assert.equal(place.read(name), before);
+  }
+  for (const [output, stated] of [[".", /is a folder/], ["no/a.html", /There is no folder/]] as const) {
+    const refused = await place.run(["show", "a.chat", "--html", "-o", output]);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, stated);
+  }
+});
 
-Deno.test("with --files what the conversation names is in the page, as far as the policy lets it be read", () =>
-  withScene(async (place) => {
-    place.write("notes.md", `# Notes\n${KEY}\n`);
-    place.write("hidden.md", "hidden\n");
-    const png =
-      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
-    place.write("dot.png", Uint8Array.from(atob(png), (character) => character.charCodeAt(0)));
-    place.write(
-      "a.chat",
-      "@You:\nSee @./notes.md, @./dot.png, @./none.md, @./hidden.md and @./notes.md again.\n",
-    );
-    place.settings(`sandbox:\n  policy:\n    deny_read:\n      - ${place.path("hidden.md")}\n`);
-    const without = await place.run(["show", "a.chat", "--html"]);
-    assert.ok(!without.stdout.includes("# Notes"));
-    const made = await place.run(["show", "a.chat", "--html", "--files"]);
-    assert.equal(made.code, 0, made.stderr);
-    assert.deepEqual(made.stderr.split("\n").map((line) => line.replace("flemma: ", "")), [
-      "./notes.md is in the page, as it is now.",
-      "./dot.png is in the page, as it is now.",
-      "./none.md is not in the page: No such file or directory.",
-      "./hidden.md is not in the page: the sandbox policy hides it (see flemma sandbox status).",
-      "1 secret is masked in the page. Other secrets may be in it: look at it before you share it.",
-      "  ./notes.md: GitHub token",
-      "",
-    ]);
-    assert.ok(made.stdout.includes("# Notes\n[masked]"));
-    assert.ok(made.stdout.includes(`<img src="data:image/png;base64,${png}" alt="./dot.png">`));
-    assert.equal(made.stdout.split("./notes.md</summary>").length, 2);
-  }));
+test("an empty document in the way of a page is not overwritten either", async (place) => {
+  place.write("empty.chat", "");
+  const refused = await place.run(["show", "empty.chat", "--html", "-o", "empty.chat"]);
+  assert.equal(refused.code, 1);
+  assert.equal(place.read("empty.chat"), "");
+});
 
-Deno.test("with --files pictures that tools gave back are in the page, and what is not kept is told", () =>
-  withScene(async (place) => {
-    const name = await sha256(PNG);
-    const folder = `${place.folder}/state/flemma/attachments`;
-    Deno.mkdirSync(folder, { recursive: true });
-    Deno.writeFileSync(`${folder}/${name}`, PNG);
-    place.write(
-      "a.chat",
-      `@You:\n**Tool Result:** \`c1\` (attachments=${name},${
-        "0".repeat(64)
-      })\n\n\`\`\`\n[image/png, 70B]\n\`\`\`\n`,
-    );
-    const made = await place.run(["show", "a.chat", "--html", "--files"]);
-    assert.ok(made.stdout.includes(`<img src="data:image/png;base64,${PNG.toBase64()}"`), made.stderr);
-    assert.deepEqual(made.stderr.split("\n").slice(0, 2), [
-      `flemma: ${name.slice(0, 8)} (result of c1) is in the page, as it is now.`,
-      "flemma: 00000000 (result of c1) is not in the page: it is not kept on this machine.",
-    ]);
-  }));
+test("with --files what the conversation names is in the page, as far as the policy lets it be read", async (place) => {
+  place.write("notes.md", `# Notes\n${KEY}\n`);
+  place.write("hidden.md", "hidden\n");
+  const png =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+  place.write("dot.png", Uint8Array.from(atob(png), (character) => character.charCodeAt(0)));
+  place.write(
+    "a.chat",
+    "@You:\nSee @./notes.md, @./dot.png, @./none.md, @./hidden.md and @./notes.md again.\n",
+  );
+  place.settings(`sandbox:\n  policy:\n    deny_read:\n      - ${place.path("hidden.md")}\n`);
+  const without = await place.run(["show", "a.chat", "--html"]);
+  assert.ok(!without.stdout.includes("# Notes"));
+  const made = await place.run(["show", "a.chat", "--html", "--files"]);
+  assert.equal(made.code, 0, made.stderr);
+  assert.deepEqual(made.stderr.split("\n").map((line) => line.replace("flemma: ", "")), [
+    "./notes.md is in the page, as it is now.",
+    "./dot.png is in the page, as it is now.",
+    "./none.md is not in the page: No such file or directory.",
+    "./hidden.md is not in the page: the sandbox policy hides it (see flemma sandbox status).",
+    "1 secret is masked in the page. Other secrets may be in it: look at it before you share it.",
+    "  ./notes.md: GitHub token",
+    "",
+  ]);
+  assert.ok(made.stdout.includes("# Notes\n[masked]"));
+  assert.ok(made.stdout.includes(`<img src="data:image/png;base64,${png}" alt="./dot.png">`));
+  assert.equal(made.stdout.split("./notes.md</summary>").length, 2);
+});
 
-Deno.test("options that do not go together are told with what to write instead", () =>
-  withScene(async (place) => {
-    place.write("a.chat", DOCUMENT);
-    const cases: readonly (readonly [words: readonly string[], stated: string])[] = [
-      [["--html", "--plain"], "--html and --plain are two different forms."],
-      [["--output", "x"], "--output goes with --html."],
-      [["--files"], "--files goes with --html."],
-      [["--color", "red"], "--color red is not known."],
-      [["--width", "19"], "A width of 19 is too little."],
-      [["--html", "--output", ""], "--output needs the name of a file."],
-    ];
-    const runs = await Promise.all(cases.map(([words]) => place.run(["show", "a.chat", ...words])));
-    for (const [at, { code, stdout, stderr }] of runs.entries()) {
-      const [words, stated] = cases[at]!;
-      assert.deepEqual([code, stdout], [2, ""], words.join(" "));
-      assert.ok(stderr.includes(stated), stderr);
-    }
-    assert.equal((await place.run(["show", "none.chat"])).code, 1);
-    const empty = await place.run(["show", "--plain"], { stdin: "Only words.\n" });
-    assert.deepEqual([empty.code, empty.stdout, empty.stderr], [
-      0,
-      "Before the first message:\n\nOnly words.\n\n",
-      "flemma: - holds no message.\n",
-    ]);
-  }));
+test("with --files pictures that tools gave back are in the page, and what is not kept is told", async (place) => {
+  const name = await sha256(PNG);
+  const folder = `${place.folder}/state/flemma/attachments`;
+  Deno.mkdirSync(folder, { recursive: true });
+  Deno.writeFileSync(`${folder}/${name}`, PNG);
+  place.write(
+    "a.chat",
+    `@You:\n**Tool Result:** \`c1\` (attachments=${name},${
+      "0".repeat(64)
+    })\n\n\`\`\`\n[image/png, 70B]\n\`\`\`\n`,
+  );
+  const made = await place.run(["show", "a.chat", "--html", "--files"]);
+  assert.ok(made.stdout.includes(`<img src="data:image/png;base64,${PNG.toBase64()}"`), made.stderr);
+  assert.deepEqual(made.stderr.split("\n").slice(0, 2), [
+    `flemma: ${name.slice(0, 8)} (result of c1) is in the page, as it is now.`,
+    "flemma: 00000000 (result of c1) is not in the page: it is not kept on this machine.",
+  ]);
+});
+
+test("options that do not go together are told with what to write instead", async (place) => {
+  place.write("a.chat", DOCUMENT);
+  const cases: readonly (readonly [words: readonly string[], stated: string])[] = [
+    [["--html", "--plain"], "--html and --plain are two different forms."],
+    [["--output", "x"], "--output goes with --html."],
+    [["--files"], "--files goes with --html."],
+    [["--color", "red"], "--color red is not known."],
+    [["--width", "19"], "A width of 19 is too little."],
+    [["--html", "--output", ""], "--output needs the name of a file."],
+  ];
+  const runs = await Promise.all(cases.map(([words]) => place.run(["show", "a.chat", ...words])));
+  for (const [at, { code, stdout, stderr }] of runs.entries()) {
+    const [words, stated] = cases[at]!;
+    assert.deepEqual([code, stdout], [2, ""], words.join(" "));
+    assert.ok(stderr.includes(stated), stderr);
+  }
+  assert.equal((await place.run(["show", "none.chat"])).code, 1);
+  const empty = await place.run(["show", "--plain"], { stdin: "Only words.\n" });
+  assert.deepEqual([empty.code, empty.stdout, empty.stderr], [
+    0,
+    "Before the first message:\n\nOnly words.\n\n",
+    "flemma: - holds no message.\n",
+  ]);
+});

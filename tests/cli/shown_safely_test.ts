@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { parse } from "npm:yaml@2.9.1";
 import { COMMANDS } from "../../commands/line/table.ts";
-import { type Scene, withScene } from "./harness.ts";
+import { type Scene, testWithScene as test } from "./harness.ts";
 import { AtTerminal } from "./terminal.ts";
 import { textReply, withServer } from "./replies.ts";
 
@@ -115,57 +115,54 @@ Deno.test("every command has its place among those that are looked at here, or t
   assert.deepEqual(Object.keys(CALLED).sort(), COMMANDS.map(({ name }) => name).sort());
 });
 
-Deno.test("nothing that a command shows of a hostile document or project acts on the terminal, reorders or hides", () =>
-  withScene(async (place) => {
-    build(place);
-    await withServer(Array.from({ length: 60 }, () => textReply(`Well. ${INLINE}`)), async ({ env }) => {
-      for (const lines of Object.values(CALLED)) {
-        for (const words of typeof lines === "string" ? [] : lines) {
-          place.write(NAME, DOCUMENT);
-          const { stdout, stderr } = await place.run(words, {
-            env: { ...env, ANTHROPIC_API_KEY: "test-key" },
-          });
-          // The reply is data in a pipe: it is what was asked for.
-          const shown = words[0] === "ask" ? stderr : `${stdout}${stderr}`;
-          const found = shown.split("\n").filter((line) => EFFECT.test(line)).map((line) =>
-            JSON.stringify(line)
-          );
-          assert.deepEqual(found, [], words.join(" "));
-        }
+test("nothing that a command shows of a hostile document or project acts on the terminal, reorders or hides", async (place) => {
+  build(place);
+  await withServer(Array.from({ length: 60 }, () => textReply(`Well. ${INLINE}`)), async ({ env }) => {
+    for (const lines of Object.values(CALLED)) {
+      for (const words of typeof lines === "string" ? [] : lines) {
+        place.write(NAME, DOCUMENT);
+        const { stdout, stderr } = await place.run(words, {
+          env: { ...env, ANTHROPIC_API_KEY: "test-key" },
+        });
+        // The reply is data in a pipe: it is what was asked for.
+        const shown = words[0] === "ask" ? stderr : `${stdout}${stderr}`;
+        const found = shown.split("\n").filter((line) => EFFECT.test(line)).map((line) =>
+          JSON.stringify(line)
+        );
+        assert.deepEqual(found, [], words.join(" "));
       }
-    });
-  }));
-
-Deno.test("a replay script holds the words as they were, and no character that acts, reorders or hides", () =>
-  withScene(async (place) => {
-    place.write("d.chat", DOCUMENT);
-    const { stdout } = await place.run(["replay", "record", "d.chat"]);
-    assert.doesNotMatch(stdout, EFFECT);
-    const { replies } = parse(stdout) as { replies: { reply: Record<string, unknown>[] }[] };
-    assert.deepEqual(replies[0]!.reply[0], { text: `I will. ${HOSTILE}`.trim() });
-    const { tool_use } = replies[1]!.reply[1] as { tool_use: { id: string } };
-    assert.equal(tool_use.id, `i${INLINE}`);
-  }));
-
-Deno.test("what is data in a pipe is shown safely at a terminal: a request, a text that was kept, an import", () =>
-  withScene(async (place) => {
-    const env = { ANTHROPIC_API_KEY: "k" };
-    const text = `@You:\nHello ${HOSTILE}\n`;
-    place.write("q.chat", text);
-    place.write(
-      "call.json",
-      JSON.stringify({
-        model: "claude-sonnet-5-5",
-        max_tokens: 9,
-        messages: [{ role: "user", content: HOSTILE }],
-      }),
-    );
-    const lines = [["send", "--dry-run", "q.chat"], ["import", "call.json"]];
-    for (const words of lines) {
-      const piped = await place.run(words, { env });
-      assert.match(piped.stdout, EFFECT, `${words.join(" ")} in a pipe`);
-      const { shown } = await new AtTerminal(place, words, { env }).ended();
-      assert.doesNotMatch(shown, EFFECT, words.join(" "));
-      assert.match(shown, /\\u202e/, words.join(" "));
     }
-  }));
+  });
+});
+
+test("a replay script holds the words as they were, and no character that acts, reorders or hides", async (place) => {
+  place.write("d.chat", DOCUMENT);
+  const { stdout } = await place.run(["replay", "record", "d.chat"]);
+  assert.doesNotMatch(stdout, EFFECT);
+  const { replies } = parse(stdout) as { replies: { reply: Record<string, unknown>[] }[] };
+  assert.deepEqual(replies[0]!.reply[0], { text: `I will. ${HOSTILE}`.trim() });
+  const { tool_use } = replies[1]!.reply[1] as { tool_use: { id: string } };
+  assert.equal(tool_use.id, `i${INLINE}`);
+});
+
+test("what is data in a pipe is shown safely at a terminal: a request, a text that was kept, an import", async (place) => {
+  const env = { ANTHROPIC_API_KEY: "k" };
+  const text = `@You:\nHello ${HOSTILE}\n`;
+  place.write("q.chat", text);
+  place.write(
+    "call.json",
+    JSON.stringify({
+      model: "claude-sonnet-5-5",
+      max_tokens: 9,
+      messages: [{ role: "user", content: HOSTILE }],
+    }),
+  );
+  const lines = [["send", "--dry-run", "q.chat"], ["import", "call.json"]];
+  for (const words of lines) {
+    const piped = await place.run(words, { env });
+    assert.match(piped.stdout, EFFECT, `${words.join(" ")} in a pipe`);
+    const { shown } = await new AtTerminal(place, words, { env }).ended();
+    assert.doesNotMatch(shown, EFFECT, words.join(" "));
+    assert.match(shown, /\\u202e/, words.join(" "));
+  }
+});

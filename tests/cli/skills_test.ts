@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
 import { TEN_SKILLS, writeSkills } from "../tools/ten_skills.ts";
-import { type Finished, type Scene, withScene } from "./harness.ts";
+import { type Finished, type Scene, testWithScene as test, withScene } from "./harness.ts";
 
 const SKILLS = ".agents/skills";
 
@@ -77,19 +77,18 @@ Deno.test("check tells each mistake of ten skills with its place, and fails beca
     }
   }));
 
-Deno.test("a link to a file that the skill has not is told, one in an example is not", () =>
-  withScene(async (place) => {
-    const text =
-      "---\nname: x\ndescription: x\n---\nSee [a](a.md), [b](sub/b.md#part) and [web](https://a.org/x).\n" +
-      "Write `[c](c.md)`:\n```md\n[d](d.md)\n```\n";
-    await writeSkills(place.path("s"), { x: { "SKILL.md": text, "sub/b.md": "b\n" } });
-    const { code, stdout } = await place.run(["skills", "check", "s"]);
-    assert.equal(code, 0);
-    assert.equal(
-      stdout,
-      "s/x/SKILL.md:5:9: warning skill_file_missing there is no a.md in the skill's folder\n",
-    );
-  }));
+test("a link to a file that the skill has not is told, one in an example is not", async (place) => {
+  const text =
+    "---\nname: x\ndescription: x\n---\nSee [a](a.md), [b](sub/b.md#part) and [web](https://a.org/x).\n" +
+    "Write `[c](c.md)`:\n```md\n[d](d.md)\n```\n";
+  await writeSkills(place.path("s"), { x: { "SKILL.md": text, "sub/b.md": "b\n" } });
+  const { code, stdout } = await place.run(["skills", "check", "s"]);
+  assert.equal(code, 0);
+  assert.equal(
+    stdout,
+    "s/x/SKILL.md:5:9: warning skill_file_missing there is no a.md in the skill's folder\n",
+  );
+});
 
 Deno.test("what cannot be checked or shown is refused with the reason", () =>
   withTen(async (place) => {
@@ -218,159 +217,153 @@ Deno.test("a skill that changed after it was offered is not loaded", () =>
     assert.match(document, /`call_2` \(error\)[^]*have changed since the user agreed/);
   }));
 
-Deno.test("a document narrows its skills; what it names and nobody has is told", () =>
-  withScene(async (place) => {
-    await writeSkills(`${place.folder}/home/.claude/skills`);
-    const offered = async (block: string) => {
-      place.write("a.chat", `\`\`\`lua\n${block}\n\`\`\`\n@You:\nHello\n`);
-      const all = await states(place, "a.chat");
-      return Object.keys(all).filter((name) => all[name] === "offered");
-    };
-    assert.deepEqual(await offered("flemma.opt.skills = { 'word-count' }"), ["word-count"]);
-    assert.deepEqual(await offered("flemma.opt.skills = {}"), []);
-    assert.deepEqual(await offered("flemma.opt.skills:remove('api-style')"), [
-      "release-notes",
-      "word-count",
-      "übersicht",
-    ]);
-    assert.deepEqual(await offered("flemma.opt.skills = { '*-*' }"), [
-      "api-style",
-      "release-notes",
-      "word-count",
-    ]);
-    assert.deepEqual(await offered("flemma.opt.skills = false"), []);
-    assert.deepEqual(await offered("flemma.opt.skills.enabled = false"), []);
-    assert.equal((await offered("flemma.opt.skills:append('word-count')")).length, 4);
-    place.write("a.chat", "```lua\nflemma.opt.skills = { 'word-cuont' }\n```\n@You:\nHello\n");
-    const { stderr } = await place.run(["skills", "list", "a.chat"]);
-    assert.match(stderr, /name the skill word-cuont.*Did you mean word-count\?/s);
-    // No skill, no tool.
-    const { requests } = await advance(place, [{ reply: [{ text: "Hello." }] }]);
-    assert.equal(skillOf(requests[0]!), undefined);
-  }));
+test("a document narrows its skills; what it names and nobody has is told", async (place) => {
+  await writeSkills(`${place.folder}/home/.claude/skills`);
+  const offered = async (block: string) => {
+    place.write("a.chat", `\`\`\`lua\n${block}\n\`\`\`\n@You:\nHello\n`);
+    const all = await states(place, "a.chat");
+    return Object.keys(all).filter((name) => all[name] === "offered");
+  };
+  assert.deepEqual(await offered("flemma.opt.skills = { 'word-count' }"), ["word-count"]);
+  assert.deepEqual(await offered("flemma.opt.skills = {}"), []);
+  assert.deepEqual(await offered("flemma.opt.skills:remove('api-style')"), [
+    "release-notes",
+    "word-count",
+    "übersicht",
+  ]);
+  assert.deepEqual(await offered("flemma.opt.skills = { '*-*' }"), [
+    "api-style",
+    "release-notes",
+    "word-count",
+  ]);
+  assert.deepEqual(await offered("flemma.opt.skills = false"), []);
+  assert.deepEqual(await offered("flemma.opt.skills.enabled = false"), []);
+  assert.equal((await offered("flemma.opt.skills:append('word-count')")).length, 4);
+  place.write("a.chat", "```lua\nflemma.opt.skills = { 'word-cuont' }\n```\n@You:\nHello\n");
+  const { stderr } = await place.run(["skills", "list", "a.chat"]);
+  assert.match(stderr, /name the skill word-cuont.*Did you mean word-count\?/s);
+  // No skill, no tool.
+  const { requests } = await advance(place, [{ reply: [{ text: "Hello." }] }]);
+  assert.equal(skillOf(requests[0]!), undefined);
+});
 
-Deno.test("the earlier place wins on a name, and the later one is listed with it", () =>
-  withScene(async (place) => {
-    const skill = (description: string) => ({
-      pdf: { "SKILL.md": `---\nname: pdf\ndescription: ${description}\n---\nText.\n` },
-    });
-    Deno.mkdirSync(place.path(".git"));
-    const home = `${place.folder}/home`;
-    await writeSkills(`${place.folder}/config/flemma/skills`, skill("config"));
-    await writeSkills(`${home}/.claude/skills`, skill("home claude"));
-    await writeSkills(`${home}/.agents/skills`, skill("home agents"));
-    await writeSkills(place.path(".claude/skills"), skill("project claude"));
-    await writeSkills(place.path(".agents/skills"), skill("project agents"));
-    await writeSkills(`${place.folder}/config/flemma/own`, skill("dirs"));
-    const listed = async () => {
-      const { stdout } = await place.run(["skills", "list", "--json"]);
-      return (JSON.parse(stdout) as { description: string; state: string }[])
-        .map(({ description, state }) => `${description}: ${state}`);
-    };
-    assert.deepEqual(await listed(), [
-      "project agents: untrusted",
-      "project claude: untrusted",
-      "home agents: offered",
-      "home claude: shadowed",
-      "config: shadowed",
-    ]);
-    await place.run(["trust", "."]);
-    assert.deepEqual((await listed()).slice(0, 3), [
-      "project agents: offered",
-      "project claude: shadowed",
-      "home agents: shadowed",
-    ]);
-    place.settings("skills: { dirs: [own] }\n");
-    assert.deepEqual((await listed()).slice(0, 2), ["dirs: offered", "project agents: shadowed"]);
-    const { stdout } = await place.run(["skills", "check"]);
-    assert.equal(stdout.match(/warning skill_shadowed/g)?.length, 5);
-  }));
+test("the earlier place wins on a name, and the later one is listed with it", async (place) => {
+  const skill = (description: string) => ({
+    pdf: { "SKILL.md": `---\nname: pdf\ndescription: ${description}\n---\nText.\n` },
+  });
+  Deno.mkdirSync(place.path(".git"));
+  const home = `${place.folder}/home`;
+  await writeSkills(`${place.folder}/config/flemma/skills`, skill("config"));
+  await writeSkills(`${home}/.claude/skills`, skill("home claude"));
+  await writeSkills(`${home}/.agents/skills`, skill("home agents"));
+  await writeSkills(place.path(".claude/skills"), skill("project claude"));
+  await writeSkills(place.path(".agents/skills"), skill("project agents"));
+  await writeSkills(`${place.folder}/config/flemma/own`, skill("dirs"));
+  const listed = async () => {
+    const { stdout } = await place.run(["skills", "list", "--json"]);
+    return (JSON.parse(stdout) as { description: string; state: string }[])
+      .map(({ description, state }) => `${description}: ${state}`);
+  };
+  assert.deepEqual(await listed(), [
+    "project agents: untrusted",
+    "project claude: untrusted",
+    "home agents: offered",
+    "home claude: shadowed",
+    "config: shadowed",
+  ]);
+  await place.run(["trust", "."]);
+  assert.deepEqual((await listed()).slice(0, 3), [
+    "project agents: offered",
+    "project claude: shadowed",
+    "home agents: shadowed",
+  ]);
+  place.settings("skills: { dirs: [own] }\n");
+  assert.deepEqual((await listed()).slice(0, 2), ["dirs: offered", "project agents: shadowed"]);
+  const { stdout } = await place.run(["skills", "check"]);
+  assert.equal(stdout.match(/warning skill_shadowed/g)?.length, 5);
+});
 
-Deno.test("one folder under two names is one skill, and trust in it holds by either", () =>
-  withScene(async (place) => {
-    Deno.mkdirSync(place.path(".git"));
-    const { "word-count": only } = TEN_SKILLS;
-    await writeSkills(place.path(".claude/skills"), { "word-count": only! });
-    Deno.mkdirSync(place.path(".agents"));
-    Deno.symlinkSync("../.claude/skills", place.path(".agents/skills"));
-    await place.run(["trust", ".claude/skills"]);
-    assert.deepEqual(await states(place), { "word-count": "offered" });
-    assert.equal((await place.run(["trust", "--revoke", ".agents/skills"])).code, 0);
-    await place.run(["trust", ".agents/skills/word-count/SKILL.md"]);
-    assert.deepEqual(await states(place), { "word-count": "offered" });
-  }));
+test("one folder under two names is one skill, and trust in it holds by either", async (place) => {
+  Deno.mkdirSync(place.path(".git"));
+  const { "word-count": only } = TEN_SKILLS;
+  await writeSkills(place.path(".claude/skills"), { "word-count": only! });
+  Deno.mkdirSync(place.path(".agents"));
+  Deno.symlinkSync("../.claude/skills", place.path(".agents/skills"));
+  await place.run(["trust", ".claude/skills"]);
+  assert.deepEqual(await states(place), { "word-count": "offered" });
+  assert.equal((await place.run(["trust", "--revoke", ".agents/skills"])).code, 0);
+  await place.run(["trust", ".agents/skills/word-count/SKILL.md"]);
+  assert.deepEqual(await states(place), { "word-count": "offered" });
+});
 
-Deno.test("skills below a document's folder are not its own, those above it up to the repository are", () =>
-  withScene(async (place) => {
-    const skill = (name: string) => ({
-      [name]: { "SKILL.md": `---\nname: ${name}\ndescription: x\n---\nText.\n` },
-    });
-    Deno.mkdirSync(place.path("repo/.git"), { recursive: true });
-    Deno.mkdirSync(place.path("repo/docs"));
-    await writeSkills(place.path(SKILLS), skill("outside"));
-    await writeSkills(place.path(`repo/${SKILLS}`), skill("root"));
-    await writeSkills(place.path(`repo/docs/.claude/skills`), skill("near"));
-    await writeSkills(place.path(`repo/other/${SKILLS}`), skill("beside"));
-    place.write("repo/docs/a.chat", "@You:\nHello\n");
-    assert.deepEqual(Object.keys(await states(place, "repo/docs/a.chat")), ["near", "root"]);
-  }));
+test("skills below a document's folder are not its own, those above it up to the repository are", async (place) => {
+  const skill = (name: string) => ({
+    [name]: { "SKILL.md": `---\nname: ${name}\ndescription: x\n---\nText.\n` },
+  });
+  Deno.mkdirSync(place.path("repo/.git"), { recursive: true });
+  Deno.mkdirSync(place.path("repo/docs"));
+  await writeSkills(place.path(SKILLS), skill("outside"));
+  await writeSkills(place.path(`repo/${SKILLS}`), skill("root"));
+  await writeSkills(place.path(`repo/docs/.claude/skills`), skill("near"));
+  await writeSkills(place.path(`repo/other/${SKILLS}`), skill("beside"));
+  place.write("repo/docs/a.chat", "@You:\nHello\n");
+  assert.deepEqual(Object.keys(await states(place, "repo/docs/a.chat")), ["near", "root"]);
+});
 
-Deno.test("a project's settings choose among skills and add none; its dirs have no effect", () =>
-  withScene(async (place) => {
-    await writeSkills(`${place.folder}/home/.agents/skills`);
-    await writeSkills(place.path("more"), {
-      evil: { "SKILL.md": "---\nname: evil\ndescription: x\n---\nObey.\n" },
-    });
-    Deno.mkdirSync(place.path(".flemma"));
-    const offered = async (yaml: string) => {
-      place.write(".flemma/config.yaml", yaml);
-      const all = await states(place);
-      return Object.keys(all).filter((name) => all[name] === "offered");
-    };
-    assert.deepEqual(await offered("skills: [word-count, evil]\n"), ["word-count"]);
-    assert.deepEqual(await offered("skills: false\n"), []);
-    place.settings("skills: [api-style]\n");
-    assert.deepEqual(await offered("skills: [word-count]\n"), []);
-    place.settings("skills: false\n");
-    assert.deepEqual(await offered("skills: true\n"), []);
-    place.settings("");
-    const dirs = "skills: { dirs: [../more] }\n";
-    assert.ok(!(await offered(dirs)).includes("evil"));
-    const trusted = await place.run(["trust", ".flemma/config.yaml"]);
-    assert.equal(trusted.code, 0, trusted.stderr);
-    assert.ok(!(await offered(dirs)).includes("evil"));
-  }));
+test("a project's settings choose among skills and add none; its dirs have no effect", async (place) => {
+  await writeSkills(`${place.folder}/home/.agents/skills`);
+  await writeSkills(place.path("more"), {
+    evil: { "SKILL.md": "---\nname: evil\ndescription: x\n---\nObey.\n" },
+  });
+  Deno.mkdirSync(place.path(".flemma"));
+  const offered = async (yaml: string) => {
+    place.write(".flemma/config.yaml", yaml);
+    const all = await states(place);
+    return Object.keys(all).filter((name) => all[name] === "offered");
+  };
+  assert.deepEqual(await offered("skills: [word-count, evil]\n"), ["word-count"]);
+  assert.deepEqual(await offered("skills: false\n"), []);
+  place.settings("skills: [api-style]\n");
+  assert.deepEqual(await offered("skills: [word-count]\n"), []);
+  place.settings("skills: false\n");
+  assert.deepEqual(await offered("skills: true\n"), []);
+  place.settings("");
+  const dirs = "skills: { dirs: [../more] }\n";
+  assert.ok(!(await offered(dirs)).includes("evil"));
+  const trusted = await place.run(["trust", ".flemma/config.yaml"]);
+  assert.equal(trusted.code, 0, trusted.stderr);
+  assert.ok(!(await offered(dirs)).includes("evil"));
+});
 
-Deno.test("files that only look like a SKILL.md are listed with what is wrong and cost nothing else", () =>
-  withScene(async (place) => {
-    const places = `${place.folder}/home/.agents/skills`;
-    const { "word-count": sound } = TEN_SKILLS;
-    await writeSkills(places, { "word-count": sound!, small: { "skill.md": "---\nname: small\n" } });
-    for (const name of ["bytes", "pipe", "folder", "large", "gone", "empty"]) {
-      Deno.mkdirSync(`${places}/${name}`);
-    }
-    Deno.writeFileSync(`${places}/bytes/SKILL.md`, new Uint8Array([0x2d, 0x2d, 0x2d, 0x0a, 0xff]));
-    new Deno.Command("mkfifo", { args: [`${places}/pipe/SKILL.md`] }).outputSync();
-    Deno.mkdirSync(`${places}/folder/SKILL.md`);
-    Deno.writeTextFileSync(`${places}/large/SKILL.md`, "x".repeat(1024 * 1024 + 1));
-    Deno.symlinkSync("nowhere", `${places}/gone/SKILL.md`);
-    Deno.writeTextFileSync(`${places}/README.md`, "no skill\n");
-    assert.deepEqual(await states(place), {
-      bytes: "broken",
-      folder: "broken",
-      gone: "broken",
-      large: "broken",
-      pipe: "broken",
-      small: "broken",
-      "word-count": "offered",
-    });
-    const { stdout } = await place.run(["skills", "check"]);
-    for (
-      const words of [
-        /bytes\/SKILL\.md:2:1: error skill_not_text/,
-        /pipe\/SKILL\.md:1:1: error skill_unreadable .*no regular file/,
-        /large\/SKILL\.md:1:1: error skill_unreadable .*larger than 1024 KiB/,
-        /small\/skill\.md:1:1: error skill_file_name/,
-      ]
-    ) assert.match(stdout, words);
-  }));
+test("files that only look like a SKILL.md are listed with what is wrong and cost nothing else", async (place) => {
+  const places = `${place.folder}/home/.agents/skills`;
+  const { "word-count": sound } = TEN_SKILLS;
+  await writeSkills(places, { "word-count": sound!, small: { "skill.md": "---\nname: small\n" } });
+  for (const name of ["bytes", "pipe", "folder", "large", "gone", "empty"]) {
+    Deno.mkdirSync(`${places}/${name}`);
+  }
+  Deno.writeFileSync(`${places}/bytes/SKILL.md`, new Uint8Array([0x2d, 0x2d, 0x2d, 0x0a, 0xff]));
+  new Deno.Command("mkfifo", { args: [`${places}/pipe/SKILL.md`] }).outputSync();
+  Deno.mkdirSync(`${places}/folder/SKILL.md`);
+  Deno.writeTextFileSync(`${places}/large/SKILL.md`, "x".repeat(1024 * 1024 + 1));
+  Deno.symlinkSync("nowhere", `${places}/gone/SKILL.md`);
+  Deno.writeTextFileSync(`${places}/README.md`, "no skill\n");
+  assert.deepEqual(await states(place), {
+    bytes: "broken",
+    folder: "broken",
+    gone: "broken",
+    large: "broken",
+    pipe: "broken",
+    small: "broken",
+    "word-count": "offered",
+  });
+  const { stdout } = await place.run(["skills", "check"]);
+  for (
+    const words of [
+      /bytes\/SKILL\.md:2:1: error skill_not_text/,
+      /pipe\/SKILL\.md:1:1: error skill_unreadable .*no regular file/,
+      /large\/SKILL\.md:1:1: error skill_unreadable .*larger than 1024 KiB/,
+      /small\/skill\.md:1:1: error skill_file_name/,
+    ]
+  ) assert.match(stdout, words);
+});

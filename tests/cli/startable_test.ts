@@ -2,67 +2,66 @@
 
 import assert from "node:assert/strict";
 import { exitOfThrown, explainUnstartable } from "../../commands/sandbox/startable.ts";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 
-Deno.test("a program is looked up as the system does it: 127 where there is none, 126 where it is no program", () =>
-  withScene(async (place) => {
-    const cwd = place.path("").replace(/\/$/, "");
-    await Deno.mkdir(`${cwd}/bin/folder`, { recursive: true });
-    await Deno.mkdir(`${cwd}/more`);
-    for (const name of ["plain", "bin/data", "bin/both"]) place.write(name, "text\n");
-    for (const name of ["bin/tool", "more/both", "here"]) {
-      place.write(name, "#!/bin/sh\n");
-      await Deno.chmod(`${cwd}/${name}`, 0o755);
-    }
-    for (
-      const [name, line] of [["orphan", "#! /no/such/reader -x"], ["dos", "#!/bin/sh\r"], [
-        "relative",
-        "#!reader",
-      ]]
-    ) {
-      place.write(name!, `${line}\n`);
-      await Deno.chmod(`${cwd}/${name}`, 0o755);
-    }
-    await Deno.symlink("nowhere", `${cwd}/bin/dangling`);
-    const path = `${cwd}/bin:more:/usr/bin:/bin`;
-    const rows:
-      readonly (readonly [name: string, path: string | undefined, exit: number | null, says?: RegExp])[] = [
-        ["tool", path, null],
-        ["bin/tool", path, null],
-        [`${cwd}/bin/tool`, "", null],
-        ["sh", undefined, null],
-        // One that can be started further on in the list counts.
-        ["both", path, null],
-        // An empty folder of the list is the working directory.
-        ["here", "/usr/bin:", null],
-        ["here", path, 127, /There is no program "here" in the folders of PATH\./],
-        ["", path, 127, /no program "" in the folders/],
-        ["nosuchprog", path, 127, /"nosuchprog" in the folders/],
-        ["./nosuchprog", path, 127, /^There is no program "\.\/nosuchprog"\.$/],
-        ["tool", undefined, 127],
-        ["dangling", path, 127],
-        ["plain/x", path, 127],
-        // A folder on the way is passed over, one that is named is told of.
-        ["folder", path, 127],
-        ["bin/folder", path, 126, /^bin\/folder is a folder, no program\.$/],
-        [
-          "./orphan",
-          path,
-          126,
-          /^The file \.\/orphan is to be read by "\/no\/such\/reader", which is not there\.$/,
-        ],
-        ["./dos", path, 126, /read by "\/bin\/sh\\r"/],
-        ["./relative", path, null],
-        ["data", path, 126, /^The file \S+\/bin\/data is not executable\.$/],
-        ["./plain", path, 126, /^The file \.\/plain is not executable\.$/],
-      ];
-    for (const [name, folders, exit, says = /./] of rows) {
-      const reported = explainUnstartable(name, cwd, folders);
-      assert.equal(reported?.exit ?? null, exit, `${name} in ${folders}`);
-      if (reported !== null) assert.match(reported.problem.message, says);
-    }
-    assert.match(explainUnstartable("./plain", cwd, path)?.problem.next ?? "", /chmod u\+x \.\/plain/);
-  }));
+test("a program is looked up as the system does it: 127 where there is none, 126 where it is no program", async (place) => {
+  const cwd = place.path("").replace(/\/$/, "");
+  await Deno.mkdir(`${cwd}/bin/folder`, { recursive: true });
+  await Deno.mkdir(`${cwd}/more`);
+  for (const name of ["plain", "bin/data", "bin/both"]) place.write(name, "text\n");
+  for (const name of ["bin/tool", "more/both", "here"]) {
+    place.write(name, "#!/bin/sh\n");
+    await Deno.chmod(`${cwd}/${name}`, 0o755);
+  }
+  for (
+    const [name, line] of [["orphan", "#! /no/such/reader -x"], ["dos", "#!/bin/sh\r"], [
+      "relative",
+      "#!reader",
+    ]]
+  ) {
+    place.write(name!, `${line}\n`);
+    await Deno.chmod(`${cwd}/${name}`, 0o755);
+  }
+  await Deno.symlink("nowhere", `${cwd}/bin/dangling`);
+  const path = `${cwd}/bin:more:/usr/bin:/bin`;
+  const rows:
+    readonly (readonly [name: string, path: string | undefined, exit: number | null, says?: RegExp])[] = [
+      ["tool", path, null],
+      ["bin/tool", path, null],
+      [`${cwd}/bin/tool`, "", null],
+      ["sh", undefined, null],
+      // One that can be started further on in the list counts.
+      ["both", path, null],
+      // An empty folder of the list is the working directory.
+      ["here", "/usr/bin:", null],
+      ["here", path, 127, /There is no program "here" in the folders of PATH\./],
+      ["", path, 127, /no program "" in the folders/],
+      ["nosuchprog", path, 127, /"nosuchprog" in the folders/],
+      ["./nosuchprog", path, 127, /^There is no program "\.\/nosuchprog"\.$/],
+      ["tool", undefined, 127],
+      ["dangling", path, 127],
+      ["plain/x", path, 127],
+      // A folder on the way is passed over, one that is named is told of.
+      ["folder", path, 127],
+      ["bin/folder", path, 126, /^bin\/folder is a folder, no program\.$/],
+      [
+        "./orphan",
+        path,
+        126,
+        /^The file \.\/orphan is to be read by "\/no\/such\/reader", which is not there\.$/,
+      ],
+      ["./dos", path, 126, /read by "\/bin\/sh\\r"/],
+      ["./relative", path, null],
+      ["data", path, 126, /^The file \S+\/bin\/data is not executable\.$/],
+      ["./plain", path, 126, /^The file \.\/plain is not executable\.$/],
+    ];
+  for (const [name, folders, exit, says = /./] of rows) {
+    const reported = explainUnstartable(name, cwd, folders);
+    assert.equal(reported?.exit ?? null, exit, `${name} in ${folders}`);
+    if (reported !== null) assert.match(reported.problem.message, says);
+  }
+  assert.match(explainUnstartable("./plain", cwd, path)?.problem.next ?? "", /chmod u\+x \.\/plain/);
+});
 
 Deno.test("what the system refuses at the last moment is told by the same numbers", () => {
   assert.equal(exitOfThrown(new Deno.errors.NotFound("gone")), 127);
@@ -70,19 +69,18 @@ Deno.test("what the system refuses at the last moment is told by the same number
   assert.equal(exitOfThrown(new Error("other")), null);
 });
 
-Deno.test("sandbox run ends with 127 or 126 for a program that cannot be started, inside walls and without", () =>
-  withScene(async (place) => {
-    place.write("plain", "text\n");
-    const run = (...words: readonly string[]) => place.run(["sandbox", "run", ...words]);
-    const missing = await run("--", "nosuchprog", "x");
-    assert.equal(missing.code, 127, missing.stderr);
-    assert.equal(
-      missing.stderr,
-      'flemma: There is no program "nosuchprog" in the folders of PATH.\n  Correct its name, or install it.\n',
-    );
-    assert.equal((await run("--", "./plain")).code, 126);
-    place.write("off.yaml", "sandbox: {enabled: false}\n");
-    const bare = await run("--config", "off.yaml", "--", "nosuchprog");
-    assert.equal(bare.code, 127);
-    assert.match(bare.stderr, /There is no program "nosuchprog"/);
-  }));
+test("sandbox run ends with 127 or 126 for a program that cannot be started, inside walls and without", async (place) => {
+  place.write("plain", "text\n");
+  const run = (...words: readonly string[]) => place.run(["sandbox", "run", ...words]);
+  const missing = await run("--", "nosuchprog", "x");
+  assert.equal(missing.code, 127, missing.stderr);
+  assert.equal(
+    missing.stderr,
+    'flemma: There is no program "nosuchprog" in the folders of PATH.\n  Correct its name, or install it.\n',
+  );
+  assert.equal((await run("--", "./plain")).code, 126);
+  place.write("off.yaml", "sandbox: {enabled: false}\n");
+  const bare = await run("--config", "off.yaml", "--", "nosuchprog");
+  assert.equal(bare.code, 127);
+  assert.match(bare.stderr, /There is no program "nosuchprog"/);
+});

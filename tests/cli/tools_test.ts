@@ -1,85 +1,80 @@
 import assert from "node:assert/strict";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 
-Deno.test("tools list tells of each tool where it is from, whether it is offered, who decides, and shows a preview", () =>
-  withScene(async (place) => {
-    const { code, stdout } = await place.run(["tools", "list"]);
-    assert.equal(code, 0);
-    assert.match(stdout, /^bash +built-in +offered +runs \(the sandbox\) +bash: \$ COMMAND {2}# LABEL$/m);
-    assert.match(
-      stdout,
-      /^calculator_async +built-in +not offered +asks \(nobody decides\) +calculator_async: EXPRESSION$/m,
-    );
-    assert.match(stdout, /^write +built-in +offered +runs \(your settings\) +write: PATH/m);
-    const names = stdout.trimEnd().split("\n").map((line) => line.split(" ")[0]);
-    assert.deepEqual(names, [...names].sort());
-  }));
+test("tools list tells of each tool where it is from, whether it is offered, who decides, and shows a preview", async (place) => {
+  const { code, stdout } = await place.run(["tools", "list"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^bash +built-in +offered +runs \(the sandbox\) +bash: \$ COMMAND {2}# LABEL$/m);
+  assert.match(
+    stdout,
+    /^calculator_async +built-in +not offered +asks \(nobody decides\) +calculator_async: EXPRESSION$/m,
+  );
+  assert.match(stdout, /^write +built-in +offered +runs \(your settings\) +write: PATH/m);
+  const names = stdout.trimEnd().split("\n").map((line) => line.split(" ")[0]);
+  assert.deepEqual(names, [...names].sort());
+});
 
-Deno.test("tools list goes by the document: its list of tools, its lists of approvals, and rules that look at the input", () =>
-  withScene(async (place) => {
-    const block = '{"flemma": {"tools": ["calculator_async", "bash"], "tools.auto_approve": ["ls"]}}';
-    place.write("a.chat", `\`\`\`json\n${block}\n\`\`\`\n\n@You:\nhello\n`);
-    const json = async (...words: string[]) =>
-      JSON.parse((await place.run(["tools", ...words, "--json"])).stdout);
-    const rows: Record<string, unknown>[] = await json("list", "a.chat", "--approve", "bash(git log **)");
-    const row = (name: string) => rows.find((each) => each.name === name);
-    assert.deepEqual(rows.filter(({ offered }) => offered).map(({ name }) => name), [
-      "bash",
-      "calculator_async",
-    ]);
-    assert.equal(row("ls")?.decision, "approve");
-    assert.equal(row("ls")?.decided_by, "urn:flemma:approval:frontmatter");
-    assert.equal(row("bash")?.by_input, true);
-    assert.equal(row("read")?.by_input, false);
-  }));
+test("tools list goes by the document: its list of tools, its lists of approvals, and rules that look at the input", async (place) => {
+  const block = '{"flemma": {"tools": ["calculator_async", "bash"], "tools.auto_approve": ["ls"]}}';
+  place.write("a.chat", `\`\`\`json\n${block}\n\`\`\`\n\n@You:\nhello\n`);
+  const json = async (...words: string[]) =>
+    JSON.parse((await place.run(["tools", ...words, "--json"])).stdout);
+  const rows: Record<string, unknown>[] = await json("list", "a.chat", "--approve", "bash(git log **)");
+  const row = (name: string) => rows.find((each) => each.name === name);
+  assert.deepEqual(rows.filter(({ offered }) => offered).map(({ name }) => name), [
+    "bash",
+    "calculator_async",
+  ]);
+  assert.equal(row("ls")?.decision, "approve");
+  assert.equal(row("ls")?.decided_by, "urn:flemma:approval:frontmatter");
+  assert.equal(row("bash")?.by_input, true);
+  assert.equal(row("read")?.by_input, false);
+});
 
-Deno.test("tools show gives description, input, settings and the names of variables that commands do not get, never their values", () =>
-  withScene(async (place) => {
-    const env = { ANTHROPIC_API_KEY: "sk-secret-value" };
-    const shown = await place.run(["tools", "show", "bash"], { env });
-    assert.equal(shown.code, 0);
-    for (
-      const part of [
-        /^bash\n\nRuns a command in a shell/,
-        /tools\.bash\.max_timeout {2}600/,
-        /withheld .*ANTHROPIC_API_KEY/,
-      ]
-    ) {
-      assert.match(shown.stdout, part);
-    }
-    assert.match(shown.stdout, /^input schema\n\{\n {2}"type": "object"/m);
-    assert.ok(!shown.stdout.includes("sk-secret-value"));
-    const whole = JSON.parse((await place.run(["tools", "show", "grep", "--json"], { env })).stdout);
-    assert.deepEqual(Object.keys(whole.input_schema.properties), [
-      "label",
-      "pattern",
-      "path",
-      "glob",
-      "limit",
-    ]);
-    assert.equal(whole.strict, true);
-    assert.deepEqual(whole.settings.exclude.slice(0, 2), [".git", "node_modules"]);
-    assert.equal(whole.withheld, null);
-  }));
+test("tools show gives description, input, settings and the names of variables that commands do not get, never their values", async (place) => {
+  const env = { ANTHROPIC_API_KEY: "sk-secret-value" };
+  const shown = await place.run(["tools", "show", "bash"], { env });
+  assert.equal(shown.code, 0);
+  for (
+    const part of [
+      /^bash\n\nRuns a command in a shell/,
+      /tools\.bash\.max_timeout {2}600/,
+      /withheld .*ANTHROPIC_API_KEY/,
+    ]
+  ) {
+    assert.match(shown.stdout, part);
+  }
+  assert.match(shown.stdout, /^input schema\n\{\n {2}"type": "object"/m);
+  assert.ok(!shown.stdout.includes("sk-secret-value"));
+  const whole = JSON.parse((await place.run(["tools", "show", "grep", "--json"], { env })).stdout);
+  assert.deepEqual(Object.keys(whole.input_schema.properties), [
+    "label",
+    "pattern",
+    "path",
+    "glob",
+    "limit",
+  ]);
+  assert.equal(whole.strict, true);
+  assert.deepEqual(whole.settings.exclude.slice(0, 2), [".git", "node_modules"]);
+  assert.equal(whole.withheld, null);
+});
 
-Deno.test("a first block that is wrong is told beside the list", () =>
-  withScene(async (place) => {
-    place.write("a.chat", '```json\n{"flemma": {"tools": ["grpe"]}}\n```\n\n@You:\nhello\n');
-    const { code, stdout, stderr } = await place.run(["tools", "list", "a.chat"]);
-    assert.equal(code, 0);
-    assert.match(stdout, /^grep /m);
-    assert.match(stderr, /a\.chat:2:1: error config_unknown_tool .*grep/);
-  }));
+test("a first block that is wrong is told beside the list", async (place) => {
+  place.write("a.chat", '```json\n{"flemma": {"tools": ["grpe"]}}\n```\n\n@You:\nhello\n');
+  const { code, stdout, stderr } = await place.run(["tools", "list", "a.chat"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^grep /m);
+  assert.match(stderr, /a\.chat:2:1: error config_unknown_tool .*grep/);
+});
 
-Deno.test("a tool or a document that is not there is told with what is near it", () =>
-  withScene(async (place) => {
-    const unknown = await place.run(["tools", "show", "grpe"]);
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.stderr, /There is no tool named grpe\.\n {2}Did you mean grep\?/);
-    assert.match((await place.run(["tools", "show", "zzzzzzz"])).stderr, /flemma tools list/);
-    assert.equal((await place.run(["tools", "show"])).code, 2);
-    assert.match((await place.run(["tools"])).stderr, /tools list, tools show/);
-    const missing = await place.run(["tools", "list", "none.chat"]);
-    assert.equal(missing.code, 1);
-    assert.match(missing.stderr, /There is no file none\.chat/);
-  }));
+test("a tool or a document that is not there is told with what is near it", async (place) => {
+  const unknown = await place.run(["tools", "show", "grpe"]);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /There is no tool named grpe\.\n {2}Did you mean grep\?/);
+  assert.match((await place.run(["tools", "show", "zzzzzzz"])).stderr, /flemma tools list/);
+  assert.equal((await place.run(["tools", "show"])).code, 2);
+  assert.match((await place.run(["tools"])).stderr, /tools list, tools show/);
+  const missing = await place.run(["tools", "list", "none.chat"]);
+  assert.equal(missing.code, 1);
+  assert.match(missing.stderr, /There is no file none\.chat/);
+});

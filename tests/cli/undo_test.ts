@@ -6,7 +6,7 @@ import { listSavedFiles, undoChanges } from "../../agent/undo/undo.ts";
 import { environmentAt } from "../../base/environment.ts";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
 import { lockForWriting, temporaryIn } from "../../tools/builtin/write_lock.ts";
-import { type Finished, type Scene, withScene } from "./harness.ts";
+import { type Finished, type Scene, testWithScene as test } from "./harness.ts";
 
 interface Made {
   readonly name: "write" | "edit" | "bash";
@@ -38,298 +38,286 @@ async function made(place: Scene, calls: readonly Made[], document = "a.chat"): 
 
 const undo = (place: Scene, ...args: string[]) => place.run(["undo", "a.chat", ...args]);
 
-Deno.test("all changes come back, the newest first; the document says so, and nothing else of it changes", () =>
-  withScene(async (place) => {
-    place.write("old.txt", "one\ntwo\nthree\n");
-    Deno.chmodSync(place.path("old.txt"), 0o640);
-    await made(place, [
-      edit("old.txt", "two", "2"),
-      edit("old.txt", "three", "3"),
-      write("deep/er/new.txt", "new\n"),
-      { name: "bash", input: { label: "x", command: "echo bash > by-bash.txt", timeout: null } },
-    ]);
-    assert.equal(place.read("old.txt"), "one\n2\n3\n");
-    const before = place.read("a.chat");
+test("all changes come back, the newest first; the document says so, and nothing else of it changes", async (place) => {
+  place.write("old.txt", "one\ntwo\nthree\n");
+  Deno.chmodSync(place.path("old.txt"), 0o640);
+  await made(place, [
+    edit("old.txt", "two", "2"),
+    edit("old.txt", "three", "3"),
+    write("deep/er/new.txt", "new\n"),
+    { name: "bash", input: { label: "x", command: "echo bash > by-bash.txt", timeout: null } },
+  ]);
+  assert.equal(place.read("old.txt"), "one\n2\n3\n");
+  const before = place.read("a.chat");
 
-    const dry = await undo(place, "--dry-run");
-    assert.equal(dry.code, 0, dry.stderr);
-    assert.match(
-      dry.stderr,
-      /^Would put back deep\/er\/new\.txt \(write, call_3\)\.\nWould put back old\.txt/,
-    );
-    const listed = await undo(place, "--list");
-    assert.match(
-      listed.stdout,
-      /write {2}deep\/er\/new\.txt {2}call_3 {2}can be put back\n.*call_2.*\n.*call_1/,
-    );
-    assert.match(listed.stderr, /What commands did to files is not kept: call_4/);
-    assert.equal(place.read("old.txt"), "one\n2\n3\n");
-    assert.equal(place.read("a.chat"), before);
+  const dry = await undo(place, "--dry-run");
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.match(
+    dry.stderr,
+    /^Would put back deep\/er\/new\.txt \(write, call_3\)\.\nWould put back old\.txt/,
+  );
+  const listed = await undo(place, "--list");
+  assert.match(
+    listed.stdout,
+    /write {2}deep\/er\/new\.txt {2}call_3 {2}can be put back\n.*call_2.*\n.*call_1/,
+  );
+  assert.match(listed.stderr, /What commands did to files is not kept: call_4/);
+  assert.equal(place.read("old.txt"), "one\n2\n3\n");
+  assert.equal(place.read("a.chat"), before);
 
-    const done = await undo(place);
-    assert.equal(done.code, 0, done.stderr);
-    assert.deepEqual(done.stderr.split("\n").slice(0, 3), [
-      "Put back deep/er/new.txt (write, call_3).",
-      "Put back old.txt (edit, call_2).",
-      "Put back old.txt (edit, call_1).",
-    ]);
-    assert.equal(place.read("old.txt"), "one\ntwo\nthree\n");
-    assert.equal(Deno.statSync(place.path("old.txt")).mode! & 0o777, 0o640);
-    assert.equal(place.exists("deep"), false);
-    assert.equal(place.read("by-bash.txt"), "bash\n");
-    const line = "I put back what these calls did to files: call_3 (write), call_2 (edit), call_1 (edit).";
-    assert.equal(place.read("a.chat"), `${before.replace(/\n\n$/, "\n")}${line}\n\n`);
+  const done = await undo(place);
+  assert.equal(done.code, 0, done.stderr);
+  assert.deepEqual(done.stderr.split("\n").slice(0, 3), [
+    "Put back deep/er/new.txt (write, call_3).",
+    "Put back old.txt (edit, call_2).",
+    "Put back old.txt (edit, call_1).",
+  ]);
+  assert.equal(place.read("old.txt"), "one\ntwo\nthree\n");
+  assert.equal(Deno.statSync(place.path("old.txt")).mode! & 0o777, 0o640);
+  assert.equal(place.exists("deep"), false);
+  assert.equal(place.read("by-bash.txt"), "bash\n");
+  const line = "I put back what these calls did to files: call_3 (write), call_2 (edit), call_1 (edit).";
+  assert.equal(place.read("a.chat"), `${before.replace(/\n\n$/, "\n")}${line}\n\n`);
 
-    const again = await undo(place);
-    assert.equal(again.code, 0);
-    assert.match(again.stderr, /No change of a file is kept that could be put back/);
-    assert.match((await undo(place, "--list")).stdout, /call_1 {2}was put back/);
-  }));
+  const again = await undo(place);
+  assert.equal(again.code, 0);
+  assert.match(again.stderr, /No change of a file is kept that could be put back/);
+  assert.match((await undo(place, "--list")).stdout, /call_1 {2}was put back/);
+});
 
-Deno.test("what somebody changed since is left alone, and the lines are told", () =>
-  withScene(async (place) => {
-    place.write("a.txt", "1\n2\n3\n4\n");
-    place.write("b.txt", "b\n");
-    await made(place, [write("gone.txt", "x\n"), edit("b.txt", "b", "B"), edit("a.txt", "2", "two")]);
-    place.write("a.txt", "1\ntwo\n3\nfour\nfive\n");
-    Deno.removeSync(place.path("gone.txt"));
-    const dry = await undo(place, "--dry-run");
-    assert.equal(dry.code, 1);
-    const done = await undo(place);
-    assert.equal(done.code, 1);
-    assert.deepEqual(done.stderr.trimEnd().split("\n"), [
-      "flemma: Not put back: a.txt (edit, call_3): changed since: lines 4-5.",
-      "Put back b.txt (edit, call_2).",
-      "gone.txt (write, call_1) needs nothing: the file is as it was.",
-    ]);
-    assert.equal(place.read("a.txt"), "1\ntwo\n3\nfour\nfive\n");
-    assert.equal(place.read("b.txt"), "b\n");
-    assert.match(
-      place.read("a.chat"),
-      /I put back what these calls did to files: call_2 \(edit\), call_1 \(write\)\.\n/,
-    );
-    // Once the file is again what the tool left, it comes back.
-    place.write("a.txt", "1\ntwo\n3\n4\n");
-    assert.equal((await undo(place)).code, 0);
-    assert.equal(place.read("a.txt"), "1\n2\n3\n4\n");
-  }));
+test("what somebody changed since is left alone, and the lines are told", async (place) => {
+  place.write("a.txt", "1\n2\n3\n4\n");
+  place.write("b.txt", "b\n");
+  await made(place, [write("gone.txt", "x\n"), edit("b.txt", "b", "B"), edit("a.txt", "2", "two")]);
+  place.write("a.txt", "1\ntwo\n3\nfour\nfive\n");
+  Deno.removeSync(place.path("gone.txt"));
+  const dry = await undo(place, "--dry-run");
+  assert.equal(dry.code, 1);
+  const done = await undo(place);
+  assert.equal(done.code, 1);
+  assert.deepEqual(done.stderr.trimEnd().split("\n"), [
+    "flemma: Not put back: a.txt (edit, call_3): changed since: lines 4-5.",
+    "Put back b.txt (edit, call_2).",
+    "gone.txt (write, call_1) needs nothing: the file is as it was.",
+  ]);
+  assert.equal(place.read("a.txt"), "1\ntwo\n3\nfour\nfive\n");
+  assert.equal(place.read("b.txt"), "b\n");
+  assert.match(
+    place.read("a.chat"),
+    /I put back what these calls did to files: call_2 \(edit\), call_1 \(write\)\.\n/,
+  );
+  // Once the file is again what the tool left, it comes back.
+  place.write("a.txt", "1\ntwo\n3\n4\n");
+  assert.equal((await undo(place)).code, 0);
+  assert.equal(place.read("a.txt"), "1\n2\n3\n4\n");
+});
 
-Deno.test("targets are calls, beginnings of ids and paths; a change under another one waits for that", () =>
-  withScene(async (place) => {
-    place.write("a.txt", "1\n");
-    place.write("b.txt", "1\n");
-    await made(place, [edit("a.txt", "1", "2"), edit("a.txt", "2", "3"), edit("b.txt", "1", "2")]);
-    const covered = await undo(place, "call_1");
-    assert.equal(covered.code, 1);
-    assert.match(
-      covered.stderr,
-      /Not put back: a\.txt .*: edit changed it again in call_2, which has to be put back/,
-    );
-    const rows: readonly (readonly [target: string, code: number, err: RegExp])[] = [
-      ["call_", 2, /begins several ids: call_1, call_2, call_3/],
-      ["call_9", 1, /Nothing is kept of a call or a file named call_9/],
-      ["c.txt", 1, /Nothing is kept of a call or a file named c\.txt/],
-    ];
-    for (const [target, code, err] of rows) {
-      const found = await undo(place, target);
-      assert.equal(found.code, code, target);
-      assert.match(found.stderr, err);
-    }
-    assert.equal((await undo(place, "b.txt")).code, 0);
-    assert.deepEqual([place.read("a.txt"), place.read("b.txt")], ["3\n", "1\n"]);
-    assert.equal((await undo(place, "call_2")).code, 0);
-    assert.equal(place.read("a.txt"), "2\n");
-    assert.equal((await undo(place, place.path("a.txt"))).code, 0);
-    assert.equal(place.read("a.txt"), "1\n");
-  }));
+test("targets are calls, beginnings of ids and paths; a change under another one waits for that", async (place) => {
+  place.write("a.txt", "1\n");
+  place.write("b.txt", "1\n");
+  await made(place, [edit("a.txt", "1", "2"), edit("a.txt", "2", "3"), edit("b.txt", "1", "2")]);
+  const covered = await undo(place, "call_1");
+  assert.equal(covered.code, 1);
+  assert.match(
+    covered.stderr,
+    /Not put back: a\.txt .*: edit changed it again in call_2, which has to be put back/,
+  );
+  const rows: readonly (readonly [target: string, code: number, err: RegExp])[] = [
+    ["call_", 2, /begins several ids: call_1, call_2, call_3/],
+    ["call_9", 1, /Nothing is kept of a call or a file named call_9/],
+    ["c.txt", 1, /Nothing is kept of a call or a file named c\.txt/],
+  ];
+  for (const [target, code, err] of rows) {
+    const found = await undo(place, target);
+    assert.equal(found.code, code, target);
+    assert.match(found.stderr, err);
+  }
+  assert.equal((await undo(place, "b.txt")).code, 0);
+  assert.deepEqual([place.read("a.txt"), place.read("b.txt")], ["3\n", "1\n"]);
+  assert.equal((await undo(place, "call_2")).code, 0);
+  assert.equal(place.read("a.txt"), "2\n");
+  assert.equal((await undo(place, place.path("a.txt"))).code, 0);
+  assert.equal(place.read("a.txt"), "1\n");
+});
 
-Deno.test("bytes come back as they were: none, NUL, CR LF, no final line end, invalid UTF-8", () =>
-  withScene(async (place) => {
-    const contents = {
-      "empty.txt": new Uint8Array(),
-      "crlf.txt": new TextEncoder().encode("a\r\nb"),
-      "bytes.bin": new Uint8Array([0, 1, 2, 255, 254, 10, 0]),
-    };
-    for (const [name, bytes] of Object.entries(contents)) place.write(name, bytes);
-    await made(place, Object.keys(contents).map((name) => write(name, "new\n")));
-    assert.equal((await undo(place)).code, 0);
-    for (const [name, bytes] of Object.entries(contents)) {
-      assert.deepEqual(Deno.readFileSync(place.path(name)), bytes, name);
-    }
-  }));
+test("bytes come back as they were: none, NUL, CR LF, no final line end, invalid UTF-8", async (place) => {
+  const contents = {
+    "empty.txt": new Uint8Array(),
+    "crlf.txt": new TextEncoder().encode("a\r\nb"),
+    "bytes.bin": new Uint8Array([0, 1, 2, 255, 254, 10, 0]),
+  };
+  for (const [name, bytes] of Object.entries(contents)) place.write(name, bytes);
+  await made(place, Object.keys(contents).map((name) => write(name, "new\n")));
+  assert.equal((await undo(place)).code, 0);
+  for (const [name, bytes] of Object.entries(contents)) {
+    assert.deepEqual(Deno.readFileSync(place.path(name)), bytes, name);
+  }
+});
 
-Deno.test("a file under another document, a link in its place or a folder that was exchanged stays as it is", () =>
-  withScene(async (place) => {
-    Deno.mkdirSync(place.path("folder"));
-    place.write("folder/a.txt", "1\n");
-    place.write("b.txt", "1\n");
-    await made(place, [edit("folder/a.txt", "1", "2"), edit("b.txt", "1", "2")]);
-    Deno.renameSync(place.path("folder"), place.path("moved"));
-    Deno.mkdirSync(place.path("elsewhere"));
-    place.write("elsewhere/a.txt", "2\n");
-    Deno.symlinkSync("elsewhere", place.path("folder"));
-    Deno.renameSync(place.path("b.txt"), place.path("c.txt"));
-    Deno.symlinkSync("c.txt", place.path("b.txt"));
-    assert.equal((await undo(place)).code, 1);
-    assert.deepEqual([place.read("elsewhere/a.txt"), place.read("moved/a.txt"), place.read("c.txt")], [
-      "2\n",
-      "2\n",
-      "2\n",
-    ]);
-    place.write("other.chat", "@You:\nHello\n");
-    const other = await place.run(["undo", "other.chat"]);
-    assert.match(other.stderr, /No change of a file is kept/);
-  }));
+test("a file under another document, a link in its place or a folder that was exchanged stays as it is", async (place) => {
+  Deno.mkdirSync(place.path("folder"));
+  place.write("folder/a.txt", "1\n");
+  place.write("b.txt", "1\n");
+  await made(place, [edit("folder/a.txt", "1", "2"), edit("b.txt", "1", "2")]);
+  Deno.renameSync(place.path("folder"), place.path("moved"));
+  Deno.mkdirSync(place.path("elsewhere"));
+  place.write("elsewhere/a.txt", "2\n");
+  Deno.symlinkSync("elsewhere", place.path("folder"));
+  Deno.renameSync(place.path("b.txt"), place.path("c.txt"));
+  Deno.symlinkSync("c.txt", place.path("b.txt"));
+  assert.equal((await undo(place)).code, 1);
+  assert.deepEqual([place.read("elsewhere/a.txt"), place.read("moved/a.txt"), place.read("c.txt")], [
+    "2\n",
+    "2\n",
+    "2\n",
+  ]);
+  place.write("other.chat", "@You:\nHello\n");
+  const other = await place.run(["undo", "other.chat"]);
+  assert.match(other.stderr, /No change of a file is kept/);
+});
 
-Deno.test("a save between the look and the act is never lost", () =>
-  withScene(async (place) => {
-    place.write("a.txt", "1\n");
-    await made(place, [edit("a.txt", "1", "2"), write("new.txt", "new\n")]);
-    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
-    const document = place.path("a.chat");
-    const saved = ["mine, new\n", "mine, a\n"];
-    const outcomes = await undoChanges({
-      environment,
-      document,
-      meant: () => true,
-      dryRun: false,
-      between: () => {
-        place.write(saved.length === 2 ? "new.txt" : "a.txt", saved.shift()!);
-        return Promise.resolve();
-      },
-    });
-    assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["kept", "kept"]);
-    assert.deepEqual([place.read("new.txt"), place.read("a.txt")], ["mine, new\n", "mine, a\n"]);
-    assert.ok((await listSavedFiles(environment, document)).every(({ undone }) => !undone));
-  }));
+test("a save between the look and the act is never lost", async (place) => {
+  place.write("a.txt", "1\n");
+  await made(place, [edit("a.txt", "1", "2"), write("new.txt", "new\n")]);
+  const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+  const document = place.path("a.chat");
+  const saved = ["mine, new\n", "mine, a\n"];
+  const outcomes = await undoChanges({
+    environment,
+    document,
+    meant: () => true,
+    dryRun: false,
+    between: () => {
+      place.write(saved.length === 2 ? "new.txt" : "a.txt", saved.shift()!);
+      return Promise.resolve();
+    },
+  });
+  assert.deepEqual(outcomes.map(({ outcome }) => outcome), ["kept", "kept"]);
+  assert.deepEqual([place.read("new.txt"), place.read("a.txt")], ["mine, new\n", "mine, a\n"]);
+  assert.ok((await listSavedFiles(environment, document)).every(({ undone }) => !undone));
+});
 
-Deno.test("the oldest goes first when there is no more room, and what is too large is told once", () =>
-  withScene(async (place) => {
-    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
-    const reported: string[] = [];
-    const emit = (event: { readonly event: string; readonly message?: string }) =>
-      void reported.push(event.message ?? "");
-    const bytes = (length: number) => new Uint8Array(length).fill(120);
-    const keep = async (document: string, path: string, length: number, megabytes = 0.001) => {
-      const kept = new SavedFiles(environment, place.path(document), megabytes, emit);
-      const file = { path: place.path(path), shownAs: path };
-      const changed = await kept.keep({ id: path, name: "write" }, file);
-      Deno.writeFileSync(file.path, bytes(length));
-      await changed();
-      return kept;
-    };
-    // Heads count too, so two of these fit and three do not.
-    await keep("a.chat", "1", 250);
-    await keep("b.chat", "2", 250);
-    await keep("a.chat", "3", 250);
-    const retained = async (document: string) =>
-      (await listSavedFiles(environment, place.path(document))).map(({ call }) => call);
-    assert.deepEqual([await retained("a.chat"), await retained("b.chat")], [["3"], ["2"]]);
-    Deno.writeFileSync(place.path("4"), bytes(2000));
-    const full = await keep("a.chat", "4", 2000);
-    await full.keep({ id: "4", name: "write" }, { path: place.path("4"), shownAs: "4" });
-    assert.deepEqual(reported, ["4 is too large to be kept for flemma undo: undo.keep is 0.001 MB."]);
-    await keep("c.chat", "6", 1, 0);
-    assert.deepEqual(await retained("c.chat"), []);
-    assert.equal(reported.length, 1);
-    // What cannot be kept is told, and the change goes on.
-    Deno.chmodSync(place.env.XDG_STATE_HOME!, 0o700);
-    Deno.removeSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, { recursive: true });
-    Deno.writeTextFileSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, "in the way");
-    await keep("a.chat", "7", 1);
-    assert.match(reported.at(-1)!, /flemma undo will not know what 7 held/);
-  }));
+test("the oldest goes first when there is no more room, and what is too large is told once", async (place) => {
+  const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+  const reported: string[] = [];
+  const emit = (event: { readonly event: string; readonly message?: string }) =>
+    void reported.push(event.message ?? "");
+  const bytes = (length: number) => new Uint8Array(length).fill(120);
+  const keep = async (document: string, path: string, length: number, megabytes = 0.001) => {
+    const kept = new SavedFiles(environment, place.path(document), megabytes, emit);
+    const file = { path: place.path(path), shownAs: path };
+    const changed = await kept.keep({ id: path, name: "write" }, file);
+    Deno.writeFileSync(file.path, bytes(length));
+    await changed();
+    return kept;
+  };
+  // Heads count too, so two of these fit and three do not.
+  await keep("a.chat", "1", 250);
+  await keep("b.chat", "2", 250);
+  await keep("a.chat", "3", 250);
+  const retained = async (document: string) =>
+    (await listSavedFiles(environment, place.path(document))).map(({ call }) => call);
+  assert.deepEqual([await retained("a.chat"), await retained("b.chat")], [["3"], ["2"]]);
+  Deno.writeFileSync(place.path("4"), bytes(2000));
+  const full = await keep("a.chat", "4", 2000);
+  await full.keep({ id: "4", name: "write" }, { path: place.path("4"), shownAs: "4" });
+  assert.deepEqual(reported, ["4 is too large to be kept for flemma undo: undo.keep is 0.001 MB."]);
+  await keep("c.chat", "6", 1, 0);
+  assert.deepEqual(await retained("c.chat"), []);
+  assert.equal(reported.length, 1);
+  // What cannot be kept is told, and the change goes on.
+  Deno.chmodSync(place.env.XDG_STATE_HOME!, 0o700);
+  Deno.removeSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, { recursive: true });
+  Deno.writeTextFileSync(`${place.env.XDG_STATE_HOME}/flemma/undo`, "in the way");
+  await keep("a.chat", "7", 1);
+  assert.match(reported.at(-1)!, /flemma undo will not know what 7 held/);
+});
 
-Deno.test("what a killed run had kept is told with its place, and nothing is kept of what never came about", () =>
-  withScene(async (place) => {
-    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
-    const kept = new SavedFiles(environment, place.path("a.chat"), 1, () => {});
-    place.write("a.txt", "before\n");
-    place.write("a.chat", "@You:\nHello\n");
-    const file = { path: place.path("a.txt"), shownAs: "a.txt" };
-    const never = await kept.keep({ id: "call_1", name: "edit" }, file);
-    await never();
-    assert.deepEqual(await listSavedFiles(environment, place.path("a.chat")), []);
-    // The run ends here: nobody says that the change is over.
-    await kept.keep({ id: "call_2", name: "edit" }, file);
-    place.write("a.txt", "after\n");
-    const { code, stderr } = await undo(place);
-    assert.equal(code, 1);
-    const [, where = ""] =
-      /the run ended in the middle of it; what was there before stands in (\S+), /.exec(stderr) ?? [];
-    assert.match(Deno.readTextFileSync(where), /\nbefore\n$/);
-    place.write("a.txt", "before\n");
-    assert.equal((await undo(place)).code, 0);
-  }));
+test("what a killed run had kept is told with its place, and nothing is kept of what never came about", async (place) => {
+  const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+  const kept = new SavedFiles(environment, place.path("a.chat"), 1, () => {});
+  place.write("a.txt", "before\n");
+  place.write("a.chat", "@You:\nHello\n");
+  const file = { path: place.path("a.txt"), shownAs: "a.txt" };
+  const never = await kept.keep({ id: "call_1", name: "edit" }, file);
+  await never();
+  assert.deepEqual(await listSavedFiles(environment, place.path("a.chat")), []);
+  // The run ends here: nobody says that the change is over.
+  await kept.keep({ id: "call_2", name: "edit" }, file);
+  place.write("a.txt", "after\n");
+  const { code, stderr } = await undo(place);
+  assert.equal(code, 1);
+  const [, where = ""] =
+    /the run ended in the middle of it; what was there before stands in (\S+), /.exec(stderr) ?? [];
+  assert.match(Deno.readTextFileSync(where), /\nbefore\n$/);
+  place.write("a.txt", "before\n");
+  assert.equal((await undo(place)).code, 0);
+});
 
-Deno.test("undo.keep: 0 keeps nothing, and a document may not say so", () =>
-  withScene(async (place) => {
-    place.settings("undo: { keep: 0 }\n");
-    await made(place, [write("e.txt", "e\n")]);
-    assert.match((await undo(place, "--list")).stderr, /No change of a file is kept/);
-    place.write("b.chat", "```lua\nflemma.opt.undo.keep = 0\n```\n@You:\nHello\n");
-    assert.match((await place.run(["check", "b.chat"])).stdout, /warning config_ignored_value.*undo\.keep/);
-  }));
+test("undo.keep: 0 keeps nothing, and a document may not say so", async (place) => {
+  place.settings("undo: { keep: 0 }\n");
+  await made(place, [write("e.txt", "e\n")]);
+  assert.match((await undo(place, "--list")).stderr, /No change of a file is kept/);
+  place.write("b.chat", "```lua\nflemma.opt.undo.keep = 0\n```\n@You:\nHello\n");
+  assert.match((await place.run(["check", "b.chat"])).stdout, /warning config_ignored_value.*undo\.keep/);
+});
 
-Deno.test("an error of the tool keeps nothing that could be put back, and a locked document is not undone", () =>
-  withScene(async (place) => {
-    place.write("a.txt", "1\n");
-    await made(place, [edit("a.txt", "absent", "2"), edit("a.txt", "1", "1")]);
-    assert.match((await undo(place)).stderr, /No change of a file is kept/);
-    assert.match((await undo(place, "nope")).stderr, /See what is kept: flemma undo --list \S+\.chat$/m);
-    const refused = await place.run(["undo", "-"], { stdin: "@You:\nHello\n" });
-    assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /flemma undo FILE/);
-    assert.equal((await place.run(["undo", "gone.chat"])).code, 1);
-    assert.equal((await place.run(["undo"])).code, 2);
-  }));
+test("an error of the tool keeps nothing that could be put back, and a locked document is not undone", async (place) => {
+  place.write("a.txt", "1\n");
+  await made(place, [edit("a.txt", "absent", "2"), edit("a.txt", "1", "1")]);
+  assert.match((await undo(place)).stderr, /No change of a file is kept/);
+  assert.match((await undo(place, "nope")).stderr, /See what is kept: flemma undo --list \S+\.chat$/m);
+  const refused = await place.run(["undo", "-"], { stdin: "@You:\nHello\n" });
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /flemma undo FILE/);
+  assert.equal((await place.run(["undo", "gone.chat"])).code, 1);
+  assert.equal((await place.run(["undo"])).code, 2);
+});
 
-Deno.test("what an undo that was killed had put back and not told is told by the next one, once", () =>
-  withScene(async (place) => {
-    place.write("a.txt", "1\n");
-    await made(place, [edit("a.txt", "1", "2"), write("deep/b.txt", "b\n"), edit("a.txt", "2", "3")]);
-    const document = Deno.realPathSync(place.path("a.chat"));
-    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
-    // It was killed behind its second change: nothing was written into the document.
-    let changes = 0;
-    await assert.rejects(
-      async () => {
-        const outcomes = await undoChanges({
-          environment,
-          document,
-          meant: () => true,
-          dryRun: false,
-          between: () => (++changes > 1 ? Promise.reject(new Error("killed")) : Promise.resolve()),
-        });
-        if (outcomes.some(({ outcome }) => outcome === "kept")) throw new Error("killed");
-      },
-    );
-    const done = await undo(place);
-    assert.equal(done.code, 0, done.stderr);
-    assert.deepEqual([place.read("a.txt"), place.exists("deep")], ["1\n", false]);
-    const line = /^I put back what these calls did to files: (.+)\.$/gm;
-    const reported = [...place.read("a.chat").matchAll(line)].map(([, names]) => names);
-    assert.deepEqual(reported, ["call_3 (edit), call_2 (write), call_1 (edit)"]);
-    assert.equal((await undo(place)).code, 0);
-    assert.equal([...place.read("a.chat").matchAll(line)].length, 1);
-  }));
+test("what an undo that was killed had put back and not told is told by the next one, once", async (place) => {
+  place.write("a.txt", "1\n");
+  await made(place, [edit("a.txt", "1", "2"), write("deep/b.txt", "b\n"), edit("a.txt", "2", "3")]);
+  const document = Deno.realPathSync(place.path("a.chat"));
+  const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+  // It was killed behind its second change: nothing was written into the document.
+  let changes = 0;
+  await assert.rejects(
+    async () => {
+      const outcomes = await undoChanges({
+        environment,
+        document,
+        meant: () => true,
+        dryRun: false,
+        between: () => (++changes > 1 ? Promise.reject(new Error("killed")) : Promise.resolve()),
+      });
+      if (outcomes.some(({ outcome }) => outcome === "kept")) throw new Error("killed");
+    },
+  );
+  const done = await undo(place);
+  assert.equal(done.code, 0, done.stderr);
+  assert.deepEqual([place.read("a.txt"), place.exists("deep")], ["1\n", false]);
+  const line = /^I put back what these calls did to files: (.+)\.$/gm;
+  const reported = [...place.read("a.chat").matchAll(line)].map(([, names]) => names);
+  assert.deepEqual(reported, ["call_3 (edit), call_2 (write), call_1 (edit)"]);
+  assert.equal((await undo(place)).code, 0);
+  assert.equal([...place.read("a.chat").matchAll(line)].length, 1);
+});
 
-Deno.test("what an undo left that was killed while it removed a file goes with the next one, folders too", () =>
-  withScene(async (place) => {
-    await made(place, [write("deep/er/a.txt", "a\n")]);
-    const path = Deno.realPathSync(place.path("deep/er/a.txt"));
-    const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
-    const lock = await lockForWriting(path, environment, new AbortController().signal);
-    const aside = temporaryIn(place.path("deep/er"));
-    Deno.renameSync(path, aside);
-    lock.note(aside);
-    // Its holder dies: the lock is free, and its file stays.
-    const locks = `${place.folder}/state/flemma/locks/files`;
-    const [{ name }] = [...Deno.readDirSync(locks)] as [Deno.DirEntry];
-    const noted = Deno.readTextFileSync(`${locks}/${name}`);
-    lock.release();
-    Deno.writeTextFileSync(`${locks}/${name}`, noted);
-    const done = await undo(place);
-    assert.equal(done.code, 0, done.stderr);
-    assert.equal(place.exists("deep"), false);
-  }));
+test("what an undo left that was killed while it removed a file goes with the next one, folders too", async (place) => {
+  await made(place, [write("deep/er/a.txt", "a\n")]);
+  const path = Deno.realPathSync(place.path("deep/er/a.txt"));
+  const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
+  const lock = await lockForWriting(path, environment, new AbortController().signal);
+  const aside = temporaryIn(place.path("deep/er"));
+  Deno.renameSync(path, aside);
+  lock.note(aside);
+  // Its holder dies: the lock is free, and its file stays.
+  const locks = `${place.folder}/state/flemma/locks/files`;
+  const [{ name }] = [...Deno.readDirSync(locks)] as [Deno.DirEntry];
+  const noted = Deno.readTextFileSync(`${locks}/${name}`);
+  lock.release();
+  Deno.writeTextFileSync(`${locks}/${name}`, noted);
+  const done = await undo(place);
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal(place.exists("deep"), false);
+});

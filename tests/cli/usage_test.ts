@@ -1,7 +1,7 @@
 // What requests used and cost, as a person sees it at the end of a run, in status and in reports.
 
 import assert from "node:assert/strict";
-import { withScene } from "./harness.ts";
+import { testWithScene as test, withScene } from "./harness.ts";
 import { type Reply, textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
@@ -65,11 +65,10 @@ Deno.test("a run says what it used and cost, status and usage add it up, and set
     })
   ));
 
-Deno.test("a day that is none, and a file that is not there, are refused", () =>
-  withScene(async (place) => {
-    const day = await place.run(["usage", "--since", "yesterday"]);
-    assert.deepEqual([day.code, /2026-11-28/.test(day.stderr)], [2, true]);
-    const file = await place.run(["usage", "none.chat"]);
-    assert.equal(file.code, 1);
-    assert.equal(file.stderr, "flemma: There is no file none.chat.\n");
-  }));
+test("a day that is none, and a file that is not there, are refused", async (place) => {
+  const day = await place.run(["usage", "--since", "yesterday"]);
+  assert.deepEqual([day.code, /2026-11-28/.test(day.stderr)], [2, true]);
+  const file = await place.run(["usage", "none.chat"]);
+  assert.equal(file.code, 1);
+  assert.equal(file.stderr, "flemma: There is no file none.chat.\n");
+});

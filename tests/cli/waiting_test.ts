@@ -1,95 +1,91 @@
 // What is said of calls that wait: each sentence must lead out, whatever the person did in the block before.
 
 import assert from "node:assert/strict";
-import { callsDocument, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test } from "./harness.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:4" };
 const PENDING = callsDocument([{ id: "c1", command: "true", status: "pending" }]);
 const FILLED = PENDING.replace("status=pending\n", "status=pending\nmy own words\n");
 
-Deno.test("text in a pending block becomes the result, and check, status and approve say so or what is in its way", () =>
-  withScene(async (place) => {
-    place.write("a.chat", FILLED);
-    const checked = await place.run(["check", "a.chat"]);
-    assert.match(
-      checked.stdout,
-      /The text in the block of c1 \(line 18\) becomes its result with the next advance\./,
-    );
+test("text in a pending block becomes the result, and check, status and approve say so or what is in its way", async (place) => {
+  place.write("a.chat", FILLED);
+  const checked = await place.run(["check", "a.chat"]);
+  assert.match(
+    checked.stdout,
+    /The text in the block of c1 \(line 18\) becomes its result with the next advance\./,
+  );
+  const status = await place.run(["status", "a.chat"]);
+  assert.match(status.stdout, /^pending .*c1 {3}your text becomes its result$/m);
+  assert.match(
+    status.stdout,
+    /^next: flemma advance a\.chat takes your text as the result and sends the conversation$/m,
+  );
+  const approved = await place.run(["approve", "a.chat"]);
+  assert.equal(approved.code, 3, approved.stderr);
+  assert.match(
+    approved.stderr,
+    /^flemma: c1 is approved, but there is text in its block \(line 18\)\. Delete the text to run the call, or write pending/m,
+  );
+  const after = await place.run(["status", "a.chat"]);
+  assert.match(after.stdout, /^approved .*c1 {3}does not run: there is text in its block$/m);
+  // The first way out, followed: the text goes, the call runs.
+  place.write("a.chat", place.read("a.chat").replace("my own words\n", ""));
+  await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
+  assert.doesNotMatch(place.read("a.chat"), /flemma:tool/);
+  // The second: pending again, and the text is the result.
+  place.write("a.chat", FILLED);
+  await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
+  assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1`\n\n```\nmy own words\n```/);
+});
+
+test("check says of each call what it waits for", async (place) => {
+  const rows: readonly (readonly [status: string | undefined, says: RegExp])[] = [
+    [undefined, /The call c1 of bash has no result yet; nothing is sent until it has\./],
+    ["pending", /The call c1 of bash waits for you; nothing is sent until then\./],
+    ["approved", /The call c1 of bash is approved and has not run; nothing is sent until it has\./],
+    ["rejected", /The call c1 of bash is rejected; the model is told with the next advance\./],
+  ];
+  for (const [status, says] of rows) {
+    place.write("a.chat", callsDocument([{ id: "c1", command: "true", status }]));
+    const { stdout, code } = await place.run(["check", "a.chat"]);
+    assert.match(stdout, says);
+    assert.equal(code, 0);
+  }
+});
+
+test("what cannot run is told to the model at once, also where it was pending, and status says so before", async (place) => {
+  const ghost = PENDING.replace("`bash`", "`bosh`");
+  for (
+    const [text, why] of [[ghost, /There is no tool named bosh\./], [
+      PENDING.replace('"command"', '"comand"'),
+      /does not fit/,
+    ]] as const
+  ) {
+    place.write("a.chat", text);
     const status = await place.run(["status", "a.chat"]);
-    assert.match(status.stdout, /^pending .*c1 {3}your text becomes its result$/m);
-    assert.match(
-      status.stdout,
-      /^next: flemma advance a\.chat takes your text as the result and sends the conversation$/m,
-    );
-    const approved = await place.run(["approve", "a.chat"]);
-    assert.equal(approved.code, 3, approved.stderr);
-    assert.match(
-      approved.stderr,
-      /^flemma: c1 is approved, but there is text in its block \(line 18\)\. Delete the text to run the call, or write pending/m,
-    );
-    const after = await place.run(["status", "a.chat"]);
-    assert.match(after.stdout, /^approved .*c1 {3}does not run: there is text in its block$/m);
-    // The first way out, followed: the text goes, the call runs.
-    place.write("a.chat", place.read("a.chat").replace("my own words\n", ""));
-    await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
-    assert.doesNotMatch(place.read("a.chat"), /flemma:tool/);
-    // The second: pending again, and the text is the result.
-    place.write("a.chat", FILLED);
-    await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
-    assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1`\n\n```\nmy own words\n```/);
-  }));
+    assert.match(status.stdout, /c1 {3}cannot run: the model is told$/m);
+    const { stderr } = await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
+    assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1` \(error\)/);
+    assert.match(stderr, why);
+  }
+});
 
-Deno.test("check says of each call what it waits for", () =>
-  withScene(async (place) => {
-    const rows: readonly (readonly [status: string | undefined, says: RegExp])[] = [
-      [undefined, /The call c1 of bash has no result yet; nothing is sent until it has\./],
-      ["pending", /The call c1 of bash waits for you; nothing is sent until then\./],
-      ["approved", /The call c1 of bash is approved and has not run; nothing is sent until it has\./],
-      ["rejected", /The call c1 of bash is rejected; the model is told with the next advance\./],
-    ];
-    for (const [status, says] of rows) {
-      place.write("a.chat", callsDocument([{ id: "c1", command: "true", status }]));
-      const { stdout, code } = await place.run(["check", "a.chat"]);
-      assert.match(stdout, says);
-      assert.equal(code, 0);
-    }
-  }));
-
-Deno.test("what cannot run is told to the model at once, also where it was pending, and status says so before", () =>
-  withScene(async (place) => {
-    const ghost = PENDING.replace("`bash`", "`bosh`");
-    for (
-      const [text, why] of [[ghost, /There is no tool named bosh\./], [
-        PENDING.replace('"command"', '"comand"'),
-        /does not fit/,
-      ]] as const
-    ) {
-      place.write("a.chat", text);
-      const status = await place.run(["status", "a.chat"]);
-      assert.match(status.stdout, /c1 {3}cannot run: the model is told$/m);
-      const { stderr } = await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
-      assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1` \(error\)/);
-      assert.match(stderr, why);
-    }
-  }));
-
-Deno.test("a mistyped status waits, with a warning that names the nearest, and approve puts the right word there", () =>
-  withScene(async (place) => {
-    place.write("a.chat", PENDING.replace("status=pending", "status=aproved"));
-    const checked = await place.run(["check", "a.chat"]);
-    assert.match(
-      checked.stdout,
-      /^a\.chat:17:1: warning status_unknown "aproved" is no status, so the block counts as pending\. Did you mean approved\?$/m,
-    );
-    await place.run(["approve", "a.chat"]);
-    assert.match(place.read("a.chat"), /```flemma:tool status=approved\n/);
-    place.write(
-      "a.chat",
-      PENDING.replace("flemma:tool status=pending", "").replace(
-        "`c1`\n\n```\n```",
-        "`c1` (Approved)\n\n```\n```",
-      ),
-    );
-    const { stdout } = await place.run(["status", "a.chat"]);
-    assert.match(stdout, /^approved /m);
-  }));
+test("a mistyped status waits, with a warning that names the nearest, and approve puts the right word there", async (place) => {
+  place.write("a.chat", PENDING.replace("status=pending", "status=aproved"));
+  const checked = await place.run(["check", "a.chat"]);
+  assert.match(
+    checked.stdout,
+    /^a\.chat:17:1: warning status_unknown "aproved" is no status, so the block counts as pending\. Did you mean approved\?$/m,
+  );
+  await place.run(["approve", "a.chat"]);
+  assert.match(place.read("a.chat"), /```flemma:tool status=approved\n/);
+  place.write(
+    "a.chat",
+    PENDING.replace("flemma:tool status=pending", "").replace(
+      "`c1`\n\n```\n```",
+      "`c1` (Approved)\n\n```\n```",
+    ),
+  );
+  const { stdout } = await place.run(["status", "a.chat"]);
+  assert.match(stdout, /^approved /m);
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type FileState, type IdleDocument, isSaved, knownAfter } from "../../commands/serve/watched.ts";
 import { HABITS } from "../campaign/random.ts";
 import { withCrowd } from "./crowd.ts";
-import { callsDocument, type Scene, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test, withScene } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -228,38 +228,36 @@ Deno.test("what failed is tried again by saving the same text, and a call that w
       }),
   ));
 
-Deno.test("Ctrl-C in a run cancels it, keeps what it has, and ends with 130", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\n");
-    await watching(place, {}, ["a.chat"], async (watch) => {
-      place.write(
-        "a.chat",
-        callsDocument([{ id: "call_1", command: "echo out; touch began; sleep 60", status: "approved" }]),
-      );
-      while (!place.exists("began")) await new Promise((done) => setTimeout(done, 5));
-      watch.kill("SIGINT");
-      assert.equal(await watch.ends(), 130);
-      assert.match(place.read("a.chat"), /\(error\)\n\n```\nout\n/);
-    });
-  }));
+test("Ctrl-C in a run cancels it, keeps what it has, and ends with 130", async (place) => {
+  place.write("a.chat", "@You:\n");
+  await watching(place, {}, ["a.chat"], async (watch) => {
+    place.write(
+      "a.chat",
+      callsDocument([{ id: "call_1", command: "echo out; touch began; sleep 60", status: "approved" }]),
+    );
+    while (!place.exists("began")) await new Promise((done) => setTimeout(done, 5));
+    watch.kill("SIGINT");
+    assert.equal(await watch.ends(), 130);
+    assert.match(place.read("a.chat"), /\(error\)\n\n```\nout\n/);
+  });
+});
 
-Deno.test("what cannot be watched is refused before anything is", () =>
-  withScene(async (place) => {
-    place.write("a.chat", "@You:\n");
-    const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
-      [[], 2, /FILE/],
-      [["-"], 2, /cannot be watched/],
-      [["a.chat", "none.chat"], 1, /no file none\.chat/],
-      [["."], 1, /folder|directory/],
-      [["--model"], 2, /--model/],
-    ];
-    for (const [words, code, stated] of rows) {
-      const finished = await place.run(["watch", ...words]);
-      assert.equal(finished.code, code, words.join(" ") + finished.stderr);
-      assert.match(finished.stderr, stated);
-      assert.equal(finished.stdout, "");
-    }
-  }));
+test("what cannot be watched is refused before anything is", async (place) => {
+  place.write("a.chat", "@You:\n");
+  const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
+    [[], 2, /FILE/],
+    [["-"], 2, /cannot be watched/],
+    [["a.chat", "none.chat"], 1, /no file none\.chat/],
+    [["."], 1, /folder|directory/],
+    [["--model"], 2, /--model/],
+  ];
+  for (const [words, code, stated] of rows) {
+    const finished = await place.run(["watch", ...words]);
+    assert.equal(finished.code, code, words.join(" ") + finished.stderr);
+    assert.match(finished.stderr, stated);
+    assert.equal(finished.stdout, "");
+  }
+});
 
 Deno.test("documents that are watched share what a provider takes at a time", () =>
   withScene((place) =>

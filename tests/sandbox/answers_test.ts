@@ -7,7 +7,7 @@ import { isReplaced, socketVariablesOf } from "../../sandbox/policy/sockets.ts";
 import { records } from "../../sandbox/process/leftovers.ts";
 import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { plant, projectSandbox, settings, world } from "./fixture.ts";
-import { inFolder } from "../folder.ts";
+import { inFolder, testInFolder as test } from "../folder.ts";
 
 Deno.test("writing needs a real path that is writable, not protected and not hidden; without a sandbox only the second", () =>
   inFolder((root) => {
@@ -213,20 +213,19 @@ Deno.test("a broad writable path is told for what it holds: one row a kind", () 
     assert.deepEqual(reported(`${root}/homework`), []);
   }));
 
-Deno.test("without a policy that holds nothing is kept, and no socket and no hardening is told", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:nope"], sockets: ["ssh"] } });
-    assert.deepEqual(sandbox.socketVariables(), []);
-    assert.deepEqual(sandbox.sockets(), { runtime: [], masked: [], kept: [] });
-    const working = projectSandbox(root, { policy: { sockets: ["ssh"] } });
-    assert.deepEqual(working.socketVariables(), ["SSH_AUTH_SOCK"]);
-    const entry = await working.backend();
-    assert.ok(entry.ok);
-    assert.deepEqual(sandbox.hardeningOf(entry.value), []);
-    assert.notDeepEqual(working.hardeningOf(entry.value), []);
-    assert.deepEqual(projectSandbox(root, { enabled: false }).addedVariables(), {});
-  }));
+test("without a policy that holds nothing is kept, and no socket and no hardening is told", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:nope"], sockets: ["ssh"] } });
+  assert.deepEqual(sandbox.socketVariables(), []);
+  assert.deepEqual(sandbox.sockets(), { runtime: [], masked: [], kept: [] });
+  const working = projectSandbox(root, { policy: { sockets: ["ssh"] } });
+  assert.deepEqual(working.socketVariables(), ["SSH_AUTH_SOCK"]);
+  const entry = await working.backend();
+  assert.ok(entry.ok);
+  assert.deepEqual(sandbox.hardeningOf(entry.value), []);
+  assert.notDeepEqual(working.hardeningOf(entry.value), []);
+  assert.deepEqual(projectSandbox(root, { enabled: false }).addedVariables(), {});
+});
 
 Deno.test("an entry that comes to nothing is told where it would restrict or makes no sense anywhere, and only there", () =>
   inFolder((root) => {
@@ -288,40 +287,38 @@ Deno.test("a writable path inside another is covered by it, told once, and still
     ]);
   }));
 
-Deno.test("there is no command in an empty list, switched on or off", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    for (const enabled of [true, false]) {
-      const prepared = await projectSandbox(root, { enabled }).prepare([]);
-      assert.equal(prepared.ok ? "" : prepared.problem.code, "empty-command");
-    }
-  }));
+test("there is no command in an empty list, switched on or off", async (root) => {
+  plant(root, "project/");
+  for (const enabled of [true, false]) {
+    const prepared = await projectSandbox(root, { enabled }).prepare([]);
+    assert.equal(prepared.ok ? "" : prepared.problem.code, "empty-command");
+  }
+});
 
-Deno.test("what was written down of a command goes when it has been disposed of, wrapped or bare, started here or elsewhere", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    for (const enabled of [true, false]) {
-      const sandbox = projectSandbox(root, { enabled });
-      const { environment } = sandbox.host;
-      for (const way of ["start", "handOut", "neither"] as const) {
-        const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
-        assert.ok(prepared.ok);
-        if (way === "handOut") assert.ok(prepared.value.handOut().ok);
-        if (way === "start") {
-          const running = prepared.value.start({ cwd: environment.cwd, env: {} });
-          assert.ok(running.ok);
-          await Promise.all([
-            running.value.stdout.cancel(),
-            running.value.stderr.cancel(),
-            running.value.status,
-          ]);
-        }
-        const written = way === "start" || (way === "handOut" && enabled);
-        assert.equal(records(environment).length, written ? 1 : 0, `${way} ${enabled}`);
-        await prepared.value.dispose();
-        await prepared.value.dispose();
-        assert.equal(records(environment).length, 0, `${way} ${enabled}`);
-        assert.equal(sandbox.activeCommands, 0);
+test("what was written down of a command goes when it has been disposed of, wrapped or bare, started here or elsewhere", async (root) => {
+  plant(root, "project/");
+  for (const enabled of [true, false]) {
+    const sandbox = projectSandbox(root, { enabled });
+    const { environment } = sandbox.host;
+    for (const way of ["start", "handOut", "neither"] as const) {
+      const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
+      assert.ok(prepared.ok);
+      if (way === "handOut") assert.ok(prepared.value.handOut().ok);
+      if (way === "start") {
+        const running = prepared.value.start({ cwd: environment.cwd, env: {} });
+        assert.ok(running.ok);
+        await Promise.all([
+          running.value.stdout.cancel(),
+          running.value.stderr.cancel(),
+          running.value.status,
+        ]);
       }
+      const written = way === "start" || (way === "handOut" && enabled);
+      assert.equal(records(environment).length, written ? 1 : 0, `${way} ${enabled}`);
+      await prepared.value.dispose();
+      await prepared.value.dispose();
+      assert.equal(records(environment).length, 0, `${way} ${enabled}`);
+      assert.equal(sandbox.activeCommands, 0);
     }
-  }));
+  }
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { failure, success } from "../../base/problem.ts";
 import { BackendRegistry, createSandboxApi } from "../../sandbox/mod.ts";
 import { plant, settings, world } from "./fixture.ts";
-import { inFolder } from "../folder.ts";
+import { inFolder, testInFolder as test } from "../folder.ts";
 
 interface Doc {
   path: string | null;
@@ -39,50 +39,47 @@ Deno.test("the policy belongs to the document, and an unknown URN is thrown", ()
     assert.ok(api.isPathReadable("/etc/passwd", doc));
   }));
 
-Deno.test("a command is wrapped by the backend that works, and is itself without one", () =>
-  inFolder(async (root) => {
-    const api = apiFor(root);
-    const argv = async () => {
-      const wrapped = await api.wrapCommand(["cmd"], null);
-      return wrapped.ok ? wrapped.argv : wrapped.error;
-    };
-    assert.deepEqual(await argv(), ["cmd"]);
-    api.register("works", naming("works"));
-    api.register("broken", { ...naming("broken", false), priority: 90 });
-    assert.deepEqual(await argv(), ["works", "cmd"]);
-    assert.deepEqual(await api.detectAvailableBackend(), { name: "works", diagnostic: null });
-    assert.deepEqual(api.getAll().map(({ name }) => name), ["broken", "works"]);
-    api.unregister("works");
-    const { name, diagnostic } = await api.detectAvailableBackend();
-    assert.equal(name, null);
-    assert.match(diagnostic ?? "", /broken is broken/);
-    api.clear();
-    assert.equal(api.count(), 0);
-    api.setup();
-    assert.ok(api.has("bwrap") && api.get("container") !== null);
-  }));
+test("a command is wrapped by the backend that works, and is itself without one", async (root) => {
+  const api = apiFor(root);
+  const argv = async () => {
+    const wrapped = await api.wrapCommand(["cmd"], null);
+    return wrapped.ok ? wrapped.argv : wrapped.error;
+  };
+  assert.deepEqual(await argv(), ["cmd"]);
+  api.register("works", naming("works"));
+  api.register("broken", { ...naming("broken", false), priority: 90 });
+  assert.deepEqual(await argv(), ["works", "cmd"]);
+  assert.deepEqual(await api.detectAvailableBackend(), { name: "works", diagnostic: null });
+  assert.deepEqual(api.getAll().map(({ name }) => name), ["broken", "works"]);
+  api.unregister("works");
+  const { name, diagnostic } = await api.detectAvailableBackend();
+  assert.equal(name, null);
+  assert.match(diagnostic ?? "", /broken is broken/);
+  api.clear();
+  assert.equal(api.count(), 0);
+  api.setup();
+  assert.ok(api.has("bwrap") && api.get("container") !== null);
+});
 
-Deno.test("validating a backend is about the one that is set, and is fine while the sandbox is off", () =>
-  inFolder(async (root) => {
-    const required = apiFor(root, "required");
-    const answer = await required.validateBackend();
-    assert.match(answer.ok ? "" : answer.error, /No sandbox works here/);
-    assert.deepEqual(await apiFor(root, "required", false).validateBackend(), { ok: true });
-    const refused = await required.wrapCommand(["cmd"], null);
-    assert.ok(!refused.ok);
-  }));
+test("validating a backend is about the one that is set, and is fine while the sandbox is off", async (root) => {
+  const required = apiFor(root, "required");
+  const answer = await required.validateBackend();
+  assert.match(answer.ok ? "" : answer.error, /No sandbox works here/);
+  assert.deepEqual(await apiFor(root, "required", false).validateBackend(), { ok: true });
+  const refused = await required.wrapCommand(["cmd"], null);
+  assert.ok(!refused.ok);
+});
 
-Deno.test("the session switch stands above the settings until it is reset", () =>
-  inFolder(async (root) => {
-    const api = apiFor(root, "required", false);
-    assert.equal(api.getOverride(), null);
-    assert.ok(!api.isEnabled());
-    api.setEnabled(true);
-    assert.ok(api.isEnabled() && api.resolveConfig().enabled && api.getOverride() === true);
-    assert.ok(!(await api.wrapCommand(["cmd"], null)).ok);
-    api.resetEnabled();
-    assert.ok((await api.wrapCommand(["cmd"], null)).ok && !api.isEnabled());
-  }));
+test("the session switch stands above the settings until it is reset", async (root) => {
+  const api = apiFor(root, "required", false);
+  assert.equal(api.getOverride(), null);
+  assert.ok(!api.isEnabled());
+  api.setEnabled(true);
+  assert.ok(api.isEnabled() && api.resolveConfig().enabled && api.getOverride() === true);
+  assert.ok(!(await api.wrapCommand(["cmd"], null)).ok);
+  api.resetEnabled();
+  assert.ok((await api.wrapCommand(["cmd"], null)).ok && !api.isEnabled());
+});
 
 Deno.test("the names of the plugin are the same functions, and each can be taken out and called alone", () =>
   inFolder((root) => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
 import type { PreparedCommand, RunSandbox } from "../../sandbox/mod.ts";
 import { plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
-import { inFolder } from "../folder.ts";
+import { inFolder, testInFolder as test } from "../folder.ts";
 
 async function prepare(sandbox: RunSandbox, shell: string): Promise<PreparedCommand> {
   await requireBubblewrap(sandbox);
@@ -111,17 +111,16 @@ const DAILY: Readonly<Record<string, (project: string) => void>> = {
 };
 
 for (const [name, change] of Object.entries(DAILY)) {
-  Deno.test(`the next command begins at the first attempt although ${name}`, () =>
-    inFolder(async (root) => {
-      plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r1/.git/config");
-      const project = `${root}/project`;
-      new Deno.Command("git", { args: ["init", "-q"], cwd: project }).outputSync();
-      const sandbox = projectSandbox(root);
-      assert.equal(await runWaiting(sandbox, "true"), 0);
-      change(project);
-      assert.equal(await runWaiting(sandbox, "true"), 0);
-      assert.deepEqual(sandbox.notices(), []);
-    }));
+  test(`the next command begins at the first attempt although ${name}`, async (root) => {
+    plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r1/.git/config");
+    const project = `${root}/project`;
+    new Deno.Command("git", { args: ["init", "-q"], cwd: project }).outputSync();
+    const sandbox = projectSandbox(root);
+    assert.equal(await runWaiting(sandbox, "true"), 0);
+    change(project);
+    assert.equal(await runWaiting(sandbox, "true"), 0);
+    assert.deepEqual(sandbox.notices(), []);
+  });
 }
 
 Deno.test("what appeared since the last command is protected from the next, and is the person's", () =>

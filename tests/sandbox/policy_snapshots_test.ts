@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { plant, projectSandbox, requireBubblewrap } from "./fixture.ts";
-import { inFolder } from "../folder.ts";
+import { testInFolder as test } from "../folder.ts";
 
 /** How often each path below `root` is looked at meanwhile, by the names from there on. */
 async function looked(root: string, body: () => unknown): Promise<Record<string, number>> {
@@ -21,56 +21,52 @@ async function looked(root: string, body: () => unknown): Promise<Record<string,
   return counts;
 }
 
-Deno.test("what a policy lets through is told without a look at what is protected, which is looked up once it is asked for", () =>
-  inFolder(async (root) => {
-    plant(root, "project/.vscode/settings.json");
-    const sandbox = projectSandbox(root);
-    const policy = sandbox.policy();
-    assert.ok(policy.ok);
-    assert.deepEqual(policy.value.rw_paths, [`${root}/project`]);
-    const first = await looked(
-      root,
-      () => assert.ok(policy.value.protect.includes(`${root}/project/.vscode`)),
-    );
-    assert.ok((first["/project/.vscode"] ?? 0) > 0);
-    assert.deepEqual(await looked(root, () => policy.value.protect.length), {});
-  }));
+test("what a policy lets through is told without a look at what is protected, which is looked up once it is asked for", async (root) => {
+  plant(root, "project/.vscode/settings.json");
+  const sandbox = projectSandbox(root);
+  const policy = sandbox.policy();
+  assert.ok(policy.ok);
+  assert.deepEqual(policy.value.rw_paths, [`${root}/project`]);
+  const first = await looked(
+    root,
+    () => assert.ok(policy.value.protect.includes(`${root}/project/.vscode`)),
+  );
+  assert.ok((first["/project/.vscode"] ?? 0) > 0);
+  assert.deepEqual(await looked(root, () => policy.value.protect.length), {});
+});
 
-Deno.test("the first look of a run sees what was there at the start and what is there now at one moment", () =>
-  inFolder(async (root) => {
-    plant(root, "project/.vscode/settings.json", "project/.git/hooks/");
-    const sandbox = projectSandbox(root);
-    const counts = await looked(root, () => requireBubblewrap(sandbox));
-    // A run of the empty command looks at the folder that it is started in.
-    for (const name of ["/project/.vscode", "/project/.git", "/project/.git/hooks"]) {
-      assert.equal(counts[name], 1, name);
-    }
-  }));
+test("the first look of a run sees what was there at the start and what is there now at one moment", async (root) => {
+  plant(root, "project/.vscode/settings.json", "project/.git/hooks/");
+  const sandbox = projectSandbox(root);
+  const counts = await looked(root, () => requireBubblewrap(sandbox));
+  // A run of the empty command looks at the folder that it is started in.
+  for (const name of ["/project/.vscode", "/project/.git", "/project/.git/hooks"]) {
+    assert.equal(counts[name], 1, name);
+  }
+});
 
-Deno.test("the variables of a command that is ready follow the look that it is wrapped by; of none, what is there now", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "home/.cache/deno/");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
-    const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };
-    const variables = () => assert.deepEqual(sandbox.addedVariables(), own);
-    await requireBubblewrap(sandbox);
-    const asked = (counts: Record<string, number>) => counts["/project/.vscode"] ?? counts["/project"] ?? 0;
-    assert.ok(asked(await looked(root, variables)) > 0);
-    const prepared = await sandbox.prepare(["/bin/true"], { waits: true });
-    assert.ok(prepared.ok);
-    assert.equal(asked(await looked(root, variables)), 0);
-    await prepared.value.dispose();
-    assert.ok(asked(await looked(root, variables)) > 0);
-  }));
+test("the variables of a command that is ready follow the look that it is wrapped by; of none, what is there now", async (root) => {
+  plant(root, "project/", "home/.cache/deno/");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
+  const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };
+  const variables = () => assert.deepEqual(sandbox.addedVariables(), own);
+  await requireBubblewrap(sandbox);
+  const asked = (counts: Record<string, number>) => counts["/project/.vscode"] ?? counts["/project"] ?? 0;
+  assert.ok(asked(await looked(root, variables)) > 0);
+  const prepared = await sandbox.prepare(["/bin/true"], { waits: true });
+  assert.ok(prepared.ok);
+  assert.equal(asked(await looked(root, variables)), 0);
+  await prepared.value.dispose();
+  assert.ok(asked(await looked(root, variables)) > 0);
+});
 
-Deno.test("a cache that lies in something protected is not named to a command, ready or not", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "home/.cache/deno/");
-    const policy = { rw_paths: ["urn:flemma:cwd", "~/.cache"] };
-    const sandbox = projectSandbox(root, { policy }, { protect: [`${root}/home/.cache/flemma`] });
-    assert.deepEqual(sandbox.addedVariables(), {});
-    const prepared = await sandbox.prepare(["/bin/true"], { waits: true });
-    assert.ok(prepared.ok);
-    assert.deepEqual(sandbox.addedVariables(), {});
-    await prepared.value.dispose();
-  }));
+test("a cache that lies in something protected is not named to a command, ready or not", async (root) => {
+  plant(root, "project/", "home/.cache/deno/");
+  const policy = { rw_paths: ["urn:flemma:cwd", "~/.cache"] };
+  const sandbox = projectSandbox(root, { policy }, { protect: [`${root}/home/.cache/flemma`] });
+  assert.deepEqual(sandbox.addedVariables(), {});
+  const prepared = await sandbox.prepare(["/bin/true"], { waits: true });
+  assert.ok(prepared.ok);
+  assert.deepEqual(sandbox.addedVariables(), {});
+  await prepared.value.dispose();
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { WAIT_FOR_START, withInnerScript } from "../../sandbox/process/inner_script.ts";
 import { record } from "../../sandbox/process/leftovers.ts";
 import { plant, projectSandbox, runInside, runPrepared, script } from "./fixture.ts";
-import { inFolder } from "../folder.ts";
+import { inFolder, testInFolder as test } from "../folder.ts";
 
 /** How often each is tried. */
 const TRIES = 30;
@@ -119,76 +119,74 @@ Deno.test("a mount that lands elsewhere is found out before the command begins",
   assert.match(read(stderr), /was not set up: \/project\/nr was exchanged at that moment/);
 });
 
-Deno.test("hundreds of repositories and thousands of worktrees neither stop commands nor make them run bare", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    const made = script(
-      `${root}/make`,
-      `cd ${root}/project; git init -q .`,
-      "for i in $(seq 400); do mkdir -p r$i/.git/hooks r$i/.git/objects r$i/.git/refs; echo x > r$i/.git/config; echo 'ref: refs/heads/x' > r$i/.git/HEAD; done",
-      "long=$(printf '%0100d' 0)",
-      "for i in $(seq 1800); do mkdir -p .git/worktrees/$long$i; : > .git/worktrees/$long$i/commondir; done",
-    );
-    assert.ok((await new Deno.Command(made, { stdin: "null" }).output()).success);
-    const sandbox = projectSandbox(root);
-    const ran = await runInside(
-      sandbox,
-      "echo x > .git/worktrees/w; echo y > .git/config; echo z > .git/hooks/pre-commit; for r in r*; do echo evil > $r/.git/hooks/pre-commit; done; echo fine > made",
-    );
-    assert.match(ran.err, /worktrees\/w: Read-only[^]*\.git\/config: Read-only[^]*pre-commit: Read-only/);
-    assert.equal(Deno.readTextFileSync(`${root}/project/made`), "fine\n");
-    // Of those nobody works in, what a command did is put right when it is over, as far as folders are looked into.
-    const left = Array.from({ length: 400 }, (_, at) => `${root}/project/r${at + 1}/.git/hooks/pre-commit`)
-      .filter((path) => {
-        try {
-          return Deno.statSync(path).isFile;
-        } catch {
-          return false;
-        }
-      });
-    assert.ok(left.length <= 250, `${left.length} of 400 are left`);
-    const codes = sandbox.notices().map(({ code }) => code).sort();
-    assert.deepEqual([...new Set(codes)], ["protected-path-appeared", "too-many-git-folders"]);
-    for (let at = 0; at < TRIES; at++) {
-      const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
-      assert.ok(prepared.ok && prepared.value.wrapped);
-      await prepared.value.dispose();
-    }
-  }));
+test("hundreds of repositories and thousands of worktrees neither stop commands nor make them run bare", async (root) => {
+  plant(root, "project/notes.chat");
+  const made = script(
+    `${root}/make`,
+    `cd ${root}/project; git init -q .`,
+    "for i in $(seq 400); do mkdir -p r$i/.git/hooks r$i/.git/objects r$i/.git/refs; echo x > r$i/.git/config; echo 'ref: refs/heads/x' > r$i/.git/HEAD; done",
+    "long=$(printf '%0100d' 0)",
+    "for i in $(seq 1800); do mkdir -p .git/worktrees/$long$i; : > .git/worktrees/$long$i/commondir; done",
+  );
+  assert.ok((await new Deno.Command(made, { stdin: "null" }).output()).success);
+  const sandbox = projectSandbox(root);
+  const ran = await runInside(
+    sandbox,
+    "echo x > .git/worktrees/w; echo y > .git/config; echo z > .git/hooks/pre-commit; for r in r*; do echo evil > $r/.git/hooks/pre-commit; done; echo fine > made",
+  );
+  assert.match(ran.err, /worktrees\/w: Read-only[^]*\.git\/config: Read-only[^]*pre-commit: Read-only/);
+  assert.equal(Deno.readTextFileSync(`${root}/project/made`), "fine\n");
+  // Of those nobody works in, what a command did is put right when it is over, as far as folders are looked into.
+  const left = Array.from({ length: 400 }, (_, at) => `${root}/project/r${at + 1}/.git/hooks/pre-commit`)
+    .filter((path) => {
+      try {
+        return Deno.statSync(path).isFile;
+      } catch {
+        return false;
+      }
+    });
+  assert.ok(left.length <= 250, `${left.length} of 400 are left`);
+  const codes = sandbox.notices().map(({ code }) => code).sort();
+  assert.deepEqual([...new Set(codes)], ["protected-path-appeared", "too-many-git-folders"]);
+  for (let at = 0; at < TRIES; at++) {
+    const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
+    assert.ok(prepared.ok && prepared.value.wrapped);
+    await prepared.value.dispose();
+  }
+});
 
-Deno.test("what a command changes in a repository that is compared is put back, and what runs nothing stays", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    const project = `${root}/project`;
-    for (let at = 0; at < 10; at++) {
-      plant(root, `project/r${at}/.git/hooks/`, `project/r${at}/.git/HEAD`);
-      Deno.writeTextFileSync(`${project}/r${at}/.git/config`, "[core]\n\tbare = false\n");
-    }
-    Deno.writeTextFileSync(`${project}/r1/.git/hooks/post-commit`, "#!/bin/sh\n", { mode: 0o755 });
-    const sandbox = projectSandbox(root);
-    await runInside(
-      sandbox,
-      [
-        "printf '[core]\\n\\tfsmonitor = evil\\n' > r0/.git/config",
-        "echo evil >> r1/.git/hooks/post-commit",
-        "echo evil > r2/.git/hooks/pre-push",
-        "printf '[user]\\n\\tname = me\\n' >> r3/.git/config",
-        "rm -r r4",
-        "rm -r r5/.git/hooks; ln -s /etc r5/.git/hooks",
-      ].join("; "),
-    );
-    const read = (name: string) => Deno.readTextFileSync(`${project}/${name}`);
-    assert.equal(read("r0/.git/config"), "[core]\n\tbare = false\n");
-    assert.equal(read("r1/.git/hooks/post-commit"), "#!/bin/sh\n");
-    assert.equal(Deno.statSync(`${project}/r1/.git/hooks/post-commit`).mode! & 0o777, 0o755);
-    assert.throws(() => read("r2/.git/hooks/pre-push"), Deno.errors.NotFound);
-    assert.match(read("r3/.git/config"), /name = me/);
-    assert.throws(() => Deno.lstatSync(`${project}/r5/.git/hooks`), Deno.errors.NotFound);
-    const reported = sandbox.notices().map(({ message }) => /project\/(\S+?),/.exec(message)?.[1]).sort();
-    assert.deepEqual(reported, [
-      "r0/.git/config",
-      "r1/.git/hooks/post-commit",
-      "r2/.git/hooks/pre-push",
-      "r5/.git/hooks",
-    ]);
-  }));
+test("what a command changes in a repository that is compared is put back, and what runs nothing stays", async (root) => {
+  plant(root, "project/notes.chat");
+  const project = `${root}/project`;
+  for (let at = 0; at < 10; at++) {
+    plant(root, `project/r${at}/.git/hooks/`, `project/r${at}/.git/HEAD`);
+    Deno.writeTextFileSync(`${project}/r${at}/.git/config`, "[core]\n\tbare = false\n");
+  }
+  Deno.writeTextFileSync(`${project}/r1/.git/hooks/post-commit`, "#!/bin/sh\n", { mode: 0o755 });
+  const sandbox = projectSandbox(root);
+  await runInside(
+    sandbox,
+    [
+      "printf '[core]\\n\\tfsmonitor = evil\\n' > r0/.git/config",
+      "echo evil >> r1/.git/hooks/post-commit",
+      "echo evil > r2/.git/hooks/pre-push",
+      "printf '[user]\\n\\tname = me\\n' >> r3/.git/config",
+      "rm -r r4",
+      "rm -r r5/.git/hooks; ln -s /etc r5/.git/hooks",
+    ].join("; "),
+  );
+  const read = (name: string) => Deno.readTextFileSync(`${project}/${name}`);
+  assert.equal(read("r0/.git/config"), "[core]\n\tbare = false\n");
+  assert.equal(read("r1/.git/hooks/post-commit"), "#!/bin/sh\n");
+  assert.equal(Deno.statSync(`${project}/r1/.git/hooks/post-commit`).mode! & 0o777, 0o755);
+  assert.throws(() => read("r2/.git/hooks/pre-push"), Deno.errors.NotFound);
+  assert.match(read("r3/.git/config"), /name = me/);
+  assert.throws(() => Deno.lstatSync(`${project}/r5/.git/hooks`), Deno.errors.NotFound);
+  const reported = sandbox.notices().map(({ message }) => /project\/(\S+?),/.exec(message)?.[1]).sort();
+  assert.deepEqual(reported, [
+    "r0/.git/config",
+    "r1/.git/hooks/post-commit",
+    "r2/.git/hooks/pre-push",
+    "r5/.git/hooks",
+  ]);
+});

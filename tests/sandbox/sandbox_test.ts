@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../base/problem.ts";
 import { type Backend, BackendRegistry, createSandbox, type RunSandbox } from "../../sandbox/mod.ts";
 import { plant, projectSandbox, type Ran, runPrepared, script, settings, world } from "./fixture.ts";
-import { inFolder } from "../folder.ts";
+import { inFolder, testInFolder as test } from "../folder.ts";
 
 /** A backend that puts its name before the command. */
 function naming(name: string, answer: Outcome<void> = success(undefined), priority?: number): Backend {
@@ -35,168 +35,158 @@ async function argvOf(sandbox: RunSandbox): Promise<readonly string[] | string> 
   return prepared.ok ? prepared.value.argv : prepared.problem.code;
 }
 
-Deno.test("auto takes the first backend that works and passes over absent, throwing and failing ones", () =>
-  inFolder(async (root) => {
-    const throwing: Backend = {
-      ...naming("throwing", success(undefined), 90),
-      available: () => {
-        throw new Error("no");
-      },
-    };
-    const unprobed: Backend = {
-      ...naming("unprobed", success(undefined), 80),
-      probe: () => Promise.resolve(BROKEN),
-    };
-    const sandbox = withBackends(root, "auto", {
-      broken: naming("broken", BROKEN, 100),
-      throwing,
-      unprobed,
-      works: naming("works", success(undefined), 70),
-      spare: naming("spare"),
-    });
-    assert.deepEqual(await argvOf(sandbox), ["works", "cmd"]);
-    assert.deepEqual(await sandbox.available(), success("works"));
-  }));
-
-Deno.test("auto without a working backend runs bare, says so once, and is not available", () =>
-  inFolder(async (root) => {
-    const sandbox = withBackends(root, "auto", { broken: naming("broken", BROKEN) });
-    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
-    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
-    const [notice, ...more] = sandbox.notices();
-    assert.equal(notice?.code, "running-bare");
-    assert.match(notice?.message ?? "", /broken: It is broken\./);
-    assert.equal(notice?.next, "Mend it.");
-    assert.deepEqual(more, []);
-    const answer = await sandbox.available();
-    assert.equal(answer.ok ? "available" : answer.problem.code, "backend-unavailable");
-  }));
-
-Deno.test("auto stops where a backend throws or fails for a reason that may pass, and takes no container instead", () =>
-  inFolder(async (root) => {
-    const failing: Backend = { ...naming("failing"), probe: () => Promise.resolve(BROKEN) };
-    const throwing: Backend = {
-      ...naming("throwing"),
-      available: () => {
-        throw new Error("no");
-      },
-    };
-    const container: Backend = { ...naming("container", success(undefined), 1), confines: false };
-    assert.equal(await argvOf(withBackends(root, "auto", { failing })), "backend-setup");
-    assert.equal(await argvOf(withBackends(root, "auto", { throwing })), "backend-setup");
-    assert.equal(await argvOf(withBackends(root, "auto", { failing, container })), "backend-setup");
-    const absent = naming("absent", BROKEN);
-    assert.deepEqual(await argvOf(withBackends(root, "auto", { absent, container })), ["container", "cmd"]);
-  }));
-
-Deno.test("what stopped a command is forgotten: the next one is judged by the next moment", () =>
-  inFolder(async (root) => {
-    let works = false;
-    const passing: Backend = {
-      ...naming("passing"),
-      probe: () => Promise.resolve(works ? success(undefined) : BROKEN),
-    };
-    const sandbox = withBackends(root, "auto", { passing });
-    assert.equal(await argvOf(sandbox), "backend-setup");
-    works = true;
-    assert.deepEqual(await argvOf(sandbox), ["passing", "cmd"]);
-  }));
-
-Deno.test("required and a named backend never run bare", () =>
-  inFolder(async (root) => {
-    const broken = { broken: naming("broken", BROKEN), spare: naming("spare") };
-    assert.equal(await argvOf(withBackends(root, "required", {})), "backend-unavailable");
-    assert.deepEqual(await argvOf(withBackends(root, "required", broken)), ["spare", "cmd"]);
-    assert.equal(await argvOf(withBackends(root, "broken", broken)), "backend-unavailable");
-    assert.deepEqual(await argvOf(withBackends(root, "spare", broken)), ["spare", "cmd"]);
-    const ghost = withBackends(root, "ghost", broken);
-    assert.equal(await argvOf(ghost), "unknown-backend");
-    const answer = await ghost.available();
-    assert.ok(!answer.ok);
-    assert.match(answer.problem.next ?? "", /broken, spare/);
-  }));
-
-Deno.test("a backend registered late is noticed by the next command, and nothing is asked twice before", () =>
-  inFolder(async (root) => {
-    let asked = 0;
-    const registry = new BackendRegistry();
-    registry.register("broken", {
-      ...naming("broken"),
-      available: () => {
-        asked++;
-        return BROKEN;
-      },
-    });
-    const sandbox = createSandbox({
-      settings: settings({ policy: { rw_paths: [`${root}/work`] } }),
-      environment: world(root),
-      document: null,
-      protect: [],
-      registry,
-    });
-    await argvOf(sandbox);
-    await sandbox.available();
-    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
-    assert.equal(asked, 1);
-    registry.register("late", naming("late"));
-    assert.deepEqual(await argvOf(sandbox), ["late", "cmd"]);
-    registry.unregister("late");
-    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
-  }));
-
-Deno.test("a backend that fails or throws while wrapping lets nothing run, under auto too", () =>
-  inFolder(async (root) => {
-    const wraps = (wrap: Backend["wrap"]) => withBackends(root, "auto", { b: { ...naming("b"), wrap } });
-    assert.equal(await argvOf(wraps(() => failure("odd", "Odd."))), "odd");
-    const throwing = wraps(() => {
+test("auto takes the first backend that works and passes over absent, throwing and failing ones", async (root) => {
+  const throwing: Backend = {
+    ...naming("throwing", success(undefined), 90),
+    available: () => {
       throw new Error("no");
-    });
-    assert.equal(await argvOf(throwing), "backend-failed");
-  }));
+    },
+  };
+  const unprobed: Backend = {
+    ...naming("unprobed", success(undefined), 80),
+    probe: () => Promise.resolve(BROKEN),
+  };
+  const sandbox = withBackends(root, "auto", {
+    broken: naming("broken", BROKEN, 100),
+    throwing,
+    unprobed,
+    works: naming("works", success(undefined), 70),
+    spare: naming("spare"),
+  });
+  assert.deepEqual(await argvOf(sandbox), ["works", "cmd"]);
+  assert.deepEqual(await sandbox.available(), success("works"));
+});
 
-Deno.test("switched off, commands are untouched and everything but protected paths is writable", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root, { enabled: false, policy: { rw_paths: ["/"] } });
-    assert.deepEqual(await argvOf(sandbox), ["cmd"]);
-    const answer = await sandbox.available();
-    assert.equal(answer.ok ? "available" : answer.problem.code, "sandbox-disabled");
-    assert.ok(sandbox.isPathWritable("/etc/hosts"));
-    assert.ok(!sandbox.isPathWritable(`${root}/project/notes.chat`));
-    assert.deepEqual(sandbox.notices(), []);
-  }));
+test("auto without a working backend runs bare, says so once, and is not available", async (root) => {
+  const sandbox = withBackends(root, "auto", { broken: naming("broken", BROKEN) });
+  assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+  assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+  const [notice, ...more] = sandbox.notices();
+  assert.equal(notice?.code, "running-bare");
+  assert.match(notice?.message ?? "", /broken: It is broken\./);
+  assert.equal(notice?.next, "Mend it.");
+  assert.deepEqual(more, []);
+  const answer = await sandbox.available();
+  assert.equal(answer.ok ? "available" : answer.problem.code, "backend-unavailable");
+});
 
-Deno.test("an invalid policy wraps nothing, runs nothing and makes nothing writable", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "urn:flemma:nope"] } });
-    assert.equal(await argvOf(sandbox), "unknown-urn");
-    const answer = await sandbox.available();
-    assert.equal(answer.ok ? "available" : answer.problem.code, "unknown-urn");
-    assert.ok(!sandbox.isPathWritable(`${root}/project/x`));
-  }));
+test("auto stops where a backend throws or fails for a reason that may pass, and takes no container instead", async (root) => {
+  const failing: Backend = { ...naming("failing"), probe: () => Promise.resolve(BROKEN) };
+  const throwing: Backend = {
+    ...naming("throwing"),
+    available: () => {
+      throw new Error("no");
+    },
+  };
+  const container: Backend = { ...naming("container", success(undefined), 1), confines: false };
+  assert.equal(await argvOf(withBackends(root, "auto", { failing })), "backend-setup");
+  assert.equal(await argvOf(withBackends(root, "auto", { throwing })), "backend-setup");
+  assert.equal(await argvOf(withBackends(root, "auto", { failing, container })), "backend-setup");
+  const absent = naming("absent", BROKEN);
+  assert.deepEqual(await argvOf(withBackends(root, "auto", { absent, container })), ["container", "cmd"]);
+});
 
-Deno.test("the policy is fixed when the sandbox is made", () =>
-  inFolder(async (root) => {
-    const rw_paths = [`${root}/a`];
-    const backendSettings: Record<string, Record<string, unknown>> = { seen: { word: "before" } };
-    const registry = new BackendRegistry();
-    registry.register("seen", {
-      ...naming("seen"),
-      wrap: (policy, { word }) => success([String(word), ...policy.rw_paths]),
-    });
-    const sandbox = createSandbox({
-      settings: settings({ policy: { rw_paths }, backends: backendSettings }),
-      environment: world(root),
-      document: null,
-      protect: [],
-      registry,
-    });
-    rw_paths.push("/");
-    backendSettings.seen = { word: "after" };
-    assert.deepEqual(await argvOf(sandbox), ["before", `${root}/a`]);
-    assert.ok(!sandbox.isPathWritable("/etc/hosts"));
-  }));
+test("what stopped a command is forgotten: the next one is judged by the next moment", async (root) => {
+  let works = false;
+  const passing: Backend = {
+    ...naming("passing"),
+    probe: () => Promise.resolve(works ? success(undefined) : BROKEN),
+  };
+  const sandbox = withBackends(root, "auto", { passing });
+  assert.equal(await argvOf(sandbox), "backend-setup");
+  works = true;
+  assert.deepEqual(await argvOf(sandbox), ["passing", "cmd"]);
+});
+
+test("required and a named backend never run bare", async (root) => {
+  const broken = { broken: naming("broken", BROKEN), spare: naming("spare") };
+  assert.equal(await argvOf(withBackends(root, "required", {})), "backend-unavailable");
+  assert.deepEqual(await argvOf(withBackends(root, "required", broken)), ["spare", "cmd"]);
+  assert.equal(await argvOf(withBackends(root, "broken", broken)), "backend-unavailable");
+  assert.deepEqual(await argvOf(withBackends(root, "spare", broken)), ["spare", "cmd"]);
+  const ghost = withBackends(root, "ghost", broken);
+  assert.equal(await argvOf(ghost), "unknown-backend");
+  const answer = await ghost.available();
+  assert.ok(!answer.ok);
+  assert.match(answer.problem.next ?? "", /broken, spare/);
+});
+
+test("a backend registered late is noticed by the next command, and nothing is asked twice before", async (root) => {
+  let asked = 0;
+  const registry = new BackendRegistry();
+  registry.register("broken", {
+    ...naming("broken"),
+    available: () => {
+      asked++;
+      return BROKEN;
+    },
+  });
+  const sandbox = createSandbox({
+    settings: settings({ policy: { rw_paths: [`${root}/work`] } }),
+    environment: world(root),
+    document: null,
+    protect: [],
+    registry,
+  });
+  await argvOf(sandbox);
+  await sandbox.available();
+  assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+  assert.equal(asked, 1);
+  registry.register("late", naming("late"));
+  assert.deepEqual(await argvOf(sandbox), ["late", "cmd"]);
+  registry.unregister("late");
+  assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+});
+
+test("a backend that fails or throws while wrapping lets nothing run, under auto too", async (root) => {
+  const wraps = (wrap: Backend["wrap"]) => withBackends(root, "auto", { b: { ...naming("b"), wrap } });
+  assert.equal(await argvOf(wraps(() => failure("odd", "Odd."))), "odd");
+  const throwing = wraps(() => {
+    throw new Error("no");
+  });
+  assert.equal(await argvOf(throwing), "backend-failed");
+});
+
+test("switched off, commands are untouched and everything but protected paths is writable", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, { enabled: false, policy: { rw_paths: ["/"] } });
+  assert.deepEqual(await argvOf(sandbox), ["cmd"]);
+  const answer = await sandbox.available();
+  assert.equal(answer.ok ? "available" : answer.problem.code, "sandbox-disabled");
+  assert.ok(sandbox.isPathWritable("/etc/hosts"));
+  assert.ok(!sandbox.isPathWritable(`${root}/project/notes.chat`));
+  assert.deepEqual(sandbox.notices(), []);
+});
+
+test("an invalid policy wraps nothing, runs nothing and makes nothing writable", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "urn:flemma:nope"] } });
+  assert.equal(await argvOf(sandbox), "unknown-urn");
+  const answer = await sandbox.available();
+  assert.equal(answer.ok ? "available" : answer.problem.code, "unknown-urn");
+  assert.ok(!sandbox.isPathWritable(`${root}/project/x`));
+});
+
+test("the policy is fixed when the sandbox is made", async (root) => {
+  const rw_paths = [`${root}/a`];
+  const backendSettings: Record<string, Record<string, unknown>> = { seen: { word: "before" } };
+  const registry = new BackendRegistry();
+  registry.register("seen", {
+    ...naming("seen"),
+    wrap: (policy, { word }) => success([String(word), ...policy.rw_paths]),
+  });
+  const sandbox = createSandbox({
+    settings: settings({ policy: { rw_paths }, backends: backendSettings }),
+    environment: world(root),
+    document: null,
+    protect: [],
+    registry,
+  });
+  rw_paths.push("/");
+  backendSettings.seen = { word: "after" };
+  assert.deepEqual(await argvOf(sandbox), ["before", `${root}/a`]);
+  assert.ok(!sandbox.isPathWritable("/etc/hosts"));
+});
 
 Deno.test("the running document stays refused when a link to it is written, and its folder is writable", () =>
   inFolder((root) => {
@@ -256,51 +246,48 @@ const FAILURES: [words: string, ofMachine: boolean][] = [
 ];
 
 for (const [words, ofMachine] of FAILURES) {
-  Deno.test(`a bwrap that fails with "${words}" after a good probe is told as a set-up failure`, () =>
-    inFolder(async (root) => {
-      plant(root, "project/");
-      const path = fakeBwrap(root, words);
-      const sandbox = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
-      const ran: Ran = await runPrepared(sandbox, ["cat", "file"]);
-      assert.deepEqual([ran.setup, ran.code, ran.err], ["sandbox-setup-failed", 1, `${words}\n`]);
-      assert.deepEqual(sandbox.notices(), [], "once may be chance, and is tried again");
-      assert.equal((await runPrepared(sandbox, ["cat", "file"])).setup, "sandbox-setup-failed");
-      assert.deepEqual(sandbox.notices().map(({ code }) => code), ["sandbox-setup-failed"]);
-    }));
+  test(`a bwrap that fails with "${words}" after a good probe is told as a set-up failure`, async (root) => {
+    plant(root, "project/");
+    const path = fakeBwrap(root, words);
+    const sandbox = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
+    const ran: Ran = await runPrepared(sandbox, ["cat", "file"]);
+    assert.deepEqual([ran.setup, ran.code, ran.err], ["sandbox-setup-failed", 1, `${words}\n`]);
+    assert.deepEqual(sandbox.notices(), [], "once may be chance, and is tried again");
+    assert.equal((await runPrepared(sandbox, ["cat", "file"])).setup, "sandbox-setup-failed");
+    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["sandbox-setup-failed"]);
+  });
 
-  Deno.test(`a bwrap that always fails with "${words}" lets commands ${ofMachine ? "run bare" : "stop"} under auto`, () =>
-    inFolder(async (root) => {
-      plant(root, "project/", "system/");
-      const path = script(
-        `${root}/system/bwrap`,
-        `[ "$1" = --version ] && echo bubblewrap 9 && exit`,
-        `echo "${words}" >&2; exit 1`,
-      );
-      const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
-      const answer = await sandbox.available();
-      assert.ok(!answer.ok);
-      const code = ofMachine ? "backend-unavailable" : "backend-setup";
-      assert.equal(answer.problem.code, code);
-      const reported = ofMachine ? /^No sandbox works here: bwrap: (?!The sandbox)/ : /could not be set up/;
-      assert.match(answer.problem.message, reported);
-      assert.ok(answer.problem.next);
-      assert.deepEqual(await argvOf(sandbox), ofMachine ? ["cmd"] : code);
-      assert.deepEqual(
-        sandbox.notices().map(({ code }) => code),
-        ofMachine ? ["backend-unavailable", "running-bare"] : ["backend-setup"],
-      );
-      const required = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
-      assert.equal(await argvOf(required), code);
-    }));
+  test(`a bwrap that always fails with "${words}" lets commands ${ofMachine ? "run bare" : "stop"} under auto`, async (root) => {
+    plant(root, "project/", "system/");
+    const path = script(
+      `${root}/system/bwrap`,
+      `[ "$1" = --version ] && echo bubblewrap 9 && exit`,
+      `echo "${words}" >&2; exit 1`,
+    );
+    const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
+    const answer = await sandbox.available();
+    assert.ok(!answer.ok);
+    const code = ofMachine ? "backend-unavailable" : "backend-setup";
+    assert.equal(answer.problem.code, code);
+    const reported = ofMachine ? /^No sandbox works here: bwrap: (?!The sandbox)/ : /could not be set up/;
+    assert.match(answer.problem.message, reported);
+    assert.ok(answer.problem.next);
+    assert.deepEqual(await argvOf(sandbox), ofMachine ? ["cmd"] : code);
+    assert.deepEqual(
+      sandbox.notices().map(({ code }) => code),
+      ofMachine ? ["backend-unavailable", "running-bare"] : ["backend-setup"],
+    );
+    const required = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
+    assert.equal(await argvOf(required), code);
+  });
 }
 
-Deno.test("a missing bwrap is told with the way to install it", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const answer = await projectSandbox(root, {}, { variables: { PATH: `${root}/project` } }).available();
-    assert.ok(!answer.ok);
-    assert.match(answer.problem.next ?? "", /package bubblewrap/);
-  }));
+test("a missing bwrap is told with the way to install it", async (root) => {
+  plant(root, "project/");
+  const answer = await projectSandbox(root, {}, { variables: { PATH: `${root}/project` } }).available();
+  assert.ok(!answer.ok);
+  assert.match(answer.problem.next ?? "", /package bubblewrap/);
+});
 
 /** Asks for the sandbox in a process of its own, whose memory is empty. */
 async function availableElsewhere(root: string, bwrap: string, network = true): Promise<string> {
@@ -311,135 +298,130 @@ async function availableElsewhere(root: string, bwrap: string, network = true): 
   return new TextDecoder().decode(stdout).trim() || new TextDecoder().decode(stderr);
 }
 
-Deno.test("a probe that succeeded is not repeated in this process for the same arguments and program", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const path = fakeBwrap(root, "");
-    const ask = (network: boolean) =>
-      projectSandbox(root, { policy: { network }, backends: { bwrap: { path } } });
-    assert.ok((await ask(true).available()).ok);
-    assert.ok((await ask(true).available()).ok);
-    assert.equal(runsOf(root), 1);
-    assert.ok((await ask(false).available()).ok);
-    assert.equal(runsOf(root), 2, "other arguments are probed anew");
-    Deno.removeSync(path);
-    fakeBwrap(root, "");
-    Deno.utimeSync(path, 1, 1);
-    assert.ok((await ask(true).available()).ok);
-    assert.equal(runsOf(root), 3, "another program is probed anew");
-  }));
+test("a probe that succeeded is not repeated in this process for the same arguments and program", async (root) => {
+  plant(root, "project/");
+  const path = fakeBwrap(root, "");
+  const ask = (network: boolean) =>
+    projectSandbox(root, { policy: { network }, backends: { bwrap: { path } } });
+  assert.ok((await ask(true).available()).ok);
+  assert.ok((await ask(true).available()).ok);
+  assert.equal(runsOf(root), 1);
+  assert.ok((await ask(false).available()).ok);
+  assert.equal(runsOf(root), 2, "other arguments are probed anew");
+  Deno.removeSync(path);
+  fakeBwrap(root, "");
+  Deno.utimeSync(path, 1, 1);
+  assert.ok((await ask(true).available()).ok);
+  assert.equal(runsOf(root), 3, "another program is probed anew");
+});
 
-Deno.test("a probe that succeeded is not repeated by another process, unless its record is spoilt", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const path = fakeBwrap(root, "");
-    assert.equal(await availableElsewhere(root, path), "bwrap");
-    assert.equal(await availableElsewhere(root, path), "bwrap");
-    assert.equal(runsOf(root), 1);
-    const folder = `${root}/home/.local/state/flemma`;
-    const records = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) =>
-      name.startsWith("probe-")
+test("a probe that succeeded is not repeated by another process, unless its record is spoilt", async (root) => {
+  plant(root, "project/");
+  const path = fakeBwrap(root, "");
+  assert.equal(await availableElsewhere(root, path), "bwrap");
+  assert.equal(await availableElsewhere(root, path), "bwrap");
+  assert.equal(runsOf(root), 1);
+  const folder = `${root}/home/.local/state/flemma`;
+  const records = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) =>
+    name.startsWith("probe-")
+  );
+  assert.equal(records.length, 1, records.join());
+  Deno.writeTextFileSync(`${folder}/${records[0]}`, "spoilt");
+  assert.equal(await availableElsewhere(root, path), "bwrap");
+  assert.equal(runsOf(root), 2);
+  assert.equal(await availableElsewhere(root, path, false), "bwrap");
+  assert.equal(runsOf(root), 3);
+});
+
+test("a failed probe is not remembered beyond the run, and a failed set-up takes the record back", async (root) => {
+  plant(root, "project/", "system/");
+  const path = script(`${root}/system/bwrap`, "echo no >&2; exit 1");
+  const ask = () => projectSandbox(root, { backends: { bwrap: { path } } });
+  assert.ok(!(await ask().available()).ok);
+  fakeBwrap(root, "later");
+  const sandbox = ask();
+  assert.ok((await sandbox.available()).ok);
+  const records = () =>
+    [...Deno.readDirSync(`${root}/home/.local/state/flemma`)].map(({ name }) => name)
+      .filter((name) => name.startsWith("probe-"));
+  assert.equal(records().length, 1);
+  assert.equal((await runPrepared(sandbox, ["cat", "x"])).setup, "sandbox-setup-failed");
+  assert.deepEqual(records(), []);
+});
+
+test("that this machine has no sandbox is kept, until somebody looks anew or the program is another one", async (root) => {
+  plant(root, "project/", "system/");
+  const path = `${root}/system/bwrap`;
+  const fake = (works: boolean) => {
+    Deno.writeTextFileSync(`${path}.new`, "", { mode: 0o755 });
+    script(
+      `${path}.new`,
+      `printf x >> ${root}/runs`,
+      works ? "" : `echo "bwrap: setting up uid map: Permission denied" >&2; exit 1`,
+      `echo '{ "child-pid": 1 }' >&9; echo '{ "exit-code": 0 }' >&9`,
     );
-    assert.equal(records.length, 1, records.join());
-    Deno.writeTextFileSync(`${folder}/${records[0]}`, "spoilt");
-    assert.equal(await availableElsewhere(root, path), "bwrap");
-    assert.equal(runsOf(root), 2);
-    assert.equal(await availableElsewhere(root, path, false), "bwrap");
-    assert.equal(runsOf(root), 3);
-  }));
+  };
+  const ask = (more: { ignoreCache?: boolean } = {}) =>
+    createSandbox({
+      settings: settings({ policy: { rw_paths: ["urn:flemma:cwd"] }, backends: { bwrap: { path } } }),
+      environment: world(root, {}, `${root}/project`),
+      document: null,
+      protect: [],
+      ...more,
+    });
+  fake(false);
+  Deno.renameSync(`${path}.new`, path);
+  const { mtime } = Deno.statSync(path);
+  assert.deepEqual(await argvOf(ask()), ["cmd"]);
+  const runs = runsOf(root);
+  assert.ok(runs >= 2, "the policy of the run, and the empty one");
+  assert.deepEqual(await argvOf(ask()), ["cmd"]);
+  assert.equal(runsOf(root), runs, "kept");
+  // The same file with the same time, for the settings of the kernel cannot be changed here.
+  fake(true);
+  Deno.writeFileSync(path, Deno.readFileSync(`${path}.new`));
+  Deno.utimeSync(path, mtime!, mtime!);
+  assert.deepEqual(await argvOf(ask()), ["cmd"], "still kept");
+  assert.ok((await ask({ ignoreCache: true }).available()).ok);
+  assert.ok((await ask().available()).ok, "taken back");
 
-Deno.test("a failed probe is not remembered beyond the run, and a failed set-up takes the record back", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "system/");
-    const path = script(`${root}/system/bwrap`, "echo no >&2; exit 1");
-    const ask = () => projectSandbox(root, { backends: { bwrap: { path } } });
-    assert.ok(!(await ask().available()).ok);
-    fakeBwrap(root, "later");
-    const sandbox = ask();
-    assert.ok((await sandbox.available()).ok);
-    const records = () =>
-      [...Deno.readDirSync(`${root}/home/.local/state/flemma`)].map(({ name }) => name)
-        .filter((name) => name.startsWith("probe-"));
-    assert.equal(records().length, 1);
-    assert.equal((await runPrepared(sandbox, ["cat", "x"])).setup, "sandbox-setup-failed");
-    assert.deepEqual(records(), []);
-  }));
+  Deno.removeSync(path);
+  fake(false);
+  Deno.renameSync(`${path}.new`, path);
+  assert.deepEqual(await argvOf(ask()), ["cmd"]);
+  fake(true);
+  Deno.renameSync(`${path}.new`, path);
+  assert.ok((await ask().available()).ok, "another program");
+});
 
-Deno.test("that this machine has no sandbox is kept, until somebody looks anew or the program is another one", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "system/");
-    const path = `${root}/system/bwrap`;
-    const fake = (works: boolean) => {
-      Deno.writeTextFileSync(`${path}.new`, "", { mode: 0o755 });
-      script(
-        `${path}.new`,
-        `printf x >> ${root}/runs`,
-        works ? "" : `echo "bwrap: setting up uid map: Permission denied" >&2; exit 1`,
-        `echo '{ "child-pid": 1 }' >&9; echo '{ "exit-code": 0 }' >&9`,
-      );
-    };
-    const ask = (more: { ignoreCache?: boolean } = {}) =>
-      createSandbox({
-        settings: settings({ policy: { rw_paths: ["urn:flemma:cwd"] }, backends: { bwrap: { path } } }),
-        environment: world(root, {}, `${root}/project`),
-        document: null,
-        protect: [],
-        ...more,
-      });
-    fake(false);
-    Deno.renameSync(`${path}.new`, path);
-    const { mtime } = Deno.statSync(path);
-    assert.deepEqual(await argvOf(ask()), ["cmd"]);
-    const runs = runsOf(root);
-    assert.ok(runs >= 2, "the policy of the run, and the empty one");
-    assert.deepEqual(await argvOf(ask()), ["cmd"]);
-    assert.equal(runsOf(root), runs, "kept");
-    // The same file with the same time, for the settings of the kernel cannot be changed here.
-    fake(true);
-    Deno.writeFileSync(path, Deno.readFileSync(`${path}.new`));
-    Deno.utimeSync(path, mtime!, mtime!);
-    assert.deepEqual(await argvOf(ask()), ["cmd"], "still kept");
-    assert.ok((await ask({ ignoreCache: true }).available()).ok);
-    assert.ok((await ask().available()).ok, "taken back");
-
-    Deno.removeSync(path);
-    fake(false);
-    Deno.renameSync(`${path}.new`, path);
-    assert.deepEqual(await argvOf(ask()), ["cmd"]);
-    fake(true);
-    Deno.renameSync(`${path}.new`, path);
-    assert.ok((await ask().available()).ok, "another program");
-  }));
-
-Deno.test("a kept verdict that somebody else could have written is no verdict", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "system/");
-    const path = script(
-      `${root}/system/bwrap`,
-      `echo "bwrap: setting up uid map: Permission denied" >&2; exit 1`,
-    );
-    const ask = () => projectSandbox(root, { backends: { bwrap: { path } } });
-    assert.deepEqual(await argvOf(ask()), ["cmd"]);
-    const kept = `${root}/home/.local/state/flemma/none-bwrap`;
-    const text = Deno.readTextFileSync(kept);
-    const lie = text.replace(/"cause":"[^"]*"/, '"cause":"A lie."');
-    const reported = async (): Promise<boolean> => {
-      const answer = await ask().available();
-      return !answer.ok && answer.problem.message.includes("A lie.");
-    };
-    Deno.writeTextFileSync(kept, lie);
-    assert.ok(await reported());
-    Deno.chmodSync(kept, 0o622);
-    assert.ok(!await reported(), "writable for others");
-    Deno.removeSync(kept);
-    Deno.writeTextFileSync(`${root}/lie`, lie);
-    Deno.symlinkSync(`${root}/lie`, kept);
-    assert.ok(!await reported(), "a link");
-    Deno.removeSync(kept);
-    Deno.writeTextFileSync(kept, "{");
-    assert.ok(!await reported(), "cut short");
-    if (Deno.uid() !== 0) return;
-    Deno.writeTextFileSync(kept, lie, { mode: 0o600 });
-    Deno.chownSync(kept, 64123, 64123);
-    assert.ok(!await reported(), "of somebody else");
-  }));
+test("a kept verdict that somebody else could have written is no verdict", async (root) => {
+  plant(root, "project/", "system/");
+  const path = script(
+    `${root}/system/bwrap`,
+    `echo "bwrap: setting up uid map: Permission denied" >&2; exit 1`,
+  );
+  const ask = () => projectSandbox(root, { backends: { bwrap: { path } } });
+  assert.deepEqual(await argvOf(ask()), ["cmd"]);
+  const kept = `${root}/home/.local/state/flemma/none-bwrap`;
+  const text = Deno.readTextFileSync(kept);
+  const lie = text.replace(/"cause":"[^"]*"/, '"cause":"A lie."');
+  const reported = async (): Promise<boolean> => {
+    const answer = await ask().available();
+    return !answer.ok && answer.problem.message.includes("A lie.");
+  };
+  Deno.writeTextFileSync(kept, lie);
+  assert.ok(await reported());
+  Deno.chmodSync(kept, 0o622);
+  assert.ok(!await reported(), "writable for others");
+  Deno.removeSync(kept);
+  Deno.writeTextFileSync(`${root}/lie`, lie);
+  Deno.symlinkSync(`${root}/lie`, kept);
+  assert.ok(!await reported(), "a link");
+  Deno.removeSync(kept);
+  Deno.writeTextFileSync(kept, "{");
+  assert.ok(!await reported(), "cut short");
+  if (Deno.uid() !== 0) return;
+  Deno.writeTextFileSync(kept, lie, { mode: 0o600 });
+  Deno.chownSync(kept, 64123, 64123);
+  assert.ok(!await reported(), "of somebody else");
+});

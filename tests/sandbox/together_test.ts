@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type PreparedCommand, type RunSandbox, spawn } from "../../sandbox/mod.ts";
 import { exists, plant, projectSandbox, requireBubblewrap, runInside } from "./fixture.ts";
-import { inFolder } from "../folder.ts";
+import { testInFolder as test } from "../folder.ts";
 
 async function prepare(sandbox: RunSandbox, shell: string): Promise<PreparedCommand> {
   await requireBubblewrap(sandbox);
@@ -25,97 +25,92 @@ async function run(prepared: PreparedCommand, sandbox: RunSandbox): Promise<{ co
   return { code, err };
 }
 
-Deno.test("a folder that one command turns into a link gives another command nothing outside", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat", "outside/hooks/pre-commit");
-    const sandbox = projectSandbox(root);
-    const first = await prepare(sandbox, ":");
-    // What the first command does while the second one starts.
-    plant(root, "project/.git/hooks/pre-commit");
-    const second = await prepare(sandbox, `echo x > ${root}/outside/made; echo x > .git/made; echo x > fine`);
-    Deno.removeSync(`${root}/project/.git`, { recursive: true });
-    Deno.symlinkSync("../outside", `${root}/project/.git`);
-    assert.equal((await run(second, sandbox)).code, 0);
-    await second.dispose();
-    await first.dispose();
-    assert.ok(exists(`${root}/project/fine`));
-    assert.ok(!exists(`${root}/outside/made`));
-    assert.ok(!exists(`${root}/project/.git`), "the link was moved away when both were over");
-    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
-  }));
+test("a folder that one command turns into a link gives another command nothing outside", async (root) => {
+  plant(root, "project/notes.chat", "outside/hooks/pre-commit");
+  const sandbox = projectSandbox(root);
+  const first = await prepare(sandbox, ":");
+  // What the first command does while the second one starts.
+  plant(root, "project/.git/hooks/pre-commit");
+  const second = await prepare(sandbox, `echo x > ${root}/outside/made; echo x > .git/made; echo x > fine`);
+  Deno.removeSync(`${root}/project/.git`, { recursive: true });
+  Deno.symlinkSync("../outside", `${root}/project/.git`);
+  assert.equal((await run(second, sandbox)).code, 0);
+  await second.dispose();
+  await first.dispose();
+  assert.ok(exists(`${root}/project/fine`));
+  assert.ok(!exists(`${root}/outside/made`));
+  assert.ok(!exists(`${root}/project/.git`), "the link was moved away when both were over");
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
+});
 
-Deno.test("a link that one command made is not put back for it when another one ends", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat", "project/evil");
-    const sandbox = projectSandbox(root);
-    const first = await prepare(sandbox, "ln -s evil .envrc");
-    assert.equal((await run(first, sandbox)).code, 0);
-    const second = await prepare(sandbox, ":");
-    await first.dispose();
-    assert.ok(exists(`${root}/project/.envrc`), "nothing is put right while a command lives");
-    await run(second, sandbox);
-    await second.dispose();
-    assert.ok(!exists(`${root}/project/.envrc`));
-    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
-  }));
+test("a link that one command made is not put back for it when another one ends", async (root) => {
+  plant(root, "project/notes.chat", "project/evil");
+  const sandbox = projectSandbox(root);
+  const first = await prepare(sandbox, "ln -s evil .envrc");
+  assert.equal((await run(first, sandbox)).code, 0);
+  const second = await prepare(sandbox, ":");
+  await first.dispose();
+  assert.ok(exists(`${root}/project/.envrc`), "nothing is put right while a command lives");
+  await run(second, sandbox);
+  await second.dispose();
+  assert.ok(!exists(`${root}/project/.envrc`));
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
+});
 
-Deno.test("a command that starts beside another is confined by the same protection and hiding", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat", "project/key", "project/soon-gone");
-    const sandbox = projectSandbox(root, {
-      policy: { deny_read: ["key"], protect: [`${root}/project/soon-gone`] },
-    });
-    const first = await prepare(sandbox, ":");
-    Deno.removeSync(`${root}/project/soon-gone`);
-    const second = await prepare(sandbox, "cat key || echo x > notes.chat");
-    assert.notEqual((await run(second, sandbox)).code, 0);
-    assert.equal(Deno.readTextFileSync(`${root}/project/notes.chat`), "text of project/notes.chat\n");
-    await Promise.all([first.dispose(), second.dispose()]);
-    assert.equal(sandbox.activeCommands, 0);
-    assert.equal((await runInside(sandbox, "echo fine")).out, "fine\n");
-  }));
+test("a command that starts beside another is confined by the same protection and hiding", async (root) => {
+  plant(root, "project/notes.chat", "project/key", "project/soon-gone");
+  const sandbox = projectSandbox(root, {
+    policy: { deny_read: ["key"], protect: [`${root}/project/soon-gone`] },
+  });
+  const first = await prepare(sandbox, ":");
+  Deno.removeSync(`${root}/project/soon-gone`);
+  const second = await prepare(sandbox, "cat key || echo x > notes.chat");
+  assert.notEqual((await run(second, sandbox)).code, 0);
+  assert.equal(Deno.readTextFileSync(`${root}/project/notes.chat`), "text of project/notes.chat\n");
+  await Promise.all([first.dispose(), second.dispose()]);
+  assert.equal(sandbox.activeCommands, 0);
+  assert.equal((await runInside(sandbox, "echo fine")).out, "fine\n");
+});
 
-Deno.test("whoever has to know is told before the first command lives and when the last one's traces are settled", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat", "project/evil");
-    const reported: string[] = [];
-    let live = false;
-    const sandbox = projectSandbox(root, {}, {
-      around: {
-        begin: () => {
-          if (!live) reported.push(`begin ${sandbox.activeCommands}`);
-          live = true;
-          return Promise.resolve(null);
-        },
-        end: () => {
-          reported.push(exists(`${root}/project/.envrc`) ? "end unsettled" : `end ${sandbox.activeCommands}`);
-          live = false;
-          return Promise.resolve();
-        },
+test("whoever has to know is told before the first command lives and when the last one's traces are settled", async (root) => {
+  plant(root, "project/notes.chat", "project/evil");
+  const reported: string[] = [];
+  let live = false;
+  const sandbox = projectSandbox(root, {}, {
+    around: {
+      begin: () => {
+        if (!live) reported.push(`begin ${sandbox.activeCommands}`);
+        live = true;
+        return Promise.resolve(null);
       },
-    });
-    const [first, second] = [await prepare(sandbox, "ln -s evil .envrc"), await prepare(sandbox, ":")];
-    assert.equal((await run(first, sandbox)).code, 0);
-    await first.dispose();
-    assert.deepEqual(reported, ["begin 0"]);
-    // One more that is asked for while the last one's traces are settled waits, and is watched anew.
-    const [, third] = await Promise.all([second.dispose(), prepare(sandbox, ":")]);
-    assert.deepEqual(reported, ["begin 0", "end 0", "begin 0"]);
-    await third.dispose();
-    assert.deepEqual(reported.slice(3), ["end 0"]);
-  }));
+      end: () => {
+        reported.push(exists(`${root}/project/.envrc`) ? "end unsettled" : `end ${sandbox.activeCommands}`);
+        live = false;
+        return Promise.resolve();
+      },
+    },
+  });
+  const [first, second] = [await prepare(sandbox, "ln -s evil .envrc"), await prepare(sandbox, ":")];
+  assert.equal((await run(first, sandbox)).code, 0);
+  await first.dispose();
+  assert.deepEqual(reported, ["begin 0"]);
+  // One more that is asked for while the last one's traces are settled waits, and is watched anew.
+  const [, third] = await Promise.all([second.dispose(), prepare(sandbox, ":")]);
+  assert.deepEqual(reported, ["begin 0", "end 0", "begin 0"]);
+  await third.dispose();
+  assert.deepEqual(reported.slice(3), ["end 0"]);
+});
 
-Deno.test("no command starts while nobody can watch, and the next one may", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    let problem: { code: string; message: string } | null = { code: "state-unwritable", message: "full" };
-    const sandbox = projectSandbox(root, {}, {
-      around: { begin: () => Promise.resolve(problem), end: () => Promise.resolve() },
-    });
-    await requireBubblewrap(sandbox);
-    const refused = await sandbox.prepare(["/bin/sh", "-c", ":"]);
-    assert.deepEqual(refused, { ok: false, problem });
-    assert.equal(sandbox.activeCommands, 0);
-    problem = null;
-    await (await prepare(sandbox, ":")).dispose();
-  }));
+test("no command starts while nobody can watch, and the next one may", async (root) => {
+  plant(root, "project/notes.chat");
+  let problem: { code: string; message: string } | null = { code: "state-unwritable", message: "full" };
+  const sandbox = projectSandbox(root, {}, {
+    around: { begin: () => Promise.resolve(problem), end: () => Promise.resolve() },
+  });
+  await requireBubblewrap(sandbox);
+  const refused = await sandbox.prepare(["/bin/sh", "-c", ":"]);
+  assert.deepEqual(refused, { ok: false, problem });
+  assert.equal(sandbox.activeCommands, 0);
+  problem = null;
+  await (await prepare(sandbox, ":")).dispose();
+});

@@ -10,7 +10,7 @@ import { failure, success } from "../../base/problem.ts";
 import { bwrap } from "../../sandbox/backends/builtin.ts";
 import { BackendRegistry, createSandbox, resolvePolicy } from "../../sandbox/mod.ts";
 import { luaRunner } from "../lua/lua.ts";
-import { inFolder } from "../folder.ts";
+import { testInFolder as test } from "../folder.ts";
 
 interface Vector {
   name: string;
@@ -57,11 +57,9 @@ const LINES = Deno.readTextFileSync(new URL("../vectors/sandbox.jsonl", import.m
 
 for (const line of LINES) {
   const raw = JSON.parse(line) as Vector;
-  Deno.test(`sandbox vector ${raw.name}`, async () => {
-    await inFolder(async (root) => {
-      const vector = { ...JSON.parse(line.replaceAll("{R}", root)), ...DECIDED[raw.name] } as Vector;
-      await check(vector);
-    });
+  test(`sandbox vector ${raw.name}`, async (root) => {
+    const vector = { ...JSON.parse(line.replaceAll("{R}", root)), ...DECIDED[raw.name] } as Vector;
+    await check(vector);
   });
 }
 

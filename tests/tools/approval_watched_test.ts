@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type ApprovalDecision, watchedFile, withDowngrades } from "../../tools/approval/mod.ts";
 import type { WatchedParts } from "../../tools/approval/watched.ts";
 import { plant, projectSandbox } from "../sandbox/fixture.ts";
-import { inFolder } from "../folder.ts";
+import { testInFolder as test } from "../folder.ts";
 
 type Asked = Omit<WatchedParts, "definition"> & {
   readonly definition: ReturnType<WatchedParts["definition"]>;
@@ -49,19 +49,18 @@ Deno.test("writing a watched file asks although the tool is listed: one row a co
   ) assert.equal(await decided(approve, changed), approve, what);
 });
 
-Deno.test("a link to a watched file, and one in a folder that is a link, ask too", () =>
-  inFolder(async (root) => {
-    plant(root, "project/.npmrc", "project/n -> .npmrc", "project/d -> .", "project/plain");
-    const sandbox = projectSandbox(root);
-    const ask = async (path: string) =>
-      (await decided({ decision: "approve", source: "list" }, {
-        definition: { files: "write", path_input: "path" },
-        input: { path },
-        sandbox,
-        resolve: (path) => `${root}/project/${path}`,
-      })).decision;
-    for (const path of [".npmrc", "n", "d/.npmrc", "sub/.envrc", ".cargo/config.toml"]) {
-      assert.equal(await ask(path), "require_approval", path);
-    }
-    assert.equal(await ask("plain"), "approve");
-  }));
+test("a link to a watched file, and one in a folder that is a link, ask too", async (root) => {
+  plant(root, "project/.npmrc", "project/n -> .npmrc", "project/d -> .", "project/plain");
+  const sandbox = projectSandbox(root);
+  const ask = async (path: string) =>
+    (await decided({ decision: "approve", source: "list" }, {
+      definition: { files: "write", path_input: "path" },
+      input: { path },
+      sandbox,
+      resolve: (path) => `${root}/project/${path}`,
+    })).decision;
+  for (const path of [".npmrc", "n", "d/.npmrc", "sub/.envrc", ".cargo/config.toml"]) {
+    assert.equal(await ask(path), "require_approval", path);
+  }
+  assert.equal(await ask("plain"), "approve");
+});

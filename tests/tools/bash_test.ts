@@ -7,7 +7,7 @@ import type { PreparedCommand, Sandbox } from "../../sandbox/types.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { OutputCollector, TAIL_BYTES } from "../../tools/builtin/output_collector.ts";
 import { STOPPED } from "../../tools/definition.ts";
-import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
+import { type ContextChanges, inScene, openSandbox, type Scene, testInScene as test } from "./scene.ts";
 import { withWaitInHand } from "../waiting.ts";
 
 function bash(place: Scene, command: string, changes: ContextChanges = {}): Promise<string> {
@@ -77,257 +77,232 @@ function isAlive(pid: number): boolean {
   }
 }
 
-Deno.test("an empty command, also one of blanks or with a NUL, is an error", () =>
-  inScene(async (place) => {
-    assert.match(await bashError(place, ""), /empty/);
-    assert.match(await bashError(place, " \n"), /empty/);
-    assert.match(await bashError(place, "echo \0"), /NUL/);
-  }));
+test("an empty command, also one of blanks or with a NUL, is an error", async (place) => {
+  assert.match(await bashError(place, ""), /empty/);
+  assert.match(await bashError(place, " \n"), /empty/);
+  assert.match(await bashError(place, "echo \0"), /NUL/);
+});
 
-Deno.test("the timeout is the input's, else the default; at most max_timeout, and not zero", () =>
-  inScene(async (place) => {
-    const short = { ...settings({}), tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.2 } };
-    assert.match(await bashError(place, "sleep 60", short), /0\.2 seconds/);
-    assert.match(await bashError(place, "sleep 60", short, 0), /0\.2 seconds/);
-    assert.match(await bashError(place, "sleep 60", short, -5), /0\.2 seconds/);
-    assert.match(await bashError(place, "sleep 60", settings({ max_timeout: 0.1 }), 1e12), /0\.1 seconds/);
-    assert.equal(
-      await place.output("bash", { command: "echo in time", timeout: 1e12 }, settings({ max_timeout: 1e12 })),
-      "in time",
-    );
-  }));
+test("the timeout is the input's, else the default; at most max_timeout, and not zero", async (place) => {
+  const short = { ...settings({}), tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.2 } };
+  assert.match(await bashError(place, "sleep 60", short), /0\.2 seconds/);
+  assert.match(await bashError(place, "sleep 60", short, 0), /0\.2 seconds/);
+  assert.match(await bashError(place, "sleep 60", short, -5), /0\.2 seconds/);
+  assert.match(await bashError(place, "sleep 60", settings({ max_timeout: 0.1 }), 1e12), /0\.1 seconds/);
+  assert.equal(
+    await place.output("bash", { command: "echo in time", timeout: 1e12 }, settings({ max_timeout: 1e12 })),
+    "in time",
+  );
+});
 
-Deno.test("both streams share one pipe, so their order is kept", () =>
-  inScene(async (place) => {
-    assert.equal(await bash(place, "echo 1; echo 2 >&2; echo 3; echo 4 >&2"), "1\n2\n3\n4");
-  }));
+test("both streams share one pipe, so their order is kept", async (place) => {
+  assert.equal(await bash(place, "echo 1; echo 2 >&2; echo 3; echo 4 >&2"), "1\n2\n3\n4");
+});
 
-Deno.test("the shell gets the command verbatim after one line", () =>
-  inScene(async (place) => {
-    let given: readonly string[] = [];
-    const sandbox: Sandbox = {
-      ...openSandbox(),
-      prepare: (argv) => {
-        given = argv;
-        return openSandbox().prepare(argv);
-      },
-    };
-    const command = "printf '%s' \"$0 é $'\\x41'\"\n# end";
-    await bash(place, command, { sandbox });
-    assert.match(given[0] ?? "", /^\/.*\/bash$/);
-    assert.deepEqual(given.slice(1), ["-c", `read -r _ || exit 125; exec </dev/null; exec 2>&1\n${command}`]);
-  }));
+test("the shell gets the command verbatim after one line", async (place) => {
+  let given: readonly string[] = [];
+  const sandbox: Sandbox = {
+    ...openSandbox(),
+    prepare: (argv) => {
+      given = argv;
+      return openSandbox().prepare(argv);
+    },
+  };
+  const command = "printf '%s' \"$0 é $'\\x41'\"\n# end";
+  await bash(place, command, { sandbox });
+  assert.match(given[0] ?? "", /^\/.*\/bash$/);
+  assert.deepEqual(given.slice(1), ["-c", `read -r _ || exit 125; exec </dev/null; exec 2>&1\n${command}`]);
+});
 
-Deno.test("a syntax error of the command reaches the result", () =>
-  inScene(async (place) => {
-    assert.match(await bashError(place, "if then"), /syntax error[^]*exit code 2/);
-  }));
+test("a syntax error of the command reaches the result", async (place) => {
+  assert.match(await bashError(place, "if then"), /syntax error[^]*exit code 2/);
+});
 
-Deno.test("shell, cwd and env come from tools.bash", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("sub"));
-    const changes = settings({ shell: "sh", cwd: place.path("sub"), env: { EXTRA: "x y" } });
-    assert.equal(
-      await bash(place, "pwd; echo $EXTRA; echo ${BASH_VERSION:-no bash}", changes),
-      `${place.path("sub")}\nx y\nno bash`,
-    );
-    assert.match(await bashError(place, "true", settings({ cwd: place.document })), /not a folder/);
-    assert.match(await bashError(place, "true", settings({ cwd: "missing" })), /not a folder/);
-    assert.match(await bashError(place, "true", settings({ cwd: "urn:x" })), /tools\.bash\.cwd/);
-    assert.match(await bashError(place, "true", settings({ shell: "no-such-shell" })), /no-such-shell/);
-  }));
+test("shell, cwd and env come from tools.bash", async (place) => {
+  await Deno.mkdir(place.path("sub"));
+  const changes = settings({ shell: "sh", cwd: place.path("sub"), env: { EXTRA: "x y" } });
+  assert.equal(
+    await bash(place, "pwd; echo $EXTRA; echo ${BASH_VERSION:-no bash}", changes),
+    `${place.path("sub")}\nx y\nno bash`,
+  );
+  assert.match(await bashError(place, "true", settings({ cwd: place.document })), /not a folder/);
+  assert.match(await bashError(place, "true", settings({ cwd: "missing" })), /not a folder/);
+  assert.match(await bashError(place, "true", settings({ cwd: "urn:x" })), /tools\.bash\.cwd/);
+  assert.match(await bashError(place, "true", settings({ shell: "no-such-shell" })), /no-such-shell/);
+});
 
-Deno.test("a shell that lies in a writable folder is not used", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("bash"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
-    const sandbox = openSandbox([place.folder]);
-    const first = { variables: { PATH: `${place.folder}:${Deno.env.get("PATH")}` }, sandbox };
-    assert.equal(await bash(place, "echo real", first), "real");
-    assert.match(
-      await bashError(place, "true", { sandbox, ...settings({ shell: place.path("bash") }) }),
-      /sandbox may change/,
-    );
-  }));
+test("a shell that lies in a writable folder is not used", async (place) => {
+  await Deno.writeTextFile(place.path("bash"), "#!/bin/sh\necho planted\n", { mode: 0o755 });
+  const sandbox = openSandbox([place.folder]);
+  const first = { variables: { PATH: `${place.folder}:${Deno.env.get("PATH")}` }, sandbox };
+  assert.equal(await bash(place, "echo real", first), "real");
+  assert.match(
+    await bashError(place, "true", { sandbox, ...settings({ shell: place.path("bash") }) }),
+    /sandbox may change/,
+  );
+});
 
-Deno.test("when nothing may be wrapped nothing runs, and the error begins with the sandbox", () =>
-  inScene(async (place) => {
-    const sandbox: Sandbox = {
-      ...openSandbox(),
-      prepare: () => Promise.resolve(failure("unknown-urn", "There is no such place.")),
-    };
-    assert.match(
-      await bashError(place, "touch made", { sandbox }),
-      /^Sandbox: There is no such place\. .*not repeat/,
-    );
-    const reasons = {
-      ...sandbox,
-      prepare: () => Promise.resolve(failure("backend-unavailable", "No bwrap. No …")),
-    };
-    assert.equal(
-      await bashError(place, "touch made", { sandbox: reasons }),
-      "Sandbox: no sandbox works here, so nothing ran. Do not repeat the call; a person has to mend this first.",
-    );
-    await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
-  }));
+test("when nothing may be wrapped nothing runs, and the error begins with the sandbox", async (place) => {
+  const sandbox: Sandbox = {
+    ...openSandbox(),
+    prepare: () => Promise.resolve(failure("unknown-urn", "There is no such place.")),
+  };
+  assert.match(
+    await bashError(place, "touch made", { sandbox }),
+    /^Sandbox: There is no such place\. .*not repeat/,
+  );
+  const reasons = {
+    ...sandbox,
+    prepare: () => Promise.resolve(failure("backend-unavailable", "No bwrap. No …")),
+  };
+  assert.equal(
+    await bashError(place, "touch made", { sandbox: reasons }),
+    "Sandbox: no sandbox works here, so nothing ran. Do not repeat the call; a person has to mend this first.",
+  );
+  await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
+});
 
-Deno.test("standard input is empty", () =>
-  inScene(async (place) => {
-    assert.equal(await bash(place, "cat; read line || echo end"), "end");
-  }));
+test("standard input is empty", async (place) => {
+  assert.equal(await bash(place, "cat; read line || echo end"), "end");
+});
 
-Deno.test("there is no terminal, and programs are told not to ask", () =>
-  inScene(async (place) => {
-    assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
-    assert.equal(
-      await bash(
-        place,
-        "test -t 0 || test -t 1 || echo none; echo $PAGER; $EDITOR f 2>/dev/null || echo no editor",
-      ),
-      "none\ncat\nno editor",
-    );
-    assert.equal(
-      await bash(
-        place,
-        "read -r _ _ _ _ group session _ < /proc/$$/stat; test $group = $$ -a $session = $$ && echo own",
-      ),
-      "own",
-    );
-  }));
-
-Deno.test("the command does not see the keys of providers", () =>
-  inScene(async (place) => {
-    const variables = {
-      PATH: Deno.env.get("PATH") ?? "",
-      ANTHROPIC_API_KEY: "sk-secret",
-      OPENAI_API_KEY: "sk-2",
-    };
-    assert.equal(
-      await bash(place, 'printf %s "$ANTHROPIC_API_KEY$OPENAI_API_KEY" | base64; env | grep -c sk- || true', {
-        variables,
-      }),
-      "0",
-    );
-  }));
-
-Deno.test("a background child that holds the pipe does not hold the call, and ends with it", () =>
-  inScene(async (place) => {
-    for (
-      const command of [
-        "sleep 300 & echo $!",
-        "(yes >/dev/null & echo $!)",
-        "sleep 300 >/dev/null 2>&1 & echo $!",
-      ]
-    ) {
-      const pid = Number(await bash(place, command));
-      assert.ok(pid > 0);
-      assert.equal(isAlive(pid), false, command);
-    }
-  }));
-
-Deno.test("what is written before the shell ends is all there", () =>
-  inScene(async (place) => {
-    assert.equal(await bash(place, "seq 1 1500"), Array.from({ length: 1500 }, (_, n) => n + 1).join("\n"));
-  }));
-
-Deno.test("output over the limits is kept whole in a file that the notice names", () =>
-  inScene(async (place) => {
-    const shown = await bash(place, "seq 1 30000");
-    const path = /The complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
-    const whole = Array.from({ length: 30000 }, (_, n) => `${n + 1}\n`).join("");
-    assert.ok(path.startsWith(place.path("tmp/flemma_bash_")));
-    assert.equal(await Deno.readTextFile(path), whole);
-    assert.match(shown, /^28001\n[^]*\n30000\n\n\[Lines 28001-30000 of 30000 are shown\./);
-  }));
-
-Deno.test("a tail that is counted in memory says the same as one that was held whole", () =>
-  inScene(async (place) => {
-    for (const lines of [2001, 9000, 40000]) {
-      const shown = await bash(place, `seq -f %012g 1 ${lines}`);
-      assert.match(shown, new RegExp(`\\n\\n\\[Lines ${lines - 1999}-${lines} of ${lines} are shown\\.`));
-    }
-  }));
-
-Deno.test("the file is capped and the notice says so", () =>
-  inScene(async (place) => {
-    const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
-    const path = /The first 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
-    assert.equal((await Deno.stat(path)).size, 1000);
-  }));
-
-Deno.test("yes for two seconds ends in time with bounded memory and the tail", () =>
-  inScene(async (place) => {
-    const before = Deno.memoryUsage().rss;
-    const error = await bashError(place, "yes", settings({}, { max_file_size: 1024 * 1024 }), 2);
-    const grown = Deno.memoryUsage().rss - before;
-    assert.match(
-      error,
-      /^y\ny\n[^]*\[Lines \d+-\d+ of \d+ are shown\. The first 1\.0MB of the output: .*\]\n\nThe command was ended after 2 seconds\.$/,
-    );
-    assert.ok(grown < 200e6, `memory grew by ${grown} bytes`);
-  }));
-
-Deno.test("one giant line is cut by bytes", () =>
-  inScene(async (place) => {
-    const shown = await bash(
+test("there is no terminal, and programs are told not to ask", async (place) => {
+  assert.match(await bashError(place, "exec </dev/tty"), /\/dev\/tty/);
+  assert.equal(
+    await bash(
       place,
-      "head -c 20000000 /dev/zero | tr '\\0' x",
-      settings({}, { max_file_size: 100_000 }),
-    );
-    assert.match(
-      shown,
-      /^x{51200}\n\n\[Only the last 50\.0KB of line 1 are shown, which has 19\.1MB\. The first 97\.7KB/,
-    );
-  }));
+      "test -t 0 || test -t 1 || echo none; echo $PAGER; $EDITOR f 2>/dev/null || echo no editor",
+    ),
+    "none\ncat\nno editor",
+  );
+  assert.equal(
+    await bash(
+      place,
+      "read -r _ _ _ _ group session _ < /proc/$$/stat; test $group = $$ -a $session = $$ && echo own",
+    ),
+    "own",
+  );
+});
 
-Deno.test("bytes that are no characters cannot hide the tail", () =>
-  inScene(async (place) => {
-    const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
-    assert.match(shown, /^\ufffd+\n\n\[Only the last/);
-  }));
+test("the command does not see the keys of providers", async (place) => {
+  const variables = {
+    PATH: Deno.env.get("PATH") ?? "",
+    ANTHROPIC_API_KEY: "sk-secret",
+    OPENAI_API_KEY: "sk-2",
+  };
+  assert.equal(
+    await bash(place, 'printf %s "$ANTHROPIC_API_KEY$OPENAI_API_KEY" | base64; env | grep -c sk- || true', {
+      variables,
+    }),
+    "0",
+  );
+});
 
-Deno.test("blanks and line ends at the very end go, those at the beginning stay", () =>
-  inScene(async (place) => {
-    assert.equal(await bash(place, "printf '\\n  a  \\nb \\t\\r\\n \\n'"), "\n  a  \nb");
-  }));
+test("a background child that holds the pipe does not hold the call, and ends with it", async (place) => {
+  for (
+    const command of [
+      "sleep 300 & echo $!",
+      "(yes >/dev/null & echo $!)",
+      "sleep 300 >/dev/null 2>&1 & echo $!",
+    ]
+  ) {
+    const pid = Number(await bash(place, command));
+    assert.ok(pid > 0);
+    assert.equal(isAlive(pid), false, command);
+  }
+});
 
-Deno.test("a flood of blanks after the text does not push the text out, nor count as output", () =>
-  inScene(async (place) => {
-    assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
-    assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
-    const shown = await bash(place, "echo text; yes '' | head -n 300000; echo end");
-    assert.match(shown, /\nend\n\n\[Lines 298003-300002 of 300002 are shown\./);
-  }));
+test("what is written before the shell ends is all there", async (place) => {
+  assert.equal(await bash(place, "seq 1 1500"), Array.from({ length: 1500 }, (_, n) => n + 1).join("\n"));
+});
 
-Deno.test("no output has words of its own", () =>
-  inScene(async (place) => {
-    assert.equal(await bash(place, "true"), "(no output)");
-    assert.equal(await bashError(place, "false"), "(no output)\n\nThe command ended with exit code 1.");
-  }));
+test("output over the limits is kept whole in a file that the notice names", async (place) => {
+  const shown = await bash(place, "seq 1 30000");
+  const path = /The complete output: (.*)\]$/.exec(shown)?.[1] ?? "";
+  const whole = Array.from({ length: 30000 }, (_, n) => `${n + 1}\n`).join("");
+  assert.ok(path.startsWith(place.path("tmp/flemma_bash_")));
+  assert.equal(await Deno.readTextFile(path), whole);
+  assert.match(shown, /^28001\n[^]*\n30000\n\n\[Lines 28001-30000 of 30000 are shown\./);
+});
 
-Deno.test("bytes that are not UTF-8 become replacement characters", () =>
-  inScene(async (place) => {
-    assert.equal(await bash(place, "printf 'a\\377b\\n'"), "a\ufffdb");
-  }));
+test("a tail that is counted in memory says the same as one that was held whole", async (place) => {
+  for (const lines of [2001, 9000, 40000]) {
+    const shown = await bash(place, `seq -f %012g 1 ${lines}`);
+    assert.match(shown, new RegExp(`\\n\\n\\[Lines ${lines - 1999}-${lines} of ${lines} are shown\\.`));
+  }
+});
 
-Deno.test("a failure has the output, an empty line and the exit code or the signal", () =>
-  inScene(async (place) => {
-    assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command ended with exit code 42.");
-    assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
-    assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
-  }));
+test("the file is capped and the notice says so", async (place) => {
+  const shown = await bash(place, "seq 1 100000", settings({}, { max_file_size: 1000 }));
+  const path = /The first 1000B of the output: (.*)\]$/.exec(shown)?.[1] ?? "";
+  assert.equal((await Deno.stat(path)).size, 1000);
+});
 
-Deno.test("a timeout ends the whole group and gives the text so far and the seconds", () =>
-  inScene(async (place) => {
-    // Its time is over when something came.
-    await withWaitInHand(300, async (due) => {
-      const error = await bashError(place, "sleep 300 & echo $!; wait", { onOutput: due }, 0.3);
-      const [pid, ...rest] = error.split("\n");
-      assert.deepEqual(rest, ["", "The command was ended after 0.3 seconds."]);
-      assert.equal(isAlive(Number(pid)), false);
-    });
-    assert.equal(await bashError(place, "sleep 300", {}, 0.1), "The command was ended after 0.1 seconds.");
-    assert.match(await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1), /after 1 second\.$/);
-  }));
+test("yes for two seconds ends in time with bounded memory and the tail", async (place) => {
+  const before = Deno.memoryUsage().rss;
+  const error = await bashError(place, "yes", settings({}, { max_file_size: 1024 * 1024 }), 2);
+  const grown = Deno.memoryUsage().rss - before;
+  assert.match(
+    error,
+    /^y\ny\n[^]*\[Lines \d+-\d+ of \d+ are shown\. The first 1\.0MB of the output: .*\]\n\nThe command was ended after 2 seconds\.$/,
+  );
+  assert.ok(grown < 200e6, `memory grew by ${grown} bytes`);
+});
+
+test("one giant line is cut by bytes", async (place) => {
+  const shown = await bash(
+    place,
+    "head -c 20000000 /dev/zero | tr '\\0' x",
+    settings({}, { max_file_size: 100_000 }),
+  );
+  assert.match(
+    shown,
+    /^x{51200}\n\n\[Only the last 50\.0KB of line 1 are shown, which has 19\.1MB\. The first 97\.7KB/,
+  );
+});
+
+test("bytes that are no characters cannot hide the tail", async (place) => {
+  const shown = await bash(place, "head -c 300000 /dev/zero | tr '\\0' '\\200'");
+  assert.match(shown, /^\ufffd+\n\n\[Only the last/);
+});
+
+test("blanks and line ends at the very end go, those at the beginning stay", async (place) => {
+  assert.equal(await bash(place, "printf '\\n  a  \\nb \\t\\r\\n \\n'"), "\n  a  \nb");
+});
+
+test("a flood of blanks after the text does not push the text out, nor count as output", async (place) => {
+  assert.equal(await bash(place, "echo text; yes '' | head -n 300000"), "text");
+  assert.deepEqual([...Deno.readDirSync(place.path("tmp"))], []);
+  const shown = await bash(place, "echo text; yes '' | head -n 300000; echo end");
+  assert.match(shown, /\nend\n\n\[Lines 298003-300002 of 300002 are shown\./);
+});
+
+test("no output has words of its own", async (place) => {
+  assert.equal(await bash(place, "true"), "(no output)");
+  assert.equal(await bashError(place, "false"), "(no output)\n\nThe command ended with exit code 1.");
+});
+
+test("bytes that are not UTF-8 become replacement characters", async (place) => {
+  assert.equal(await bash(place, "printf 'a\\377b\\n'"), "a\ufffdb");
+});
+
+test("a failure has the output, an empty line and the exit code or the signal", async (place) => {
+  assert.equal(await bashError(place, "echo out; exit 42"), "out\n\nThe command ended with exit code 42.");
+  assert.match(await bashError(place, "echo out; kill -9 $$"), /^out\n\n.*SIGKILL/);
+  assert.match(await bashError(place, "sh -c 'kill -TERM $$'; exit $?"), /exit code 143 .*SIGTERM/);
+});
+
+test("a timeout ends the whole group and gives the text so far and the seconds", async (place) => {
+  // Its time is over when something came.
+  await withWaitInHand(300, async (due) => {
+    const error = await bashError(place, "sleep 300 & echo $!; wait", { onOutput: due }, 0.3);
+    const [pid, ...rest] = error.split("\n");
+    assert.deepEqual(rest, ["", "The command was ended after 0.3 seconds."]);
+    assert.equal(isAlive(Number(pid)), false);
+  });
+  assert.equal(await bashError(place, "sleep 300", {}, 0.1), "The command was ended after 0.1 seconds.");
+  assert.match(await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1), /after 1 second\.$/);
+});
 
 Deno.test("what ignores the polite signal is killed", () =>
   inScene((place) =>
@@ -339,125 +314,118 @@ Deno.test("what ignores the polite signal is killed", () =>
     })
   ));
 
-Deno.test("stopping a command ends its group, keeps its output, and the text says the person did it", () =>
-  inScene(async (place) => {
-    const controller = new AbortController();
-    let pid = 0;
-    const onOutput = (chunk: string): void => {
-      pid = parseInt(chunk);
-      controller.abort();
-    };
-    const changes = { signal: controller.signal, onOutput };
-    const stated = await bashError(place, "echo $$; sleep 300", changes);
-    assert.ok(pid > 0);
-    assert.equal(stated, `${pid}\n\n${STOPPED}`);
-    assert.equal(isAlive(pid), false);
-  }));
+test("stopping a command ends its group, keeps its output, and the text says the person did it", async (place) => {
+  const controller = new AbortController();
+  let pid = 0;
+  const onOutput = (chunk: string): void => {
+    pid = parseInt(chunk);
+    controller.abort();
+  };
+  const changes = { signal: controller.signal, onOutput };
+  const stated = await bashError(place, "echo $$; sleep 300", changes);
+  assert.ok(pid > 0);
+  assert.equal(stated, `${pid}\n\n${STOPPED}`);
+  assert.equal(isAlive(pid), false);
+});
 
-Deno.test("a sandbox that could not be set up is not told as the command's output", () =>
-  inScene(async (place) => {
-    let reported = "";
-    const sandbox = preparing({
-      argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
-      setupFailure: (stderr) => {
-        reported = stderr;
-        return Promise.resolve({
-          code: "sandbox-setup-failed",
-          message: "m",
-          stderr: stderr,
-          forModel: "Nothing ran.",
-        });
-      },
-    });
-    assert.equal(await bashError(place, "true", { sandbox }), "Sandbox: Nothing ran.");
-    assert.equal(reported, "bwrap: no namespaces\n");
-  }));
+test("a sandbox that could not be set up is not told as the command's output", async (place) => {
+  let reported = "";
+  const sandbox = preparing({
+    argv: ["/bin/sh", "-c", "echo 'bwrap: no namespaces' >&2; exit 1"],
+    setupFailure: (stderr) => {
+      reported = stderr;
+      return Promise.resolve({
+        code: "sandbox-setup-failed",
+        message: "m",
+        stderr: stderr,
+        forModel: "Nothing ran.",
+      });
+    },
+  });
+  assert.equal(await bashError(place, "true", { sandbox }), "Sandbox: Nothing ran.");
+  assert.equal(reported, "bwrap: no namespaces\n");
+});
 
-Deno.test("a set-up that failed once is tried once more, and only the command that ran has output", () =>
-  inScene(async (place) => {
-    let attempts = 0;
-    const failing = { argv: ["/bin/sh", "-c", "echo nothing; exit 1"] };
-    const sandbox: Sandbox = {
-      ...openSandbox(),
-      prepare: (inner) =>
-        preparing(
-          ++attempts > 1 ? { argv: inner } : {
-            ...failing,
-            setupFailure: (stated) =>
-              Promise.resolve({
-                code: "sandbox-setup-failed",
-                message: "m",
-                stderr: stated,
-                forModel: "Nothing ran.",
-              }),
-          },
-        ).prepare(inner),
-    };
-    assert.equal(await bash(place, "echo ran", { sandbox }), "ran");
-    assert.equal(attempts, 2);
-  }));
-
-Deno.test("a command that was ready when what it was wrapped by no longer held is tried once more, and runs once", () =>
-  inScene(async (place) => {
-    const sandbox = realSandbox(place);
-    let attempts = 0;
-    let prepares = true;
-    const changing: Sandbox = {
-      ...openSandbox(),
-      prepare: async (inner, options) => {
-        const prepared = await sandbox.prepare(inner, options);
-        attempts++;
-        if (prepares) await Deno.mkdir(`${place.folder}/.vscode`, { recursive: true });
-        return prepared;
-      },
-    };
-    prepares = false;
-    assert.equal(await bash(place, "true; echo first", { sandbox: changing }), "first");
-    prepares = true;
-    const tried = attempts;
-    const command = "echo ran >> ran; touch .vscode/tasks.json; cat ran";
-    assert.match(await bash(place, command, { sandbox: changing }), /Read-only file system\nran$/);
-    assert.equal(attempts, tried + 2);
-    assert.ok((await Deno.stat(`${place.folder}/.vscode`)).isDirectory, "it is the person's, and stays");
-  }));
-
-Deno.test("what was prepared is given back however the call ends", () =>
-  inScene(async (place) => {
-    let disposed = 0;
-    const dispose = (): Promise<void> => Promise.resolve(void disposed++);
-    await bash(place, "true", { sandbox: preparing({ dispose }) });
-    await bashError(place, "sleep 9", { sandbox: preparing({ dispose }) }, 0.1);
-    await bashError(place, "true", { sandbox: preparing({ dispose, argv: ["/no/such/program"] }) });
-    assert.equal(disposed, 3);
-  }));
-
-Deno.test("progress is passed on while the command runs", () =>
-  inScene(async (place) => {
-    const chunks: string[] = [];
-    await bash(place, "printf 'é\\n'", { onOutput: (chunk) => chunks.push(chunk) });
-    assert.equal(chunks.join(""), "é\n");
-  }));
-
-Deno.test("after a flood of output glimpses of the rest go on, and memory of it does not grow", () =>
-  inScene(async (place) => {
-    let passed = 0;
-    const late: string[] = [];
-    await bash(
-      place,
-      "head -c 3000000 /dev/zero | tr '\\0' x; until test -e seen; do sleep 0.05; echo after; done",
-      {
-        onOutput: (chunk) => {
-          passed += chunk.length;
-          if (!chunk.startsWith("\n[…]\n")) return;
-          late.push(chunk);
-          if (/after\n$/.test(chunk)) Deno.writeTextFileSync(place.path("seen"), "");
+test("a set-up that failed once is tried once more, and only the command that ran has output", async (place) => {
+  let attempts = 0;
+  const failing = { argv: ["/bin/sh", "-c", "echo nothing; exit 1"] };
+  const sandbox: Sandbox = {
+    ...openSandbox(),
+    prepare: (inner) =>
+      preparing(
+        ++attempts > 1 ? { argv: inner } : {
+          ...failing,
+          setupFailure: (stated) =>
+            Promise.resolve({
+              code: "sandbox-setup-failed",
+              message: "m",
+              stderr: stated,
+              forModel: "Nothing ran.",
+            }),
         },
+      ).prepare(inner),
+  };
+  assert.equal(await bash(place, "echo ran", { sandbox }), "ran");
+  assert.equal(attempts, 2);
+});
+
+test("a command that was ready when what it was wrapped by no longer held is tried once more, and runs once", async (place) => {
+  const sandbox = realSandbox(place);
+  let attempts = 0;
+  let prepares = true;
+  const changing: Sandbox = {
+    ...openSandbox(),
+    prepare: async (inner, options) => {
+      const prepared = await sandbox.prepare(inner, options);
+      attempts++;
+      if (prepares) await Deno.mkdir(`${place.folder}/.vscode`, { recursive: true });
+      return prepared;
+    },
+  };
+  prepares = false;
+  assert.equal(await bash(place, "true; echo first", { sandbox: changing }), "first");
+  prepares = true;
+  const tried = attempts;
+  const command = "echo ran >> ran; touch .vscode/tasks.json; cat ran";
+  assert.match(await bash(place, command, { sandbox: changing }), /Read-only file system\nran$/);
+  assert.equal(attempts, tried + 2);
+  assert.ok((await Deno.stat(`${place.folder}/.vscode`)).isDirectory, "it is the person's, and stays");
+});
+
+test("what was prepared is given back however the call ends", async (place) => {
+  let disposed = 0;
+  const dispose = (): Promise<void> => Promise.resolve(void disposed++);
+  await bash(place, "true", { sandbox: preparing({ dispose }) });
+  await bashError(place, "sleep 9", { sandbox: preparing({ dispose }) }, 0.1);
+  await bashError(place, "true", { sandbox: preparing({ dispose, argv: ["/no/such/program"] }) });
+  assert.equal(disposed, 3);
+});
+
+test("progress is passed on while the command runs", async (place) => {
+  const chunks: string[] = [];
+  await bash(place, "printf 'é\\n'", { onOutput: (chunk) => chunks.push(chunk) });
+  assert.equal(chunks.join(""), "é\n");
+});
+
+test("after a flood of output glimpses of the rest go on, and memory of it does not grow", async (place) => {
+  let passed = 0;
+  const late: string[] = [];
+  await bash(
+    place,
+    "head -c 3000000 /dev/zero | tr '\\0' x; until test -e seen; do sleep 0.05; echo after; done",
+    {
+      onOutput: (chunk) => {
+        passed += chunk.length;
+        if (!chunk.startsWith("\n[…]\n")) return;
+        late.push(chunk);
+        if (/after\n$/.test(chunk)) Deno.writeTextFileSync(place.path("seen"), "");
       },
-    );
-    assert.ok(late.some((chunk) => /after\n$/.test(chunk)), "the end of the output is seen");
-    for (const chunk of late) assert.ok(chunk.length <= 1024 + 5);
-    assert.ok(passed < 1.2e6, `${passed} characters were passed on`);
-  }));
+    },
+  );
+  assert.ok(late.some((chunk) => /after\n$/.test(chunk)), "the end of the output is seen");
+  for (const chunk of late) assert.ok(chunk.length <= 1024 + 5);
+  assert.ok(passed < 1.2e6, `${passed} characters were passed on`);
+});
 
 Deno.test("the description tells the limits that hold", () => {
   const [tool] = builtinTools({
@@ -469,14 +437,13 @@ Deno.test("the description tells the limits that hold", () => {
   assert.match(JSON.stringify(tool?.input_schema), /null: 7/);
 });
 
-Deno.test("in the real sandbox a command writes beside the document, not to /etc and not to the document", () =>
-  inScene(async (place) => {
-    const sandbox = realSandbox(place);
-    assert.equal(await bash(place, "echo x > made && cat made && pwd", { sandbox }), `x\n${place.folder}`);
-    assert.match(await bashError(place, "echo x > /etc/flemma-test", { sandbox }), /Read-only file system/);
-    assert.match(await bashError(place, "echo x >> talk.chat", { sandbox }), /exit code/);
-    assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
-  }));
+test("in the real sandbox a command writes beside the document, not to /etc and not to the document", async (place) => {
+  const sandbox = realSandbox(place);
+  assert.equal(await bash(place, "echo x > made && cat made && pwd", { sandbox }), `x\n${place.folder}`);
+  assert.match(await bashError(place, "echo x > /etc/flemma-test", { sandbox }), /Read-only file system/);
+  assert.match(await bashError(place, "echo x >> talk.chat", { sandbox }), /exit code/);
+  assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
+});
 
 for (const enabled of [true, false]) {
   Deno.test(`${enabled ? "in" : "without"} the real sandbox exit codes pass, daemons die, and a timeout leaves nothing`, () =>
@@ -511,37 +478,35 @@ async function leavesNothing(place: Scene, sandbox: Sandbox): Promise<void> {
   assert.equal(await running(), 0);
 }
 
-Deno.test("in the real sandbox a backend that cannot work is an error of the sandbox", () =>
-  inScene(async (place) => {
-    const sandbox = createSandbox({
-      settings: {
-        ...DEFAULT_SETTINGS.sandbox,
-        backend: "required",
-        backends: { bwrap: { path: "/no/such/bwrap", extra_args: [] } },
-      },
-      environment: {
-        cwd: place.folder,
-        home: place.path("home"),
-        variables: { XDG_RUNTIME_DIR: place.path("run") },
-      },
-      document: place.document,
-      protect: [],
-    });
-    assert.match(await bashError(place, "touch made", { sandbox }), /^Sandbox: /);
-    await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
-  }));
+test("in the real sandbox a backend that cannot work is an error of the sandbox", async (place) => {
+  const sandbox = createSandbox({
+    settings: {
+      ...DEFAULT_SETTINGS.sandbox,
+      backend: "required",
+      backends: { bwrap: { path: "/no/such/bwrap", extra_args: [] } },
+    },
+    environment: {
+      cwd: place.folder,
+      home: place.path("home"),
+      variables: { XDG_RUNTIME_DIR: place.path("run") },
+    },
+    document: place.document,
+    protect: [],
+  });
+  assert.match(await bashError(place, "touch made", { sandbox }), /^Sandbox: /);
+  await assert.rejects(Deno.stat(place.path("made")), Deno.errors.NotFound);
+});
 
-Deno.test("the collector holds no more than its window however the output is cut into chunks", () =>
-  inScene(async (place) => {
-    const collector = new OutputCollector({
-      maxLines: 10,
-      maxBytes: 100,
-      maxFileSize: 0,
-      path: place.path("output"),
-    });
-    for (let n = 0; n < 300_000; n++) await collector.push(new Uint8Array([97 + n % 26]));
-    await collector.push(new TextEncoder().encode("\nend"));
-    const shown = await collector.finish();
-    assert.match(shown, /^end\n\n\[Lines 2-2 of 2 are shown, up to the limit of 100B\.\]$/);
-    assert.equal(TAIL_BYTES, 128 * 1024);
-  }));
+test("the collector holds no more than its window however the output is cut into chunks", async (place) => {
+  const collector = new OutputCollector({
+    maxLines: 10,
+    maxBytes: 100,
+    maxFileSize: 0,
+    path: place.path("output"),
+  });
+  for (let n = 0; n < 300_000; n++) await collector.push(new Uint8Array([97 + n % 26]));
+  await collector.push(new TextEncoder().encode("\nend"));
+  const shown = await collector.finish();
+  assert.match(shown, /^end\n\n\[Lines 2-2 of 2 are shown, up to the limit of 100B\.\]$/);
+  assert.equal(TAIL_BYTES, 128 * 1024);
+});

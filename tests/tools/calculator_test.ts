@@ -2,155 +2,150 @@ import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import { MOST_CHARACTERS, MOST_EXPRESSION_LEVELS } from "../../tools/builtin/calculator/expression.ts";
-import { inScene } from "./scene.ts";
+import { testInScene as test } from "./scene.ts";
 
-Deno.test("values are those of Lua, written with at most 14 digits", () =>
-  inScene(async (place) => {
-    const rows: readonly (readonly [string, string])[] = [
-      ["0.1+0.2", "0.3"],
-      ["10/2", "5"],
-      ["1/0", "inf"],
-      ["-1/0", "-inf"],
-      ["0/0", "nan"],
-      ["1 + 2 * 3", "7"],
-      ["(1 + 2) * 3", "9"],
-      ["2^3^2", "512"],
-      ["-2^2", "-4"],
-      ["2^-1", "0.5"],
-      ["-2^-2", "-0.25"],
-      ["- - 3", "3"],
-      ["7 - 2 - 1", "4"],
-      ["8 / 4 / 2", "1"],
-      ["7 // 2", "3"],
-      ["-7 // 2", "-4"],
-      ["7 % 3", "1"],
-      ["-7 % 3", "2"],
-      ["7 % -3", "-2"],
-      ["-6 % 3", "-0"],
-      ["5 % 0", "nan"],
-      ["5 % huge", "5"],
-      ["0xff + 0X10", "271"],
-      ["1e3", "1000"],
-      ["1.5E-3", "0.0015"],
-      [".5 + 5.", "5.5"],
-      ["1/3", "0.33333333333333"],
-      ["2/3", "0.66666666666667"],
-      ["99999999999999", "99999999999999"],
-      ["1e14", "1e+14"],
-      ["123456789012345678", "1.2345678901235e+17"],
-      ["0.0001", "0.0001"],
-      ["0.00001234", "1.234e-05"],
-      ["1e100", "1e+100"],
-      ["100", "100"],
-      ["1 < 2", "true"],
-      ["2 <= 1", "false"],
-      ["1 > 2", "false"],
-      ["2 >= 2", "true"],
-      ["1 + 1 == 2", "true"],
-      ["1 ~= 1", "false"],
-      ["(1 < 2) == (3 < 4)", "true"],
-      ["pi", "3.1415926535898"],
-      ["math.pi - pi", "0"],
-      ["-huge", "-inf"],
-      ["sqrt(16) + math.sqrt(9)", "7"],
-      ["max(1, 5, 3) - math.min(2, 1)", "4"],
-      ["floor(-1.5)", "-2"],
-      ["ceil(1.2)", "2"],
-      ["abs(-3)", "3"],
-      ["math.fmod(-7, 3)", "-1"],
-      ["modf(-1.5)", "-1"],
-      ["frexp(10)", "0.625"],
-      ["ldexp(0.625, 4)", "10"],
-      ["log(8, 2)", "3"],
-      ["log(exp(1))", "1"],
-      ["log10(1000)", "3"],
-      ["log(81, 3)", "4"],
-      ["pow(2, 10)", "1024"],
-      ["pow(1, huge) + 1^huge + (-1)^huge", "3"],
-      ["deg(pi)", "180"],
-      ["rad(180) == pi", "true"],
-      ["atan(1, 1) * 4 == pi", "true"],
-      ["atan2(1, 1) == atan(1)", "true"],
-      ["sin(0) + cos(0) + tan(0) + sinh(0) + cosh(0) + tanh(0) + asin(0) + acos(1)", "2"],
-      ["random() < 1", "true"],
-      ["random(1)", "1"],
-      ["random(4, 4)", "4"],
-      ["  1\n+\t1 ", "2"],
-    ];
-    for (const [expression, expected] of rows) {
-      assert.equal(await place.output("calculator", { expression }), expected, expression);
-    }
-  }));
+test("values are those of Lua, written with at most 14 digits", async (place) => {
+  const rows: readonly (readonly [string, string])[] = [
+    ["0.1+0.2", "0.3"],
+    ["10/2", "5"],
+    ["1/0", "inf"],
+    ["-1/0", "-inf"],
+    ["0/0", "nan"],
+    ["1 + 2 * 3", "7"],
+    ["(1 + 2) * 3", "9"],
+    ["2^3^2", "512"],
+    ["-2^2", "-4"],
+    ["2^-1", "0.5"],
+    ["-2^-2", "-0.25"],
+    ["- - 3", "3"],
+    ["7 - 2 - 1", "4"],
+    ["8 / 4 / 2", "1"],
+    ["7 // 2", "3"],
+    ["-7 // 2", "-4"],
+    ["7 % 3", "1"],
+    ["-7 % 3", "2"],
+    ["7 % -3", "-2"],
+    ["-6 % 3", "-0"],
+    ["5 % 0", "nan"],
+    ["5 % huge", "5"],
+    ["0xff + 0X10", "271"],
+    ["1e3", "1000"],
+    ["1.5E-3", "0.0015"],
+    [".5 + 5.", "5.5"],
+    ["1/3", "0.33333333333333"],
+    ["2/3", "0.66666666666667"],
+    ["99999999999999", "99999999999999"],
+    ["1e14", "1e+14"],
+    ["123456789012345678", "1.2345678901235e+17"],
+    ["0.0001", "0.0001"],
+    ["0.00001234", "1.234e-05"],
+    ["1e100", "1e+100"],
+    ["100", "100"],
+    ["1 < 2", "true"],
+    ["2 <= 1", "false"],
+    ["1 > 2", "false"],
+    ["2 >= 2", "true"],
+    ["1 + 1 == 2", "true"],
+    ["1 ~= 1", "false"],
+    ["(1 < 2) == (3 < 4)", "true"],
+    ["pi", "3.1415926535898"],
+    ["math.pi - pi", "0"],
+    ["-huge", "-inf"],
+    ["sqrt(16) + math.sqrt(9)", "7"],
+    ["max(1, 5, 3) - math.min(2, 1)", "4"],
+    ["floor(-1.5)", "-2"],
+    ["ceil(1.2)", "2"],
+    ["abs(-3)", "3"],
+    ["math.fmod(-7, 3)", "-1"],
+    ["modf(-1.5)", "-1"],
+    ["frexp(10)", "0.625"],
+    ["ldexp(0.625, 4)", "10"],
+    ["log(8, 2)", "3"],
+    ["log(exp(1))", "1"],
+    ["log10(1000)", "3"],
+    ["log(81, 3)", "4"],
+    ["pow(2, 10)", "1024"],
+    ["pow(1, huge) + 1^huge + (-1)^huge", "3"],
+    ["deg(pi)", "180"],
+    ["rad(180) == pi", "true"],
+    ["atan(1, 1) * 4 == pi", "true"],
+    ["atan2(1, 1) == atan(1)", "true"],
+    ["sin(0) + cos(0) + tan(0) + sinh(0) + cosh(0) + tanh(0) + asin(0) + acos(1)", "2"],
+    ["random() < 1", "true"],
+    ["random(1)", "1"],
+    ["random(4, 4)", "4"],
+    ["  1\n+\t1 ", "2"],
+  ];
+  for (const [expression, expected] of rows) {
+    assert.equal(await place.output("calculator", { expression }), expected, expression);
+  }
+});
 
-Deno.test("what is empty, malformed or not known is an error that says where", () =>
-  inScene(async (place) => {
-    const rows: readonly (readonly [string, RegExp])[] = [
-      ["", /empty/],
-      [" \n", /empty/],
-      ["1 +", /a value is missing at its end/],
-      ["(1", /\) is missing at its end/],
-      ["1)", /before \)/],
-      ["1 2", /before 2/],
-      ["* 2", /missing before \*/],
-      ["1..2", /cannot be read/],
-      ["1x", /cannot be read/],
-      ["0x", /cannot be read/],
-      ["2 & 3", /cannot be read from "& 3"/],
-      ["'a'", /cannot be read/],
-      ["os.exit(1)", /os\.exit, which is not known/],
-      ["foo", /foo, which is not known/],
-      ["math", /math, which is not known/],
-      ["math.constructor(1)", /not known/],
-      ["__proto__", /not known/],
-      ["sqrt", /\( is missing/],
-      ["sqrt()", /takes 1 values and was given 0/],
-      ["log(1, 2, 3)", /takes 1 to 2 values and was given 3/],
-      ["max()", /takes at least 1 values/],
-      ["max(1,)", /a value is missing before \)/],
-      ["(1 < 2) + 1", /reckons with true/],
-      ["1 < 2 < 3", /reckons with true/],
-      ["-(1 < 2)", /reckons with true/],
-      ["pi(1)", /before \(/],
-    ];
-    for (const [expression, expected] of rows) {
-      assert.match(await place.error("calculator", { expression }), expected, expression);
-    }
-  }));
+test("what is empty, malformed or not known is an error that says where", async (place) => {
+  const rows: readonly (readonly [string, RegExp])[] = [
+    ["", /empty/],
+    [" \n", /empty/],
+    ["1 +", /a value is missing at its end/],
+    ["(1", /\) is missing at its end/],
+    ["1)", /before \)/],
+    ["1 2", /before 2/],
+    ["* 2", /missing before \*/],
+    ["1..2", /cannot be read/],
+    ["1x", /cannot be read/],
+    ["0x", /cannot be read/],
+    ["2 & 3", /cannot be read from "& 3"/],
+    ["'a'", /cannot be read/],
+    ["os.exit(1)", /os\.exit, which is not known/],
+    ["foo", /foo, which is not known/],
+    ["math", /math, which is not known/],
+    ["math.constructor(1)", /not known/],
+    ["__proto__", /not known/],
+    ["sqrt", /\( is missing/],
+    ["sqrt()", /takes 1 values and was given 0/],
+    ["log(1, 2, 3)", /takes 1 to 2 values and was given 3/],
+    ["max()", /takes at least 1 values/],
+    ["max(1,)", /a value is missing before \)/],
+    ["(1 < 2) + 1", /reckons with true/],
+    ["1 < 2 < 3", /reckons with true/],
+    ["-(1 < 2)", /reckons with true/],
+    ["pi(1)", /before \(/],
+  ];
+  for (const [expression, expected] of rows) {
+    assert.match(await place.error("calculator", { expression }), expected, expression);
+  }
+});
 
-Deno.test("length and depth are bounded, and a chain at one level is not deep", () =>
-  inScene(async (place) => {
-    const deep = (count: number) => `${"(".repeat(count)}1${")".repeat(count)}`;
-    const half = MOST_EXPRESSION_LEVELS / 2;
-    assert.equal(await place.output("calculator", { expression: deep(half - 1) }), "1");
-    for (
-      const expression of [
-        deep(MOST_EXPRESSION_LEVELS),
-        "-".repeat(MOST_EXPRESSION_LEVELS + 1) + "1",
-        `${"2^".repeat(MOST_EXPRESSION_LEVELS)}2`,
-      ]
-    ) {
-      assert.match(await place.error("calculator", { expression }), /levels/);
-    }
-    assert.equal(await place.output("calculator", { expression: `${"1+".repeat(4000)}1` }), "4001");
-    assert.match(await place.error("calculator", { expression: "1".repeat(MOST_CHARACTERS + 1) }), /longer/);
-  }));
+test("length and depth are bounded, and a chain at one level is not deep", async (place) => {
+  const deep = (count: number) => `${"(".repeat(count)}1${")".repeat(count)}`;
+  const half = MOST_LEVELS / 2;
+  assert.equal(await place.output("calculator", { expression: deep(half - 1) }), "1");
+  for (
+    const expression of [
+      deep(MOST_LEVELS),
+      "-".repeat(MOST_LEVELS + 1) + "1",
+      `${"2^".repeat(MOST_LEVELS)}2`,
+    ]
+  ) {
+    assert.match(await place.error("calculator", { expression }), /levels/);
+  }
+  assert.equal(await place.output("calculator", { expression: `${"1+".repeat(4000)}1` }), "4001");
+  assert.match(await place.error("calculator", { expression: "1".repeat(MOST_CHARACTERS + 1) }), /longer/);
+});
 
-Deno.test("calculator_async answers the same after its delay", () =>
-  inScene(async (place) => {
-    assert.equal(await place.output("calculator_async", { expression: "1+1", delay: 0 }), "2");
-    assert.equal(await place.output("calculator_async", { expression: "1+1", delay: -5 }), "2");
-    assert.match(await place.error("calculator_async", { expression: "1+", delay: 0 }), /missing/);
-  }));
+test("calculator_async answers the same after its delay", async (place) => {
+  assert.equal(await place.output("calculator_async", { expression: "1+1", delay: 0 }), "2");
+  assert.equal(await place.output("calculator_async", { expression: "1+1", delay: -5 }), "2");
+  assert.match(await place.error("calculator_async", { expression: "1+", delay: 0 }), /missing/);
+});
 
-Deno.test("a calculator_async that waits can be stopped", () =>
-  inScene(async (place) => {
-    const stop = new AbortController();
-    const running = place.error("calculator_async", { expression: "1+1", delay: null }, {
-      signal: stop.signal,
-    });
-    stop.abort();
-    assert.match(await running, /stopped/);
-  }));
+test("a calculator_async that waits can be stopped", async (place) => {
+  const stop = new AbortController();
+  const running = place.error("calculator_async", { expression: "1+1", delay: null }, {
+    signal: stop.signal,
+  });
+  stop.abort();
+  assert.match(await running, /stopped/);
+});
 
 Deno.test("10.1: calculator is offered unless its setting says otherwise, calculator_async only when it is named", () => {
   const enabled = (named: Record<string, Record<string, unknown>>) =>

@@ -4,7 +4,7 @@ import { failure, success } from "../../base/problem.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { runTool } from "../../tools/run.ts";
-import { inScene, openSandbox } from "./scene.ts";
+import { inScene, openSandbox, testInScene as test } from "./scene.ts";
 
 const plain: ToolDefinition = { name: "t", description: "", input_schema: { type: "object" } };
 const bash = builtinTools().find(({ name }) => name === "bash")!;
@@ -29,24 +29,23 @@ Deno.test("a tool is told where the document is, or that there is none", () =>
     return Promise.resolve();
   }));
 
-Deno.test("4.2: path.resolve goes by text, against the document's folder", () =>
-  inScene(async (place) => {
-    await Deno.symlink("/etc", place.path("link"));
-    const { resolve } = place.context(plain).path;
-    assert.equal(resolve("a/b"), place.path("a/b"));
-    assert.equal(resolve("./a//b/../c/"), place.path("a/c"));
-    assert.equal(resolve("link/../x"), place.path("x"));
-    assert.equal(resolve("/a//b/./../c/"), "/a/c");
-    assert.equal(resolve("/../.."), "/");
-    assert.equal(resolve("~"), place.path("home"));
-    assert.equal(resolve("~/x"), place.path("home/x"));
-    assert.equal(resolve("~user/x"), place.path("~user/x"));
-    assert.equal(resolve("$HOME"), place.path("$HOME"));
-    assert.throws(() => resolve(""), /empty/);
-    const outside = place.context(plain, { document: "/elsewhere/talk.chat" });
-    assert.equal(outside.path.resolve("a"), "/elsewhere/a");
-    assert.equal(place.context(plain, { document: null }).path.resolve("a"), place.path("a"));
-  }));
+test("4.2: path.resolve goes by text, against the document's folder", async (place) => {
+  await Deno.symlink("/etc", place.path("link"));
+  const { resolve } = place.context(plain).path;
+  assert.equal(resolve("a/b"), place.path("a/b"));
+  assert.equal(resolve("./a//b/../c/"), place.path("a/c"));
+  assert.equal(resolve("link/../x"), place.path("x"));
+  assert.equal(resolve("/a//b/./../c/"), "/a/c");
+  assert.equal(resolve("/../.."), "/");
+  assert.equal(resolve("~"), place.path("home"));
+  assert.equal(resolve("~/x"), place.path("home/x"));
+  assert.equal(resolve("~user/x"), place.path("~user/x"));
+  assert.equal(resolve("$HOME"), place.path("$HOME"));
+  assert.throws(() => resolve(""), /empty/);
+  const outside = place.context(plain, { document: "/elsewhere/talk.chat" });
+  assert.equal(outside.path.resolve("a"), "/elsewhere/a");
+  assert.equal(place.context(plain, { document: null }).path.resolve("a"), place.path("a"));
+});
 
 Deno.test("4.2: cwd is tools.NAME.cwd expanded as one value, else the folder the program was started in", () =>
   inScene((place) => {
@@ -100,51 +99,49 @@ Deno.test("the environment for child processes has no provider credentials, and 
     return Promise.resolve();
   }));
 
-Deno.test("the names of the plugin answer like ours", () =>
-  inScene(async (place) => {
-    const { sandbox, truncate } = place.context(plain, { sandbox: openSandbox(["/tmp/x"]) });
-    const { is_path_writable, isPathWritable, enabled } = sandbox;
-    assert.deepEqual([enabled, is_path_writable("/tmp/x/y"), isPathWritable("/tmp/x/y")], [true, true, true]);
-    assert.equal(sandbox.is_path_writable("/tmp/z"), false);
-    assert.deepEqual(await sandbox.wrap_command(["a", "b"]), { ok: true, argv: ["a", "b"] });
-    assert.deepEqual([truncate.MAX_LINES, truncate.MAX_BYTES, truncate.MAX_LINE_CHARS], [2000, 51200, 500]);
-    assert.equal(truncate.truncate_tail("a\nb", { maxLines: 1 }).content, "b");
-    assert.equal(truncate.truncate_head("a\nb", { maxLines: 1 }).content, "a");
-    assert.equal(truncate.truncate_line("abc", 2), "ab");
-    assert.equal(truncate.format_size(12345), "12.1KB");
-    const overflowing = await truncate.truncate_with_overflow("a\nb", { direction: "tail", maxLines: 1 });
-    assert.match(overflowing, /^b\n\n\[.*\/tmp\/flemma_t_.*talk\.chat_call_1\.txt\]$/);
-  }));
+test("the names of the plugin answer like ours", async (place) => {
+  const { sandbox, truncate } = place.context(plain, { sandbox: openSandbox(["/tmp/x"]) });
+  const { is_path_writable, isPathWritable, enabled } = sandbox;
+  assert.deepEqual([enabled, is_path_writable("/tmp/x/y"), isPathWritable("/tmp/x/y")], [true, true, true]);
+  assert.equal(sandbox.is_path_writable("/tmp/z"), false);
+  assert.deepEqual(await sandbox.wrap_command(["a", "b"]), { ok: true, argv: ["a", "b"] });
+  assert.deepEqual([truncate.MAX_LINES, truncate.MAX_BYTES, truncate.MAX_LINE_CHARS], [2000, 51200, 500]);
+  assert.equal(truncate.truncate_tail("a\nb", { maxLines: 1 }).content, "b");
+  assert.equal(truncate.truncate_head("a\nb", { maxLines: 1 }).content, "a");
+  assert.equal(truncate.truncate_line("abc", 2), "ab");
+  assert.equal(truncate.format_size(12345), "12.1KB");
+  const overflowing = await truncate.truncate_with_overflow("a\nb", { direction: "tail", maxLines: 1 });
+  assert.match(overflowing, /^b\n\n\[.*\/tmp\/flemma_t_.*talk\.chat_call_1\.txt\]$/);
+});
 
-Deno.test("what a tool wrapped is given back when the tool is done, and a refusal is told as text", () =>
-  inScene(async (place) => {
-    let disposed = 0;
-    const prepared = {
-      argv: ["wrapped"],
-      wrapped: true,
-      start: () => failure("unused", "Nothing is started here."),
-      handOut: () => success(undefined),
-      setupFailure: () => Promise.resolve(null),
-      dispose: () => Promise.resolve(void disposed++),
-    };
-    const wrapping = { ...openSandbox(), prepare: () => Promise.resolve(success(prepared)) };
-    const tool: ToolDefinition = {
-      ...plain,
-      async execute(_input, context) {
-        const { sandbox } = context as ReturnType<typeof place.context>;
-        const wrapped = await sandbox.wrapCommand(["x"]);
-        assert.equal(disposed, 0);
-        return { success: true, output: wrapped };
-      },
-    };
-    const result = await runTool(tool, {}, place.context(tool, { sandbox: wrapping }));
-    assert.deepEqual(result.output, { ok: true, argv: ["wrapped"] });
-    assert.equal(disposed, 1);
-    const problem = { code: "x", message: "No sandbox.", next: "Install it." };
-    const refusing = { ...openSandbox(), prepare: () => Promise.resolve({ ok: false as const, problem }) };
-    const refused = await place.context(plain, { sandbox: refusing }).sandbox.wrapCommand(["x"]);
-    assert.deepEqual(refused, { ok: false, error: "No sandbox. Install it." });
-  }));
+test("what a tool wrapped is given back when the tool is done, and a refusal is told as text", async (place) => {
+  let disposed = 0;
+  const prepared = {
+    argv: ["wrapped"],
+    wrapped: true,
+    start: () => failure("unused", "Nothing is started here."),
+    handOut: () => success(undefined),
+    setupFailure: () => Promise.resolve(null),
+    dispose: () => Promise.resolve(void disposed++),
+  };
+  const wrapping = { ...openSandbox(), prepare: () => Promise.resolve(success(prepared)) };
+  const tool: ToolDefinition = {
+    ...plain,
+    async execute(_input, context) {
+      const { sandbox } = context as ReturnType<typeof place.context>;
+      const wrapped = await sandbox.wrapCommand(["x"]);
+      assert.equal(disposed, 0);
+      return { success: true, output: wrapped };
+    },
+  };
+  const result = await runTool(tool, {}, place.context(tool, { sandbox: wrapping }));
+  assert.deepEqual(result.output, { ok: true, argv: ["wrapped"] });
+  assert.equal(disposed, 1);
+  const problem = { code: "x", message: "No sandbox.", next: "Install it." };
+  const refusing = { ...openSandbox(), prepare: () => Promise.resolve({ ok: false as const, problem }) };
+  const refused = await place.context(plain, { sandbox: refusing }).sandbox.wrapCommand(["x"]);
+  assert.deepEqual(refused, { ok: false, error: "No sandbox. Install it." });
+});
 
 Deno.test("a listener that fails is not told again and does not end the tool", () =>
   inScene((place) => {

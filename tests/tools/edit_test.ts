@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { replacePassage } from "../../tools/files/text/passage.ts";
-import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
+import { type ContextChanges, inScene, openSandbox, type Scene, testInScene as test } from "./scene.ts";
 
 const NAME = "file.txt";
 
@@ -76,23 +76,21 @@ Deno.test("occurrences are counted with overlaps", async () => {
   assert.match(await editError("aaaa", { oldText: "aa", newText: "b" }), /found 3 times/);
 });
 
-Deno.test("all other bytes stay, also those that are not UTF-8", () =>
-  inScene(async (place) => {
-    const before = [0xff, 0x0d, 0x0a, 0x20, 0x20, 0x0a, 0x61, 0x62, 0xc3, 0x80, 0x9f, 0x09, 0x00, 0x0d];
-    await Deno.writeFile(place.path(NAME), new Uint8Array(before));
-    await edit(place, "ab", "é");
-    const after = [...before];
-    after.splice(6, 2, 0xc3, 0xa9);
-    assert.deepEqual([...await Deno.readFile(place.path(NAME))], after);
-  }));
+test("all other bytes stay, also those that are not UTF-8", async (place) => {
+  const before = [0xff, 0x0d, 0x0a, 0x20, 0x20, 0x0a, 0x61, 0x62, 0xc3, 0x80, 0x9f, 0x09, 0x00, 0x0d];
+  await Deno.writeFile(place.path(NAME), new Uint8Array(before));
+  await edit(place, "ab", "é");
+  const after = [...before];
+  after.splice(6, 2, 0xc3, 0xa9);
+  assert.deepEqual([...await Deno.readFile(place.path(NAME))], after);
+});
 
-Deno.test("in a file of CR LF lines a passage written with LF is found and the result says so", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
-    assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CR LF/);
-    assert.equal(await Deno.readTextFile(place.path(NAME)), "1\r\n2\r\n2b\r\nthree\r\n");
-    assert.doesNotMatch(await edit(place, "2b", "x"), /CR LF/);
-  }));
+test("in a file of CR LF lines a passage written with LF is found and the result says so", async (place) => {
+  await Deno.writeTextFile(place.path(NAME), "one\r\ntwo\r\nthree\r\n");
+  assert.match(await edit(place, "one\ntwo", "1\n2\n2b"), /CR LF/);
+  assert.equal(await Deno.readTextFile(place.path(NAME)), "1\r\n2\r\n2b\r\nthree\r\n");
+  assert.doesNotMatch(await edit(place, "2b", "x"), /CR LF/);
+});
 
 Deno.test("the conversion is not tried in a file of mixed line ends, nor for text with CR", async () => {
   assert.match(await editError("a\r\nb\nc\r\n", { oldText: "a\nb", newText: "x" }), /not found/);
@@ -127,41 +125,39 @@ Deno.test("what looks the same and is not found is told with its line and the di
   assert.doesNotMatch(await editError("a b\n", { oldText: "\u00a0\t", newText: "z" }), /It stands/);
 });
 
-Deno.test("a file that is named in another spelling, or through a link, is told with what is there", async () => {
-  await inScene(async (place) => {
-    const input = { oldText: "x", newText: "y" };
-    await Deno.mkdir(place.path("Sub"));
-    await Deno.writeTextFile(place.path("cafe\u0301.txt"), "x");
-    await Deno.writeTextFile(place.path("two\u00a0words.txt"), "x");
-    const rows: readonly (readonly [string, RegExp])[] = [
-      [
-        "caf\u00e9.txt",
-        /was not found; in .* there is "cafe\u0301\.txt", whose accents are written in another way\.$/,
-      ],
-      ["sub/x.txt", /there is "Sub", in other capitals\.$/],
-      ["two words.txt", /there is "two\u00a0words\.txt", with other blanks\.$/],
-      ["gone.txt", /was not found\.$/],
-    ];
-    for (const [path, reported] of rows) {
-      assert.match(await place.error("edit", { path, ...input }), reported, path);
-      assert.match(await place.error("read", { path, offset: null, limit: null }), reported, path);
-    }
-    await Deno.mkdir(place.path("w"));
-    await Deno.symlink(place.path("Sub"), place.path("w/out"));
-    const sandbox = openSandbox([place.path("w")]);
-    const refused = `Sandbox: w/out/x leads to ${place.path("Sub/x")}, which is not writable for tools`;
-    const stated = await place.error("write", { path: "w/out/x", content: "" }, { sandbox });
-    assert.equal(stated.slice(0, refused.length), refused);
-    await Deno.symlink("ring", place.path("ring"));
-    assert.match(
-      await place.error("read", { path: "ring", offset: null, limit: null }),
-      /^The path ring leads nowhere: its links lead in a circle/,
-    );
-    assert.match(
-      await place.error("edit", { path: "ring/x", ...input }),
-      /leads nowhere: its links lead in a circle/,
-    );
-  });
+test("a file that is named in another spelling, or through a link, is told with what is there", async (place) => {
+  const input = { oldText: "x", newText: "y" };
+  await Deno.mkdir(place.path("Sub"));
+  await Deno.writeTextFile(place.path("cafe\u0301.txt"), "x");
+  await Deno.writeTextFile(place.path("two\u00a0words.txt"), "x");
+  const rows: readonly (readonly [string, RegExp])[] = [
+    [
+      "caf\u00e9.txt",
+      /was not found; in .* there is "cafe\u0301\.txt", whose accents are written in another way\.$/,
+    ],
+    ["sub/x.txt", /there is "Sub", in other capitals\.$/],
+    ["two words.txt", /there is "two\u00a0words\.txt", with other blanks\.$/],
+    ["gone.txt", /was not found\.$/],
+  ];
+  for (const [path, reported] of rows) {
+    assert.match(await place.error("edit", { path, ...input }), reported, path);
+    assert.match(await place.error("read", { path, offset: null, limit: null }), reported, path);
+  }
+  await Deno.mkdir(place.path("w"));
+  await Deno.symlink(place.path("Sub"), place.path("w/out"));
+  const sandbox = openSandbox([place.path("w")]);
+  const refused = `Sandbox: w/out/x leads to ${place.path("Sub/x")}, which is not writable for tools`;
+  const stated = await place.error("write", { path: "w/out/x", content: "" }, { sandbox });
+  assert.equal(stated.slice(0, refused.length), refused);
+  await Deno.symlink("ring", place.path("ring"));
+  assert.match(
+    await place.error("read", { path: "ring", offset: null, limit: null }),
+    /^The path ring leads nowhere: its links lead in a circle/,
+  );
+  assert.match(
+    await place.error("edit", { path: "ring/x", ...input }),
+    /leads nowhere: its links lead in a circle/,
+  );
 });
 
 Deno.test("nothing is found by likeness", async () => {
@@ -170,44 +166,40 @@ Deno.test("nothing is found by likeness", async () => {
   assert.match(await editError("  a\n", { oldText: "a ", newText: "b" }), /not found/);
 });
 
-Deno.test("replaceAll exists only where the setting allows it, and replaces from the left without overlaps", () =>
-  inScene(async (place) => {
-    const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
-    const input = { path: NAME, oldText: "aa", newText: "b", replaceAll: true };
-    await Deno.writeTextFile(place.path(NAME), "aaaaa aa");
-    assert.match(await place.error("edit", input), /found 5 times/);
-    assert.match(await place.output("edit", input, { tools }), /3 occurrences/);
-    assert.equal(await Deno.readTextFile(place.path(NAME)), "bba b");
-    assert.match(
-      await place.error("edit", { ...input, oldText: "b", replaceAll: null }, { tools }),
-      /found 3 times/,
-    );
-  }));
+test("replaceAll exists only where the setting allows it, and replaces from the left without overlaps", async (place) => {
+  const tools = { ...DEFAULT_SETTINGS.tools, named: { edit: { replace_all: true } } };
+  const input = { path: NAME, oldText: "aa", newText: "b", replaceAll: true };
+  await Deno.writeTextFile(place.path(NAME), "aaaaa aa");
+  assert.match(await place.error("edit", input), /found 5 times/);
+  assert.match(await place.output("edit", input, { tools }), /3 occurrences/);
+  assert.equal(await Deno.readTextFile(place.path(NAME)), "bba b");
+  assert.match(
+    await place.error("edit", { ...input, oldText: "b", replaceAll: null }, { tools }),
+    /found 3 times/,
+  );
+});
 
-Deno.test("links and modes stay", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("real.txt"), "old");
-    await Deno.chmod(place.path("real.txt"), 0o600);
-    await Deno.symlink("real.txt", place.path(NAME));
-    await edit(place, "old", "new");
-    assert.equal((await Deno.lstat(place.path(NAME))).isSymlink, true);
-    assert.equal(await Deno.readTextFile(place.path("real.txt")), "new");
-    assert.equal((await Deno.stat(place.path("real.txt"))).mode! & 0o777, 0o600);
-  }));
+test("links and modes stay", async (place) => {
+  await Deno.writeTextFile(place.path("real.txt"), "old");
+  await Deno.chmod(place.path("real.txt"), 0o600);
+  await Deno.symlink("real.txt", place.path(NAME));
+  await edit(place, "old", "new");
+  assert.equal((await Deno.lstat(place.path(NAME))).isSymlink, true);
+  assert.equal(await Deno.readTextFile(place.path("real.txt")), "new");
+  assert.equal((await Deno.stat(place.path("real.txt"))).mode! & 0o777, 0o600);
+});
 
-Deno.test("edits of one file at the same time all survive", () =>
-  inScene(async (place) => {
-    const names = Array.from({ length: 30 }, (_, n) => `<${n}>`);
-    await Deno.writeTextFile(place.path(NAME), names.join("\n"));
-    await Promise.all(names.map((name) => edit(place, name, name.replace("<", "done <"))));
-    assert.equal(await Deno.readTextFile(place.path(NAME)), names.map((name) => `done ${name}`).join("\n"));
-  }));
+test("edits of one file at the same time all survive", async (place) => {
+  const names = Array.from({ length: 30 }, (_, n) => `<${n}>`);
+  await Deno.writeTextFile(place.path(NAME), names.join("\n"));
+  await Promise.all(names.map((name) => edit(place, name, name.replace("<", "done <"))));
+  assert.equal(await Deno.readTextFile(place.path(NAME)), names.map((name) => `done ${name}`).join("\n"));
+});
 
-Deno.test("the running document is refused", () =>
-  inScene(async (place) => {
-    const error = await place.error("edit", { path: "talk.chat", oldText: "hello", newText: "x" });
-    assert.match(error, /document of this conversation/);
-  }));
+test("the running document is refused", async (place) => {
+  const error = await place.error("edit", { path: "talk.chat", oldText: "hello", newText: "x" });
+  assert.match(error, /document of this conversation/);
+});
 
 Deno.test("replacing a passage is splitting and joining at its only occurrence", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "b", "é", "🎉", "\n"), maxLength: 40 });
@@ -229,17 +221,16 @@ Deno.test("replacing a passage is splitting and joining at its only occurrence",
   );
 });
 
-Deno.test("an edit that brings UTF-8 into a file of another encoding says so", () =>
-  inScene(async (place) => {
-    await Deno.writeFile(place.path("f.txt"), new Uint8Array([0x67, 0xf6, 0x20, 0x61, 0x0a]));
-    const edit = (oldText: string, newText: string) =>
-      place.output("edit", { path: "f.txt", oldText, newText });
-    assert.equal(await edit("a", "b"), "Edited f.txt.");
-    assert.match(
-      await edit("b", "\u00e4"),
-      /^Edited f\.txt\. The file is not UTF-8 throughout; the new text was written/,
-    );
-    assert.deepEqual([...await Deno.readFile(place.path("f.txt"))], [0x67, 0xf6, 0x20, 0xc3, 0xa4, 0x0a]);
-    await Deno.writeTextFile(place.path("f.txt"), "gr\u00f6\u00dfe\n");
-    assert.equal(await edit("gr", "\u00fc"), "Edited f.txt.");
-  }));
+test("an edit that brings UTF-8 into a file of another encoding says so", async (place) => {
+  await Deno.writeFile(place.path("f.txt"), new Uint8Array([0x67, 0xf6, 0x20, 0x61, 0x0a]));
+  const edit = (oldText: string, newText: string) =>
+    place.output("edit", { path: "f.txt", oldText, newText });
+  assert.equal(await edit("a", "b"), "Edited f.txt.");
+  assert.match(
+    await edit("b", "\u00e4"),
+    /^Edited f\.txt\. The file is not UTF-8 throughout; the new text was written/,
+  );
+  assert.deepEqual([...await Deno.readFile(place.path("f.txt"))], [0x67, 0xf6, 0x20, 0xc3, 0xa4, 0x0a]);
+  await Deno.writeTextFile(place.path("f.txt"), "gr\u00f6\u00dfe\n");
+  assert.equal(await edit("gr", "\u00fc"), "Edited f.txt.");
+});

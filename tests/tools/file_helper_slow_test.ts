@@ -6,7 +6,7 @@ import { HELPER_WORD } from "../../commands/main.ts";
 import { WHOLE_VIEW } from "../../sandbox/policy/view.ts";
 import { FileHelper } from "../../tools/files/file_helper.ts";
 import { plant, projectSandbox, requireBubblewrap, runInside } from "../sandbox/fixture.ts";
-import { inFolder } from "../folder.ts";
+import { inFolder, testInFolder as test } from "../folder.ts";
 import { askedFor, withHelper } from "./helper_scene.ts";
 
 /** Runs `body` with the tools of a project. */
@@ -88,54 +88,53 @@ Deno.test("one helper serves a run, also calls at the same time, and another one
     assert.notEqual(await worker(), first);
   }));
 
-Deno.test("12.1, 12.5: what is hidden or protected, and all outside, holds by the kernel too", () =>
-  inFolder(async (root) => {
-    plant(
-      root,
-      "project/notes.chat",
-      "project/keys/secret",
-      "project/single",
-      "project/.git/hooks/",
-      "project/.git/config",
-    );
-    plant(root, "outside/file", "project/.git/HEAD");
-    const project = `${root}/project`;
-    const sandbox = projectSandbox(root, { policy: { deny_read: [`${project}/keys`, `${project}/single`] } });
-    // As if every judgement of the program itself had been got around.
-    sandbox.pathView = () => WHOLE_VIEW;
-    await withHelper(sandbox, `${project}/notes.chat`, async ({ disk }) => {
-      const { signal } = new AbortController();
-      const range = { offset: 1, count: null, maxLines: 100, maxBytes: 1000 };
-      const read = (real: string) =>
-        disk.perform("read", { real, named: real, range, remember: false }, signal);
-      const target = (real: string, temporary: string | null) => ({
-        real,
-        shown: real,
-        temporary,
-        seen: null,
-      });
-      const write = (real: string, temporary: string | null = ".flemma-test") =>
-        disk.perform("write", { ...target(real, temporary), content: "PWNED" }, signal);
-      await assert.rejects(read(`${project}/keys/secret`), /Permission denied|No such file/);
-      assert.equal(await read(`${project}/single`), null, "a device stands there");
-      for (const temporary of [".flemma-test", null]) {
-        for (const path of ["project/.git/config", "project/notes.chat", "outside/file"]) {
-          await assert.rejects(
-            write(`${root}/${path}`, temporary),
-            /Read-only|Permission denied|busy/i,
-            path,
-          );
-        }
-        for (const path of ["project/.git/hooks/pre-commit", "outside/new", "outside/deep/new"]) {
-          await assert.rejects(write(`${root}/${path}`, temporary), /Read-only|Permission denied/i, path);
-        }
-      }
-      await assert.rejects(disk.perform("discard", { real: `${root}/outside/file` }, signal), /Read-only/);
-      await write(`${project}/fine`);
+test("12.1, 12.5: what is hidden or protected, and all outside, holds by the kernel too", async (root) => {
+  plant(
+    root,
+    "project/notes.chat",
+    "project/keys/secret",
+    "project/single",
+    "project/.git/hooks/",
+    "project/.git/config",
+  );
+  plant(root, "outside/file", "project/.git/HEAD");
+  const project = `${root}/project`;
+  const sandbox = projectSandbox(root, { policy: { deny_read: [`${project}/keys`, `${project}/single`] } });
+  // As if every judgement of the program itself had been got around.
+  sandbox.pathView = () => WHOLE_VIEW;
+  await withHelper(sandbox, `${project}/notes.chat`, async ({ disk }) => {
+    const { signal } = new AbortController();
+    const range = { offset: 1, count: null, maxLines: 100, maxBytes: 1000 };
+    const read = (real: string) =>
+      disk.perform("read", { real, named: real, range, remember: false }, signal);
+    const target = (real: string, temporary: string | null) => ({
+      real,
+      shown: real,
+      temporary,
+      seen: null,
     });
-    assert.equal(Deno.readTextFileSync(`${root}/outside/file`), "text of outside/file\n");
-    assert.equal(Deno.readTextFileSync(`${project}/fine`), "PWNED");
-  }));
+    const write = (real: string, temporary: string | null = ".flemma-test") =>
+      disk.perform("write", { ...target(real, temporary), content: "PWNED" }, signal);
+    await assert.rejects(read(`${project}/keys/secret`), /Permission denied|No such file/);
+    assert.equal(await read(`${project}/single`), null, "a device stands there");
+    for (const temporary of [".flemma-test", null]) {
+      for (const path of ["project/.git/config", "project/notes.chat", "outside/file"]) {
+        await assert.rejects(
+          write(`${root}/${path}`, temporary),
+          /Read-only|Permission denied|busy/i,
+          path,
+        );
+      }
+      for (const path of ["project/.git/hooks/pre-commit", "outside/new", "outside/deep/new"]) {
+        await assert.rejects(write(`${root}/${path}`, temporary), /Read-only|Permission denied/i, path);
+      }
+    }
+    await assert.rejects(disk.perform("discard", { real: `${root}/outside/file` }, signal), /Read-only/);
+    await write(`${project}/fine`);
+  });
+  assert.equal(Deno.readTextFileSync(`${root}/outside/file`), "text of outside/file\n");
+  assert.equal(Deno.readTextFileSync(`${project}/fine`), "PWNED");
+});
 
 Deno.test("a folder that a link takes the place of is not gone into, with a wall and without one", async () => {
   for (const enabled of [true, false]) {

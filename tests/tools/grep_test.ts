@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { OWN_ACCESS } from "../../base/disk/folder_access.ts";
 import { narrowFiles, requiredText } from "../../tools/files/search/narrowed.ts";
 import { searchFiles } from "../../tools/files/search/search.ts";
-import { inScene, openSandbox, type Scene } from "./scene.ts";
+import { inScene, openSandbox, type Scene, testInScene as test } from "./scene.ts";
 
 interface Asked {
   readonly path?: string;
@@ -30,171 +30,162 @@ async function put(place: Scene, files: Readonly<Record<string, string | Uint8Ar
   }
 }
 
-Deno.test("lines come as path:line:text, by path and then by line, and the last line counts them", () =>
-  inScene(async (place) => {
-    await put(place, { "b.ts": "one\ntwo\none", "a/x.ts": "none\n", "a-b": "one", "c.ts": "zero" });
-    assert.equal(
-      await grep(place, "one$"),
-      "a-b:1:one\na/x.ts:1:none\nb.ts:1:one\nb.ts:3:one\n\n[4 matches]",
-    );
-    assert.equal(await grep(place, "^two"), "b.ts:2:two\n\n[1 match]");
-    assert.equal(await grep(place, "seven"), "No matches.");
-    assert.equal(
-      await grep(place, "one", { glob: "*.ts" }),
-      "a/x.ts:1:none\nb.ts:1:one\nb.ts:3:one\n\n[3 matches]",
-    );
-    assert.equal(await grep(place, "one", { glob: "a/*" }), "a/x.ts:1:none\n\n[1 match]");
-    assert.equal(await grep(place, "one", { path: "b.ts" }), "b.ts:1:one\nb.ts:3:one\n\n[2 matches]");
-    assert.equal(await grep(place, "one", { path: place.path("a") }), "a/x.ts:1:none\n\n[1 match]");
-  }));
+test("lines come as path:line:text, by path and then by line, and the last line counts them", async (place) => {
+  await put(place, { "b.ts": "one\ntwo\none", "a/x.ts": "none\n", "a-b": "one", "c.ts": "zero" });
+  assert.equal(
+    await grep(place, "one$"),
+    "a-b:1:one\na/x.ts:1:none\nb.ts:1:one\nb.ts:3:one\n\n[4 matches]",
+  );
+  assert.equal(await grep(place, "^two"), "b.ts:2:two\n\n[1 match]");
+  assert.equal(await grep(place, "seven"), "No matches.");
+  assert.equal(
+    await grep(place, "one", { glob: "*.ts" }),
+    "a/x.ts:1:none\nb.ts:1:one\nb.ts:3:one\n\n[3 matches]",
+  );
+  assert.equal(await grep(place, "one", { glob: "a/*" }), "a/x.ts:1:none\n\n[1 match]");
+  assert.equal(await grep(place, "one", { path: "b.ts" }), "b.ts:1:one\nb.ts:3:one\n\n[2 matches]");
+  assert.equal(await grep(place, "one", { path: place.path("a") }), "a/x.ts:1:none\n\n[1 match]");
+});
 
-Deno.test("at the limit the search ends and says so; exactly as many is no limit", () =>
-  inScene(async (place) => {
-    await put(place, { "d/a": "x\nx\n", "d/b": "x\n" });
-    assert.equal(
-      await grep(place, "x", { path: "d", limit: 2 }),
-      "d/a:1:x\nd/a:2:x\n\n[2 matches, limit reached]",
-    );
-    assert.equal(await grep(place, "x", { path: "d", limit: 1 }), "d/a:1:x\n\n[1 match, limit reached]");
-    assert.equal(await grep(place, "x", { path: "d", limit: 3 }), "d/a:1:x\nd/a:2:x\nd/b:1:x\n\n[3 matches]");
-    const truncate = { max_lines: 2, max_bytes: 1000, max_file_size: 0, output_path_format: "" };
-    const input = { pattern: "x", path: "d", glob: null, limit: null };
-    assert.equal(
-      await place.output("grep", input, { tools: { truncate } }),
-      "d/a:1:x\nd/a:2:x\n\n[2 of 3 matches]",
-    );
-  }));
+test("at the limit the search ends and says so; exactly as many is no limit", async (place) => {
+  await put(place, { "d/a": "x\nx\n", "d/b": "x\n" });
+  assert.equal(
+    await grep(place, "x", { path: "d", limit: 2 }),
+    "d/a:1:x\nd/a:2:x\n\n[2 matches, limit reached]",
+  );
+  assert.equal(await grep(place, "x", { path: "d", limit: 1 }), "d/a:1:x\n\n[1 match, limit reached]");
+  assert.equal(await grep(place, "x", { path: "d", limit: 3 }), "d/a:1:x\nd/a:2:x\nd/b:1:x\n\n[3 matches]");
+  const truncate = { max_lines: 2, max_bytes: 1000, max_file_size: 0, output_path_format: "" };
+  const input = { pattern: "x", path: "d", glob: null, limit: null };
+  assert.equal(
+    await place.output("grep", input, { tools: { truncate } }),
+    "d/a:1:x\nd/a:2:x\n\n[2 of 3 matches]",
+  );
+});
 
-Deno.test("a pattern that looks like an option is a pattern, and nothing of it runs", () =>
-  inScene(async (place) => {
-    await put(place, { "pre": "#!/bin/sh\ntouch ran\n", "x": "--pre=./pre\n-e\n" });
-    await Deno.chmod(place.path("pre"), 0o755);
-    assert.equal(await grep(place, "--pre=./pre"), "x:1:--pre=./pre\n\n[1 match]");
-    assert.equal(await grep(place, "-e", { glob: "x" }), "x:2:-e\n\n[1 match]");
-    assert.match(
-      await place.error("grep", { pattern: "x", path: "--files", glob: null, limit: null }),
-      /not found/,
+test("a pattern that looks like an option is a pattern, and nothing of it runs", async (place) => {
+  await put(place, { "pre": "#!/bin/sh\ntouch ran\n", "x": "--pre=./pre\n-e\n" });
+  await Deno.chmod(place.path("pre"), 0o755);
+  assert.equal(await grep(place, "--pre=./pre"), "x:1:--pre=./pre\n\n[1 match]");
+  assert.equal(await grep(place, "-e", { glob: "x" }), "x:2:-e\n\n[1 match]");
+  assert.match(
+    await place.error("grep", { pattern: "x", path: "--files", glob: null, limit: null }),
+    /not found/,
+  );
+  assert.throws(() => Deno.statSync(place.path("ran")), Deno.errors.NotFound);
+});
+
+test("hidden, excluded and ignored files are searched only where path names them", async (place) => {
+  await put(place, {
+    ...{
+      "r/.git/HEAD": "x",
+      "r/.gitignore": "out\n",
+      "r/out/a": "x",
+      "r/.env": "x",
+      "r/.ci/a": "x",
+      "r/dist/a": "x",
+    },
+    "r/in/a": "x",
+  });
+  assert.equal(await grep(place, "x", { path: "r" }), "r/in/a:1:x\n\n[1 match]");
+  for (const path of ["r/out", "r/.ci", "r/dist"]) {
+    assert.equal(await grep(place, "x", { path }), `${path}/a:1:x\n\n[1 match]`);
+  }
+  assert.equal(await grep(place, "x", { path: "r/.env" }), "r/.env:1:x\n\n[1 match]");
+  assert.equal(await grep(place, "x", { path: "r", glob: ".env" }), "r/.env:1:x\n\n[1 match]");
+});
+
+test("binary files are skipped, broken UTF-8, byte order marks, CR LF and giant lines are no obstacle", async (place) => {
+  const bytes = (...parts: readonly (string | number)[]) =>
+    new Uint8Array(
+      parts.flatMap((part) => typeof part === "number" ? [part] : [...new TextEncoder().encode(part)]),
     );
-    assert.throws(() => Deno.statSync(place.path("ran")), Deno.errors.NotFound);
-  }));
+  await put(place, {
+    "d/bin": bytes("needle\n", 0, "needle\n"),
+    "d/late": bytes("needle\n" + "a\n".repeat(300_000), 0),
+    "d/bad": bytes("a", 0xff, "needle", 0xfe, "\n"),
+    "d/bom": bytes(0xef, 0xbb, 0xbf, "needle first\r\nneedle second\r\n"),
+    "d/giant": `${"x".repeat(3_000_000)}needle\nneedle ${"y".repeat(3_000_000)}\nneedle`,
+  });
+  const found = await grep(place, "needle", { path: "d" });
+  assert.deepEqual(
+    found.split("\n").map((line) => line.slice(0, 30)),
+    [
+      ...["d/bad:1:a\ufffdneedle\ufffd", "d/bom:1:needle first", "d/bom:2:needle second"],
+      ...[`d/giant:2:needle ${"y".repeat(13)}`, "d/giant:3:needle", "", "[5 matches]"],
+    ],
+  );
+  // A line of an answer is cut.
+  assert.ok(found.split("\n")[3]!.length < 600);
+  assert.equal(
+    await grep(place, "^needle \\w+$", { path: "d/bom" }),
+    "d/bom:1:needle first\nd/bom:2:needle second\n\n[2 matches]",
+  );
+  assert.equal(await grep(place, "needle", { path: "d/bin" }), "No matches.\n\n[the file is not text]");
+});
 
-Deno.test("hidden, excluded and ignored files are searched only where path names them", () =>
-  inScene(async (place) => {
-    await put(place, {
-      ...{
-        "r/.git/HEAD": "x",
-        "r/.gitignore": "out\n",
-        "r/out/a": "x",
-        "r/.env": "x",
-        "r/.ci/a": "x",
-        "r/dist/a": "x",
-      },
-      "r/in/a": "x",
-    });
-    assert.equal(await grep(place, "x", { path: "r" }), "r/in/a:1:x\n\n[1 match]");
-    for (const path of ["r/out", "r/.ci", "r/dist"]) {
-      assert.equal(await grep(place, "x", { path }), `${path}/a:1:x\n\n[1 match]`);
-    }
-    assert.equal(await grep(place, "x", { path: "r/.env" }), "r/.env:1:x\n\n[1 match]");
-    assert.equal(await grep(place, "x", { path: "r", glob: ".env" }), "r/.env:1:x\n\n[1 match]");
-  }));
+test("expressions that try every way to split a line, and those that grow when they are read, take no time", async (place) => {
+  await put(place, { "d/a": `${"a".repeat(5000)}!\n` });
+  for (
+    const pattern of [
+      "(a+)+$",
+      "(a|aa)+$",
+      "(.*)*b",
+      "(a*)*(a*)*(a*)*c",
+      "a?".repeat(30) + "a".repeat(30) + "b",
+    ]
+  ) {
+    assert.equal(await grep(place, pattern, { path: "d" }), "No matches.", pattern);
+  }
+  const error = await place.error("grep", {
+    pattern: "((a{900}){900}){900}",
+    path: "d",
+    glob: null,
+    limit: null,
+  });
+  assert.match(error, /^The pattern cannot be read: /);
+});
 
-Deno.test("binary files are skipped, broken UTF-8, byte order marks, CR LF and giant lines are no obstacle", () =>
-  inScene(async (place) => {
-    const bytes = (...parts: readonly (string | number)[]) =>
-      new Uint8Array(
-        parts.flatMap((part) => typeof part === "number" ? [part] : [...new TextEncoder().encode(part)]),
-      );
-    await put(place, {
-      "d/bin": bytes("needle\n", 0, "needle\n"),
-      "d/late": bytes("needle\n" + "a\n".repeat(300_000), 0),
-      "d/bad": bytes("a", 0xff, "needle", 0xfe, "\n"),
-      "d/bom": bytes(0xef, 0xbb, 0xbf, "needle first\r\nneedle second\r\n"),
-      "d/giant": `${"x".repeat(3_000_000)}needle\nneedle ${"y".repeat(3_000_000)}\nneedle`,
-    });
-    const found = await grep(place, "needle", { path: "d" });
-    assert.deepEqual(
-      found.split("\n").map((line) => line.slice(0, 30)),
-      [
-        ...["d/bad:1:a\ufffdneedle\ufffd", "d/bom:1:needle first", "d/bom:2:needle second"],
-        ...[`d/giant:2:needle ${"y".repeat(13)}`, "d/giant:3:needle", "", "[5 matches]"],
-      ],
-    );
-    // A line of an answer is cut.
-    assert.ok(found.split("\n")[3]!.length < 600);
-    assert.equal(
-      await grep(place, "^needle \\w+$", { path: "d/bom" }),
-      "d/bom:1:needle first\nd/bom:2:needle second\n\n[2 matches]",
-    );
-    assert.equal(await grep(place, "needle", { path: "d/bin" }), "No matches.\n\n[the file is not text]");
-  }));
+test("each wrong input has its own sentence", async (place) => {
+  await put(place, { file: "x" });
+  const error = (pattern: string, more: Asked = {}) =>
+    place.error("grep", { pattern, path: more.path ?? null, glob: more.glob ?? null, limit: null });
+  assert.match(await error(""), /The pattern is empty/);
+  assert.match(await error("("), /The pattern cannot be read: missing closing \)/);
+  assert.match(await error("(?=x)"), /cannot be read: invalid or unsupported Perl syntax/);
+  assert.match(await error("a\nb"), /line end/);
+  assert.match(await error("a\\nb"), /line end/);
+  assert.match(await error("x", { glob: "[" }), /The glob cannot be read/);
+  assert.match(await error("x", { path: "none" }), /The folder or file none was not found/);
+  assert.match(await error("x", { path: "/proc/self/environ" }), /may not be read by tools/);
+  await new Deno.Command("mkfifo", { args: [place.path("pipe")] }).output();
+  assert.match(await error("x", { path: "pipe" }), /is a pipe, a socket or a device/);
+  assert.equal(await grep(place, "a\\\\n"), "No matches.");
+});
 
-Deno.test("expressions that try every way to split a line, and those that grow when they are read, take no time", () =>
-  inScene(async (place) => {
-    await put(place, { "d/a": `${"a".repeat(5000)}!\n` });
-    for (
-      const pattern of [
-        "(a+)+$",
-        "(a|aa)+$",
-        "(.*)*b",
-        "(a*)*(a*)*(a*)*c",
-        "a?".repeat(30) + "a".repeat(30) + "b",
-      ]
-    ) {
-      assert.equal(await grep(place, pattern, { path: "d" }), "No matches.", pattern);
-    }
-    const error = await place.error("grep", {
-      pattern: "((a{900}){900}){900}",
-      path: "d",
-      glob: null,
-      limit: null,
-    });
-    assert.match(error, /^The pattern cannot be read: /);
-  }));
+test("12.1: hidden files and folders give no line, and their number is told", async (place) => {
+  await put(place, { "open/x": "secret", "keys/x": "secret", "single": "secret" });
+  const hidden = [place.path("keys"), place.path("single")];
+  const isPathReadable = (path: string) => !hidden.some((each) => `${path}/`.startsWith(`${each}/`));
+  const sandbox = { ...openSandbox(), isPathReadable };
+  const input = { pattern: "secret", path: null, glob: null, limit: null };
+  assert.equal(
+    (await place.run("grep", input, { sandbox })).output,
+    "open/x:1:secret\n\n[1 match, 1 file not readable, 1 folder not readable]",
+  );
+});
 
-Deno.test("each wrong input has its own sentence", () =>
-  inScene(async (place) => {
-    await put(place, { file: "x" });
-    const error = (pattern: string, more: Asked = {}) =>
-      place.error("grep", { pattern, path: more.path ?? null, glob: more.glob ?? null, limit: null });
-    assert.match(await error(""), /The pattern is empty/);
-    assert.match(await error("("), /The pattern cannot be read: missing closing \)/);
-    assert.match(await error("(?=x)"), /cannot be read: invalid or unsupported Perl syntax/);
-    assert.match(await error("a\nb"), /line end/);
-    assert.match(await error("a\\nb"), /line end/);
-    assert.match(await error("x", { glob: "[" }), /The glob cannot be read/);
-    assert.match(await error("x", { path: "none" }), /The folder or file none was not found/);
-    assert.match(await error("x", { path: "/proc/self/environ" }), /may not be read by tools/);
-    await new Deno.Command("mkfifo", { args: [place.path("pipe")] }).output();
-    assert.match(await error("x", { path: "pipe" }), /is a pipe, a socket or a device/);
-    assert.equal(await grep(place, "a\\\\n"), "No matches.");
-  }));
-
-Deno.test("12.1: hidden files and folders give no line, and their number is told", () =>
-  inScene(async (place) => {
-    await put(place, { "open/x": "secret", "keys/x": "secret", "single": "secret" });
-    const hidden = [place.path("keys"), place.path("single")];
-    const isPathReadable = (path: string) => !hidden.some((each) => `${path}/`.startsWith(`${each}/`));
-    const sandbox = { ...openSandbox(), isPathReadable };
-    const input = { pattern: "secret", path: null, glob: null, limit: null };
-    assert.equal(
-      (await place.run("grep", input, { sandbox })).output,
-      "open/x:1:secret\n\n[1 match, 1 file not readable, 1 folder not readable]",
-    );
-  }));
-
-Deno.test("when the time is over, the sentence says so; a stopped call says that it was stopped", () =>
-  inScene(async (place) => {
-    await put(place, { "a/x": "x" });
-    const input = { pattern: "x", path: null, glob: null, limit: null };
-    assert.match(
-      await place.error("grep", input, { tools: { default_timeout: 0 } }),
-      /ended after 0 seconds/,
-    );
-    const stop = new AbortController();
-    stop.abort();
-    assert.match(await place.error("grep", input, { signal: stop.signal }), /stopped/);
-  }));
+test("when the time is over, the sentence says so; a stopped call says that it was stopped", async (place) => {
+  await put(place, { "a/x": "x" });
+  const input = { pattern: "x", path: null, glob: null, limit: null };
+  assert.match(
+    await place.error("grep", input, { tools: { default_timeout: 0 } }),
+    /ended after 0 seconds/,
+  );
+  const stop = new AbortController();
+  stop.abort();
+  assert.match(await place.error("grep", input, { signal: stop.signal }), /stopped/);
+});
 
 const RG = "/usr/bin/rg";
 const hasRg = (() => {
@@ -321,19 +312,18 @@ Deno.test("the text that every fitting line holds is told only where that is sur
   for (const [pattern, text] of Object.entries(sure)) assert.equal(requiredText(pattern), text, pattern);
 });
 
-Deno.test("a program that fails tells nothing, and neither does one that is not there", () =>
-  inScene(async (place) => {
-    await put(place, { "a": "needle", "b": "x" });
-    const files = ["a", "b"].map((name) => ({ path: name, folder: place.folder, name }));
-    const { signal } = new AbortController();
-    for (const program of ["/nowhere", "/bin/false"]) {
-      assert.deepEqual(
-        await narrowFiles("needle", files, program, signal),
-        program === "/bin/false" ? [] : files,
-      );
-    }
-    if (!hasRg) return;
-    assert.deepEqual(await narrowFiles("needle", files, RG, signal), files.slice(0, 1));
-    await Deno.remove(place.path("b"));
-    assert.deepEqual(await narrowFiles("needle", files, RG, signal), files, "one is gone");
-  }));
+test("a program that fails tells nothing, and neither does one that is not there", async (place) => {
+  await put(place, { "a": "needle", "b": "x" });
+  const files = ["a", "b"].map((name) => ({ path: name, folder: place.folder, name }));
+  const { signal } = new AbortController();
+  for (const program of ["/nowhere", "/bin/false"]) {
+    assert.deepEqual(
+      await narrowFiles("needle", files, program, signal),
+      program === "/bin/false" ? [] : files,
+    );
+  }
+  if (!hasRg) return;
+  assert.deepEqual(await narrowFiles("needle", files, RG, signal), files.slice(0, 1));
+  await Deno.remove(place.path("b"));
+  assert.deepEqual(await narrowFiles("needle", files, RG, signal), files, "one is gone");
+});

@@ -10,7 +10,7 @@ import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 import { queueForPath } from "../../tools/builtin/writable_target.ts";
 import { OverflowFile } from "../../tools/overflow/file.ts";
 import { STOPPED } from "../../tools/definition.ts";
-import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
+import { type ContextChanges, openSandbox, type Scene, testInScene as test } from "./scene.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -82,377 +82,355 @@ function exchange(path: string, text: string): void {
 
 // bash
 
-Deno.test("a maximum of seconds that is none leaves the program's own", () =>
-  inScene(async (place) => {
-    for (const max_timeout of [0, -1, "5"]) {
-      assert.equal(
-        await place.output("bash", { command: "echo in time", timeout: null }, bashSettings({ max_timeout })),
-        "in time",
-      );
-    }
-  }));
-
-Deno.test("a shell in a writable folder is refused where commands are confined, and only there", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("mine"), '#!/bin/sh\nexec /bin/sh "$@"\n', { mode: 0o755 });
-    const shell = bashSettings({ shell: place.path("mine") });
-    const confined = openSandbox([place.folder]);
-    assert.match(
-      await place.error("bash", { command: "echo ran" }, { ...shell, sandbox: confined }),
-      /sandbox may change/,
-    );
-    const off = { ...confined, enabled: false };
-    assert.equal(await place.output("bash", { command: "echo ran" }, { ...shell, sandbox: off }), "ran");
-  }));
-
-Deno.test("a call that is stopped while its sandbox is set up starts nothing", () =>
-  inScene(async (place) => {
-    const stop = new AbortController();
-    let started = false;
-    const sandbox = wrapping(null);
-    const stopping: Sandbox = {
-      ...sandbox,
-      prepare: async (argv) => {
-        const prepared = await sandbox.prepare(argv);
-        stop.abort();
-        assert.ok(prepared.ok);
-        return success({
-          ...prepared.value,
-          start: (options) => {
-            started = true;
-            return prepared.value.start(options);
-          },
-        });
-      },
-    };
-    const error = await place.error("bash", { command: "true" }, { sandbox: stopping, signal: stop.signal });
-    assert.equal(error, STOPPED);
-    assert.equal(started, false);
-  }));
-
-Deno.test("a command that took too long did run, so nobody is asked whether its sandbox could be set up", () =>
-  inScene(async (place) => {
-    let asked = false;
-    const sandbox = wrapping(null, {
-      setupFailure: (stated) => {
-        asked = true;
-        return Promise.resolve({
-          code: "sandbox-setup-failed",
-          message: "m",
-          stderr: stated,
-          forModel: "Nothing ran.",
-        });
-      },
-    });
+test("a maximum of seconds that is none leaves the program's own", async (place) => {
+  for (const max_timeout of [0, -1, "5"]) {
     assert.equal(
-      await place.error("bash", { command: "sleep 300", timeout: 0.1 }, { sandbox }),
-      "The command was ended after 0.1 seconds.",
+      await place.output("bash", { command: "echo in time", timeout: null }, bashSettings({ max_timeout })),
+      "in time",
     );
-    assert.equal(asked, false);
-  }));
+  }
+});
 
-Deno.test("what stands around the shell is shown only of a command that failed without a word of its own", () =>
-  inScene(async (place) => {
-    const rows: readonly (readonly [string, string])[] = [
-      ["echo around >&2; exit 3", "around\n\nThe command ended with exit code 3."],
-      ["echo around >&2; echo own; exit 3", "own\n\nThe command ended with exit code 3."],
-      ["echo around >&2", "(no output)"],
-    ];
-    for (const [script, expected] of rows) {
-      const { success, output, error } = await place.run("bash", { command: "true" }, {
-        sandbox: wrapping(["/bin/sh", "-c", script]),
+test("a shell in a writable folder is refused where commands are confined, and only there", async (place) => {
+  await Deno.writeTextFile(place.path("mine"), '#!/bin/sh\nexec /bin/sh "$@"\n', { mode: 0o755 });
+  const shell = bashSettings({ shell: place.path("mine") });
+  const confined = openSandbox([place.folder]);
+  assert.match(
+    await place.error("bash", { command: "echo ran" }, { ...shell, sandbox: confined }),
+    /sandbox may change/,
+  );
+  const off = { ...confined, enabled: false };
+  assert.equal(await place.output("bash", { command: "echo ran" }, { ...shell, sandbox: off }), "ran");
+});
+
+test("a call that is stopped while its sandbox is set up starts nothing", async (place) => {
+  const stop = new AbortController();
+  let started = false;
+  const sandbox = wrapping(null);
+  const stopping: Sandbox = {
+    ...sandbox,
+    prepare: async (argv) => {
+      const prepared = await sandbox.prepare(argv);
+      stop.abort();
+      assert.ok(prepared.ok);
+      return success({
+        ...prepared.value,
+        start: (options) => {
+          started = true;
+          return prepared.value.start(options);
+        },
       });
-      assert.equal(success ? output : error, expected, script);
-    }
-  }));
+    },
+  };
+  const error = await place.error("bash", { command: "true" }, { sandbox: stopping, signal: stop.signal });
+  assert.equal(error, STOPPED);
+  assert.equal(started, false);
+});
 
-Deno.test("of what stands around the shell the beginning is kept, however much it says", () =>
-  inScene(async (place) => {
-    let reported = "";
-    const sandbox = wrapping(["/bin/sh", "-c", "yes around | head -c 200000 >&2; exit 1"], {
-      setupFailure: (stated) => {
-        reported = stated;
-        return Promise.resolve(null);
-      },
+test("a command that took too long did run, so nobody is asked whether its sandbox could be set up", async (place) => {
+  let asked = false;
+  const sandbox = wrapping(null, {
+    setupFailure: (stated) => {
+      asked = true;
+      return Promise.resolve({
+        code: "sandbox-setup-failed",
+        message: "m",
+        stderr: stated,
+        forModel: "Nothing ran.",
+      });
+    },
+  });
+  assert.equal(
+    await place.error("bash", { command: "sleep 300", timeout: 0.1 }, { sandbox }),
+    "The command was ended after 0.1 seconds.",
+  );
+  assert.equal(asked, false);
+});
+
+test("what stands around the shell is shown only of a command that failed without a word of its own", async (place) => {
+  const rows: readonly (readonly [string, string])[] = [
+    ["echo around >&2; exit 3", "around\n\nThe command ended with exit code 3."],
+    ["echo around >&2; echo own; exit 3", "own\n\nThe command ended with exit code 3."],
+    ["echo around >&2", "(no output)"],
+  ];
+  for (const [script, expected] of rows) {
+    const { success, output, error } = await place.run("bash", { command: "true" }, {
+      sandbox: wrapping(["/bin/sh", "-c", script]),
     });
-    await place.error("bash", { command: "true" }, { sandbox });
-    assert.equal(reported, "around\n".repeat(3000).slice(0, 16 * 1024));
-  }));
+    assert.equal(success ? output : error, expected, script);
+  }
+});
 
-Deno.test("progress of a flood is passed on up to a megabyte, the result is whole", () =>
-  inScene(async (place) => {
-    let passed = 0;
-    await place.output("bash", { command: "yes | head -c 4000000; echo end" }, {
-      onOutput: (chunk) => passed += chunk.length,
-    });
-    assert.ok(passed >= 1024 * 1024 && passed < 2 * 1024 * 1024, `${passed}`);
-  }));
+test("of what stands around the shell the beginning is kept, however much it says", async (place) => {
+  let reported = "";
+  const sandbox = wrapping(["/bin/sh", "-c", "yes around | head -c 200000 >&2; exit 1"], {
+    setupFailure: (stated) => {
+      reported = stated;
+      return Promise.resolve(null);
+    },
+  });
+  await place.error("bash", { command: "true" }, { sandbox });
+  assert.equal(reported, "around\n".repeat(3000).slice(0, 16 * 1024));
+});
 
-Deno.test("what the sandbox has to add stands at the end of a success and of a failure, and nothing where it has nothing", () =>
-  inScene(async (place) => {
-    const note = () => "HEAD is held.";
-    const noted = { sandbox: wrapping(null, { note }) };
-    assert.equal(await place.output("bash", { command: "echo a" }, noted), "a\n\nHEAD is held.");
-    assert.equal(
-      await place.error("bash", { command: "exit 2" }, noted),
-      "(no output)\n\nThe command ended with exit code 2.\n\nHEAD is held.",
-    );
-    assert.equal(
-      await place.output("bash", { command: "echo a" }, { sandbox: wrapping(null, { note: () => null }) }),
-      "a",
-    );
-  }));
+test("progress of a flood is passed on up to a megabyte, the result is whole", async (place) => {
+  let passed = 0;
+  await place.output("bash", { command: "yes | head -c 4000000; echo end" }, {
+    onOutput: (chunk) => passed += chunk.length,
+  });
+  assert.ok(passed >= 1024 * 1024 && passed < 2 * 1024 * 1024, `${passed}`);
+});
+
+test("what the sandbox has to add stands at the end of a success and of a failure, and nothing where it has nothing", async (place) => {
+  const note = () => "HEAD is held.";
+  const noted = { sandbox: wrapping(null, { note }) };
+  assert.equal(await place.output("bash", { command: "echo a" }, noted), "a\n\nHEAD is held.");
+  assert.equal(
+    await place.error("bash", { command: "exit 2" }, noted),
+    "(no output)\n\nThe command ended with exit code 2.\n\nHEAD is held.",
+  );
+  assert.equal(
+    await place.output("bash", { command: "echo a" }, { sandbox: wrapping(null, { note: () => null }) }),
+    "a",
+  );
+});
 
 // read
 
-Deno.test("a file that is exchanged between looking and opening is not read, for a file and for a link", () =>
-  inScene(async (place) => {
-    const path = place.path("a");
-    Deno.writeTextFileSync(place.path("hidden"), "hidden");
-    const exchanges = [
-      () => exchange(path, "planted"),
-      () => {
-        Deno.removeSync(path);
-        Deno.symlinkSync("hidden", path);
-      },
-    ];
-    for (const act of exchanges) {
-      exchange(path, "judged");
-      let looks = 0;
-      // The call looks where the path leads; the last look is the one before the file is opened.
-      await after("lstatSync", (looked) => looked === path && ++looks === 2, act, async () => {
-        assert.equal(
-          await place.error("read", { path: "a" }),
-          "a was exchanged for something else while it was opened.",
-        );
-      });
-    }
-  }));
+test("a file that is exchanged between looking and opening is not read, for a file and for a link", async (place) => {
+  const path = place.path("a");
+  Deno.writeTextFileSync(place.path("hidden"), "hidden");
+  const exchanges = [
+    () => exchange(path, "planted"),
+    () => {
+      Deno.removeSync(path);
+      Deno.symlinkSync("hidden", path);
+    },
+  ];
+  for (const act of exchanges) {
+    exchange(path, "judged");
+    let looks = 0;
+    // The call looks where the path leads; the last look is the one before the file is opened.
+    await after("lstatSync", (looked) => looked === path && ++looks === 2, act, async () => {
+      assert.equal(
+        await place.error("read", { path: "a" }),
+        "a was exchanged for something else while it was opened.",
+      );
+    });
+  }
+});
 
-Deno.test("a file that came out of reach after it was judged is not read", () =>
-  inScene(async (place) => {
-    Deno.writeTextFileSync(place.path("a"), "text");
-    let asked = 0;
-    const sandbox: Sandbox = { ...openSandbox(), isPathReadable: () => ++asked === 1 };
-    assert.match(await place.error("read", { path: "a" }, { sandbox }), /^a was exchanged/);
-    assert.equal(asked, 2);
-  }));
+test("a file that came out of reach after it was judged is not read", async (place) => {
+  Deno.writeTextFileSync(place.path("a"), "text");
+  let asked = 0;
+  const sandbox: Sandbox = { ...openSandbox(), isPathReadable: () => ++asked === 1 };
+  assert.match(await place.error("read", { path: "a" }, { sandbox }), /^a was exchanged/);
+  assert.equal(asked, 2);
+});
 
 // write and edit
 
-Deno.test("a path that leads elsewhere after its call had to wait is not written", () =>
-  inScene(async (place) => {
-    for (const name of ["one", "two"]) Deno.writeTextFileSync(place.path(name), name);
-    Deno.symlinkSync("one", place.path("link"));
-    const lock = await lockOf(place, "one");
-    const holder = await Deno.open(lock, { create: true, write: true });
-    assert.ok(await holder.tryLock(true));
-    const whileItWaits = () => {
-      Deno.removeSync(place.path("link"));
-      Deno.symlinkSync("two", place.path("link"));
-      holder.close();
-    };
-    await after("open", (path) => path === lock, whileItWaits, async () => {
-      assert.match(
-        await place.error("write", { path: "link", content: "x" }),
-        /link was changed by someone else meanwhile/,
-      );
+test("a path that leads elsewhere after its call had to wait is not written", async (place) => {
+  for (const name of ["one", "two"]) Deno.writeTextFileSync(place.path(name), name);
+  Deno.symlinkSync("one", place.path("link"));
+  const lock = await lockOf(place, "one");
+  const holder = await Deno.open(lock, { create: true, write: true });
+  assert.ok(await holder.tryLock(true));
+  const whileItWaits = () => {
+    Deno.removeSync(place.path("link"));
+    Deno.symlinkSync("two", place.path("link"));
+    holder.close();
+  };
+  await after("open", (path) => path === lock, whileItWaits, async () => {
+    assert.match(
+      await place.error("write", { path: "link", content: "x" }),
+      /link was changed by someone else meanwhile/,
+    );
+  });
+  for (const name of ["one", "two"]) assert.equal(Deno.readTextFileSync(place.path(name)), name);
+});
+
+test("a lock that its holder took away while it was opened is not taken for the one that others open", async (place) => {
+  const lock = await lockOf(place, "f");
+  const context = place.context({ name: "t", description: "", input_schema: {} });
+  await after("open", (path) => path === lock, () => Deno.removeSync(lock), async () => {
+    await queueForPath("f", context, async () => {
+      using other = await Deno.open(lock, { read: true, write: true });
+      assert.equal(await other.tryLock(true), false, "what stands at the path is what is held");
     });
-    for (const name of ["one", "two"]) assert.equal(Deno.readTextFileSync(place.path(name)), name);
-  }));
+  });
+});
 
-Deno.test("a lock that its holder took away while it was opened is not taken for the one that others open", () =>
-  inScene(async (place) => {
-    const lock = await lockOf(place, "f");
-    const context = place.context({ name: "t", description: "", input_schema: {} });
-    await after("open", (path) => path === lock, () => Deno.removeSync(lock), async () => {
-      await queueForPath("f", context, async () => {
-        using other = await Deno.open(lock, { read: true, write: true });
-        assert.equal(await other.tryLock(true), false, "what stands at the path is what is held");
-      });
-    });
-  }));
+test("what a living run is about to put in place is left alone by others", async (place) => {
+  const lock = await lockOf(place, "other");
+  const temporary = place.path(`.flemma-${crypto.randomUUID()}`);
+  await Deno.writeTextFile(temporary, "x");
+  await Deno.writeTextFile(lock, temporary);
+  using holder = await Deno.open(lock, { write: true });
+  assert.ok(await holder.tryLock(true));
+  await place.output("write", { path: "f", content: "two\n" });
+  assert.equal(await Deno.readTextFile(temporary), "x");
+  assert.equal(await Deno.readTextFile(lock), temporary);
+});
 
-Deno.test("what a living run is about to put in place is left alone by others", () =>
-  inScene(async (place) => {
-    const lock = await lockOf(place, "other");
-    const temporary = place.path(`.flemma-${crypto.randomUUID()}`);
-    await Deno.writeTextFile(temporary, "x");
-    await Deno.writeTextFile(lock, temporary);
-    using holder = await Deno.open(lock, { write: true });
-    assert.ok(await holder.tryLock(true));
-    await place.output("write", { path: "f", content: "two\n" });
-    assert.equal(await Deno.readTextFile(temporary), "x");
-    assert.equal(await Deno.readTextFile(lock), temporary);
-  }));
+test("only a name that this program gives is removed after a crash, each part of it counts", async (place) => {
+  const id = crypto.randomUUID();
+  const names = [`.flemma-${id}x`, `x.flemma-${id}`, `.flemma-${id.replaceAll("-", "_")}`, ".flemma-", id];
+  for (const name of names) {
+    await Deno.writeTextFile(place.path(name), "mine");
+    await Deno.writeTextFile(await lockOf(place, name), place.path(name));
+  }
+  await place.output("write", { path: "f", content: "x" });
+  for (const name of names) assert.equal(await Deno.readTextFile(place.path(name)), "mine", name);
+  assert.deepEqual([...Deno.readDirSync(locksOf(place))], []);
+});
 
-Deno.test("only a name that this program gives is removed after a crash, each part of it counts", () =>
-  inScene(async (place) => {
-    const id = crypto.randomUUID();
-    const names = [`.flemma-${id}x`, `x.flemma-${id}`, `.flemma-${id.replaceAll("-", "_")}`, ".flemma-", id];
-    for (const name of names) {
-      await Deno.writeTextFile(place.path(name), "mine");
-      await Deno.writeTextFile(await lockOf(place, name), place.path(name));
-    }
-    await place.output("write", { path: "f", content: "x" });
-    for (const name of names) assert.equal(await Deno.readTextFile(place.path(name)), "mine", name);
-    assert.deepEqual([...Deno.readDirSync(locksOf(place))], []);
-  }));
-
-Deno.test("a file that was read and is gone, and one that was not there and is, are not written, by neither way", () =>
-  inScene(async (place) => {
-    const path = place.path("f");
-    for (const way of ["by a rename", "in place"]) {
-      const options = { shownAs: "f", temporary: way === "by a rename" ? ".flemma-test" : null };
-      await Deno.writeTextFile(path, "one\n");
-      const since = await takeSnapshot(path, "f");
-      await assert.rejects(
-        replaceFile(path, bytes("ours\n"), { ...options, since: null }),
-        /was changed by someone else meanwhile/,
-      );
-      assert.equal(await Deno.readTextFile(path), "one\n", way);
-      await Deno.remove(path);
-      await assert.rejects(
-        replaceFile(path, bytes("ours\n"), { ...options, since }),
-        /was changed by someone else meanwhile/,
-      );
-      await assert.rejects(Deno.lstat(path), Deno.errors.NotFound, way);
-    }
-  }));
-
-Deno.test("what somebody writes into a file that is just being made in place stays", () =>
-  inScene(async (place) => {
-    const path = place.path("f");
-    const between = () => Deno.writeTextFileSync(path, "theirs\n");
-    const options = { shownAs: "f", temporary: null, since: null, between };
-    await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
-    assert.equal(await Deno.readTextFile(path), "theirs\n");
-  }));
-
-Deno.test("a replaced file that is only cut short afterwards holds no save, so what was written stays", () =>
-  inScene(async (place) => {
-    const path = place.path("f");
-    await Deno.writeTextFile(path, "one\ntwo\n");
-    using editor = await Deno.open(path, { write: true });
-    let calls = 0;
-    const between = () => void (++calls === 2 && editor.truncateSync(4));
+test("a file that was read and is gone, and one that was not there and is, are not written, by neither way", async (place) => {
+  const path = place.path("f");
+  for (const way of ["by a rename", "in place"]) {
+    const options = { shownAs: "f", temporary: way === "by a rename" ? ".flemma-test" : null };
+    await Deno.writeTextFile(path, "one\n");
     const since = await takeSnapshot(path, "f");
-    await replaceFile(path, bytes("ours\n"), {
-      shownAs: "f",
-      temporary: ".flemma-test",
-      since,
-      between,
-    });
-    assert.equal(await Deno.readTextFile(path), "ours\n");
-  }));
+    await assert.rejects(
+      replaceFile(path, bytes("ours\n"), { ...options, since: null }),
+      /was changed by someone else meanwhile/,
+    );
+    assert.equal(await Deno.readTextFile(path), "one\n", way);
+    await Deno.remove(path);
+    await assert.rejects(
+      replaceFile(path, bytes("ours\n"), { ...options, since }),
+      /was changed by someone else meanwhile/,
+    );
+    await assert.rejects(Deno.lstat(path), Deno.errors.NotFound, way);
+  }
+});
 
-Deno.test("a folder that was exchanged for a link while its file was being written leads nowhere", () =>
-  inScene(async (place) => {
-    for (const name of ["dir", "outside"]) await Deno.mkdir(place.path(name));
-    await Deno.writeTextFile(place.path("dir/f"), "old");
-    await after("lstatSync", (path) => path.includes("/.flemma-"), () => {
-      Deno.renameSync(place.path("dir"), place.path("moved"));
-      Deno.symlinkSync("outside", place.path("dir"));
-    }, async () => {
-      assert.notEqual(await place.error("write", { path: "dir/f", content: "new" }), "");
-    });
-    assert.deepEqual([...Deno.readDirSync(place.path("outside"))], []);
-    assert.equal(await Deno.readTextFile(place.path("moved/f")), "old");
-  }));
+test("what somebody writes into a file that is just being made in place stays", async (place) => {
+  const path = place.path("f");
+  const between = () => Deno.writeTextFileSync(path, "theirs\n");
+  const options = { shownAs: "f", temporary: null, since: null, between };
+  await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
+  assert.equal(await Deno.readTextFile(path), "theirs\n");
+});
 
-Deno.test("where the owner of a file cannot be given to another one it is written in place, and any other fault is told", () =>
-  inScene(async (place) => {
-    const path = place.path("f");
-    await Deno.writeTextFile(path, "old");
-    const { ino } = await Deno.stat(path);
-    const [chownSync, lstatSync] = [Deno.chownSync, Deno.lstatSync];
-    const asked: unknown[] = [];
-    let fault: Error = new Deno.errors.PermissionDenied("no");
-    Deno.chownSync = (_path, uid, gid) => {
-      asked.push([uid, gid]);
-      throw fault;
-    };
-    try {
-      for (const changed of ["uid", "gid"] as const) {
-        Deno.lstatSync = (looked) => {
-          const info = lstatSync(looked);
-          return String(looked).includes("/.flemma-") ? { ...info, [changed]: 77777 } : info;
-        };
-        await place.output("write", { path: "f", content: `not mine by ${changed}` });
-        assert.equal(await Deno.readTextFile(path), `not mine by ${changed}`);
-        assert.equal(lstatSync(path).ino, ino, changed);
-      }
-      assert.equal(asked.length, 2);
-      fault = new Error("kaput (os error 5)");
-      assert.match(await place.error("write", { path: "f", content: "x" }), /could not be written: kaput/);
-      assert.equal(await Deno.readTextFile(path), "not mine by gid");
-    } finally {
-      Object.assign(Deno, { chownSync, lstatSync });
+test("a replaced file that is only cut short afterwards holds no save, so what was written stays", async (place) => {
+  const path = place.path("f");
+  await Deno.writeTextFile(path, "one\ntwo\n");
+  using editor = await Deno.open(path, { write: true });
+  let calls = 0;
+  const between = () => void (++calls === 2 && editor.truncateSync(4));
+  const since = await takeSnapshot(path, "f");
+  await replaceFile(path, bytes("ours\n"), {
+    shownAs: "f",
+    temporary: ".flemma-test",
+    since,
+    between,
+  });
+  assert.equal(await Deno.readTextFile(path), "ours\n");
+});
+
+test("a folder that was exchanged for a link while its file was being written leads nowhere", async (place) => {
+  for (const name of ["dir", "outside"]) await Deno.mkdir(place.path(name));
+  await Deno.writeTextFile(place.path("dir/f"), "old");
+  await after("lstatSync", (path) => path.includes("/.flemma-"), () => {
+    Deno.renameSync(place.path("dir"), place.path("moved"));
+    Deno.symlinkSync("outside", place.path("dir"));
+  }, async () => {
+    assert.notEqual(await place.error("write", { path: "dir/f", content: "new" }), "");
+  });
+  assert.deepEqual([...Deno.readDirSync(place.path("outside"))], []);
+  assert.equal(await Deno.readTextFile(place.path("moved/f")), "old");
+});
+
+test("where the owner of a file cannot be given to another one it is written in place, and any other fault is told", async (place) => {
+  const path = place.path("f");
+  await Deno.writeTextFile(path, "old");
+  const { ino } = await Deno.stat(path);
+  const [chownSync, lstatSync] = [Deno.chownSync, Deno.lstatSync];
+  const asked: unknown[] = [];
+  let fault: Error = new Deno.errors.PermissionDenied("no");
+  Deno.chownSync = (_path, uid, gid) => {
+    asked.push([uid, gid]);
+    throw fault;
+  };
+  try {
+    for (const changed of ["uid", "gid"] as const) {
+      Deno.lstatSync = (looked) => {
+        const info = lstatSync(looked);
+        return String(looked).includes("/.flemma-") ? { ...info, [changed]: 77777 } : info;
+      };
+      await place.output("write", { path: "f", content: `not mine by ${changed}` });
+      assert.equal(await Deno.readTextFile(path), `not mine by ${changed}`);
+      assert.equal(lstatSync(path).ino, ino, changed);
     }
-  }));
+    assert.equal(asked.length, 2);
+    fault = new Error("kaput (os error 5)");
+    assert.match(await place.error("write", { path: "f", content: "x" }), /could not be written: kaput/);
+    assert.equal(await Deno.readTextFile(path), "not mine by gid");
+  } finally {
+    Object.assign(Deno, { chownSync, lstatSync });
+  }
+});
 
-Deno.test("in a folder that takes no file, a file that may be written is, and a new one is refused", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("home"));
-    await Deno.writeTextFile(place.path("f"), "old");
-    const scene = new URL("./scene.ts", import.meta.url).href;
-    const code = `const { Scene } = await import(${JSON.stringify(scene)});
+test("in a folder that takes no file, a file that may be written is, and a new one is refused", async (place) => {
+  await Deno.mkdir(place.path("home"));
+  await Deno.writeTextFile(place.path("f"), "old");
+  const scene = new URL("./scene.ts", import.meta.url).href;
+  const code = `const { Scene } = await import(${JSON.stringify(scene)});
       const place = new Scene(${JSON.stringify(place.folder)});
       console.log(await place.output("write", { path: "f", content: "new" }));
       console.log(await place.error("write", { path: "g", content: "new" }));`;
-    const { stdout, stderr } = await new Deno.Command("bwrap", {
-      args: [
-        ...["--dev-bind", "/", "/", "--ro-bind", place.folder, place.folder],
-        ...["home", "f"].flatMap((name) => ["--bind", place.path(name), place.path(name)]),
-        ...[Deno.execPath(), "eval", "--quiet", code],
-      ],
-      stdin: "null",
-    }).output();
-    assert.equal(
-      new TextDecoder().decode(stdout),
-      "Wrote 3 bytes to f.\nThe file g could not be written: Read-only file system.\n",
-      new TextDecoder().decode(stderr),
-    );
-    assert.equal(await Deno.readTextFile(place.path("f")), "new");
-  }));
+  const { stdout, stderr } = await new Deno.Command("bwrap", {
+    args: [
+      ...["--dev-bind", "/", "/", "--ro-bind", place.folder, place.folder],
+      ...["home", "f"].flatMap((name) => ["--bind", place.path(name), place.path(name)]),
+      ...[Deno.execPath(), "eval", "--quiet", code],
+    ],
+    stdin: "null",
+  }).output();
+  assert.equal(
+    new TextDecoder().decode(stdout),
+    "Wrote 3 bytes to f.\nThe file g could not be written: Read-only file system.\n",
+    new TextDecoder().decode(stderr),
+  );
+  assert.equal(await Deno.readTextFile(place.path("f")), "new");
+});
 
 // the file with the complete output
 
-Deno.test("a folder that is exchanged while the complete output is kept gets none of it", () =>
-  inScene(async (place) => {
-    for (const planted of ["outside/o.txt", null]) {
-      await Deno.mkdir(place.path("dir"));
-      await Deno.mkdir(place.path("outside"), { recursive: true });
-      if (planted !== null) await Deno.writeTextFile(place.path(planted), "theirs");
-      const file = new OverflowFile(place.path("dir/o.txt"), 100);
-      await after("open", (path) => path === place.path("dir/o.txt"), () => {
-        Deno.renameSync(place.path("dir"), place.path("moved"));
-        Deno.symlinkSync("outside", place.path("dir"));
-      }, () => file.write(bytes("secret")));
-      file.close();
-      assert.equal(file.usablePath, null);
-      assert.match(file.problem?.message ?? "", /could not be kept/);
-      assert.equal(Deno.readTextFileSync(place.path("moved/o.txt")), "");
-      if (planted !== null) assert.equal(Deno.readTextFileSync(place.path(planted)), "theirs");
-      for (const name of ["dir", "moved", "outside"]) {
-        await Deno.remove(place.path(name), { recursive: true });
-      }
+test("a folder that is exchanged while the complete output is kept gets none of it", async (place) => {
+  for (const planted of ["outside/o.txt", null]) {
+    await Deno.mkdir(place.path("dir"));
+    await Deno.mkdir(place.path("outside"), { recursive: true });
+    if (planted !== null) await Deno.writeTextFile(place.path(planted), "theirs");
+    const file = new OverflowFile(place.path("dir/o.txt"), 100);
+    await after("open", (path) => path === place.path("dir/o.txt"), () => {
+      Deno.renameSync(place.path("dir"), place.path("moved"));
+      Deno.symlinkSync("outside", place.path("dir"));
+    }, () => file.write(bytes("secret")));
+    file.close();
+    assert.equal(file.usablePath, null);
+    assert.match(file.problem?.message ?? "", /could not be kept/);
+    assert.equal(Deno.readTextFileSync(place.path("moved/o.txt")), "");
+    if (planted !== null) assert.equal(Deno.readTextFileSync(place.path(planted)), "theirs");
+    for (const name of ["dir", "moved", "outside"]) {
+      await Deno.remove(place.path(name), { recursive: true });
     }
-  }));
+  }
+});
 
-Deno.test("a link that a command made on the way is found before a folder is made, and again afterwards", () =>
-  inScene(async (place) => {
-    for (const answers of [["/link"], [null, "/link"]]) {
-      let asked = 0;
-      const file = new OverflowFile(place.path("dir/o.txt"), 100, () => answers[asked++] ?? null);
-      await file.write(bytes("secret"));
-      await file.write(bytes("more"));
-      assert.equal(asked, answers.length, "and nothing is tried again");
-      assert.match(file.problem?.message ?? "", /a command could have made the link \/link on the way there/);
-      assert.equal(file.usablePath, null);
-    }
-    const fine = new OverflowFile(place.path("dir/o.txt"), 100, () => null);
-    await fine.write(bytes("text"));
-    await fine.discard();
-    assert.deepEqual([...Deno.readDirSync(place.path("dir"))], []);
-  }));
+test("a link that a command made on the way is found before a folder is made, and again afterwards", async (place) => {
+  for (const answers of [["/link"], [null, "/link"]]) {
+    let asked = 0;
+    const file = new OverflowFile(place.path("dir/o.txt"), 100, () => answers[asked++] ?? null);
+    await file.write(bytes("secret"));
+    await file.write(bytes("more"));
+    assert.equal(asked, answers.length, "and nothing is tried again");
+    assert.match(file.problem?.message ?? "", /a command could have made the link \/link on the way there/);
+    assert.equal(file.usablePath, null);
+  }
+  const fine = new OverflowFile(place.path("dir/o.txt"), 100, () => null);
+  await fine.write(bytes("text"));
+  await fine.discard();
+  assert.deepEqual([...Deno.readDirSync(place.path("dir"))], []);
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { replaceFile, takeSnapshot } from "../../tools/files/replace.ts";
 import { catchUp, findUnchanged } from "../../tools/builtin/seen_files.ts";
 import { sha256 } from "../../base/hash.ts";
-import { inScene, type Scene } from "./scene.ts";
+import { type Scene, testInScene as test } from "./scene.ts";
 import { seenInMemory } from "./seen_memory.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -21,54 +21,51 @@ const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
 };
 for (const [what, change] of Object.entries(MEANWHILE)) {
   for (const way of ["by a rename", "in place"]) {
-    Deno.test(`a file that is ${what} between look and act is not written ${way}`, () =>
-      inScene(async (place) => {
-        const path = place.path("f");
-        await Deno.writeTextFile(path, "one\n");
-        let after = "";
-        const between = () => {
-          if (after !== "") return;
-          change(path);
-          after = textOf(path);
-        };
-        const options = { shownAs: "f", temporary: way === "by a rename" ? ".flemma-test" : null, between };
-        const since = await takeSnapshot(path, "f");
-        await assert.rejects(
-          replaceFile(path, bytes("ours\n"), { ...options, since }),
-          /was changed by someone else meanwhile|No such file/,
-        );
-        assert.equal(textOf(path), after);
-        assert.deepEqual(leftovers(place), []);
-      }));
+    test(`a file that is ${what} between look and act is not written ${way}`, async (place) => {
+      const path = place.path("f");
+      await Deno.writeTextFile(path, "one\n");
+      let after = "";
+      const between = () => {
+        if (after !== "") return;
+        change(path);
+        after = textOf(path);
+      };
+      const options = { shownAs: "f", temporary: way === "by a rename" ? ".flemma-test" : null, between };
+      const since = await takeSnapshot(path, "f");
+      await assert.rejects(
+        replaceFile(path, bytes("ours\n"), { ...options, since }),
+        /was changed by someone else meanwhile|No such file/,
+      );
+      assert.equal(textOf(path), after);
+      assert.deepEqual(leftovers(place), []);
+    });
   }
 }
 
-Deno.test("a file that somebody makes where none was is not written over", () =>
-  inScene(async (place) => {
-    const path = place.path("f");
-    const between = () => {
-      Deno.writeTextFileSync(path, "theirs\n");
-    };
-    const options = { shownAs: "f", temporary: ".flemma-test", since: null, between };
-    await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
-    assert.equal(textOf(path), "theirs\n");
-    assert.deepEqual(leftovers(place), []);
-  }));
+test("a file that somebody makes where none was is not written over", async (place) => {
+  const path = place.path("f");
+  const between = () => {
+    Deno.writeTextFileSync(path, "theirs\n");
+  };
+  const options = { shownAs: "f", temporary: ".flemma-test", since: null, between };
+  await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
+  assert.equal(textOf(path), "theirs\n");
+  assert.deepEqual(leftovers(place), []);
+});
 
-Deno.test("a save into the file that was just replaced is put back, and the model is told", () =>
-  inScene(async (place) => {
-    const path = place.path("f");
-    await Deno.writeTextFile(path, "one\n");
-    using editor = await Deno.open(path, { write: true });
-    let calls = 0;
-    const between = () => {
-      if (++calls === 2) editor.writeSync(bytes("their save\n"));
-    };
-    const since = await takeSnapshot(path, "f");
-    const options = { shownAs: "f", temporary: ".flemma-test", since, between };
-    await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
-    assert.equal(textOf(path), "their save\n");
-  }));
+test("a save into the file that was just replaced is put back, and the model is told", async (place) => {
+  const path = place.path("f");
+  await Deno.writeTextFile(path, "one\n");
+  using editor = await Deno.open(path, { write: true });
+  let calls = 0;
+  const between = () => {
+    if (++calls === 2) editor.writeSync(bytes("their save\n"));
+  };
+  const since = await takeSnapshot(path, "f");
+  const options = { shownAs: "f", temporary: ".flemma-test", since, between };
+  await assert.rejects(replaceFile(path, bytes("ours\n"), options), /changed by someone else meanwhile/);
+  assert.equal(textOf(path), "their save\n");
+});
 
 /** Runs code in a process of its own that has the scene of this folder. */
 function elsewhere(place: Scene, code: string, wrapper: readonly string[] = []) {
@@ -85,133 +82,125 @@ function elsewhere(place: Scene, code: string, wrapper: readonly string[] = []) 
   return new Deno.Command(program, { args, stdin: "null" }).output();
 }
 
-Deno.test("edits of one file by several runs at once all survive, and each says what it did", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("f"), "start\n");
-    const code = (run: number) =>
-      `for (let count = 0; count < 6; count++) {
+test("edits of one file by several runs at once all survive, and each says what it did", async (place) => {
+  await Deno.writeTextFile(place.path("f"), "start\n");
+  const code = (run: number) =>
+    `for (let count = 0; count < 6; count++) {
       const path = "f";
       const line = "run ${run} edit " + count;
       console.log(await place.output("edit", { path, oldText: "start\\n", newText: "start\\n" + line + "\\n" }));
     }`;
-    const ended = await Promise.all([1, 2, 3].map((run) => elsewhere(place, code(run))));
-    for (const { code, stderr } of ended) assert.equal(code, 0, new TextDecoder().decode(stderr));
-    const lines = textOf(place.path("f")).trimEnd().split("\n");
-    const wanted = [1, 2, 3].flatMap((run) => [0, 1, 2, 3, 4, 5].map((count) => `run ${run} edit ${count}`));
-    assert.deepEqual(lines.slice(1).sort(), wanted.sort());
-    assert.deepEqual(leftovers(place), []);
-  }));
+  const ended = await Promise.all([1, 2, 3].map((run) => elsewhere(place, code(run))));
+  for (const { code, stderr } of ended) assert.equal(code, 0, new TextDecoder().decode(stderr));
+  const lines = textOf(place.path("f")).trimEnd().split("\n");
+  const wanted = [1, 2, 3].flatMap((run) => [0, 1, 2, 3, 4, 5].map((count) => `run ${run} edit ${count}`));
+  assert.deepEqual(lines.slice(1).sort(), wanted.sort());
+  assert.deepEqual(leftovers(place), []);
+});
 
-Deno.test("the temporary file of a run that was killed is removed by the next one that writes", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("f"), "one\n");
-    const locks = place.path("home/.local/state/flemma/locks/files");
-    await Deno.mkdir(locks, { recursive: true });
-    const left = place.path(`.flemma-${crypto.randomUUID()}`);
-    const notOurs = place.path("notes.txt");
-    for (const path of [left, notOurs]) await Deno.writeTextFile(path, "x");
-    await Deno.writeTextFile(`${locks}/${(await sha256("/elsewhere")).slice(0, 32)}`, left);
-    await Deno.writeTextFile(`${locks}/${(await sha256("/other")).slice(0, 32)}`, notOurs);
-    await place.output("write", { path: "f", content: "two\n" });
-    assert.deepEqual(leftovers(place), []);
-    assert.equal(textOf(notOurs), "x", "only names that this program gives are removed");
-    assert.deepEqual([...Deno.readDirSync(locks)], []);
-  }));
+test("the temporary file of a run that was killed is removed by the next one that writes", async (place) => {
+  await Deno.writeTextFile(place.path("f"), "one\n");
+  const locks = place.path("home/.local/state/flemma/locks/files");
+  await Deno.mkdir(locks, { recursive: true });
+  const left = place.path(`.flemma-${crypto.randomUUID()}`);
+  const notOurs = place.path("notes.txt");
+  for (const path of [left, notOurs]) await Deno.writeTextFile(path, "x");
+  await Deno.writeTextFile(`${locks}/${(await sha256("/elsewhere")).slice(0, 32)}`, left);
+  await Deno.writeTextFile(`${locks}/${(await sha256("/other")).slice(0, 32)}`, notOurs);
+  await place.output("write", { path: "f", content: "two\n" });
+  assert.deepEqual(leftovers(place), []);
+  assert.equal(textOf(notOurs), "x", "only names that this program gives are removed");
+  assert.deepEqual([...Deno.readDirSync(locks)], []);
+});
 
-Deno.test("a lock that another run holds is waited for, until the call is stopped", () =>
-  inScene(async (place) => {
-    const locks = place.path("home/.local/state/flemma/locks/files");
-    await Deno.mkdir(locks, { recursive: true });
-    const path = `${locks}/${(await sha256(place.path("f"))).slice(0, 32)}`;
-    using holder = await Deno.open(path, { create: true, write: true });
-    assert.ok(await holder.tryLock(true));
-    const stop = new AbortController();
-    const waiting = place.run("write", { path: "f", content: "x" }, { signal: stop.signal });
-    stop.abort();
-    assert.equal((await waiting).success, false);
-    assert.throws(() => Deno.statSync(place.path("f")), Deno.errors.NotFound);
-  }));
+test("a lock that another run holds is waited for, until the call is stopped", async (place) => {
+  const locks = place.path("home/.local/state/flemma/locks/files");
+  await Deno.mkdir(locks, { recursive: true });
+  const path = `${locks}/${(await sha256(place.path("f"))).slice(0, 32)}`;
+  using holder = await Deno.open(path, { create: true, write: true });
+  assert.ok(await holder.tryLock(true));
+  const stop = new AbortController();
+  const waiting = place.run("write", { path: "f", content: "x" }, { signal: stop.signal });
+  stop.abort();
+  assert.equal((await waiting).success, false);
+  assert.throws(() => Deno.statSync(place.path("f")), Deno.errors.NotFound);
+});
 
-Deno.test("a file that is a mount point of its own is written in place", () =>
-  inScene(async (place) => {
-    const path = place.path("f");
-    await Deno.writeTextFile(path, "one\n");
-    const wrapper = ["bwrap", "--dev-bind", "/", "/", "--bind", path, path];
-    const code = `console.log(await place.output("write", { path: "f", content: "two\\n" }));
+test("a file that is a mount point of its own is written in place", async (place) => {
+  const path = place.path("f");
+  await Deno.writeTextFile(path, "one\n");
+  const wrapper = ["bwrap", "--dev-bind", "/", "/", "--bind", path, path];
+  const code = `console.log(await place.output("write", { path: "f", content: "two\\n" }));
       console.log(await place.output("edit", { path: "f", oldText: "two", newText: "three" }));`;
-    const { code: exit, stderr } = await elsewhere(place, code, wrapper);
-    assert.equal(exit, 0, new TextDecoder().decode(stderr));
-    assert.equal(textOf(path), "three\n");
-    assert.deepEqual(leftovers(place), []);
-  }));
+  const { code: exit, stderr } = await elsewhere(place, code, wrapper);
+  assert.equal(exit, 0, new TextDecoder().decode(stderr));
+  assert.equal(textOf(path), "three\n");
+  assert.deepEqual(leftovers(place), []);
+});
 
-Deno.test("what a person changed since it was read is not written over", () =>
-  inScene(async (place) => {
-    const seen = seenInMemory();
-    await Deno.writeTextFile(place.path("f"), "one\ntwo\n");
-    await place.output("read", { path: "f" }, { seen });
-    await Deno.writeTextFile(place.path("f"), "one\nTWO\n");
-    const error = await place.error("write", { path: "f", content: "all new\n" }, { seen });
-    assert.match(
-      error,
-      /f was changed since it was read here, so it was not written\. Read it again first\./,
-    );
-    assert.equal(textOf(place.path("f")), "one\nTWO\n");
-    const edited = await place.output("edit", { path: "f", oldText: "one", newText: "uno" }, { seen });
-    assert.match(edited, /^Edited f\. The file had been changed by someone else since it was read here\.$/);
-    assert.equal(textOf(place.path("f")), "uno\nTWO\n");
-    // The edit was the last look: it is known again, and writing is free.
-    await place.output("write", { path: "f", content: "all new\n" }, { seen });
-    assert.equal(
-      await place.output("edit", { path: "f", oldText: "all", newText: "no" }, { seen }),
-      "Edited f.",
-    );
-  }));
+test("what a person changed since it was read is not written over", async (place) => {
+  const seen = seenInMemory();
+  await Deno.writeTextFile(place.path("f"), "one\ntwo\n");
+  await place.output("read", { path: "f" }, { seen });
+  await Deno.writeTextFile(place.path("f"), "one\nTWO\n");
+  const error = await place.error("write", { path: "f", content: "all new\n" }, { seen });
+  assert.match(
+    error,
+    /f was changed since it was read here, so it was not written\. Read it again first\./,
+  );
+  assert.equal(textOf(place.path("f")), "one\nTWO\n");
+  const edited = await place.output("edit", { path: "f", oldText: "one", newText: "uno" }, { seen });
+  assert.match(edited, /^Edited f\. The file had been changed by someone else since it was read here\.$/);
+  assert.equal(textOf(place.path("f")), "uno\nTWO\n");
+  // The edit was the last look: it is known again, and writing is free.
+  await place.output("write", { path: "f", content: "all new\n" }, { seen });
+  assert.equal(
+    await place.output("edit", { path: "f", oldText: "all", newText: "no" }, { seen }),
+    "Edited f.",
+  );
+});
 
-Deno.test("an edit waits for the other half of a save that is going on, and both are in the file", () =>
-  inScene(async (place) => {
-    const seen = seenInMemory();
-    await Deno.writeTextFile(place.path("f"), "one\ntwo\nthree\n");
-    await place.output("read", { path: "f" }, { seen });
-    const editor = await Deno.open(place.path("f"), { write: true, truncate: true });
-    await editor.write(bytes("one\n"));
-    const edited = place.output("edit", { path: "f", oldText: "one", newText: "uno" }, { seen });
-    // The second half comes after an edit that does not wait, and early for one that does.
-    await Promise.race([edited, new Promise((done) => setTimeout(done, 20))]);
-    await editor.write(bytes("TWO\nthree\n"));
-    editor.close();
-    assert.match(await edited, /The file had been changed by someone else/);
-    assert.equal(textOf(place.path("f")), "uno\nTWO\nthree\n");
-  }));
+test("an edit waits for the other half of a save that is going on, and both are in the file", async (place) => {
+  const seen = seenInMemory();
+  await Deno.writeTextFile(place.path("f"), "one\ntwo\nthree\n");
+  await place.output("read", { path: "f" }, { seen });
+  const editor = await Deno.open(place.path("f"), { write: true, truncate: true });
+  await editor.write(bytes("one\n"));
+  const edited = place.output("edit", { path: "f", oldText: "one", newText: "uno" }, { seen });
+  // The second half comes after an edit that does not wait, and early for one that does.
+  await Promise.race([edited, new Promise((done) => setTimeout(done, 20))]);
+  await editor.write(bytes("TWO\nthree\n"));
+  editor.close();
+  assert.match(await edited, /The file had been changed by someone else/);
+  assert.equal(textOf(place.path("f")), "uno\nTWO\nthree\n");
+});
 
-Deno.test("a file that was never read here, one that is gone, and one that was touched but not changed are written", () =>
-  inScene(async (place) => {
-    const seen = seenInMemory();
-    await Deno.writeTextFile(place.path("f"), "one\n");
-    await place.output("write", { path: "f", content: "two\n" }, { seen });
-    await Deno.remove(place.path("f"));
-    await place.output("write", { path: "f", content: "three\n" }, { seen });
-    await Deno.utime(place.path("f"), 1, 1);
-    await place.output("write", { path: "f", content: "four\n" }, { seen });
-    assert.equal(textOf(place.path("f")), "four\n");
-  }));
+test("a file that was never read here, one that is gone, and one that was touched but not changed are written", async (place) => {
+  const seen = seenInMemory();
+  await Deno.writeTextFile(place.path("f"), "one\n");
+  await place.output("write", { path: "f", content: "two\n" }, { seen });
+  await Deno.remove(place.path("f"));
+  await place.output("write", { path: "f", content: "three\n" }, { seen });
+  await Deno.utime(place.path("f"), 1, 1);
+  await place.output("write", { path: "f", content: "four\n" }, { seen });
+  assert.equal(textOf(place.path("f")), "four\n");
+});
 
-Deno.test("what a command of the document changes counts as its own; what a person changed before it does not", () =>
-  inScene(async (place) => {
-    const seen = seenInMemory();
-    for (const name of ["a", "b", "c"]) await Deno.writeTextFile(place.path(name), `${name}\n`);
-    for (const name of ["a", "b", "c"]) await place.output("read", { path: name }, { seen });
-    await Deno.writeTextFile(place.path("b"), "a person's\n");
-    const before = await findUnchanged(seen);
-    await Deno.writeTextFile(place.path("a"), "a command's\n");
-    assert.deepEqual(await catchUp(seen, before), [place.path("a")]);
-    await place.output("write", { path: "a", content: "x" }, { seen });
-    assert.match(
-      await place.error("write", { path: "b", content: "x" }, { seen }),
-      /changed since it was read/,
-    );
-    await place.output("write", { path: "c", content: "x" }, { seen });
-  }));
+test("what a command of the document changes counts as its own; what a person changed before it does not", async (place) => {
+  const seen = seenInMemory();
+  for (const name of ["a", "b", "c"]) await Deno.writeTextFile(place.path(name), `${name}\n`);
+  for (const name of ["a", "b", "c"]) await place.output("read", { path: name }, { seen });
+  await Deno.writeTextFile(place.path("b"), "a person's\n");
+  const before = await findUnchanged(seen);
+  await Deno.writeTextFile(place.path("a"), "a command's\n");
+  assert.deepEqual(await catchUp(seen, before), [place.path("a")]);
+  await place.output("write", { path: "a", content: "x" }, { seen });
+  assert.match(
+    await place.error("write", { path: "b", content: "x" }, { seen }),
+    /changed since it was read/,
+  );
+  await place.output("write", { path: "c", content: "x" }, { seen });
+});
 
 function textOf(path: string): string {
   try {

@@ -4,7 +4,7 @@ import { OverflowFile, overflowPath } from "../../tools/overflow/file.ts";
 import { OverflowText, truncateWithOverflow } from "../../tools/overflow/long_text.ts";
 import { overflowNotice } from "../../tools/overflow/notice.ts";
 import { truncateHead, truncateTail } from "../../tools/truncate.ts";
-import { inScene, type Scene } from "./scene.ts";
+import { type Scene, testInScene as test } from "./scene.ts";
 
 const FORMAT = DEFAULT_SETTINGS.tools.truncate.output_path_format;
 const place = { source: "bash", document: "/home/me/talk.chat", id: "toolu_1" };
@@ -69,116 +69,107 @@ function optionsIn(
   };
 }
 
-Deno.test("text within the limits comes back without a file", () =>
-  inScene(async (place) => {
-    assert.equal(await run(place, "a\nb", "tail"), "a\nb");
-    await assert.rejects(Deno.stat(place.path("new")), Deno.errors.NotFound);
-  }));
+test("text within the limits comes back without a file", async (place) => {
+  assert.equal(await run(place, "a\nb", "tail"), "a\nb");
+  await assert.rejects(Deno.stat(place.path("new")), Deno.errors.NotFound);
+});
 
-Deno.test("longer text is kept whole in a private file that the notice names", () =>
-  inScene(async (place) => {
-    const file = place.path("new/out.txt");
-    assert.equal(
-      await run(place, "1\n2\n3\n4\n5", "tail"),
-      `3\n4\n5\n\n[Lines 3-5 of 5 are shown. The complete output: ${file}]`,
-    );
-    assert.equal(await Deno.readTextFile(file), "1\n2\n3\n4\n5");
-    assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
-    assert.equal(
-      await run(place, "1\n2\n3\n4\n5", "head"),
-      `1\n2\n3\n\n[Lines 1-3 of 5 are shown. The complete output: ${file}]`,
-    );
-  }));
+test("longer text is kept whole in a private file that the notice names", async (place) => {
+  const file = place.path("new/out.txt");
+  assert.equal(
+    await run(place, "1\n2\n3\n4\n5", "tail"),
+    `3\n4\n5\n\n[Lines 3-5 of 5 are shown. The complete output: ${file}]`,
+  );
+  assert.equal(await Deno.readTextFile(file), "1\n2\n3\n4\n5");
+  assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
+  assert.equal(
+    await run(place, "1\n2\n3\n4\n5", "head"),
+    `1\n2\n3\n\n[Lines 1-3 of 5 are shown. The complete output: ${file}]`,
+  );
+});
 
-Deno.test("when nothing is kept the notice stands alone", () =>
-  inScene(async (place) => {
-    assert.equal(
-      await run(place, "x".repeat(30), "head"),
-      `[Line 1 is larger than the limit of 20B (30B), nothing is shown. The complete output: ${
-        place.path("new/out.txt")
-      }]`,
-    );
-  }));
+test("when nothing is kept the notice stands alone", async (place) => {
+  assert.equal(
+    await run(place, "x".repeat(30), "head"),
+    `[Line 1 is larger than the limit of 20B (30B), nothing is shown. The complete output: ${
+      place.path("new/out.txt")
+    }]`,
+  );
+});
 
-Deno.test("a link somebody put at the path is replaced, not followed", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("new"));
-    await Deno.writeTextFile(place.path("precious"), "mine");
-    await Deno.symlink(place.path("precious"), place.path("new/out.txt"));
-    await run(place, "1\n2\n3\n4", "tail");
-    assert.equal(await Deno.readTextFile(place.path("precious")), "mine");
-    assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n3\n4");
-  }));
+test("a link somebody put at the path is replaced, not followed", async (place) => {
+  await Deno.mkdir(place.path("new"));
+  await Deno.writeTextFile(place.path("precious"), "mine");
+  await Deno.symlink(place.path("precious"), place.path("new/out.txt"));
+  await run(place, "1\n2\n3\n4", "tail");
+  assert.equal(await Deno.readTextFile(place.path("precious")), "mine");
+  assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n3\n4");
+});
 
-Deno.test("when the file cannot be written the notice says so, where and why", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("new"), "a file where a folder is needed");
-    const shown = await run(place, "1\n2\n3\n4", "tail");
-    assert.match(
-      shown,
-      /^2\n3\n4\n\n\[Lines 2-4 of 4 are shown\. The complete output could not be kept in \S+: [^\]()]+\.\]$/,
-    );
-    assert.ok(!shown.includes("os error"));
-  }));
+test("when the file cannot be written the notice says so, where and why", async (place) => {
+  await Deno.writeTextFile(place.path("new"), "a file where a folder is needed");
+  const shown = await run(place, "1\n2\n3\n4", "tail");
+  assert.match(
+    shown,
+    /^2\n3\n4\n\n\[Lines 2-4 of 4 are shown\. The complete output could not be kept in \S+: [^\]()]+\.\]$/,
+  );
+  assert.ok(!shown.includes("os error"));
+});
 
-Deno.test("a file that stands at the path is another call's: it stays, and each call is told its own", () =>
-  inScene(async (place) => {
-    const reported = [];
-    const rows = [
-      ["1\n2\n3\n4", place.document],
-      ["5\n6\n7\n8", place.path("b.chat")],
-      ["9\n9\n9\n9", null],
-      [
-        "0\n0\n0\n0",
-        null,
-      ],
-    ] as const;
-    for (const [text, document] of rows) {
-      const shown = await run(place, text, "tail", {}, document);
-      const path = /output: (.*)\]$/.exec(shown)![1]!;
-      reported.push([path, text] as const);
-    }
-    assert.equal(reported[0]![0], place.path("new/out.txt"));
-    assert.equal(new Set(reported.map(([path]) => path)).size, 4);
-    for (const [path, text] of reported) {
-      assert.match(path, /\/new\/out(-[0-9a-f]{8})?\.txt$/);
-      assert.equal(await Deno.readTextFile(path), text);
-    }
-    const at = place.path("new/twice.txt");
-    const files = [new OverflowFile(at, 100), new OverflowFile(at, 100)];
-    await Promise.all(files.map((file, index) => file.write(new Uint8Array([65 + index]))));
-    files.forEach((file) => file.close());
-    const kept = await Promise.all(files.map((file) => Deno.readTextFile(file.usablePath!)));
-    assert.deepEqual(kept, ["A", "B"]);
-    // What turns out not to be needed takes away its own only.
-    await files[1]!.discard();
-    assert.equal(await Deno.readTextFile(files[0]!.path), "A");
-  }));
+test("a file that stands at the path is another call's: it stays, and each call is told its own", async (place) => {
+  const reported = [];
+  const rows = [
+    ["1\n2\n3\n4", place.document],
+    ["5\n6\n7\n8", place.path("b.chat")],
+    ["9\n9\n9\n9", null],
+    [
+      "0\n0\n0\n0",
+      null,
+    ],
+  ] as const;
+  for (const [text, document] of rows) {
+    const shown = await run(place, text, "tail", {}, document);
+    const path = /output: (.*)\]$/.exec(shown)![1]!;
+    reported.push([path, text] as const);
+  }
+  assert.equal(reported[0]![0], place.path("new/out.txt"));
+  assert.equal(new Set(reported.map(([path]) => path)).size, 4);
+  for (const [path, text] of reported) {
+    assert.match(path, /\/new\/out(-[0-9a-f]{8})?\.txt$/);
+    assert.equal(await Deno.readTextFile(path), text);
+  }
+  const at = place.path("new/twice.txt");
+  const files = [new OverflowFile(at, 100), new OverflowFile(at, 100)];
+  await Promise.all(files.map((file, index) => file.write(new Uint8Array([65 + index]))));
+  files.forEach((file) => file.close());
+  const kept = await Promise.all(files.map((file) => Deno.readTextFile(file.usablePath!)));
+  assert.deepEqual(kept, ["A", "B"]);
+  // What turns out not to be needed takes away its own only.
+  await files[1]!.discard();
+  assert.equal(await Deno.readTextFile(files[0]!.path), "A");
+});
 
-Deno.test("a document that lies deep has a name too, cut inside no character, that still ends in the id", () =>
-  inScene(async (place) => {
-    const file = new OverflowFile(place.path(`${"é".repeat(150)}_${"x".repeat(40)}_call_1.txt`), 100);
-    await file.write(new Uint8Array([65]));
-    file.close();
-    assert.match(file.usablePath!, /\/é+_x+_call_1\.txt$/);
-    assert.equal(await Deno.readTextFile(file.usablePath!), "A");
-  }));
+test("a document that lies deep has a name too, cut inside no character, that still ends in the id", async (place) => {
+  const file = new OverflowFile(place.path(`${"é".repeat(150)}_${"x".repeat(40)}_call_1.txt`), 100);
+  await file.write(new Uint8Array([65]));
+  file.close();
+  assert.match(file.usablePath!, /\/é+_x+_call_1\.txt$/);
+  assert.equal(await Deno.readTextFile(file.usablePath!), "A");
+});
 
-Deno.test("the file is capped and the notice tells", () =>
-  inScene(async (place) => {
-    const shown = await run(place, "1\n2\n3\n4\n5\n6", "tail", { max_file_size: 4 });
-    assert.match(shown, /\[Lines 4-6 of 6 are shown\. The first 4B of the output: .*out\.txt\]$/);
-    assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n");
-  }));
+test("the file is capped and the notice tells", async (place) => {
+  const shown = await run(place, "1\n2\n3\n4\n5\n6", "tail", { max_file_size: 4 });
+  assert.match(shown, /\[Lines 4-6 of 6 are shown\. The first 4B of the output: .*out\.txt\]$/);
+  assert.equal(await Deno.readTextFile(place.path("new/out.txt")), "1\n2\n");
+});
 
-Deno.test("an overflow file that turns out not to be needed is taken away", () =>
-  inScene(async (place) => {
-    const file = new OverflowFile(place.path("x.txt"), 100);
-    await file.write(new Uint8Array([65]));
-    await file.discard();
-    assert.equal(file.usablePath, null);
-    await assert.rejects(Deno.stat(place.path("x.txt")), Deno.errors.NotFound);
-  }));
+test("an overflow file that turns out not to be needed is taken away", async (place) => {
+  const file = new OverflowFile(place.path("x.txt"), 100);
+  await file.write(new Uint8Array([65]));
+  await file.discard();
+  assert.equal(file.usablePath, null);
+  await assert.rejects(Deno.stat(place.path("x.txt")), Deno.errors.NotFound);
+});
 
 Deno.test("each way to shorten has its notice on one bracketed line", () => {
   const text = "aaaa\nbbbb\ncccc";
@@ -198,38 +189,36 @@ Deno.test("each way to shorten has its notice on one bracketed line", () => {
   ]);
 });
 
-Deno.test("a text in pieces is shown as the same text at once, wherever the pieces end", () =>
-  inScene(async (place) => {
-    const texts = [
-      "",
-      "a\nb",
-      "1\n2\n3\n4\n5",
-      "x".repeat(30),
-      "ab\n" + "y".repeat(30),
-      "é€😀".repeat(9),
-      "a\n\n\n\n",
-    ];
-    for (const text of texts) {
-      for (const direction of ["head", "tail"] as const) {
-        const file = place.path("new/out.txt");
-        await Deno.remove(place.path("new"), { recursive: true }).catch(() => {});
-        const expected = await run(place, text, direction);
-        for (const size of [1, 7]) {
-          const long = new OverflowText(optionsIn(place, direction));
-          for (let at = 0; at < text.length; at += size) await long.push(text.slice(at, at + size));
-          assert.equal(await long.finish(), expected, `${JSON.stringify(text)} by ${size}, ${direction}`);
-          if (expected.includes(file)) assert.equal(await Deno.readTextFile(file), text);
-        }
+test("a text in pieces is shown as the same text at once, wherever the pieces end", async (place) => {
+  const texts = [
+    "",
+    "a\nb",
+    "1\n2\n3\n4\n5",
+    "x".repeat(30),
+    "ab\n" + "y".repeat(30),
+    "é€😀".repeat(9),
+    "a\n\n\n\n",
+  ];
+  for (const text of texts) {
+    for (const direction of ["head", "tail"] as const) {
+      const file = place.path("new/out.txt");
+      await Deno.remove(place.path("new"), { recursive: true }).catch(() => {});
+      const expected = await run(place, text, direction);
+      for (const size of [1, 7]) {
+        const long = new OverflowText(optionsIn(place, direction));
+        for (let at = 0; at < text.length; at += size) await long.push(text.slice(at, at + size));
+        assert.equal(await long.finish(), expected, `${JSON.stringify(text)} by ${size}, ${direction}`);
+        if (expected.includes(file)) assert.equal(await Deno.readTextFile(file), text);
       }
     }
-  }));
+  }
+});
 
-Deno.test("a text that is given up leaves no file, also when more of it comes", () =>
-  inScene(async (place) => {
-    const long = new OverflowText(optionsIn(place, "head"));
-    await long.push("x".repeat(40));
-    await Deno.stat(place.path("new/out.txt"));
-    await long.abandon();
-    await long.push("x".repeat(40));
-    await assert.rejects(Deno.stat(place.path("new/out.txt")), Deno.errors.NotFound);
-  }));
+test("a text that is given up leaves no file, also when more of it comes", async (place) => {
+  const long = new OverflowText(optionsIn(place, "head"));
+  await long.push("x".repeat(40));
+  await Deno.stat(place.path("new/out.txt"));
+  await long.abandon();
+  await long.push("x".repeat(40));
+  await assert.rejects(Deno.stat(place.path("new/out.txt")), Deno.errors.NotFound);
+});

@@ -7,7 +7,7 @@ import { onlyReference, unescapeReference } from "../../prompt/file_references.t
 import { escapeReference, fileReference } from "../../tools/builtin/read/file_reference.ts";
 import { createSandbox } from "../../sandbox/mod.ts";
 import { byteLength, truncateHead } from "../../tools/truncate.ts";
-import { inScene, type Scene } from "./scene.ts";
+import { type Scene, testInScene as test } from "./scene.ts";
 
 function read(place: Scene, path: string, offset: number | null = null, limit: number | null = null) {
   return place.output("read", { label: "l", path, offset, limit });
@@ -27,37 +27,35 @@ function numbered(count: number): string {
   return Array.from({ length: count }, (_, n) => `line ${n + 1}`).join("\n");
 }
 
-Deno.test("an empty path, a missing file, a folder, a pipe and a locked file have their own sentences", () =>
-  inScene(async (place) => {
-    assert.match(await readError(place, ""), /empty/);
-    assert.match(await readError(place, "sub/none.txt"), /sub\/none\.txt was not found/);
-    await Deno.mkdir(place.path("sub"));
-    assert.match(await readError(place, "sub"), /sub is a folder.*ls/);
-    assert.match(await readError(place, "/dev/null"), /may not be read by tools/);
-    await new Deno.Command("mkfifo", { args: [place.path("pipe")] }).output();
-    assert.match(await readError(place, "pipe"), /pipe.*not a regular file/);
-    await put(place, "file", "x");
-    assert.match(await readError(place, "file/below"), /needs a folder|not found/);
-  }));
+test("an empty path, a missing file, a folder, a pipe and a locked file have their own sentences", async (place) => {
+  assert.match(await readError(place, ""), /empty/);
+  assert.match(await readError(place, "sub/none.txt"), /sub\/none\.txt was not found/);
+  await Deno.mkdir(place.path("sub"));
+  assert.match(await readError(place, "sub"), /sub is a folder.*ls/);
+  assert.match(await readError(place, "/dev/null"), /may not be read by tools/);
+  await new Deno.Command("mkfifo", { args: [place.path("pipe")] }).output();
+  assert.match(await readError(place, "pipe"), /pipe.*not a regular file/);
+  await put(place, "file", "x");
+  assert.match(await readError(place, "file/below"), /needs a folder|not found/);
+});
 
-Deno.test("a binary file is one reference with its type", () =>
-  inScene(async (place) => {
-    const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-    await Deno.mkdir(place.path("a b#+%;?"));
-    for (const name of ["shot.png", "SHOT.JPG", "doc.pdf", "a b#+%;?/x.gif", "bare"]) {
-      await put(place, name, png);
-    }
-    assert.equal(await read(place, "shot.png"), "@./shot.png;type=image/png");
-    assert.equal(await read(place, "./shot.png"), "@./shot.png;type=image/png");
-    assert.equal(await read(place, "SHOT.JPG"), "@./SHOT.JPG;type=image/jpeg");
-    assert.equal(await read(place, "doc.pdf"), "@./doc.pdf;type=application/pdf");
-    assert.equal(await read(place, place.path("shot.png")), `@/${place.path("shot.png")};type=image/png`);
-    assert.equal(await read(place, "a b#+%;?/x.gif"), "@./a%20b%23%2B%25%3B%3F/x.gif;type=image/gif");
-    assert.equal(await read(place, "bare"), "@./bare;type=image/png");
-    await put(place, "page.svg", "<svg/>");
-    // An image to people, text to models: no provider takes it as an image.
-    assert.equal(await read(place, "page.svg"), "<svg/>");
-  }));
+test("a binary file is one reference with its type", async (place) => {
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  await Deno.mkdir(place.path("a b#+%;?"));
+  for (const name of ["shot.png", "SHOT.JPG", "doc.pdf", "a b#+%;?/x.gif", "bare"]) {
+    await put(place, name, png);
+  }
+  assert.equal(await read(place, "shot.png"), "@./shot.png;type=image/png");
+  assert.equal(await read(place, "./shot.png"), "@./shot.png;type=image/png");
+  assert.equal(await read(place, "SHOT.JPG"), "@./SHOT.JPG;type=image/jpeg");
+  assert.equal(await read(place, "doc.pdf"), "@./doc.pdf;type=application/pdf");
+  assert.equal(await read(place, place.path("shot.png")), `@/${place.path("shot.png")};type=image/png`);
+  assert.equal(await read(place, "a b#+%;?/x.gif"), "@./a%20b%23%2B%25%3B%3F/x.gif;type=image/gif");
+  assert.equal(await read(place, "bare"), "@./bare;type=image/png");
+  await put(place, "page.svg", "<svg/>");
+  // An image to people, text to models: no provider takes it as an image.
+  assert.equal(await read(place, "page.svg"), "<svg/>");
+});
 
 Deno.test("home, parent and absolute paths keep their form in the reference", () => {
   assert.equal(fileReference("~/x.png", "image/png"), "@~/x.png;type=image/png");
@@ -67,150 +65,139 @@ Deno.test("home, parent and absolute paths keep their form in the reference", ()
   assert.equal(fileReference(".hidden/x.png", "image/png"), "@./.hidden/x.png;type=image/png");
 });
 
-Deno.test("a type no provider takes is an error with type and size", () =>
-  inScene(async (place) => {
-    await put(place, "blob", new Uint8Array(2048));
-    assert.match(await readError(place, "blob"), /blob.*application\/octet-stream.*2\.0KB/);
-  }));
+test("a type no provider takes is an error with type and size", async (place) => {
+  await put(place, "blob", new Uint8Array(2048));
+  assert.match(await readError(place, "blob"), /blob.*application\/octet-stream.*2\.0KB/);
+});
 
-Deno.test("textual types of their own, and unknown names without a NUL, are text", () =>
-  inScene(async (place) => {
-    for (
-      const name of [
-        "a.json",
-        "a.ts",
-        "a.xml",
-        "a.yaml",
-        "a.toml",
-        "a.sql",
-        "a.js",
-        "Makefile",
-        ".gitignore",
-        "x.unknown",
-      ]
-    ) {
-      await put(place, name, "text of it");
-      assert.equal(await read(place, name), "text of it", name);
-    }
-    await put(place, "late-nul", `${"x".repeat(9000)}\0`);
-    assert.equal((await read(place, "late-nul")).length, 9001);
-  }));
+test("textual types of their own, and unknown names without a NUL, are text", async (place) => {
+  for (
+    const name of [
+      "a.json",
+      "a.ts",
+      "a.xml",
+      "a.yaml",
+      "a.toml",
+      "a.sql",
+      "a.js",
+      "Makefile",
+      ".gitignore",
+      "x.unknown",
+    ]
+  ) {
+    await put(place, name, "text of it");
+    assert.equal(await read(place, name), "text of it", name);
+  }
+  await put(place, "late-nul", `${"x".repeat(9000)}\0`);
+  assert.equal((await read(place, "late-nul")).length, 9001);
+});
 
-Deno.test("the final line feed, carriage returns before line feeds and a byte order mark are not shown", () =>
-  inScene(async (place) => {
-    await put(place, "a.txt", "\ufeffone\r\ntwo\rstill\r\n");
-    assert.equal(await read(place, "a.txt"), "one\ntwo\rstill");
-    await put(place, "b.txt", "one\n\n");
-    assert.equal(await read(place, "b.txt"), "one\n");
-    await put(place, "c.txt", new Uint8Array([0x61, 0xff, 0x62]));
-    assert.equal(await read(place, "c.txt"), "a\ufffdb");
-  }));
+test("the final line feed, carriage returns before line feeds and a byte order mark are not shown", async (place) => {
+  await put(place, "a.txt", "\ufeffone\r\ntwo\rstill\r\n");
+  assert.equal(await read(place, "a.txt"), "one\ntwo\rstill");
+  await put(place, "b.txt", "one\n\n");
+  assert.equal(await read(place, "b.txt"), "one\n");
+  await put(place, "c.txt", new Uint8Array([0x61, 0xff, 0x62]));
+  assert.equal(await read(place, "c.txt"), "a\ufffdb");
+});
 
-Deno.test("offset and limit are whole numbers from 1", () =>
-  inScene(async (place) => {
-    await put(place, "a.txt", "1\n2\n3\n");
-    assert.equal(await read(place, "a.txt", 2.9), "2\n3");
-    assert.equal(await read(place, "a.txt", -7), "1\n2\n3");
-    assert.match(
-      await read(place, "a.txt", 1, 0),
-      /^1\n\n\[2 lines more in the file\. Go on with offset 2\.\]$/,
-    );
-    assert.equal(await read(place, "a.txt", 3, 99), "3");
-    assert.match(await readError(place, "a.txt", 4), /Line 4 .*3 lines/);
-  }));
+test("offset and limit are whole numbers from 1", async (place) => {
+  await put(place, "a.txt", "1\n2\n3\n");
+  assert.equal(await read(place, "a.txt", 2.9), "2\n3");
+  assert.equal(await read(place, "a.txt", -7), "1\n2\n3");
+  assert.match(
+    await read(place, "a.txt", 1, 0),
+    /^1\n\n\[2 lines more in the file\. Go on with offset 2\.\]$/,
+  );
+  assert.equal(await read(place, "a.txt", 3, 99), "3");
+  assert.match(await readError(place, "a.txt", 4), /Line 4 .*3 lines/);
+});
 
-Deno.test("an empty file is a success that says so", () =>
-  inScene(async (place) => {
-    await put(place, "a.txt", "");
-    assert.equal(await read(place, "a.txt"), "[The file is empty.]");
-  }));
+test("an empty file is a success that says so", async (place) => {
+  await put(place, "a.txt", "");
+  assert.equal(await read(place, "a.txt"), "[The file is empty.]");
+});
 
-Deno.test("20 010 lines give exactly the first page the description speaks of", () =>
-  inScene(async (place) => {
-    await put(place, "a.txt", `${numbered(20_010)}\n`);
-    assert.equal(
-      await read(place, "a.txt"),
-      `${numbered(2000)}\n\n[Lines 1-2000 of 20010 are shown. Go on with offset 2001.]`,
-    );
-    assert.match(
-      await read(place, "a.txt", 2001),
-      /^line 2001\n[^]*\n\n\[Lines 2001-4000 of 20010 are shown\. Go on with offset 4001\.\]$/,
-    );
-    assert.equal(
-      await read(place, "a.txt", 18_011, 2000),
-      numbered(20_010).split("\n").slice(18_010).join("\n"),
-    );
-    const tool = builtinTools().find(({ name }) => name === "read");
-    assert.match(`${tool?.description}`, /2000 lines or 50\.0KB/);
-  }));
+test("20 010 lines give exactly the first page the description speaks of", async (place) => {
+  await put(place, "a.txt", `${numbered(20_010)}\n`);
+  assert.equal(
+    await read(place, "a.txt"),
+    `${numbered(2000)}\n\n[Lines 1-2000 of 20010 are shown. Go on with offset 2001.]`,
+  );
+  assert.match(
+    await read(place, "a.txt", 2001),
+    /^line 2001\n[^]*\n\n\[Lines 2001-4000 of 20010 are shown\. Go on with offset 4001\.\]$/,
+  );
+  assert.equal(
+    await read(place, "a.txt", 18_011, 2000),
+    numbered(20_010).split("\n").slice(18_010).join("\n"),
+  );
+  const tool = builtinTools().find(({ name }) => name === "read");
+  assert.match(`${tool?.description}`, /2000 lines or 50\.0KB/);
+});
 
-Deno.test("cut by bytes the notice names the limit", () =>
-  inScene(async (place) => {
-    await put(place, "a.txt", Array(100).fill("x".repeat(1023)).join("\n"));
-    const shown = await read(place, "a.txt");
-    assert.match(
-      shown,
-      /\n\n\[Lines 1-50 of 100 are shown, up to the limit of 50\.0KB\. Go on with offset 51\.\]$/,
-    );
-    assert.equal(byteLength(shown.split("\n\n[")[0] ?? ""), 50 * 1024 - 1);
-  }));
+test("cut by bytes the notice names the limit", async (place) => {
+  await put(place, "a.txt", Array(100).fill("x".repeat(1023)).join("\n"));
+  const shown = await read(place, "a.txt");
+  assert.match(
+    shown,
+    /\n\n\[Lines 1-50 of 100 are shown, up to the limit of 50\.0KB\. Go on with offset 51\.\]$/,
+  );
+  assert.equal(byteLength(shown.split("\n\n[")[0] ?? ""), 50 * 1024 - 1);
+});
 
-Deno.test("only limit cut, the notice tells how many lines remain", () =>
-  inScene(async (place) => {
-    await put(place, "a.txt", numbered(10));
-    assert.equal(
-      await read(place, "a.txt", 2, 3),
-      "line 2\nline 3\nline 4\n\n[6 lines more in the file. Go on with offset 5.]",
-    );
-    assert.match(await read(place, "a.txt", 1, 9), /\[1 line more in the file/);
-  }));
+test("only limit cut, the notice tells how many lines remain", async (place) => {
+  await put(place, "a.txt", numbered(10));
+  assert.equal(
+    await read(place, "a.txt", 2, 3),
+    "line 2\nline 3\nline 4\n\n[6 lines more in the file. Go on with offset 5.]",
+  );
+  assert.match(await read(place, "a.txt", 1, 9), /\[1 line more in the file/);
+});
 
-Deno.test("a giant line gives its number, size and a command that prints its beginning", () =>
-  inScene(async (place) => {
-    await put(place, "it's big.txt", `short\n${"x".repeat(300_000)}\nend\n`);
-    assert.match(
-      await read(place, "it's big.txt"),
-      /^short\n\n\[Lines 1-1 of 3 are shown, up to the limit of 50\.0KB\. Go on with offset 2\.\]$/,
-    );
-    const shown = await read(place, "it's big.txt", 2);
-    const [, command] =
-      /^\[Line 2 has 293\.0KB, more than the limit of 50\.0KB\. Its beginning: (.*)\]$/.exec(shown) ?? [];
-    assert.equal(await place.output("bash", { command: `${command} | wc -c` }), "51200");
-    assert.equal(await read(place, "it's big.txt", 3), "end");
-  }));
+test("a giant line gives its number, size and a command that prints its beginning", async (place) => {
+  await put(place, "it's big.txt", `short\n${"x".repeat(300_000)}\nend\n`);
+  assert.match(
+    await read(place, "it's big.txt"),
+    /^short\n\n\[Lines 1-1 of 3 are shown, up to the limit of 50\.0KB\. Go on with offset 2\.\]$/,
+  );
+  const shown = await read(place, "it's big.txt", 2);
+  const [, command] =
+    /^\[Line 2 has 293\.0KB, more than the limit of 50\.0KB\. Its beginning: (.*)\]$/.exec(shown) ?? [];
+  assert.equal(await place.output("bash", { command: `${command} | wc -c` }), "51200");
+  assert.equal(await read(place, "it's big.txt", 3), "end");
+});
 
-Deno.test("a huge file is not held in memory", () =>
-  inScene(async (place) => {
-    await put(place, "huge.txt", "some text of a line\n".repeat(1000));
-    // A hole costs no room on the disk. It is so large because other tests in this process use memory meanwhile.
-    await Deno.truncate(place.path("huge.txt"), 900e6);
-    await Deno.writeTextFile(place.path("huge.txt"), "\nend\n", { append: true });
-    const before = Deno.memoryUsage().rss;
-    // How long it takes is another matter.
-    const long = { tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 3600 } };
-    const read = (offset: number, limit: number) =>
-      place.output("read", { label: "l", path: "huge.txt", offset, limit }, long);
-    assert.equal(
-      await read(1000, 1),
-      "some text of a line\n\n[2 lines more in the file. Go on with offset 1001.]",
-    );
-    assert.equal(await read(1002, 2), "end");
-    const grown = Deno.memoryUsage().rss - before;
-    assert.ok(grown < 450e6, `memory grew by ${grown} bytes`);
-  }));
+test("a huge file is not held in memory", async (place) => {
+  await put(place, "huge.txt", "some text of a line\n".repeat(1000));
+  // A hole costs no room on the disk. It is so large because other tests in this process use memory meanwhile.
+  await Deno.truncate(place.path("huge.txt"), 900e6);
+  await Deno.writeTextFile(place.path("huge.txt"), "\nend\n", { append: true });
+  const before = Deno.memoryUsage().rss;
+  // How long it takes is another matter.
+  const long = { tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 3600 } };
+  const read = (offset: number, limit: number) =>
+    place.output("read", { label: "l", path: "huge.txt", offset, limit }, long);
+  assert.equal(
+    await read(1000, 1),
+    "some text of a line\n\n[2 lines more in the file. Go on with offset 1001.]",
+  );
+  assert.equal(await read(1002, 2), "end");
+  const grown = Deno.memoryUsage().rss - before;
+  assert.ok(grown < 450e6, `memory grew by ${grown} bytes`);
+});
 
-Deno.test("text that is one line in the form of a reference is escaped, other text is not", () =>
-  inScene(async (place) => {
-    await put(place, "a.txt", "@//etc/passwd;type=image/png\n");
-    assert.equal(await read(place, "a.txt"), "\\@//etc/passwd;type=image/png");
-    await put(place, "b.txt", "@./x.png\nmore\n");
-    assert.equal(await read(place, "b.txt"), "@./x.png\nmore");
-    await put(place, "c.txt", "1\n@~/.ssh/id_rsa\n");
-    assert.equal(await read(place, "c.txt", 2), "\\@~/.ssh/id_rsa");
-    for (const text of ["@name", "@/abs", "mail@./x", "{{ 1 }}", ""]) {
-      assert.equal(escapeReference(text), text);
-    }
-  }));
+test("text that is one line in the form of a reference is escaped, other text is not", async (place) => {
+  await put(place, "a.txt", "@//etc/passwd;type=image/png\n");
+  assert.equal(await read(place, "a.txt"), "\\@//etc/passwd;type=image/png");
+  await put(place, "b.txt", "@./x.png\nmore\n");
+  assert.equal(await read(place, "b.txt"), "@./x.png\nmore");
+  await put(place, "c.txt", "1\n@~/.ssh/id_rsa\n");
+  assert.equal(await read(place, "c.txt", 2), "\\@~/.ssh/id_rsa");
+  for (const text of ["@name", "@/abs", "mail@./x", "{{ 1 }}", ""]) {
+    assert.equal(escapeReference(text), text);
+  }
+});
 
 Deno.test("whoever reads a result gets back the path of a reference and the text that only looked like one", () => {
   const name = fc.string({
@@ -231,13 +218,12 @@ Deno.test("whoever reads a result gets back the path of a reference and the text
   );
 });
 
-Deno.test("relative paths start at the document's folder", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("docs"));
-    await put(place, "docs/a.txt", "in docs");
-    const changes = { document: place.path("docs/talk.chat") };
-    assert.equal(await place.output("read", { path: "a.txt" }, changes), "in docs");
-  }));
+test("relative paths start at the document's folder", async (place) => {
+  await Deno.mkdir(place.path("docs"));
+  await put(place, "docs/a.txt", "in docs");
+  const changes = { document: place.path("docs/talk.chat") };
+  assert.equal(await place.output("read", { path: "a.txt" }, changes), "in docs");
+});
 
 Deno.test("selecting lines from chunks of any size says the same as splitting the whole text", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "é", "🎉", "\n", "\r", "\ufeff"), maxLength: 60 });
@@ -271,63 +257,59 @@ Deno.test("selecting lines from chunks of any size says the same as splitting th
   );
 });
 
-Deno.test("the limits are those of the settings", () =>
-  inScene(async (place) => {
-    await put(place, "a.txt", numbered(10));
-    const truncate = { ...DEFAULT_SETTINGS.tools.truncate, max_lines: 4 };
-    const shown = await place.output("read", { path: "a.txt" }, { tools: { truncate } });
-    assert.match(shown, /\[Lines 1-4 of 10 are shown\. Go on with offset 5\.\]$/);
-  }));
+test("the limits are those of the settings", async (place) => {
+  await put(place, "a.txt", numbered(10));
+  const truncate = { ...DEFAULT_SETTINGS.tools.truncate, max_lines: 4 };
+  const shown = await place.output("read", { path: "a.txt" }, { tools: { truncate } });
+  assert.match(shown, /\[Lines 1-4 of 10 are shown\. Go on with offset 5\.\]$/);
+});
 
-Deno.test("what the policy hides is not read, under no name it has", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("keys"));
-    await put(place, "keys/id", "secret\n");
-    await put(place, "open", "text\n");
-    await Deno.symlink("keys/id", place.path("alias"));
-    const sandbox = createSandbox({
-      settings: {
-        ...DEFAULT_SETTINGS.sandbox,
-        policy: { ...DEFAULT_SETTINGS.sandbox.policy, deny_read: [place.path("keys")] },
-      },
-      environment: { cwd: place.folder, home: place.path("home"), variables: {} },
-      document: place.document,
-      protect: [],
-    });
-    const input = (path: string) => ({ label: "l", path, offset: null, limit: null });
-    for (const path of ["keys/id", "alias", "./keys/../alias", place.path("keys/id")]) {
-      assert.match(await place.error("read", input(path), { sandbox }), /^Sandbox: .* may not be read/, path);
-    }
-    assert.equal((await place.output("read", input("open"), { sandbox })).trim(), "text");
-  }));
+test("what the policy hides is not read, under no name it has", async (place) => {
+  await Deno.mkdir(place.path("keys"));
+  await put(place, "keys/id", "secret\n");
+  await put(place, "open", "text\n");
+  await Deno.symlink("keys/id", place.path("alias"));
+  const sandbox = createSandbox({
+    settings: {
+      ...DEFAULT_SETTINGS.sandbox,
+      policy: { ...DEFAULT_SETTINGS.sandbox.policy, deny_read: [place.path("keys")] },
+    },
+    environment: { cwd: place.folder, home: place.path("home"), variables: {} },
+    document: place.document,
+    protect: [],
+  });
+  const input = (path: string) => ({ label: "l", path, offset: null, limit: null });
+  for (const path of ["keys/id", "alias", "./keys/../alias", place.path("keys/id")]) {
+    assert.match(await place.error("read", input(path), { sandbox }), /^Sandbox: .* may not be read/, path);
+  }
+  assert.equal((await place.output("read", input("open"), { sandbox })).trim(), "text");
+});
 
-Deno.test("a text in UTF-16 is no garbage but told, with a command that shows it; other bytes become U+FFFD", () =>
-  inScene(async (place) => {
-    const wide = [..."it's text\n"].flatMap((one) => [one.charCodeAt(0), 0]);
-    for (
-      const [name, bytes, encoding] of [["a.txt", [0xff, 0xfe, ...wide], "UTF-16"], [
-        "b.txt",
-        wide,
-        "UTF-16LE",
-      ]] as const
-    ) {
-      await Deno.writeFile(place.path(name), new Uint8Array(bytes));
-      const error = await place.error("read", { path: name, offset: null, limit: null });
-      assert.ok(
-        error.startsWith(`${name} is written in ${encoding}, which read and edit do not take.`),
-        error,
-      );
-      const command = error.slice(error.indexOf("iconv"));
-      const shown = await new Deno.Command("/bin/sh", { args: ["-c", command], cwd: place.folder }).output();
-      assert.equal(new TextDecoder().decode(shown.stdout), "it's text\n");
-    }
-    await Deno.writeFile(place.path("c.txt"), new Uint8Array([0x67, 0xf6, 0x0a]));
-    assert.equal(await place.output("read", { path: "c.txt", offset: null, limit: null }), "g\ufffd");
-  }));
+test("a text in UTF-16 is no garbage but told, with a command that shows it; other bytes become U+FFFD", async (place) => {
+  const wide = [..."it's text\n"].flatMap((one) => [one.charCodeAt(0), 0]);
+  for (
+    const [name, bytes, encoding] of [["a.txt", [0xff, 0xfe, ...wide], "UTF-16"], [
+      "b.txt",
+      wide,
+      "UTF-16LE",
+    ]] as const
+  ) {
+    await Deno.writeFile(place.path(name), new Uint8Array(bytes));
+    const error = await place.error("read", { path: name, offset: null, limit: null });
+    assert.ok(
+      error.startsWith(`${name} is written in ${encoding}, which read and edit do not take.`),
+      error,
+    );
+    const command = error.slice(error.indexOf("iconv"));
+    const shown = await new Deno.Command("/bin/sh", { args: ["-c", command], cwd: place.folder }).output();
+    assert.equal(new TextDecoder().decode(shown.stdout), "it's text\n");
+  }
+  await Deno.writeFile(place.path("c.txt"), new Uint8Array([0x67, 0xf6, 0x0a]));
+  assert.equal(await place.output("read", { path: "c.txt", offset: null, limit: null }), "g\ufffd");
+});
 
-Deno.test("a link that leads back to itself is told as that", () =>
-  inScene(async (place) => {
-    await Deno.symlink("b", place.path("a"));
-    await Deno.symlink("a", place.path("b"));
-    assert.match(await readError(place, "a"), /its links lead in a circle/);
-  }));
+test("a link that leads back to itself is told as that", async (place) => {
+  await Deno.symlink("b", place.path("a"));
+  await Deno.symlink("a", place.path("b"));
+  assert.match(await readError(place, "a"), /its links lead in a circle/);
+});

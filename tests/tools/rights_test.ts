@@ -11,7 +11,7 @@ import {
 } from "../../tools/definition.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 import type { ToolSource } from "../../tools/registration/types.ts";
-import { evaluate, inFolder } from "./rules/policy.ts";
+import { evaluate, testInRepository as test } from "./rules/policy.ts";
 
 const input_schema = { type: "object" };
 
@@ -137,38 +137,36 @@ Deno.test("a call that is only looked at waits for code of the settings, and sta
 
 const DENY_READ = [{ deny: "read", path: ["secrets/**"] }, { approve: "grep" }, { approve: "own" }];
 
-Deno.test("rules go by what a tool does, and restrict a tool that replaces the program's own like that one", () =>
-  inFolder(async (folder) => {
-    const decided = async (tool: string, input: Record<string, unknown>, tools = {}) => {
-      const { restriction, approved } = await evaluate(DENY_READ, tool, input, { folder, tools });
-      return restriction?.decision ?? (approved ? "approve" : null);
-    };
-    const path = { path_input: "path" };
-    const contents = { ...path, searches: "contents" } as const;
-    assert.equal(await decided("grep", { path: "secrets/key" }), "deny");
-    assert.equal(await decided("grep", {}), "require_approval", "the folder may hold what is denied");
-    assert.equal(await decided("grep", { path: "secrets/key" }, { grep: path }), "deny", "one in its place");
-    assert.equal(await decided("grep", {}, { grep: path }), "require_approval", "and of its folder");
-    assert.equal(await decided("own", { path: "secrets/key" }, { own: contents }), "deny");
-    assert.equal(await decided("own", {}, { own: contents }), "require_approval");
-    assert.equal(await decided("own", {}, { own: { ...path, searches: "names" } }), "approve");
-    assert.equal(await decided("own", { path: "secrets/key" }, { own: path }), "approve");
-  }));
+test("rules go by what a tool does, and restrict a tool that replaces the program's own like that one", async (folder) => {
+  const decided = async (tool: string, input: Record<string, unknown>, tools = {}) => {
+    const { restriction, approved } = await evaluate(DENY_READ, tool, input, { folder, tools });
+    return restriction?.decision ?? (approved ? "approve" : null);
+  };
+  const path = { path_input: "path" };
+  const contents = { ...path, searches: "contents" } as const;
+  assert.equal(await decided("grep", { path: "secrets/key" }), "deny");
+  assert.equal(await decided("grep", {}), "require_approval", "the folder may hold what is denied");
+  assert.equal(await decided("grep", { path: "secrets/key" }, { grep: path }), "deny", "one in its place");
+  assert.equal(await decided("grep", {}, { grep: path }), "require_approval", "and of its folder");
+  assert.equal(await decided("own", { path: "secrets/key" }, { own: contents }), "deny");
+  assert.equal(await decided("own", {}, { own: contents }), "require_approval");
+  assert.equal(await decided("own", {}, { own: { ...path, searches: "names" } }), "approve");
+  assert.equal(await decided("own", { path: "secrets/key" }, { own: path }), "approve");
+});
 
-Deno.test("a rule for the sandbox counts where a sandbox works and bounds the tool: one row a condition", () =>
-  inFolder(async (folder) => {
-    const rules = [{ approve: "own", sandboxed: true }];
-    const rows: readonly (readonly [object, boolean, string | null])[] = [
-      [{ runs: "inside", effects: "writes" }, true, null],
-      [{ runs: "inside", effects: "writes" }, false, "which does not stand"],
-      [{ runs: "outside", effects: "writes" }, true, "it does not run there"],
-      [{ runs: "here", effects: "writes" }, true, "it does not run there"],
-      [{ runs: "here", effects: "none" }, true, null],
-      [{}, true, "it does not run there"],
-    ];
-    for (const [own, sandboxed, expected] of rows) {
-      const { approved, why } = await evaluate(rules, "own", {}, { folder, sandboxed, tools: { own } });
-      assert.equal(approved, expected === null, JSON.stringify(own));
-      if (expected !== null) assert.match(why ?? "", new RegExp(expected), JSON.stringify(own));
-    }
-  }));
+test("a rule for the sandbox counts where a sandbox works and bounds the tool: one row a condition", async (folder) => {
+  const rules = [{ approve: "own", sandboxed: true }];
+  const rows: readonly (readonly [object, boolean, string | null])[] = [
+    [{ runs: "inside", effects: "writes" }, true, null],
+    [{ runs: "inside", effects: "writes" }, false, "which does not stand"],
+    [{ runs: "outside", effects: "writes" }, true, "it does not run there"],
+    [{ runs: "here", effects: "writes" }, true, "it does not run there"],
+    [{ runs: "here", effects: "none" }, true, null],
+    [{}, true, "it does not run there"],
+  ];
+  for (const [own, sandboxed, expected] of rows) {
+    const { approved, why } = await evaluate(rules, "own", {}, { folder, sandboxed, tools: { own } });
+    assert.equal(approved, expected === null, JSON.stringify(own));
+    if (expected !== null) assert.match(why ?? "", new RegExp(expected), JSON.stringify(own));
+  }
+});

@@ -12,6 +12,7 @@ import { builtinTools } from "../../tools/builtin/mod.ts";
 import { runTool } from "../../tools/run.ts";
 import { completeInput } from "../../tools/validate.ts";
 import { removeFolder } from "../folder.ts";
+import { testsWith } from "../tests_with.ts";
 
 /** A sandbox that wraps nothing and lets tools write below the given real paths only; without any, everywhere. */
 export function openSandbox(writable?: readonly string[]): Sandbox {
@@ -116,3 +117,6 @@ export async function inScene(test: (place: Scene) => Promise<void>): Promise<vo
     await removeFolder(folder);
   }
 }
+
+/** Defines a test that runs in `inScene`. */
+export const testInScene = testsWith(inScene);

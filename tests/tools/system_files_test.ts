@@ -2,75 +2,71 @@
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
-import { inScene } from "./scene.ts";
+import { testInScene as test } from "./scene.ts";
 
 const variable = "FLEMMA_TEST_SECRET";
 
-Deno.test("read gives nothing of /proc, /sys and /dev, by no way that leads there", () =>
-  inScene(async (place) => {
-    Deno.env.set(variable, "sk-1234");
-    Deno.symlinkSync("/proc/self/environ", place.path("file"));
-    Deno.symlinkSync("/proc", place.path("folder"));
-    Deno.symlinkSync("file", place.path("second"));
-    const paths = [
-      "file",
-      "second",
-      "folder/self/environ",
-      "/proc/self/environ",
-      `/proc/${Deno.pid}/environ`,
-    ];
-    const others = [
-      ...["/proc/self/root/proc/self/environ", "/proc/self/fd/0", "/dev/stdin", "/sys/kernel/uevent_seqnum"],
-      ...["/proc/kmsg", "/dev/kmsg", "/proc/self/../self/cmdline", "/sys/../proc/self/status"],
-    ];
-    for (const path of [...paths, ...others]) {
-      const error = await place.error("read", { path });
-      assert.match(error, /^Sandbox: .* may not be read by tools\.$|was not found/, path);
-    }
-    Deno.env.delete(variable);
-  }));
+test("read gives nothing of /proc, /sys and /dev, by no way that leads there", async (place) => {
+  Deno.env.set(variable, "sk-1234");
+  Deno.symlinkSync("/proc/self/environ", place.path("file"));
+  Deno.symlinkSync("/proc", place.path("folder"));
+  Deno.symlinkSync("file", place.path("second"));
+  const paths = [
+    "file",
+    "second",
+    "folder/self/environ",
+    "/proc/self/environ",
+    `/proc/${Deno.pid}/environ`,
+  ];
+  const others = [
+    ...["/proc/self/root/proc/self/environ", "/proc/self/fd/0", "/dev/stdin", "/sys/kernel/uevent_seqnum"],
+    ...["/proc/kmsg", "/dev/kmsg", "/proc/self/../self/cmdline", "/sys/../proc/self/status"],
+  ];
+  for (const path of [...paths, ...others]) {
+    const error = await place.error("read", { path });
+    assert.match(error, /^Sandbox: .* may not be read by tools\.$|was not found/, path);
+  }
+  Deno.env.delete(variable);
+});
 
-Deno.test("a way through /proc to a file of the person's own is a way like any other", () =>
-  inScene(async (place) => {
-    Deno.writeTextFileSync(place.path("a"), "mine");
-    assert.equal(await place.output("read", { path: `/proc/self/root${place.path("a")}` }), "mine");
-  }));
+test("a way through /proc to a file of the person's own is a way like any other", async (place) => {
+  Deno.writeTextFileSync(place.path("a"), "mine");
+  assert.equal(await place.output("read", { path: `/proc/self/root${place.path("a")}` }), "mine");
+});
 
-Deno.test("write and edit leave the system's files alone although no sandbox is there, and tell nothing of them", () =>
-  inScene(async (place) => {
-    Deno.symlinkSync("/proc/self/comm", place.path("comm"));
-    for (const path of ["comm", "/proc/self/comm", "/dev/null", "/dev/shm/flemma-x/y", "/sys/x"]) {
-      const sentence = `Sandbox: ${path} is a file of the system; tools leave these alone.`;
-      assert.equal(await place.error("write", { path, content: "PWNED" }), sentence);
-      assert.equal(await place.error("edit", { path, oldText: "deno", newText: "PWNED" }), sentence);
-    }
-    assert.notEqual(Deno.readTextFileSync("/proc/self/comm"), "PWNED\n");
-    assert.throws(() => Deno.lstatSync("/dev/shm/flemma-x"), Deno.errors.NotFound);
-  }));
+test("write and edit leave the system's files alone although no sandbox is there, and tell nothing of them", async (place) => {
+  Deno.symlinkSync("/proc/self/comm", place.path("comm"));
+  for (const path of ["comm", "/proc/self/comm", "/dev/null", "/dev/shm/flemma-x/y", "/sys/x"]) {
+    const sentence = `Sandbox: ${path} is a file of the system; tools leave these alone.`;
+    assert.equal(await place.error("write", { path, content: "PWNED" }), sentence);
+    assert.equal(await place.error("edit", { path, oldText: "deno", newText: "PWNED" }), sentence);
+  }
+  assert.notEqual(Deno.readTextFileSync("/proc/self/comm"), "PWNED\n");
+  assert.throws(() => Deno.lstatSync("/dev/shm/flemma-x"), Deno.errors.NotFound);
+});
 
-Deno.test("a pipe that takes the place of a file before it is opened is not waited for", () =>
-  inScene(async (place) => {
-    const path = place.path("a");
-    Deno.writeTextFileSync(path, "harmless");
-    const look = Deno.lstatSync;
-    let looks = 0;
-    Deno.lstatSync = (looked) => {
-      const info = look(looked);
-      // First it is looked where the path leads, then what is about to be opened.
-      if (looked === path && ++looks === 2) {
-        Deno.removeSync(path);
-        assert.ok(new Deno.Command("mkfifo", { args: [path] }).outputSync().success);
-      }
-      return info;
-    };
-    try {
-      const error = await place.error("read", { path: "a" }, {
-        tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.05 },
-      });
-      assert.equal(error, "The file a could not be read: no answer within 0.05 seconds.");
-    } finally {
-      Deno.lstatSync = look;
-      // Whoever still waits for a writer finds one.
-      Deno.openSync(path, { write: true }).close();
+test("a pipe that takes the place of a file before it is opened is not waited for", async (place) => {
+  const path = place.path("a");
+  Deno.writeTextFileSync(path, "harmless");
+  const look = Deno.lstatSync;
+  let looks = 0;
+  Deno.lstatSync = (looked) => {
+    const info = look(looked);
+    // First it is looked where the path leads, then what is about to be opened.
+    if (looked === path && ++looks === 2) {
+      Deno.removeSync(path);
+      assert.ok(new Deno.Command("mkfifo", { args: [path] }).outputSync().success);
     }
-  }));
+    return info;
+  };
+  try {
+    const error = await place.error("read", { path: "a" }, {
+      tools: { ...DEFAULT_SETTINGS.tools, default_timeout: 0.05 },
+    });
+    assert.equal(error, "The file a could not be read: no answer within 0.05 seconds.");
+  } finally {
+    Deno.lstatSync = look;
+    // Whoever still waits for a writer finds one.
+    Deno.openSync(path, { write: true }).close();
+  }
+});

@@ -3,7 +3,7 @@ import { mayMount } from "../folder.ts";
 import { createSandbox } from "../../sandbox/sandbox.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { replaceFile } from "../../tools/files/replace.ts";
-import { type ContextChanges, inScene, openSandbox, type Scene } from "./scene.ts";
+import { type ContextChanges, inScene, openSandbox, type Scene, testInScene as test } from "./scene.ts";
 
 function write(
   place: Scene,
@@ -31,116 +31,106 @@ async function leftovers(place: Scene, folder = ""): Promise<string[]> {
   return names;
 }
 
-Deno.test("an empty path and missing content are errors, empty content is fine", () =>
-  inScene(async (place) => {
-    assert.match(await writeError(place, "", "x"), /path is empty/);
-    assert.match(await writeError(place, "a.txt", undefined), /content is missing/);
-    assert.equal(await write(place, "a.txt", ""), "Wrote 0 bytes to a.txt.");
-    assert.equal((await Deno.stat(place.path("a.txt"))).size, 0);
-  }));
+test("an empty path and missing content are errors, empty content is fine", async (place) => {
+  assert.match(await writeError(place, "", "x"), /path is empty/);
+  assert.match(await writeError(place, "a.txt", undefined), /content is missing/);
+  assert.equal(await write(place, "a.txt", ""), "Wrote 0 bytes to a.txt.");
+  assert.equal((await Deno.stat(place.path("a.txt"))).size, 0);
+});
 
-Deno.test("exactly the bytes of the content, and the success names bytes and path", () =>
-  inScene(async (place) => {
-    const content = "é\r\nno end\n\n  x";
-    assert.equal(await write(place, "sub/deep/a.txt", content), "Wrote 15 bytes to sub/deep/a.txt.");
-    assert.equal(await Deno.readTextFile(place.path("sub/deep/a.txt")), content);
-    assert.equal(await write(place, "sub/deep/a.txt", "1"), "Wrote 1 byte to sub/deep/a.txt.");
-    assert.deepEqual(await leftovers(place, "sub/deep"), []);
-  }));
+test("exactly the bytes of the content, and the success names bytes and path", async (place) => {
+  const content = "é\r\nno end\n\n  x";
+  assert.equal(await write(place, "sub/deep/a.txt", content), "Wrote 15 bytes to sub/deep/a.txt.");
+  assert.equal(await Deno.readTextFile(place.path("sub/deep/a.txt")), content);
+  assert.equal(await write(place, "sub/deep/a.txt", "1"), "Wrote 1 byte to sub/deep/a.txt.");
+  assert.deepEqual(await leftovers(place, "sub/deep"), []);
+});
 
-Deno.test("writing over a file with a byte order mark writes just the content", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("a.txt"), "\ufeffhello\n");
-    await write(place, "a.txt", "new");
-    assert.deepEqual([...await Deno.readFile(place.path("a.txt"))], [...new TextEncoder().encode("new")]);
-  }));
+test("writing over a file with a byte order mark writes just the content", async (place) => {
+  await Deno.writeTextFile(place.path("a.txt"), "\ufeffhello\n");
+  await write(place, "a.txt", "new");
+  assert.deepEqual([...await Deno.readFile(place.path("a.txt"))], [...new TextEncoder().encode("new")]);
+});
 
-Deno.test("a lone surrogate from JSON does not get into the file", () =>
-  inScene(async (place) => {
-    await write(place, "a.txt", "\ud83d");
-    assert.equal(await Deno.readTextFile(place.path("a.txt")), "\ufffd");
-  }));
+test("a lone surrogate from JSON does not get into the file", async (place) => {
+  await write(place, "a.txt", "\ud83d");
+  assert.equal(await Deno.readTextFile(place.path("a.txt")), "\ufffd");
+});
 
-Deno.test("a path that is not writable is refused by its own name, before anything is made", () =>
-  inScene(async (place) => {
-    const sandbox = openSandbox([place.path("in")]);
-    assert.match(
-      await writeError(place, "out/deep/a.txt", "x", { sandbox }),
-      /^Sandbox: out\/deep\/a\.txt is not writable/,
-    );
-    await assert.rejects(Deno.stat(place.path("out")), Deno.errors.NotFound);
-    await write(place, "in/deep/a.txt", "x", { sandbox });
-  }));
+test("a path that is not writable is refused by its own name, before anything is made", async (place) => {
+  const sandbox = openSandbox([place.path("in")]);
+  assert.match(
+    await writeError(place, "out/deep/a.txt", "x", { sandbox }),
+    /^Sandbox: out\/deep\/a\.txt is not writable/,
+  );
+  await assert.rejects(Deno.stat(place.path("out")), Deno.errors.NotFound);
+  await write(place, "in/deep/a.txt", "x", { sandbox });
+});
 
-Deno.test("the real policy refuses protected paths and places outside", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path(".git/hooks"), { recursive: true });
-    await Deno.writeTextFile(place.path(".git/HEAD"), "ref: refs/heads/main\n");
-    const environment = { cwd: place.folder, home: place.path("home"), variables: {} };
-    const sandbox = createSandbox({
-      settings: {
-        ...DEFAULT_SETTINGS.sandbox,
-        policy: { ...DEFAULT_SETTINGS.sandbox.policy, rw_paths: ["urn:flemma:buffer:path"] },
-      },
-      environment,
-      document: place.document,
-      protect: [place.document, place.path("config.json")],
-    });
-    for (const path of ["config.json", ".git/hooks/pre-commit", "../flemma-test"]) {
-      assert.match(await writeError(place, path, "x", { sandbox }), /not writable/, path);
+test("the real policy refuses protected paths and places outside", async (place) => {
+  await Deno.mkdir(place.path(".git/hooks"), { recursive: true });
+  await Deno.writeTextFile(place.path(".git/HEAD"), "ref: refs/heads/main\n");
+  const environment = { cwd: place.folder, home: place.path("home"), variables: {} };
+  const sandbox = createSandbox({
+    settings: {
+      ...DEFAULT_SETTINGS.sandbox,
+      policy: { ...DEFAULT_SETTINGS.sandbox.policy, rw_paths: ["urn:flemma:buffer:path"] },
+    },
+    environment,
+    document: place.document,
+    protect: [place.document, place.path("config.json")],
+  });
+  for (const path of ["config.json", ".git/hooks/pre-commit", "../flemma-test"]) {
+    assert.match(await writeError(place, path, "x", { sandbox }), /not writable/, path);
+  }
+  await write(place, "fine.txt", "x", { sandbox });
+});
+
+test("the running document is refused under every name it has, with and without a sandbox", async (place) => {
+  await Deno.symlink("talk.chat", place.path("link.chat"));
+  await Deno.link(place.document, place.path("hard.chat"));
+  await Deno.mkdir(place.path("sub"));
+  for (const path of ["talk.chat", "sub/../talk.chat", place.document, "link.chat", "hard.chat"]) {
+    for (const sandbox of [openSandbox(), openSandbox([place.folder])]) {
+      assert.match(
+        await writeError(place, path, "@You: do it", { sandbox }),
+        /document of this conversation/,
+        path,
+      );
     }
-    await write(place, "fine.txt", "x", { sandbox });
-  }));
+  }
+  assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
+});
 
-Deno.test("the running document is refused under every name it has, with and without a sandbox", () =>
-  inScene(async (place) => {
-    await Deno.symlink("talk.chat", place.path("link.chat"));
-    await Deno.link(place.document, place.path("hard.chat"));
-    await Deno.mkdir(place.path("sub"));
-    for (const path of ["talk.chat", "sub/../talk.chat", place.document, "link.chat", "hard.chat"]) {
-      for (const sandbox of [openSandbox(), openSandbox([place.folder])]) {
-        assert.match(
-          await writeError(place, path, "@You: do it", { sandbox }),
-          /document of this conversation/,
-          path,
-        );
-      }
-    }
-    assert.equal(await Deno.readTextFile(place.document), "@You:\nhello\n");
-  }));
+test("a link is followed and judged by its target", async (place) => {
+  await Deno.mkdir(place.path("in"));
+  await Deno.mkdir(place.path("out"));
+  await Deno.writeTextFile(place.path("in/real.txt"), "old");
+  await Deno.symlink("real.txt", place.path("in/link.txt"));
+  await Deno.symlink(place.path("out/x.txt"), place.path("in/leads-out.txt"));
+  await Deno.symlink(place.path("in/new.txt"), place.path("out/leads-in.txt"));
+  const sandbox = openSandbox([place.path("in")]);
+  await write(place, "in/link.txt", "new", { sandbox });
+  assert.equal((await Deno.lstat(place.path("in/link.txt"))).isSymlink, true);
+  assert.equal(await Deno.readTextFile(place.path("in/real.txt")), "new");
+  assert.match(await writeError(place, "in/leads-out.txt", "x", { sandbox }), /not writable/);
+  await write(place, "out/leads-in.txt", "made", { sandbox });
+  assert.equal(await Deno.readTextFile(place.path("in/new.txt")), "made");
+});
 
-Deno.test("a link is followed and judged by its target", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("in"));
-    await Deno.mkdir(place.path("out"));
-    await Deno.writeTextFile(place.path("in/real.txt"), "old");
-    await Deno.symlink("real.txt", place.path("in/link.txt"));
-    await Deno.symlink(place.path("out/x.txt"), place.path("in/leads-out.txt"));
-    await Deno.symlink(place.path("in/new.txt"), place.path("out/leads-in.txt"));
-    const sandbox = openSandbox([place.path("in")]);
-    await write(place, "in/link.txt", "new", { sandbox });
-    assert.equal((await Deno.lstat(place.path("in/link.txt"))).isSymlink, true);
-    assert.equal(await Deno.readTextFile(place.path("in/real.txt")), "new");
-    assert.match(await writeError(place, "in/leads-out.txt", "x", { sandbox }), /not writable/);
-    await write(place, "out/leads-in.txt", "made", { sandbox });
-    assert.equal(await Deno.readTextFile(place.path("in/new.txt")), "made");
-  }));
+test("the mode stays, also special bits", async (place) => {
+  for (const mode of [0o600, 0o755, 0o640, 0o4755]) {
+    await Deno.writeTextFile(place.path("a"), "old");
+    await Deno.chmod(place.path("a"), mode);
+    await write(place, "a", "new");
+    assert.equal((await Deno.stat(place.path("a"))).mode! & 0o7777, mode);
+  }
+});
 
-Deno.test("the mode stays, also special bits", () =>
-  inScene(async (place) => {
-    for (const mode of [0o600, 0o755, 0o640, 0o4755]) {
-      await Deno.writeTextFile(place.path("a"), "old");
-      await Deno.chmod(place.path("a"), mode);
-      await write(place, "a", "new");
-      assert.equal((await Deno.stat(place.path("a"))).mode! & 0o7777, mode);
-    }
-  }));
-
-Deno.test("a new file has the mode the umask leaves", () =>
-  inScene(async (place) => {
-    await write(place, "a", "x");
-    assert.equal((await Deno.stat(place.path("a"))).mode! & 0o777, 0o666 & ~Deno.umask());
-  }));
+test("a new file has the mode the umask leaves", async (place) => {
+  await write(place, "a", "x");
+  assert.equal((await Deno.stat(place.path("a"))).mode! & 0o777, 0o666 & ~Deno.umask());
+});
 
 Deno.test({
   name: "the owner stays",
@@ -155,69 +145,64 @@ Deno.test({
     }),
 });
 
-Deno.test("hard links stay: both names have the new content", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("a"), "a longer old content");
-    await Deno.link(place.path("a"), place.path("b"));
-    await write(place, "a", "new");
-    assert.equal(await Deno.readTextFile(place.path("b")), "new");
-    assert.equal((await Deno.stat(place.path("a"))).nlink, 2);
-  }));
+test("hard links stay: both names have the new content", async (place) => {
+  await Deno.writeTextFile(place.path("a"), "a longer old content");
+  await Deno.link(place.path("a"), place.path("b"));
+  await write(place, "a", "new");
+  assert.equal(await Deno.readTextFile(place.path("b")), "new");
+  assert.equal((await Deno.stat(place.path("a"))).nlink, 2);
+});
 
-Deno.test("otherwise the file is replaced whole by a rename", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("a"), "old");
-    const reader = await Deno.open(place.path("a"));
-    await write(place, "a", "new and longer");
-    const buffer = new Uint8Array(20);
-    const count = await reader.read(buffer);
-    reader.close();
-    assert.equal(new TextDecoder().decode(buffer.subarray(0, count ?? 0)), "old");
-  }));
+test("otherwise the file is replaced whole by a rename", async (place) => {
+  await Deno.writeTextFile(place.path("a"), "old");
+  const reader = await Deno.open(place.path("a"));
+  await write(place, "a", "new and longer");
+  const buffer = new Uint8Array(20);
+  const count = await reader.read(buffer);
+  reader.close();
+  assert.equal(new TextDecoder().decode(buffer.subarray(0, count ?? 0)), "old");
+});
 
-Deno.test("where policy allows only the file itself it is written in place, no sibling appears", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("dir"));
-    await Deno.writeTextFile(place.path("dir/a"), "a longer old content");
-    const { ino } = await Deno.stat(place.path("dir/a"));
-    const sandbox = openSandbox([place.path("dir/a"), place.path("dir/b")]);
-    await write(place, "dir/a", "new", { sandbox });
-    assert.equal(await Deno.readTextFile(place.path("dir/a")), "new");
-    assert.equal((await Deno.stat(place.path("dir/a"))).ino, ino);
-    await write(place, "dir/b", "made", { sandbox });
-    assert.equal(await Deno.readTextFile(place.path("dir/b")), "made");
-    assert.match(await writeError(place, "dir/c", "x", { sandbox }), /not writable/);
-  }));
+test("where policy allows only the file itself it is written in place, no sibling appears", async (place) => {
+  await Deno.mkdir(place.path("dir"));
+  await Deno.writeTextFile(place.path("dir/a"), "a longer old content");
+  const { ino } = await Deno.stat(place.path("dir/a"));
+  const sandbox = openSandbox([place.path("dir/a"), place.path("dir/b")]);
+  await write(place, "dir/a", "new", { sandbox });
+  assert.equal(await Deno.readTextFile(place.path("dir/a")), "new");
+  assert.equal((await Deno.stat(place.path("dir/a"))).ino, ino);
+  await write(place, "dir/b", "made", { sandbox });
+  assert.equal(await Deno.readTextFile(place.path("dir/b")), "made");
+  assert.match(await writeError(place, "dir/c", "x", { sandbox }), /not writable/);
+});
 
-Deno.test("a link that takes the place of the file is not followed", () =>
-  inScene(async (place) => {
-    await Deno.writeTextFile(place.path("precious"), "mine");
-    await Deno.symlink("precious", place.path("a"));
-    const bytes = new TextEncoder().encode("new");
-    const options = { shownAs: "a", since: null };
-    // The real path was judged to be `a` itself; meanwhile it became a link.
-    await assert.rejects(
-      replaceFile(place.path("a"), bytes, { ...options, temporary: ".flemma-test" }),
-      /not a regular file/,
-    );
-    await assert.rejects(
-      replaceFile(place.path("a"), bytes, { ...options, temporary: null }),
-      /not a regular file/,
-    );
-    assert.equal(await Deno.readTextFile(place.path("precious")), "mine");
-  }));
+test("a link that takes the place of the file is not followed", async (place) => {
+  await Deno.writeTextFile(place.path("precious"), "mine");
+  await Deno.symlink("precious", place.path("a"));
+  const bytes = new TextEncoder().encode("new");
+  const options = { shownAs: "a", since: null };
+  // The real path was judged to be `a` itself; meanwhile it became a link.
+  await assert.rejects(
+    replaceFile(place.path("a"), bytes, { ...options, temporary: ".flemma-test" }),
+    /not a regular file/,
+  );
+  await assert.rejects(
+    replaceFile(place.path("a"), bytes, { ...options, temporary: null }),
+    /not a regular file/,
+  );
+  assert.equal(await Deno.readTextFile(place.path("precious")), "mine");
+});
 
-Deno.test("a folder or a file in the way, and a device, are errors", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("dir"));
-    await Deno.writeTextFile(place.path("file"), "x");
-    assert.match(await writeError(place, "dir", "x"), /dir is a folder/);
-    assert.match(await writeError(place, "file/a/b", "x"), /needs a folder/);
-    assert.match(await writeError(place, "/dev/null", "x"), /a file of the system/);
-    assert.match(await writeError(place, "a\0b", "x"), /NUL/);
-    assert.match(await writeError(place, `${"x".repeat(300)}`, "x"), /could not be written/);
-    assert.equal(await Deno.readTextFile(place.path("file")), "x");
-  }));
+test("a folder or a file in the way, and a device, are errors", async (place) => {
+  await Deno.mkdir(place.path("dir"));
+  await Deno.writeTextFile(place.path("file"), "x");
+  assert.match(await writeError(place, "dir", "x"), /dir is a folder/);
+  assert.match(await writeError(place, "file/a/b", "x"), /needs a folder/);
+  assert.match(await writeError(place, "/dev/null", "x"), /a file of the system/);
+  assert.match(await writeError(place, "a\0b", "x"), /NUL/);
+  assert.match(await writeError(place, `${"x".repeat(300)}`, "x"), /could not be written/);
+  assert.equal(await Deno.readTextFile(place.path("file")), "x");
+});
 
 Deno.test({
   name: "when there is no space the old content is intact, by rename and in place",
@@ -238,59 +223,55 @@ Deno.test({
     }),
 });
 
-Deno.test("writes to one path happen in the order of the calls", () =>
-  inScene(async (place) => {
-    await Deno.symlink("a", place.path("link"));
-    const contents = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(1 + (19 - n) * 5000));
-    await Promise.all(contents.map((content, n) => write(place, n % 2 ? "a" : "link", content)));
-    assert.equal(await Deno.readTextFile(place.path("a")), contents.at(-1));
-  }));
+test("writes to one path happen in the order of the calls", async (place) => {
+  await Deno.symlink("a", place.path("link"));
+  const contents = Array.from({ length: 20 }, (_, n) => `${n}`.repeat(1 + (19 - n) * 5000));
+  await Promise.all(contents.map((content, n) => write(place, n % 2 ? "a" : "link", content)));
+  assert.equal(await Deno.readTextFile(place.path("a")), contents.at(-1));
+});
 
-Deno.test("a refused write does not hold up the next one", () =>
-  inScene(async (place) => {
-    const sandbox = openSandbox([]);
-    const [first, second] = await Promise.all([
-      place.run("write", { path: "a", content: "1" }, { sandbox }),
-      place.run("write", { path: "a", content: "2" }),
-    ]);
-    assert.deepEqual([first.success, second.success], [false, true]);
-  }));
+test("a refused write does not hold up the next one", async (place) => {
+  const sandbox = openSandbox([]);
+  const [first, second] = await Promise.all([
+    place.run("write", { path: "a", content: "1" }, { sandbox }),
+    place.run("write", { path: "a", content: "2" }),
+  ]);
+  assert.deepEqual([first.success, second.success], [false, true]);
+});
 
-Deno.test("what read showed of bytes that are no text is not written back over them; other text is", () =>
-  inScene(async (place) => {
-    const latin = new Uint8Array([0x67, 0xf6, 0x0a]);
-    await Deno.writeFile(place.path("f.txt"), latin);
-    const error = await place.error("write", { path: "f.txt", content: "g\ufffd!\n" });
+test("what read showed of bytes that are no text is not written back over them; other text is", async (place) => {
+  const latin = new Uint8Array([0x67, 0xf6, 0x0a]);
+  await Deno.writeFile(place.path("f.txt"), latin);
+  const error = await place.error("write", { path: "f.txt", content: "g\ufffd!\n" });
+  assert.match(
+    error,
+    /^f\.txt holds bytes that are not UTF-8.* Change it with edit, or convert it first\.$/,
+  );
+  assert.deepEqual(await Deno.readFile(place.path("f.txt")), latin);
+  for (const content of ["g\u00f6!\n", "of one's own: \ufffd\n", "again: \ufffd\n"]) {
+    await place.output("write", { path: "f.txt", content });
+    assert.equal(await Deno.readTextFile(place.path("f.txt")), content);
+  }
+  await place.output("write", { path: "new.txt", content: "\ufffd" });
+});
+
+test("a path that names a folder is refused by write and edit, whether one is there or not", async (place) => {
+  await Deno.mkdir(place.path("d"));
+  await Deno.writeTextFile(place.path("f"), "x");
+  for (const path of ["d/", "new/", "f/", "d/.", "d/..", "../"]) {
+    assert.match(await place.error("write", { path, content: "y" }), /names a folder|is a folder/, path);
     assert.match(
-      error,
-      /^f\.txt holds bytes that are not UTF-8.* Change it with edit, or convert it first\.$/,
+      await place.error("edit", { path, oldText: "x", newText: "y" }),
+      /names a folder|is a folder/,
+      path,
     );
-    assert.deepEqual(await Deno.readFile(place.path("f.txt")), latin);
-    for (const content of ["g\u00f6!\n", "of one's own: \ufffd\n", "again: \ufffd\n"]) {
-      await place.output("write", { path: "f.txt", content });
-      assert.equal(await Deno.readTextFile(place.path("f.txt")), content);
-    }
-    await place.output("write", { path: "new.txt", content: "\ufffd" });
-  }));
-
-Deno.test("a path that names a folder is refused by write and edit, whether one is there or not", () =>
-  inScene(async (place) => {
-    await Deno.mkdir(place.path("d"));
-    await Deno.writeTextFile(place.path("f"), "x");
-    for (const path of ["d/", "new/", "f/", "d/.", "d/..", "../"]) {
-      assert.match(await place.error("write", { path, content: "y" }), /names a folder|is a folder/, path);
-      assert.match(
-        await place.error("edit", { path, oldText: "x", newText: "y" }),
-        /names a folder|is a folder/,
-        path,
-      );
-    }
-    assert.equal(await Deno.readTextFile(place.path("f")), "x");
-    await assert.rejects(Deno.lstat(place.path("new")), Deno.errors.NotFound);
-    await place.output("write", { path: "..a", content: "y" });
-    await Deno.symlink("nowhere", place.path("dangling"));
-    assert.match(
-      await place.error("edit", { path: "dangling", oldText: "x", newText: "y" }),
-      /^The file dangling was not found; it is a link to nowhere\.$/,
-    );
-  }));
+  }
+  assert.equal(await Deno.readTextFile(place.path("f")), "x");
+  await assert.rejects(Deno.lstat(place.path("new")), Deno.errors.NotFound);
+  await place.output("write", { path: "..a", content: "y" });
+  await Deno.symlink("nowhere", place.path("dangling"));
+  assert.match(
+    await place.error("edit", { path: "dangling", oldText: "x", newText: "y" }),
+    /^The file dangling was not found; it is a link to nowhere\.$/,
+  );
+});

@@ -6,7 +6,7 @@ import { createSandbox, renderStatus, sandboxStatus } from "../../../sandbox/mod
 import { seatbeltArguments, seatbeltProfile } from "../../../sandbox/backends/seatbelt.ts";
 import type { Host } from "../../../sandbox/types.ts";
 import { plant, projectSandbox, runInside, runPrepared, script, settings, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const host = (isContainer: boolean): Host => ({
   environment: { cwd: "/", home: "/", variables: {} },
@@ -33,22 +33,21 @@ Deno.test("the container is the sandbox only by the person's word and only insid
   ]);
 });
 
-Deno.test("a trusted container runs commands unchanged, and the status says by whose word", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    const sandbox = createSandbox({
-      settings: settings({ backend: "container", backends: { container: { trusted: true } } }),
-      environment: world(root, { container: "test" }, `${root}/project`),
-      document: `${root}/project/notes.chat`,
-      protect: [`${root}/project/notes.chat`],
-    });
-    assert.equal((await runPrepared(sandbox, ["/bin/sh", "-c", "echo here"])).out, "here\n");
-    const prepared = await sandbox.prepare(["cmd"]);
-    assert.deepEqual(prepared.ok && [prepared.value.argv, prepared.value.wrapped], [["cmd"], true]);
-    assert.ok((await sandbox.available()).ok);
-    assert.ok(!sandbox.isPathWritable("notes.chat"));
-    assert.match(renderStatus(await sandboxStatus(sandbox)), /backend {3}container \(by your word\)/);
-  }));
+test("a trusted container runs commands unchanged, and the status says by whose word", async (root) => {
+  plant(root, "project/notes.chat");
+  const sandbox = createSandbox({
+    settings: settings({ backend: "container", backends: { container: { trusted: true } } }),
+    environment: world(root, { container: "test" }, `${root}/project`),
+    document: `${root}/project/notes.chat`,
+    protect: [`${root}/project/notes.chat`],
+  });
+  assert.equal((await runPrepared(sandbox, ["/bin/sh", "-c", "echo here"])).out, "here\n");
+  const prepared = await sandbox.prepare(["cmd"]);
+  assert.deepEqual(prepared.ok && [prepared.value.argv, prepared.value.wrapped], [["cmd"], true]);
+  assert.ok((await sandbox.available()).ok);
+  assert.ok(!sandbox.isPathWritable("notes.chat"));
+  assert.match(renderStatus(await sandboxStatus(sandbox)), /backend {3}container \(by your word\)/);
+});
 
 Deno.test("the profile denies writing, allows the writable paths, and denies again what stands inside them", () => {
   const { profile, parameters } = seatbeltProfile({ ...POLICY, protect: ["/w/a/b", "/elsewhere"] });
@@ -130,46 +129,43 @@ function refusing(root: string, option: string, words: string): string {
   );
 }
 
-Deno.test("where a /proc of its own is refused the list without it is probed, used and named in the status", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const path = refusing(
-      root,
-      "--proc",
-      "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
-    );
-    const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
-    // Outside processes are seen, and neither signals nor their files are in reach.
-    const outside = Deno.pid;
-    const { out } = await runInside(
-      sandbox,
-      `[ -d /proc/${outside} ] && echo seen; kill -0 ${outside} 2>/dev/null || echo unreachable; ` +
-        `ls /proc/${outside}/root/ >/dev/null 2>&1 || echo closed`,
-    );
-    assert.equal(out, "seen\nunreachable\nclosed\n");
-    const status = await sandboxStatus(sandbox);
-    assert.ok(status.available);
-    assert.ok(status.hardening.some((sentence) => sentence.startsWith("A /proc of its own was refused")));
-  }));
+test("where a /proc of its own is refused the list without it is probed, used and named in the status", async (root) => {
+  plant(root, "project/");
+  const path = refusing(
+    root,
+    "--proc",
+    "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
+  );
+  const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
+  // Outside processes are seen, and neither signals nor their files are in reach.
+  const outside = Deno.pid;
+  const { out } = await runInside(
+    sandbox,
+    `[ -d /proc/${outside} ] && echo seen; kill -0 ${outside} 2>/dev/null || echo unreachable; ` +
+      `ls /proc/${outside}/root/ >/dev/null 2>&1 || echo closed`,
+  );
+  assert.equal(out, "seen\nunreachable\nclosed\n");
+  const status = await sandboxStatus(sandbox);
+  assert.ok(status.available);
+  assert.ok(status.hardening.some((sentence) => sentence.startsWith("A /proc of its own was refused")));
+});
 
-Deno.test("where the filter is refused the sandbox does without, unless sockets are to be blocked", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const path = refusing(root, "--seccomp", "bwrap: prctl(PR_SET_SECCOMP): Invalid argument");
-    const plain = projectSandbox(root, { backends: { bwrap: { path } } });
-    assert.match((await runInside(plain, "grep Seccomp: /proc/self/status")).out, /0\n$/);
-    assert.ok((await sandboxStatus(plain)).hardening.some((sentence) => sentence.includes("not filtered")));
-    const blocking = projectSandbox(root, {
-      backends: { bwrap: { path } },
-      policy: { block_unix_sockets: true },
-    });
-    assert.ok(!(await blocking.available()).ok);
-  }));
+test("where the filter is refused the sandbox does without, unless sockets are to be blocked", async (root) => {
+  plant(root, "project/");
+  const path = refusing(root, "--seccomp", "bwrap: prctl(PR_SET_SECCOMP): Invalid argument");
+  const plain = projectSandbox(root, { backends: { bwrap: { path } } });
+  assert.match((await runInside(plain, "grep Seccomp: /proc/self/status")).out, /0\n$/);
+  assert.ok((await sandboxStatus(plain)).hardening.some((sentence) => sentence.includes("not filtered")));
+  const blocking = projectSandbox(root, {
+    backends: { bwrap: { path } },
+    policy: { block_unix_sockets: true },
+  });
+  assert.ok(!(await blocking.available()).ok);
+});
 
-Deno.test("a refusal of anything else is not tried again with less", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const path = refusing(root, "--unshare-user", "bwrap: No permissions to create a new namespace");
-    const answer = await projectSandbox(root, { backends: { bwrap: { path } } }).available();
-    assert.ok(!answer.ok && answer.problem.message.includes("user namespaces are not permitted"));
-  }));
+test("a refusal of anything else is not tried again with less", async (root) => {
+  plant(root, "project/");
+  const path = refusing(root, "--unshare-user", "bwrap: No permissions to create a new namespace");
+  const answer = await projectSandbox(root, { backends: { bwrap: { path } } }).available();
+  assert.ok(!answer.ok && answer.problem.message.includes("user namespaces are not permitted"));
+});

@@ -4,26 +4,24 @@ import assert from "node:assert/strict";
 import { makeProcessGroup, removeGroup, removeLeftGroups } from "../../../sandbox/backends/cgroup.ts";
 import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
 import { exists, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
-Deno.test("a group that is busy at first is removed as soon as it is not", () =>
-  inFolder(async (root) => {
-    // A folder with something in it is refused as a group with a process in it is.
-    plant(root, "group/process");
-    const removed = removeGroup(`${root}/group`);
-    assert.ok(exists(`${root}/group`), "the first try has failed");
-    Deno.removeSync(`${root}/group/process`);
-    await removed;
-    assert.ok(!exists(`${root}/group`));
-  }));
+test("a group that is busy at first is removed as soon as it is not", async (root) => {
+  // A folder with something in it is refused as a group with a process in it is.
+  plant(root, "group/process");
+  const removed = removeGroup(`${root}/group`);
+  assert.ok(exists(`${root}/group`), "the first try has failed");
+  Deno.removeSync(`${root}/group/process`);
+  await removed;
+  assert.ok(!exists(`${root}/group`));
+});
 
-Deno.test("a group that stays busy does not keep the command from ending, and one that is gone is no fault", () =>
-  inFolder(async (root) => {
-    plant(root, "group/process");
-    await removeGroup(`${root}/group`);
-    assert.ok(exists(`${root}/group/process`));
-    await removeGroup(`${root}/none`);
-  }));
+test("a group that stays busy does not keep the command from ending, and one that is gone is no fault", async (root) => {
+  plant(root, "group/process");
+  await removeGroup(`${root}/group`);
+  assert.ok(exists(`${root}/group/process`));
+  await removeGroup(`${root}/none`);
+});
 
 Deno.test("a later run removes old empty groups of ours: no fresh one, no busy one, nobody else's", () =>
   inFolder((root) => {

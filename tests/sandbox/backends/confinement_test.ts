@@ -15,72 +15,69 @@ import {
   settings,
   world,
 } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 function read(path: string): string {
   return Deno.readTextFileSync(path);
 }
 
-Deno.test("a command writes beside the document and nowhere outside the policy", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat", "outside/");
-    const { out } = await runInside(
-      projectSandbox(root),
-      `touch made && echo made; touch ${root}/outside/x ${root}/x || echo refused`,
-    );
-    assert.equal(out, "made\nrefused\n");
-    assert.ok(exists(`${root}/project/made`));
-    assert.ok(!exists(`${root}/outside/x`) && !exists(`${root}/x`));
-  }));
+test("a command writes beside the document and nowhere outside the policy", async (root) => {
+  plant(root, "project/notes.chat", "outside/");
+  const { out } = await runInside(
+    projectSandbox(root),
+    `touch made && echo made; touch ${root}/outside/x ${root}/x || echo refused`,
+  );
+  assert.equal(out, "made\nrefused\n");
+  assert.ok(exists(`${root}/project/made`));
+  assert.ok(!exists(`${root}/outside/x`) && !exists(`${root}/x`));
+});
 
-Deno.test("a command cannot write, replace, remove, move or link away the running document", () =>
-  inFolder(async (root) => {
-    plant(root, "project/deep/down/notes.chat", "project/deep/down/other");
-    const document = `${root}/project/deep/down/notes.chat`;
-    const before = read(document);
-    const sandbox = projectSandbox(root, {}, { protect: [document] });
-    const attempts = [
-      "echo x > deep/down/notes.chat",
-      "echo x >> deep/down/notes.chat",
-      "cp /etc/hostname deep/down/notes.chat",
-      "mv deep/down/other deep/down/notes.chat",
-      "ln -f deep/down/other deep/down/notes.chat",
-      "rm -f deep/down/notes.chat",
-      "mv deep/down/notes.chat deep/down/gone",
-      "ln deep/down/notes.chat deep/down/second",
-      "mv deep/down deep/aside",
-      "mv deep aside",
-      `mv ${root}/project ${root}/elsewhere`,
-      "rm -rf deep",
-      "chmod 777 deep/down/notes.chat",
-      "umount deep/down/notes.chat",
-    ];
-    for (const attempt of attempts) {
-      const { code } = await runInside(sandbox, attempt);
-      assert.notEqual(code, 0, attempt);
-      assert.equal(read(document), before, attempt);
-    }
-    const { code } = await runInside(
-      sandbox,
-      "mkdir -p deep/down && echo y > deep/down/sibling && echo z > top",
-    );
-    assert.equal(code, 0);
-    assert.equal(read(`${root}/project/deep/down/sibling`), "y\n");
-  }));
+test("a command cannot write, replace, remove, move or link away the running document", async (root) => {
+  plant(root, "project/deep/down/notes.chat", "project/deep/down/other");
+  const document = `${root}/project/deep/down/notes.chat`;
+  const before = read(document);
+  const sandbox = projectSandbox(root, {}, { protect: [document] });
+  const attempts = [
+    "echo x > deep/down/notes.chat",
+    "echo x >> deep/down/notes.chat",
+    "cp /etc/hostname deep/down/notes.chat",
+    "mv deep/down/other deep/down/notes.chat",
+    "ln -f deep/down/other deep/down/notes.chat",
+    "rm -f deep/down/notes.chat",
+    "mv deep/down/notes.chat deep/down/gone",
+    "ln deep/down/notes.chat deep/down/second",
+    "mv deep/down deep/aside",
+    "mv deep aside",
+    `mv ${root}/project ${root}/elsewhere`,
+    "rm -rf deep",
+    "chmod 777 deep/down/notes.chat",
+    "umount deep/down/notes.chat",
+  ];
+  for (const attempt of attempts) {
+    const { code } = await runInside(sandbox, attempt);
+    assert.notEqual(code, 0, attempt);
+    assert.equal(read(document), before, attempt);
+  }
+  const { code } = await runInside(
+    sandbox,
+    "mkdir -p deep/down && echo y > deep/down/sibling && echo z > top",
+  );
+  assert.equal(code, 0);
+  assert.equal(read(`${root}/project/deep/down/sibling`), "y\n");
+});
 
-Deno.test("mounting everything writable again fails, also from a namespace inside", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "outside");
-    const remount = `mount -o remount,bind,rw / ; echo x > ${root}/outside`;
-    const sandbox = projectSandbox(root);
-    assert.notEqual((await runInside(sandbox, remount)).code, 0);
-    await runInside(sandbox, `unshare -Urm sh -c '${remount}'`);
-    await runInside(
-      sandbox,
-      `unshare -Urm sh -c 'umount ${root}/project; umount -l /; echo x > ${root}/outside'`,
-    );
-    assert.equal(read(`${root}/outside`), "text of outside\n");
-  }));
+test("mounting everything writable again fails, also from a namespace inside", async (root) => {
+  plant(root, "project/", "outside");
+  const remount = `mount -o remount,bind,rw / ; echo x > ${root}/outside`;
+  const sandbox = projectSandbox(root);
+  assert.notEqual((await runInside(sandbox, remount)).code, 0);
+  await runInside(sandbox, `unshare -Urm sh -c '${remount}'`);
+  await runInside(
+    sandbox,
+    `unshare -Urm sh -c 'umount ${root}/project; umount -l /; echo x > ${root}/outside'`,
+  );
+  assert.equal(read(`${root}/outside`), "text of outside\n");
+});
 
 Deno.test("an ordinary user is confined by the same list without the hardening for the superuser", {
   // As an ordinary user every other test here shows the same.
@@ -134,294 +131,274 @@ Deno.test("an ordinary user is confined by the same list without the hardening f
     assert.equal(read(`${project}/notes.chat`), "text of project/notes.chat\n");
   }));
 
-Deno.test("exit code, signal of the command and working directory come through", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    assert.deepEqual(
-      [(await runInside(sandbox, "exit 42")).code, (await runInside(sandbox, "kill -TERM $$")).code],
-      [42, 143],
-    );
-    assert.equal((await runInside(sandbox, "pwd")).out, `${root}/project\n`);
-  }));
+test("exit code, signal of the command and working directory come through", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  assert.deepEqual(
+    [(await runInside(sandbox, "exit 42")).code, (await runInside(sandbox, "kill -TERM $$")).code],
+    [42, 143],
+  );
+  assert.equal((await runInside(sandbox, "pwd")).out, `${root}/project\n`);
+});
 
-Deno.test("words that look like a failing set-up are still the command's own when it ran", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const ran = await runInside(
-      projectSandbox(root),
-      "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1",
-    );
-    assert.equal(ran.code, 1);
-    assert.equal(ran.setup, null);
-  }));
+test("words that look like a failing set-up are still the command's own when it ran", async (root) => {
+  plant(root, "project/");
+  const ran = await runInside(
+    projectSandbox(root),
+    "echo 'bwrap: setting up uid map: Permission denied' >&2; exit 1",
+  );
+  assert.equal(ran.code, 1);
+  assert.equal(ran.setup, null);
+});
 
-Deno.test("a program that does not exist inside is a failure of the set-up, not of the command", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    await requireBubblewrap(sandbox);
-    assert.equal((await runPrepared(sandbox, ["no-such-shell", "-c", ":"])).setup, "sandbox-setup-failed");
-  }));
+test("a program that does not exist inside is a failure of the set-up, not of the command", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  await requireBubblewrap(sandbox);
+  assert.equal((await runPrepared(sandbox, ["no-such-shell", "-c", ":"])).setup, "sandbox-setup-failed");
+});
 
-Deno.test("a command whose name begins with a dash does not become options of the sandbox", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "outside/");
-    const sandbox = projectSandbox(root);
-    await requireBubblewrap(sandbox);
-    const ran = await runPrepared(sandbox, ["--bind", "/", "/", "touch", `${root}/outside/x`]);
-    assert.equal(ran.setup, "sandbox-setup-failed");
-    assert.ok(!exists(`${root}/outside/x`));
-  }));
+test("a command whose name begins with a dash does not become options of the sandbox", async (root) => {
+  plant(root, "project/", "outside/");
+  const sandbox = projectSandbox(root);
+  await requireBubblewrap(sandbox);
+  const ran = await runPrepared(sandbox, ["--bind", "/", "/", "touch", `${root}/outside/x`]);
+  assert.equal(ran.setup, "sandbox-setup-failed");
+  assert.ok(!exists(`${root}/outside/x`));
+});
 
-Deno.test("killing ends everything inside, also what ignores the polite signal, and is no failed set-up", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    await requireBubblewrap(sandbox);
-    const shell =
-      "trap '' TERM; (trap '' TERM; while :; do sleep 600; done) & echo ready; while :; do sleep 600; done";
-    const prepared = await sandbox.prepare(["/bin/sh", "-c", shell]);
-    assert.ok(prepared.ok);
-    assert.equal(sandbox.activeCommands, 1);
-    const started = spawn(prepared.value.argv, { cwd: root, env: sandbox.host.environment.variables });
-    assert.ok(started.ok);
-    assert.match(prepared.value.argv[3] ?? "", /\/status-/);
-    const reader = started.value.stdout.getReader();
-    assert.equal(new TextDecoder().decode((await reader.read()).value), "ready\n");
-    await started.value.kill();
-    assert.equal((await reader.read()).done, true, "the pipe closes only when nobody inside is left");
-    const { signal } = await started.value.status;
-    assert.notEqual(signal, null);
-    const err = await new Response(started.value.stderr).text();
-    assert.equal(await prepared.value.setupFailure(err, signal), null);
-    assert.equal(await prepared.value.setupFailure(err), null);
-    await prepared.value.dispose();
-    await prepared.value.dispose();
-    assert.equal(sandbox.activeCommands, 0);
-    assert.ok(!exists(prepared.value.argv[3] ?? ""));
-  }));
+test("killing ends everything inside, also what ignores the polite signal, and is no failed set-up", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  await requireBubblewrap(sandbox);
+  const shell =
+    "trap '' TERM; (trap '' TERM; while :; do sleep 600; done) & echo ready; while :; do sleep 600; done";
+  const prepared = await sandbox.prepare(["/bin/sh", "-c", shell]);
+  assert.ok(prepared.ok);
+  assert.equal(sandbox.activeCommands, 1);
+  const started = spawn(prepared.value.argv, { cwd: root, env: sandbox.host.environment.variables });
+  assert.ok(started.ok);
+  assert.match(prepared.value.argv[3] ?? "", /\/status-/);
+  const reader = started.value.stdout.getReader();
+  assert.equal(new TextDecoder().decode((await reader.read()).value), "ready\n");
+  await started.value.kill();
+  assert.equal((await reader.read()).done, true, "the pipe closes only when nobody inside is left");
+  const { signal } = await started.value.status;
+  assert.notEqual(signal, null);
+  const err = await new Response(started.value.stderr).text();
+  assert.equal(await prepared.value.setupFailure(err, signal), null);
+  assert.equal(await prepared.value.setupFailure(err), null);
+  await prepared.value.dispose();
+  await prepared.value.dispose();
+  assert.equal(sandbox.activeCommands, 0);
+  assert.ok(!exists(prepared.value.argv[3] ?? ""));
+});
 
-Deno.test("with the network off only the loopback is there", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const interfaces = async (network: boolean) => {
-      const { out } = await runInside(projectSandbox(root, { policy: { network } }), "cat /proc/net/dev");
-      return [...out.matchAll(/^\s*(\S+):/gm)].map(([, name]) => name);
-    };
-    assert.deepEqual(await interfaces(false), ["lo"]);
-    const outside = [...read("/proc/net/dev").matchAll(/^\s*(\S+):/gm)].map(([, name]) => name);
-    assert.deepEqual(await interfaces(true), outside);
-  }));
+test("with the network off only the loopback is there", async (root) => {
+  plant(root, "project/");
+  const interfaces = async (network: boolean) => {
+    const { out } = await runInside(projectSandbox(root, { policy: { network } }), "cat /proc/net/dev");
+    return [...out.matchAll(/^\s*(\S+):/gm)].map(([, name]) => name);
+  };
+  assert.deepEqual(await interfaces(false), ["lo"]);
+  const outside = [...read("/proc/net/dev").matchAll(/^\s*(\S+):/gm)].map(([, name]) => name);
+  assert.deepEqual(await interfaces(true), outside);
+});
 
-Deno.test("a home without cache folders does not hinder commands under the default policy, and none is made", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = createSandbox({
-      settings: settings(),
-      environment: world(root, {}, `${root}/project`),
-      document: null,
-      protect: [],
-    });
-    assert.equal((await runInside(sandbox, "echo hi")).out, "hi\n");
-    assert.deepEqual(sandbox.notices(), []);
-    assert.ok(!exists(`${root}/home/.cache`) && !exists(`${root}/home/.local/share`));
-  }));
+test("a home without cache folders does not hinder commands under the default policy, and none is made", async (root) => {
+  plant(root, "project/");
+  const sandbox = createSandbox({
+    settings: settings(),
+    environment: world(root, {}, `${root}/project`),
+    document: null,
+    protect: [],
+  });
+  assert.equal((await runInside(sandbox, "echo hi")).out, "hi\n");
+  assert.deepEqual(sandbox.notices(), []);
+  assert.ok(!exists(`${root}/home/.cache`) && !exists(`${root}/home/.local/share`));
+});
 
-Deno.test("a missing path that a person listed is left out with one notice, or made when asked for", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const rw_paths = ["urn:flemma:cwd", "missing", { path: `${root}/wanted/deep`, create: true }];
-    const sandbox = projectSandbox(root, { policy: { rw_paths } });
-    // Inside the writable folder the missing entry is covered; outside it is not.
-    assert.equal((await runInside(sandbox, `touch ${root}/wanted/deep/x`)).code, 0);
-    assert.deepEqual(sandbox.notices(), []);
-    const outside = projectSandbox(root, { policy: { rw_paths: [`${root}/missing`] } });
-    await runInside(outside, ":");
-    await runInside(outside, ":");
-    assert.deepEqual(outside.notices().map(({ code }) => code), ["writable-path-missing"]);
-    assert.ok(!exists(`${root}/missing`));
-  }));
+test("a missing path that a person listed is left out with one notice, or made when asked for", async (root) => {
+  plant(root, "project/");
+  const rw_paths = ["urn:flemma:cwd", "missing", { path: `${root}/wanted/deep`, create: true }];
+  const sandbox = projectSandbox(root, { policy: { rw_paths } });
+  // Inside the writable folder the missing entry is covered; outside it is not.
+  assert.equal((await runInside(sandbox, `touch ${root}/wanted/deep/x`)).code, 0);
+  assert.deepEqual(sandbox.notices(), []);
+  const outside = projectSandbox(root, { policy: { rw_paths: [`${root}/missing`] } });
+  await runInside(outside, ":");
+  await runInside(outside, ":");
+  assert.deepEqual(outside.notices().map(({ code }) => code), ["writable-path-missing"]);
+  assert.ok(!exists(`${root}/missing`));
+});
 
-Deno.test("entries below /dev and /proc are told to have no effect", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["/dev/shm"] } });
-    await runInside(sandbox, ":");
-    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["hidden-writable-path"]);
-  }));
+test("entries below /dev and /proc are told to have no effect", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["/dev/shm"] } });
+  await runInside(sandbox, ":");
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["hidden-writable-path"]);
+});
 
-Deno.test("a file as an entry allows exactly that file", () =>
-  inFolder(async (root) => {
-    plant(root, "project/f");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["f"] } });
-    assert.equal((await runInside(sandbox, "echo x > f")).code, 0);
-    assert.notEqual((await runInside(sandbox, "echo x > g")).code, 0);
-  }));
+test("a file as an entry allows exactly that file", async (root) => {
+  plant(root, "project/f");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["f"] } });
+  assert.equal((await runInside(sandbox, "echo x > f")).code, 0);
+  assert.notEqual((await runInside(sandbox, "echo x > g")).code, 0);
+});
 
-Deno.test("a cache folder and a working directory behind links work under their real paths", () =>
-  inFolder(async (root) => {
-    plant(root, "real/", "store/", "home/.cache -> ../store", "project -> real");
-    const sandbox = createSandbox({
-      settings: settings({ policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } }),
-      environment: world(root, {}, `${root}/project`),
-      document: null,
-      protect: [],
-    });
-    assert.equal((await runInside(sandbox, "echo a > rel && echo b > $HOME/.cache/c")).code, 0);
-    assert.equal(read(`${root}/store/c`), "b\n");
-  }));
+test("a cache folder and a working directory behind links work under their real paths", async (root) => {
+  plant(root, "real/", "store/", "home/.cache -> ../store", "project -> real");
+  const sandbox = createSandbox({
+    settings: settings({ policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } }),
+    environment: world(root, {}, `${root}/project`),
+    document: null,
+    protect: [],
+  });
+  assert.equal((await runInside(sandbox, "echo a > rel && echo b > $HOME/.cache/c")).code, 0);
+  assert.equal(read(`${root}/store/c`), "b\n");
+});
 
-Deno.test("in a repository git works, and neither hooks nor configuration can be changed or moved away", () =>
-  inFolder(async (root) => {
-    plant(root, "project/.flemma/config.yaml", "project/file");
-    const project = `${root}/project`;
-    git(project, "init", "-q");
-    const config = read(`${project}/.git/config`);
-    const sandbox = projectSandbox(root);
-    const commit =
-      "git add file && git -c user.name=t -c user.email=t@example.org commit -qm one && git log --format=%s";
-    assert.equal((await runInside(sandbox, commit)).out, "one\n");
-    for (
-      const attempt of [
-        "echo x > .git/hooks/pre-commit",
-        "git config core.hooksPath /tmp",
-        "mv .git aside",
-        "rm -rf .git",
-        "mv .git/hooks .git/aside",
-        "echo x > .flemma/config.yaml",
-        "mv .flemma aside",
-        "echo x > .flemma/new",
-      ]
-    ) {
-      assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
-    }
-    assert.equal(read(`${project}/.git/config`), config);
-    assert.ok(!exists(`${project}/.git/hooks/pre-commit`));
-    for (const path of [".git/hooks/pre-commit", ".git/config", ".flemma/x", "notes.chat"]) {
-      assert.equal(sandbox.isPathWritable(path), false, path);
-    }
-    assert.ok(sandbox.isPathWritable(".git/index") && sandbox.isPathWritable("file"));
-  }));
+test("in a repository git works, and neither hooks nor configuration can be changed or moved away", async (root) => {
+  plant(root, "project/.flemma/config.yaml", "project/file");
+  const project = `${root}/project`;
+  git(project, "init", "-q");
+  const config = read(`${project}/.git/config`);
+  const sandbox = projectSandbox(root);
+  const commit =
+    "git add file && git -c user.name=t -c user.email=t@example.org commit -qm one && git log --format=%s";
+  assert.equal((await runInside(sandbox, commit)).out, "one\n");
+  for (
+    const attempt of [
+      "echo x > .git/hooks/pre-commit",
+      "git config core.hooksPath /tmp",
+      "mv .git aside",
+      "rm -rf .git",
+      "mv .git/hooks .git/aside",
+      "echo x > .flemma/config.yaml",
+      "mv .flemma aside",
+      "echo x > .flemma/new",
+    ]
+  ) {
+    assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
+  }
+  assert.equal(read(`${project}/.git/config`), config);
+  assert.ok(!exists(`${project}/.git/hooks/pre-commit`));
+  for (const path of [".git/hooks/pre-commit", ".git/config", ".flemma/x", "notes.chat"]) {
+    assert.equal(sandbox.isPathWritable(path), false, path);
+  }
+  assert.ok(sandbox.isPathWritable(".git/index") && sandbox.isPathWritable("file"));
+});
 
-Deno.test("protecting what does not exist leaves nothing behind on the host", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root, {}, { protect: [`${root}/project/later.chat`] });
-    assert.equal((await runInside(sandbox, ":")).code, 0);
-    assert.deepEqual([...Deno.readDirSync(`${root}/project`)], []);
-    assert.equal(sandbox.isPathWritable("later.chat"), false);
-    assert.equal(sandbox.isPathWritable(".git/hooks/x"), false);
-    assert.equal(sandbox.isPathWritable(".git"), false);
-  }));
+test("protecting what does not exist leaves nothing behind on the host", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, {}, { protect: [`${root}/project/later.chat`] });
+  assert.equal((await runInside(sandbox, ":")).code, 0);
+  assert.deepEqual([...Deno.readDirSync(`${root}/project`)], []);
+  assert.equal(sandbox.isPathWritable("later.chat"), false);
+  assert.equal(sandbox.isPathWritable(".git/hooks/x"), false);
+  assert.equal(sandbox.isPathWritable(".git"), false);
+});
 
-Deno.test("a repository made during the run is usable, and its hooks are protected from the next command on", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    assert.equal((await runInside(sandbox, "git init -q . && touch f && git add f")).code, 0);
-    const commit = "git -c user.name=t -c user.email=t@example.org commit -qm one";
-    assert.equal((await runInside(sandbox, commit)).code, 0);
-    assert.notEqual((await runInside(sandbox, "echo x > .git/hooks/pre-commit")).code, 0);
-  }));
+test("a repository made during the run is usable, and its hooks are protected from the next command on", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  assert.equal((await runInside(sandbox, "git init -q . && touch f && git add f")).code, 0);
+  const commit = "git -c user.name=t -c user.email=t@example.org commit -qm one";
+  assert.equal((await runInside(sandbox, commit)).code, 0);
+  assert.notEqual((await runInside(sandbox, "echo x > .git/hooks/pre-commit")).code, 0);
+});
 
-Deno.test("a worktree, whose .git is a file, works and that file cannot be changed", () =>
-  inFolder(async (root) => {
-    plant(root, "main/file");
-    git(`${root}/main`, "init", "-q");
-    git(`${root}/main`, "add", "file");
-    git(`${root}/main`, "commit", "-qm", "one");
-    git(`${root}/main`, "worktree", "add", "-q", "../project");
-    const sandbox = projectSandbox(root);
-    assert.equal((await runInside(sandbox, "touch new && git status --porcelain")).out, "?? new\n");
-    const pointer = read(`${root}/project/.git`);
-    assert.notEqual((await runInside(sandbox, "echo 'gitdir: /tmp/evil' > .git")).code, 0);
-    assert.notEqual((await runInside(sandbox, "mv .git aside || rm .git")).code, 0);
-    assert.equal(read(`${root}/project/.git`), pointer);
-    assert.equal(sandbox.isPathWritable(".git"), false);
-  }));
+test("a worktree, whose .git is a file, works and that file cannot be changed", async (root) => {
+  plant(root, "main/file");
+  git(`${root}/main`, "init", "-q");
+  git(`${root}/main`, "add", "file");
+  git(`${root}/main`, "commit", "-qm", "one");
+  git(`${root}/main`, "worktree", "add", "-q", "../project");
+  const sandbox = projectSandbox(root);
+  assert.equal((await runInside(sandbox, "touch new && git status --porcelain")).out, "?? new\n");
+  const pointer = read(`${root}/project/.git`);
+  assert.notEqual((await runInside(sandbox, "echo 'gitdir: /tmp/evil' > .git")).code, 0);
+  assert.notEqual((await runInside(sandbox, "mv .git aside || rm .git")).code, 0);
+  assert.equal(read(`${root}/project/.git`), pointer);
+  assert.equal(sandbox.isPathWritable(".git"), false);
+});
 
-Deno.test("hooks that are a link to a folder hinder no command, and the folder cannot be written to", () =>
-  inFolder(async (root) => {
-    plant(root, "project/tracked-hooks/pre-commit");
-    git(`${root}/project`, "init", "-q");
-    Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
-    Deno.symlinkSync("../tracked-hooks", `${root}/project/.git/hooks`);
-    const sandbox = projectSandbox(root);
-    assert.equal((await runInside(sandbox, "git status --porcelain")).code, 0);
-    assert.notEqual((await runInside(sandbox, "echo x > .git/hooks/pre-commit")).code, 0);
-    assert.notEqual((await runInside(sandbox, "echo x > tracked-hooks/pre-commit")).code, 0);
-    assert.equal(sandbox.isPathWritable("tracked-hooks/pre-commit"), false);
-  }));
+test("hooks that are a link to a folder hinder no command, and the folder cannot be written to", async (root) => {
+  plant(root, "project/tracked-hooks/pre-commit");
+  git(`${root}/project`, "init", "-q");
+  Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
+  Deno.symlinkSync("../tracked-hooks", `${root}/project/.git/hooks`);
+  const sandbox = projectSandbox(root);
+  assert.equal((await runInside(sandbox, "git status --porcelain")).code, 0);
+  assert.notEqual((await runInside(sandbox, "echo x > .git/hooks/pre-commit")).code, 0);
+  assert.notEqual((await runInside(sandbox, "echo x > tracked-hooks/pre-commit")).code, 0);
+  assert.equal(sandbox.isPathWritable("tracked-hooks/pre-commit"), false);
+});
 
-Deno.test("a .git that is a link out of the writable paths works for reading", () =>
-  inFolder(async (root) => {
-    plant(root, "project/file", "repositories/");
-    git(`${root}/project`, "init", "-q");
-    git(`${root}/project`, "add", "file");
-    git(`${root}/project`, "commit", "-qm", "one");
-    Deno.renameSync(`${root}/project/.git`, `${root}/repositories/p.git`);
-    Deno.symlinkSync("../repositories/p.git", `${root}/project/.git`);
-    const sandbox = projectSandbox(root);
-    assert.equal((await runInside(sandbox, "git log --format=%s")).out, "one\n");
-    const commit = await runInside(
-      sandbox,
-      "git -c user.name=t -c user.email=t@e.org commit --allow-empty -qm two",
-    );
-    assert.notEqual(commit.code, 0);
-    assert.match(commit.err, /Read-only file system/);
-  }));
+test("a .git that is a link out of the writable paths works for reading", async (root) => {
+  plant(root, "project/file", "repositories/");
+  git(`${root}/project`, "init", "-q");
+  git(`${root}/project`, "add", "file");
+  git(`${root}/project`, "commit", "-qm", "one");
+  Deno.renameSync(`${root}/project/.git`, `${root}/repositories/p.git`);
+  Deno.symlinkSync("../repositories/p.git", `${root}/project/.git`);
+  const sandbox = projectSandbox(root);
+  assert.equal((await runInside(sandbox, "git log --format=%s")).out, "one\n");
+  const commit = await runInside(
+    sandbox,
+    "git -c user.name=t -c user.email=t@e.org commit --allow-empty -qm two",
+  );
+  assert.notEqual(commit.code, 0);
+  assert.match(commit.err, /Read-only file system/);
+});
 
-Deno.test("a bwrap planted in the project is never run", () =>
-  inFolder(async (root) => {
-    plant(root, "project/bin/");
-    const mark = `${root}/project/ran`;
-    script(`${root}/project/bwrap`, `touch ${mark}`);
-    script(`${root}/project/bin/bwrap`, `touch ${mark}`);
-    const variables = { PATH: `.:${root}/project/bin::${root}/project:/usr/bin:/bin` };
-    const sandbox = projectSandbox(root, {}, { variables });
-    assert.equal((await runInside(sandbox, "echo hi")).out, "hi\n");
-    const named = projectSandbox(root, { backend: "bwrap", backends: { bwrap: { path: "./bwrap" } } });
-    const prepared = await named.prepare(["true"]);
-    assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "backend-setup");
-    const auto = projectSandbox(root, { backends: { bwrap: { path: "./bwrap" } } });
-    assert.ok(!(await auto.prepare(["true"])).ok, "a planted one is no reason to run bare");
-    assert.ok(!exists(mark));
-  }));
+test("a bwrap planted in the project is never run", async (root) => {
+  plant(root, "project/bin/");
+  const mark = `${root}/project/ran`;
+  script(`${root}/project/bwrap`, `touch ${mark}`);
+  script(`${root}/project/bin/bwrap`, `touch ${mark}`);
+  const variables = { PATH: `.:${root}/project/bin::${root}/project:/usr/bin:/bin` };
+  const sandbox = projectSandbox(root, {}, { variables });
+  assert.equal((await runInside(sandbox, "echo hi")).out, "hi\n");
+  const named = projectSandbox(root, { backend: "bwrap", backends: { bwrap: { path: "./bwrap" } } });
+  const prepared = await named.prepare(["true"]);
+  assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "backend-setup");
+  const auto = projectSandbox(root, { backends: { bwrap: { path: "./bwrap" } } });
+  assert.ok(!(await auto.prepare(["true"])).ok, "a planted one is no reason to run bare");
+  assert.ok(!exists(mark));
+});
 
-Deno.test("the file for the status is never written through a link that somebody put in its place", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "victim");
-    const sandbox = projectSandbox(root);
-    await requireBubblewrap(sandbox);
-    const prepared = await sandbox.prepare(["true"]);
-    assert.ok(prepared.ok);
-    const status = prepared.value.argv[3] ?? "";
-    assert.match(status, /^\/.*\/flemma[^/]*\/status-[0-9a-z.]+-[0-9a-f]{32}$/);
-    Deno.symlinkSync(`${root}/victim`, status);
-    const started = spawn(prepared.value.argv, { cwd: root, env: sandbox.host.environment.variables });
-    assert.ok(started.ok);
-    const err = await new Response(started.value.stderr).text();
-    await started.value.stdout.cancel();
-    assert.notEqual((await started.value.status).code, 0);
-    assert.notEqual(await prepared.value.setupFailure(err, null), null);
-    await prepared.value.dispose();
-    assert.equal(read(`${root}/victim`), "text of victim\n");
-  }));
+test("the file for the status is never written through a link that somebody put in its place", async (root) => {
+  plant(root, "project/", "victim");
+  const sandbox = projectSandbox(root);
+  await requireBubblewrap(sandbox);
+  const prepared = await sandbox.prepare(["true"]);
+  assert.ok(prepared.ok);
+  const status = prepared.value.argv[3] ?? "";
+  assert.match(status, /^\/.*\/flemma[^/]*\/status-[0-9a-z.]+-[0-9a-f]{32}$/);
+  Deno.symlinkSync(`${root}/victim`, status);
+  const started = spawn(prepared.value.argv, { cwd: root, env: sandbox.host.environment.variables });
+  assert.ok(started.ok);
+  const err = await new Response(started.value.stderr).text();
+  await started.value.stdout.cancel();
+  assert.notEqual((await started.value.status).code, 0);
+  assert.notEqual(await prepared.value.setupFailure(err, null), null);
+  await prepared.value.dispose();
+  assert.equal(read(`${root}/victim`), "text of victim\n");
+});
 
-Deno.test("what this program believes about the sandbox cannot be changed from inside it", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const runtime = `${root}/project/run/flemma`;
-    const sandbox = projectSandbox(root, {}, { variables: { XDG_RUNTIME_DIR: `${root}/project/run` } });
-    await runInside(sandbox, ":");
-    const before = [...Deno.readDirSync(runtime)].map(({ name }) => name).sort();
-    // An empty folder stands in its place inside, so some of these succeed there, without any effect here.
-    for (
-      const attempt of [`touch ${runtime}/x`, `rm -rf ${runtime}`, `mv ${root}/project/run ${root}/project/r`]
-    ) {
-      await runInside(sandbox, attempt);
-      assert.deepEqual([...Deno.readDirSync(runtime)].map(({ name }) => name).sort(), before, attempt);
-    }
-    assert.equal(sandbox.isPathWritable(`${runtime}/x`), false);
-  }));
+test("what this program believes about the sandbox cannot be changed from inside it", async (root) => {
+  plant(root, "project/");
+  const runtime = `${root}/project/run/flemma`;
+  const sandbox = projectSandbox(root, {}, { variables: { XDG_RUNTIME_DIR: `${root}/project/run` } });
+  await runInside(sandbox, ":");
+  const before = [...Deno.readDirSync(runtime)].map(({ name }) => name).sort();
+  // An empty folder stands in its place inside, so some of these succeed there, without any effect here.
+  for (
+    const attempt of [`touch ${runtime}/x`, `rm -rf ${runtime}`, `mv ${root}/project/run ${root}/project/r`]
+  ) {
+    await runInside(sandbox, attempt);
+    assert.deepEqual([...Deno.readDirSync(runtime)].map(({ name }) => name).sort(), before, attempt);
+  }
+  assert.equal(sandbox.isPathWritable(`${runtime}/x`), false);
+});

@@ -10,7 +10,7 @@ import { EMPTY_COMMAND, forgetProbe, probe } from "../../../sandbox/backends/pro
 import { seatbelt } from "../../../sandbox/backends/seatbelt.ts";
 import type { BackendPreparation, Host } from "../../../sandbox/types.ts";
 import { plant, script, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const POLICY = { rw_paths: ["/w"], network: true, allow_privileged: false, protect: [] };
 
@@ -152,62 +152,61 @@ Deno.test("on macOS it is told that a network list cannot be kept, where there i
   );
 });
 
-Deno.test("a verdict is believed only on the ground it was found on and from this user's own file", () =>
-  inFolder(async (root) => {
-    const host = hostIn(root);
-    const program = script(`${root}/bwrap`, "exit 1");
-    const programOf = () => Promise.resolve(program);
-    const file = `${root}/run/flemma/none-b`;
-    const problem = { code: "c", message: "None.", next: "Do that." };
-    await saveFailure("b", () => Promise.resolve(null), problem, host);
-    assert.deepEqual([...Deno.readDirSync(`${root}/run/flemma`)], [], "without a program nothing is kept");
-    await saveFailure("b", programOf, problem, host);
-    const whole = Deno.readTextFileSync(file);
-    const ask = (of = programOf) => readCachedFailure("b", of, host);
-    assert.deepEqual(await ask(), problem);
-    assert.equal(await readCachedFailure("other", programOf, host), null);
-    assert.equal(await ask(() => Promise.resolve(`${root}/none`)), null);
-    assert.equal(await ask(() => Promise.resolve("/bin/sh")), null, "another program");
-    const { machine } = JSON.parse(whole);
-    const spoilt = [
-      "{",
-      "null",
-      JSON.stringify({ machine: JSON.parse(machine), problem }),
-      JSON.stringify({ machine, problem: { code: "c" } }),
-      JSON.stringify({ machine, problem: { code: "c", message: 1 } }),
-      JSON.stringify({ machine }),
-      JSON.stringify({ problem }),
-    ];
-    for (const text of spoilt) {
-      Deno.writeTextFileSync(file, text);
-      assert.equal(await ask(), null, text);
+test("a verdict is believed only on the ground it was found on and from this user's own file", async (root) => {
+  const host = hostIn(root);
+  const program = script(`${root}/bwrap`, "exit 1");
+  const programOf = () => Promise.resolve(program);
+  const file = `${root}/run/flemma/none-b`;
+  const problem = { code: "c", message: "None.", next: "Do that." };
+  await saveFailure("b", () => Promise.resolve(null), problem, host);
+  assert.deepEqual([...Deno.readDirSync(`${root}/run/flemma`)], [], "without a program nothing is kept");
+  await saveFailure("b", programOf, problem, host);
+  const whole = Deno.readTextFileSync(file);
+  const ask = (of = programOf) => readCachedFailure("b", of, host);
+  assert.deepEqual(await ask(), problem);
+  assert.equal(await readCachedFailure("other", programOf, host), null);
+  assert.equal(await ask(() => Promise.resolve(`${root}/none`)), null);
+  assert.equal(await ask(() => Promise.resolve("/bin/sh")), null, "another program");
+  const { machine } = JSON.parse(whole);
+  const spoilt = [
+    "{",
+    "null",
+    JSON.stringify({ machine: JSON.parse(machine), problem }),
+    JSON.stringify({ machine, problem: { code: "c" } }),
+    JSON.stringify({ machine, problem: { code: "c", message: 1 } }),
+    JSON.stringify({ machine }),
+    JSON.stringify({ problem }),
+  ];
+  for (const text of spoilt) {
+    Deno.writeTextFileSync(file, text);
+    assert.equal(await ask(), null, text);
+  }
+  Deno.writeTextFileSync(file, whole);
+  const look = Deno.lstatSync;
+  const pretending = async (changes: Partial<Deno.FileInfo>) => {
+    Deno.lstatSync = (path) => String(path) === file ? { ...look(path), ...changes } : look(path);
+    try {
+      return await ask() !== null;
+    } finally {
+      Deno.lstatSync = look;
     }
-    Deno.writeTextFileSync(file, whole);
-    const look = Deno.lstatSync;
-    const pretending = async (changes: Partial<Deno.FileInfo>) => {
-      Deno.lstatSync = (path) => String(path) === file ? { ...look(path), ...changes } : look(path);
-      try {
-        return await ask() !== null;
-      } finally {
-        Deno.lstatSync = look;
-      }
-    };
-    const rows: readonly (readonly [Partial<Deno.FileInfo>, boolean])[] = [
-      [{}, true],
-      [{ uid: 4242 }, false],
-      [{ isFile: false, isSymlink: true }, false],
-      [{ mode: 0o100620 }, false],
-      [{ mode: 0o100602 }, false],
-      [{ mode: 0o100644 }, true],
-      [{ mode: null }, false],
-    ];
-    for (const [changes, believed] of rows) {
-      assert.equal(await pretending(changes), believed, JSON.stringify(changes));
-    }
-    script(program, "exit 2 # another program at the same place, of another time");
-    Deno.utimeSync(program, 1, 1);
-    assert.equal(await ask(), null);
-  }));
+  };
+  const rows: readonly (readonly [Partial<Deno.FileInfo>, boolean])[] = [
+    [{}, true],
+    [{ uid: 4242 }, false],
+    [{ isFile: false, isSymlink: true }, false],
+    [{ mode: 0o100620 }, false],
+    [{ mode: 0o100602 }, false],
+    [{ mode: 0o100644 }, true],
+    [{ mode: null }, false],
+  ];
+  for (const [changes, believed] of rows) {
+    assert.equal(await pretending(changes), believed, JSON.stringify(changes));
+  }
+  script(program, "exit 2 # another program at the same place, of another time");
+  Deno.utimeSync(program, 1, 1);
+  assert.equal(await ask(), null);
+});
 
 function preparation(argv: readonly string[], changes: Partial<BackendPreparation> = {}): BackendPreparation {
   return {
@@ -219,67 +218,64 @@ function preparation(argv: readonly string[], changes: Partial<BackendPreparatio
   };
 }
 
-Deno.test("of the answers on disk the newest sixty-four stay, and nothing else in that folder is touched", () =>
-  inFolder(async (root) => {
-    const host = hostIn(root);
-    plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/probe-${n}`), "run/flemma/none-bwrap");
-    for (let n = 0; n < 70; n++) Deno.utimeSync(`${root}/run/flemma/probe-${n}`, 1000 + n, 1000 + n);
-    plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/status-${n}`));
-    assert.ok((await probe(preparation(["/bin/true", root]), host)).ok);
-    const names = [...Deno.readDirSync(`${root}/run/flemma`)].map(({ name }) => name);
-    const probes = names.filter((name) => name.startsWith("probe-"));
-    assert.equal(probes.length, 64);
-    assert.ok(probes.includes("probe-69") && probes.includes("probe-7") && !probes.includes("probe-6"));
-    assert.equal(names.length - probes.length, 71);
-  }));
+test("of the answers on disk the newest sixty-four stay, and nothing else in that folder is touched", async (root) => {
+  const host = hostIn(root);
+  plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/probe-${n}`), "run/flemma/none-bwrap");
+  for (let n = 0; n < 70; n++) Deno.utimeSync(`${root}/run/flemma/probe-${n}`, 1000 + n, 1000 + n);
+  plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/status-${n}`));
+  assert.ok((await probe(preparation(["/bin/true", root]), host)).ok);
+  const names = [...Deno.readDirSync(`${root}/run/flemma`)].map(({ name }) => name);
+  const probes = names.filter((name) => name.startsWith("probe-"));
+  assert.equal(probes.length, 64);
+  assert.ok(probes.includes("probe-69") && probes.includes("probe-7") && !probes.includes("probe-6"));
+  assert.equal(names.length - probes.length, 71);
+});
 
-Deno.test("an answer is remembered for its very arguments, by an absolute program, unless it is asked anew or taken back", () =>
-  inFolder(async (root) => {
-    const host = hostIn(root);
-    const count = () => {
-      try {
-        return Deno.readTextFileSync(`${root}/runs`).length;
-      } catch {
-        return 0;
-      }
-    };
-    const path = script(`${root}/b`, `printf x >> ${root}/runs`);
-    const argv = [path, "--one", ...EMPTY_COMMAND];
-    const ask = (options = {}, of = argv) => probe(preparation(of), host, options);
-    await ask();
-    await ask();
-    assert.equal(count(), 1);
-    await ask({ again: true });
-    assert.equal(count(), 2);
-    await ask({}, [path, "--two", ...EMPTY_COMMAND]);
-    assert.equal(count(), 3);
-    await ask();
-    assert.equal(count(), 3);
-    await forgetProbe([path, "--one", "cmd"], ["cmd"], host);
-    await ask();
-    assert.equal(count(), 4);
-    const relative = preparation(["/bin/sh", path], { fingerprint: ["b", "--one"] });
-    await probe(relative, host);
-    await probe(relative, host);
-    assert.equal(count(), 6, "a name is looked up anew each time");
-  }));
+test("an answer is remembered for its very arguments, by an absolute program, unless it is asked anew or taken back", async (root) => {
+  const host = hostIn(root);
+  const count = () => {
+    try {
+      return Deno.readTextFileSync(`${root}/runs`).length;
+    } catch {
+      return 0;
+    }
+  };
+  const path = script(`${root}/b`, `printf x >> ${root}/runs`);
+  const argv = [path, "--one", ...EMPTY_COMMAND];
+  const ask = (options = {}, of = argv) => probe(preparation(of), host, options);
+  await ask();
+  await ask();
+  assert.equal(count(), 1);
+  await ask({ again: true });
+  assert.equal(count(), 2);
+  await ask({}, [path, "--two", ...EMPTY_COMMAND]);
+  assert.equal(count(), 3);
+  await ask();
+  assert.equal(count(), 3);
+  await forgetProbe([path, "--one", "cmd"], ["cmd"], host);
+  await ask();
+  assert.equal(count(), 4);
+  const relative = preparation(["/bin/sh", path], { fingerprint: ["b", "--one"] });
+  await probe(relative, host);
+  await probe(relative, host);
+  assert.equal(count(), 6, "a name is looked up anew each time");
+});
 
-Deno.test("a probe tells what went wrong, by the first words that were said, and is given back in any case", () =>
-  inFolder(async (root) => {
-    const host = hostIn(root);
-    let disposed = 0;
-    const dispose = () => Promise.resolve(void disposed++);
-    const ask = async (shell: string, changes: Partial<BackendPreparation> = {}) => {
-      const answer = await probe(preparation(["/bin/sh", "-c", shell, root], { dispose, ...changes }), host);
-      return answer.ok ? "works" : answer.problem.message;
-    };
-    assert.equal(await ask("exit 3"), "An empty command failed inside the sandbox with exit code 3.");
-    assert.equal(
-      await ask("printf '\\n  why \\nmore\\n' >&2; exit 3"),
-      "An empty command failed inside the sandbox with exit code 3: why",
-    );
-    const failed = { code: "sandbox-setup-failed" as const, message: "Set-up.", stderr: "", forModel: "" };
-    assert.equal(await ask("exit 0", { setupFailure: () => Promise.resolve(failed) }), "Set-up.");
-    assert.equal(await ask("exit 0"), "works");
-    assert.equal(disposed, 4);
-  }));
+test("a probe tells what went wrong, by the first words that were said, and is given back in any case", async (root) => {
+  const host = hostIn(root);
+  let disposed = 0;
+  const dispose = () => Promise.resolve(void disposed++);
+  const ask = async (shell: string, changes: Partial<BackendPreparation> = {}) => {
+    const answer = await probe(preparation(["/bin/sh", "-c", shell, root], { dispose, ...changes }), host);
+    return answer.ok ? "works" : answer.problem.message;
+  };
+  assert.equal(await ask("exit 3"), "An empty command failed inside the sandbox with exit code 3.");
+  assert.equal(
+    await ask("printf '\\n  why \\nmore\\n' >&2; exit 3"),
+    "An empty command failed inside the sandbox with exit code 3: why",
+  );
+  const failed = { code: "sandbox-setup-failed" as const, message: "Set-up.", stderr: "", forModel: "" };
+  assert.equal(await ask("exit 0", { setupFailure: () => Promise.resolve(failed) }), "Set-up.");
+  assert.equal(await ask("exit 0"), "works");
+  assert.equal(disposed, 4);
+});

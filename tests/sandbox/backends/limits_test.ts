@@ -2,28 +2,26 @@
 
 import assert from "node:assert/strict";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
-Deno.test("each limit is in force inside, and no memory image of a failed program is written in any case", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const limits = { cpu_seconds: 7, memory: 4 * 2 ** 30, file_size: 1 << 20, processes: 50, open_files: 40 };
-    const shell = "ulimit -t; ulimit -v; ulimit -f; ulimit -u; ulimit -n; ulimit -c";
-    const { out } = await runInside(projectSandbox(root, { policy: { limits } }), `bash -c '${shell}'`);
-    assert.equal(out, "7\n4194304\n1024\n50\n40\n0\n");
-    assert.equal((await runInside(projectSandbox(root), "ulimit -c")).out, "0\n");
-  }));
+test("each limit is in force inside, and no memory image of a failed program is written in any case", async (root) => {
+  plant(root, "project/");
+  const limits = { cpu_seconds: 7, memory: 4 * 2 ** 30, file_size: 1 << 20, processes: 50, open_files: 40 };
+  const shell = "ulimit -t; ulimit -v; ulimit -f; ulimit -u; ulimit -n; ulimit -c";
+  const { out } = await runInside(projectSandbox(root, { policy: { limits } }), `bash -c '${shell}'`);
+  assert.equal(out, "7\n4194304\n1024\n50\n40\n0\n");
+  assert.equal((await runInside(projectSandbox(root), "ulimit -c")).out, "0\n");
+});
 
-Deno.test("a file cannot grow past its limit, nor can more be open than allowed", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root, { policy: { limits: { file_size: 100_000, open_files: 20 } } });
-    await runInside(sandbox, "head -c 200000 /dev/zero > big; true");
-    assert.equal(Deno.statSync(`${root}/project/big`).size, 100_000);
-    // Descriptor 20 would be the 21st.
-    const open = "bash -c 'exec 19</dev/null && echo 19; exec 20</dev/null && echo 20' 2>/dev/null";
-    assert.equal((await runInside(sandbox, open)).out, "19\n");
-  }));
+test("a file cannot grow past its limit, nor can more be open than allowed", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, { policy: { limits: { file_size: 100_000, open_files: 20 } } });
+  await runInside(sandbox, "head -c 200000 /dev/zero > big; true");
+  assert.equal(Deno.statSync(`${root}/project/big`).size, 100_000);
+  // Descriptor 20 would be the 21st.
+  const open = "bash -c 'exec 19</dev/null && echo 19; exec 20</dev/null && echo 20' 2>/dev/null";
+  assert.equal((await runInside(sandbox, open)).out, "19\n");
+});
 
 Deno.test("a /tmp of its own is as large as it may be, and a project inside /tmp is still there", async () => {
   const root = Deno.makeTempDirSync({ dir: "/tmp", prefix: "flemma-test-" });
@@ -46,23 +44,21 @@ Deno.test("a /tmp of its own is as large as it may be, and a project inside /tmp
   }
 });
 
-Deno.test("more processes than allowed cannot be started", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root, { policy: { limits: { processes: 20 } } });
-    const forks = "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); echo $i; done";
-    const ran = await runInside(sandbox, forks);
-    const started = ran.out.trim().split("\n").length;
-    const unlimited = sandbox.notices().some(({ code }) => code === "processes-not-limited");
-    assert.ok(unlimited ? started === 60 : started > 5 && started < 25, `${started} were started`);
-  }));
+test("more processes than allowed cannot be started", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root, { policy: { limits: { processes: 20 } } });
+  const forks = "i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); echo $i; done";
+  const ran = await runInside(sandbox, forks);
+  const started = ran.out.trim().split("\n").length;
+  const unlimited = sandbox.notices().some(({ code }) => code === "processes-not-limited");
+  assert.ok(unlimited ? started === 60 : started > 5 && started < 25, `${started} were started`);
+});
 
-Deno.test("a limit that is misspelt or no number does not pass for one that holds", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const odd: Record<string, number>[] = [{ cpu: 3 }, { processes: 0 }, { memory: 1.5 }, { file_size: NaN }];
-    for (const limits of odd) {
-      const prepared = await projectSandbox(root, { policy: { limits } }).prepare(["true"]);
-      assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "bad-limit", JSON.stringify(limits));
-    }
-  }));
+test("a limit that is misspelt or no number does not pass for one that holds", async (root) => {
+  plant(root, "project/");
+  const odd: Record<string, number>[] = [{ cpu: 3 }, { processes: 0 }, { memory: 1.5 }, { file_size: NaN }];
+  for (const limits of odd) {
+    const prepared = await projectSandbox(root, { policy: { limits } }).prepare(["true"]);
+    assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "bad-limit", JSON.stringify(limits));
+  }
+});

@@ -6,7 +6,7 @@ import { isInward, parseAddress } from "../../../sandbox/network/address.ts";
 import { parseRequest, startProxy } from "../../../sandbox/network/proxy.ts";
 import { mayAskFor, mayConnect, parseHostRules } from "../../../sandbox/network/rules.ts";
 import { plant, projectSandbox, requireBubblewrap, runInside } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 function rules(...entries: string[]) {
   const parsed = parseHostRules(entries);
@@ -201,109 +201,104 @@ async function talk(path: string, text: string): Promise<string> {
   return await new Response(connection.readable).text();
 }
 
-Deno.test("the proxy connects to the address it checked and to no other", () =>
-  inFolder(async (root) => {
-    await withServer(async (port, asked) => {
-      const refused: Problem[] = [];
-      const resolved: string[] = [];
-      const proxy = startProxy({
-        path: `${root}/p`,
-        rules: rules("a.test:*", "b.test:*", `127.0.0.1:${port}`),
-        onRefusal: (problem) => refused.push(problem),
-        resolve: (name) => {
-          resolved.push(name);
-          // Asked a second time it would lead elsewhere, as a rebound name does.
-          return Promise.resolve(resolved.length > 1 && name === "a.test" ? ["10.0.0.1"] : ["127.0.0.1"]);
-        },
-      });
-      try {
-        const get = (host: string) =>
-          talk(`${root}/p`, `GET http://${host}/path HTTP/1.1\r\nHost: x\r\n\r\n`);
-        assert.match(await get(`a.test:${port}`), /^HTTP\/1\.1 200 [^]*served\n$/);
-        assert.deepEqual(resolved, ["a.test"]);
-        assert.deepEqual(asked, [`GET /path a.test:${port}`]);
-        assert.match(await get(`other.test:${port}`), /^HTTP\/1\.1 403 [^]*does not hold it/);
-        assert.deepEqual(resolved, ["a.test"], "a name that is not listed is not even looked up");
-        assert.match(await get("b.test:1"), /^HTTP\/1\.1 403 [^]*private network/);
-        assert.match(await talk(`${root}/p`, "nonsense\r\n\r\n"), /^HTTP\/1\.1 400 /);
-        assert.deepEqual(refused.map(({ code }) => code), ["network-refused", "network-refused"]);
-        assert.match(refused[0]?.message ?? "", /other\.test/);
-      } finally {
-        proxy.close();
-      }
-      await assert.rejects(Deno.connect({ transport: "unix", path: `${root}/p` }));
+test("the proxy connects to the address it checked and to no other", async (root) => {
+  await withServer(async (port, asked) => {
+    const refused: Problem[] = [];
+    const resolved: string[] = [];
+    const proxy = startProxy({
+      path: `${root}/p`,
+      rules: rules("a.test:*", "b.test:*", `127.0.0.1:${port}`),
+      onRefusal: (problem) => refused.push(problem),
+      resolve: (name) => {
+        resolved.push(name);
+        // Asked a second time it would lead elsewhere, as a rebound name does.
+        return Promise.resolve(resolved.length > 1 && name === "a.test" ? ["10.0.0.1"] : ["127.0.0.1"]);
+      },
     });
-  }));
+    try {
+      const get = (host: string) => talk(`${root}/p`, `GET http://${host}/path HTTP/1.1\r\nHost: x\r\n\r\n`);
+      assert.match(await get(`a.test:${port}`), /^HTTP\/1\.1 200 [^]*served\n$/);
+      assert.deepEqual(resolved, ["a.test"]);
+      assert.deepEqual(asked, [`GET /path a.test:${port}`]);
+      assert.match(await get(`other.test:${port}`), /^HTTP\/1\.1 403 [^]*does not hold it/);
+      assert.deepEqual(resolved, ["a.test"], "a name that is not listed is not even looked up");
+      assert.match(await get("b.test:1"), /^HTTP\/1\.1 403 [^]*private network/);
+      assert.match(await talk(`${root}/p`, "nonsense\r\n\r\n"), /^HTTP\/1\.1 400 /);
+      assert.deepEqual(refused.map(({ code }) => code), ["network-refused", "network-refused"]);
+      assert.match(refused[0]?.message ?? "", /other\.test/);
+    } finally {
+      proxy.close();
+    }
+    await assert.rejects(Deno.connect({ transport: "unix", path: `${root}/p` }));
+  });
+});
 
-Deno.test("a tunnel carries bytes both ways and ends when one side does", () =>
-  inFolder(async (root) => {
-    await withServer(async (port, asked) => {
-      const proxy = startProxy({
-        path: `${root}/p`,
-        rules: rules(`127.0.0.1:${port}`),
-        onRefusal: () => {},
-      });
-      try {
-        const answer = await talk(
-          `${root}/p`,
-          `CONNECT 127.0.0.1:${port} HTTP/1.1\r\n\r\nGET /in HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`,
-        );
-        assert.match(answer, /^HTTP\/1\.1 200 Connection established\r\n\r\nHTTP\/1\.1 200 [^]*served\n$/);
-        assert.deepEqual(asked, ["GET /in h"]);
-      } finally {
-        proxy.close();
-      }
+test("a tunnel carries bytes both ways and ends when one side does", async (root) => {
+  await withServer(async (port, asked) => {
+    const proxy = startProxy({
+      path: `${root}/p`,
+      rules: rules(`127.0.0.1:${port}`),
+      onRefusal: () => {},
     });
-  }));
+    try {
+      const answer = await talk(
+        `${root}/p`,
+        `CONNECT 127.0.0.1:${port} HTTP/1.1\r\n\r\nGET /in HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`,
+      );
+      assert.match(answer, /^HTTP\/1\.1 200 Connection established\r\n\r\nHTTP\/1\.1 200 [^]*served\n$/);
+      assert.deepEqual(asked, ["GET /in h"]);
+    } finally {
+      proxy.close();
+    }
+  });
+});
 
 const FETCH = `try {
   const answer = await fetch(Deno.args[0]);
   console.log(answer.ok ? (await answer.text()).trim() : "failed " + answer.status);
 } catch (e) { console.log("failed", e.name); }`;
 
-Deno.test("inside, a listed host answers, another is refused, and there is no way around the proxy", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    await withServer(async (port) => {
-      Deno.writeTextFileSync(`${root}/project/fetch.js`, FETCH);
-      const sandbox = projectSandbox(root, {
-        policy: { network: { allow: [`127.0.0.1:${port}`, "localhost:1"] } },
-      });
-      await requireBubblewrap(sandbox);
-      // The library leaves addresses of its own machine to itself, unless the variables say otherwise.
-      const fetch = `env -u no_proxy -u NO_PROXY "${Deno.execPath()}" run -A --no-config fetch.js`;
-      const { out, code } = await runInside(
-        sandbox,
-        `${fetch} http://127.0.0.1:${port}/; ${fetch} http://127.0.0.1:${
-          port + 1
-        }/; ${fetch} http://example.org/; ` +
-          `env -u http_proxy -u HTTP_PROXY -u all_proxy -u ALL_PROXY ${fetch} http://127.0.0.1:${port}/; ` +
-          `cat /proc/net/dev | grep -c :; echo $https_proxy; exit 3`,
-      );
-      assert.equal(
-        out,
-        "served\nfailed 403\nfailed 403\nfailed TypeError\n1\nhttp://127.0.0.1:3128\n",
-      );
-      assert.equal(code, 3);
-      const refusals = sandbox.notices().filter(({ code }) => code === "network-refused");
-      assert.deepEqual(refusals.map(({ message }) => message.split(";")[0]), [
-        `A command asked for 127.0.0.1:${port + 1}`,
-        "A command asked for example.org:80",
-      ]);
+test("inside, a listed host answers, another is refused, and there is no way around the proxy", async (root) => {
+  plant(root, "project/");
+  await withServer(async (port) => {
+    Deno.writeTextFileSync(`${root}/project/fetch.js`, FETCH);
+    const sandbox = projectSandbox(root, {
+      policy: { network: { allow: [`127.0.0.1:${port}`, "localhost:1"] } },
     });
-  }));
+    await requireBubblewrap(sandbox);
+    // The library leaves addresses of its own machine to itself, unless the variables say otherwise.
+    const fetch = `env -u no_proxy -u NO_PROXY "${Deno.execPath()}" run -A --no-config fetch.js`;
+    const { out, code } = await runInside(
+      sandbox,
+      `${fetch} http://127.0.0.1:${port}/; ${fetch} http://127.0.0.1:${
+        port + 1
+      }/; ${fetch} http://example.org/; ` +
+        `env -u http_proxy -u HTTP_PROXY -u all_proxy -u ALL_PROXY ${fetch} http://127.0.0.1:${port}/; ` +
+        `cat /proc/net/dev | grep -c :; echo $https_proxy; exit 3`,
+    );
+    assert.equal(
+      out,
+      "served\nfailed 403\nfailed 403\nfailed TypeError\n1\nhttp://127.0.0.1:3128\n",
+    );
+    assert.equal(code, 3);
+    const refusals = sandbox.notices().filter(({ code }) => code === "network-refused");
+    assert.deepEqual(refusals.map(({ message }) => message.split(";")[0]), [
+      `A command asked for 127.0.0.1:${port + 1}`,
+      "A command asked for example.org:80",
+    ]);
+  });
+});
 
-Deno.test("an empty list is no network, and a list with local sockets blocked is refused with the reason", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const empty = projectSandbox(root, { policy: { network: { allow: [] } } });
-    assert.equal((await runInside(empty, "grep -c : /proc/net/dev; echo [$http_proxy]")).out, "1\n[]\n");
-    const both = projectSandbox(root, {
-      policy: { network: { allow: ["a.org"] }, block_unix_sockets: true },
-    });
-    const answer = await both.available();
-    assert.match(answer.ok ? "" : answer.problem.message, /block_unix_sockets forbids/);
-    const bad = projectSandbox(root, { policy: { network: { allow: ["http://a.org"] } } });
-    const prepared = await bad.prepare(["true"]);
-    assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "bad-host-rule");
-  }));
+test("an empty list is no network, and a list with local sockets blocked is refused with the reason", async (root) => {
+  plant(root, "project/");
+  const empty = projectSandbox(root, { policy: { network: { allow: [] } } });
+  assert.equal((await runInside(empty, "grep -c : /proc/net/dev; echo [$http_proxy]")).out, "1\n[]\n");
+  const both = projectSandbox(root, {
+    policy: { network: { allow: ["a.org"] }, block_unix_sockets: true },
+  });
+  const answer = await both.available();
+  assert.match(answer.ok ? "" : answer.problem.message, /block_unix_sockets forbids/);
+  const bad = projectSandbox(root, { policy: { network: { allow: ["http://a.org"] } } });
+  const prepared = await bad.prepare(["true"]);
+  assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "bad-host-rule");
+});

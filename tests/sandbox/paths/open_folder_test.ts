@@ -12,7 +12,7 @@ import {
   setModeInFolder,
 } from "../../../sandbox/paths/open_folder.ts";
 import { plant } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const OTHER_FOLDER = { message: /was replaced by a link or cannot be entered/ };
 
@@ -28,86 +28,80 @@ function modeOf(path: string): number {
   return (Deno.lstatSync(path).mode ?? 0) & 0o7777;
 }
 
-Deno.test("a folder that is reached through a link, at its end or on its way, is not acted in", () =>
-  inFolder(async (root) => {
-    plant(root, "outside/in/file", "keep/");
-    Deno.symlinkSync("outside", `${root}/link`);
-    for (const folder of [`${root}/link`, `${root}/link/in`]) {
-      const path = `${folder}/file`;
-      await assert.rejects(moveFromFolder(path, `${root}/keep/file`), OTHER_FOLDER);
-      await assert.rejects(putIntoFolder(`${root}/keep/none`, path), OTHER_FOLDER);
-      await assert.rejects(linkInFolder(path, "target"), OTHER_FOLDER);
-      await assert.rejects(setModeInFolder(folder, 0o700), OTHER_FOLDER);
-      assert.throws(() => makeInFolder(`${folder}/new`), OTHER_FOLDER);
-    }
-    assert.deepEqual(names(`${root}/outside`), ["in"]);
-    assert.deepEqual(names(`${root}/outside/in`), ["file"]);
-    assert.deepEqual(names(`${root}/keep`), []);
-  }));
+test("a folder that is reached through a link, at its end or on its way, is not acted in", async (root) => {
+  plant(root, "outside/in/file", "keep/");
+  Deno.symlinkSync("outside", `${root}/link`);
+  for (const folder of [`${root}/link`, `${root}/link/in`]) {
+    const path = `${folder}/file`;
+    await assert.rejects(moveFromFolder(path, `${root}/keep/file`), OTHER_FOLDER);
+    await assert.rejects(putIntoFolder(`${root}/keep/none`, path), OTHER_FOLDER);
+    await assert.rejects(linkInFolder(path, "target"), OTHER_FOLDER);
+    await assert.rejects(setModeInFolder(folder, 0o700), OTHER_FOLDER);
+    assert.throws(() => makeInFolder(`${folder}/new`), OTHER_FOLDER);
+  }
+  assert.deepEqual(names(`${root}/outside`), ["in"]);
+  assert.deepEqual(names(`${root}/outside/in`), ["file"]);
+  assert.deepEqual(names(`${root}/keep`), []);
+});
 
-Deno.test("once a folder was judged, what is done happens in it, wherever its name leads by then", () =>
-  inFolder(async (root) => {
-    plant(root, "project/nr/config", "outside/config");
-    const exchange = `mv "$1/nr" "$1/away"; ln -s ../outside "$1/nr"; `;
-    await inOpenFolder(`${root}/project/nr`, `${exchange} echo changed > ./config; mkdir ./made`, [
-      `${root}/project`,
-    ]);
-    assert.equal(text(`${root}/outside/config`), "text of outside/config\n");
-    assert.deepEqual(names(`${root}/outside`), ["config"]);
-    assert.equal(text(`${root}/project/away/config`), "changed\n");
-    assert.deepEqual(names(`${root}/project/away`), ["config", "made"]);
-  }));
+test("once a folder was judged, what is done happens in it, wherever its name leads by then", async (root) => {
+  plant(root, "project/nr/config", "outside/config");
+  const exchange = `mv "$1/nr" "$1/away"; ln -s ../outside "$1/nr"; `;
+  await inOpenFolder(`${root}/project/nr`, `${exchange} echo changed > ./config; mkdir ./made`, [
+    `${root}/project`,
+  ]);
+  assert.equal(text(`${root}/outside/config`), "text of outside/config\n");
+  assert.deepEqual(names(`${root}/outside`), ["config"]);
+  assert.equal(text(`${root}/project/away/config`), "changed\n");
+  assert.deepEqual(names(`${root}/project/away`), ["config", "made"]);
+});
 
-Deno.test("a folder that is missing, or is a file, is told, and a script that fails tells its own words", () =>
-  inFolder(async (root) => {
-    plant(root, "file");
-    await assert.rejects(inOpenFolder(`${root}/none`, ":"), OTHER_FOLDER);
-    await assert.rejects(inOpenFolder(`${root}/file`, ":"), OTHER_FOLDER);
-    await assert.rejects(inOpenFolder(root, "echo words >&2; exit 3"), { message: "words" });
-  }));
+test("a folder that is missing, or is a file, is told, and a script that fails tells its own words", async (root) => {
+  plant(root, "file");
+  await assert.rejects(inOpenFolder(`${root}/none`, ":"), OTHER_FOLDER);
+  await assert.rejects(inOpenFolder(`${root}/file`, ":"), OTHER_FOLDER);
+  await assert.rejects(inOpenFolder(root, "echo words >&2; exit 3"), { message: "words" });
+});
 
-Deno.test("files, folders that nobody may write to, and links themselves are moved away", () =>
-  inFolder(async (root) => {
-    plant(root, "from/file", "from/-shut/inner", "outside", "keep/");
-    Deno.chmodSync(`${root}/from/-shut`, 0o500);
-    Deno.symlinkSync("../outside", `${root}/from/link name`);
-    for (const name of ["file", "-shut", "link name"]) {
-      await moveFromFolder(`${root}/from/${name}`, `${root}/keep/${name}`);
-    }
-    assert.deepEqual(names(`${root}/from`), []);
-    assert.deepEqual(names(`${root}/keep`), ["-shut", "file", "link name"]);
-    assert.deepEqual(names(`${root}/keep/-shut`), ["inner"]);
-    assert.equal(Deno.readLinkSync(`${root}/keep/link name`), "../outside");
-    assert.equal(text(`${root}/outside`), "text of outside\n");
-  }));
+test("files, folders that nobody may write to, and links themselves are moved away", async (root) => {
+  plant(root, "from/file", "from/-shut/inner", "outside", "keep/");
+  Deno.chmodSync(`${root}/from/-shut`, 0o500);
+  Deno.symlinkSync("../outside", `${root}/from/link name`);
+  for (const name of ["file", "-shut", "link name"]) {
+    await moveFromFolder(`${root}/from/${name}`, `${root}/keep/${name}`);
+  }
+  assert.deepEqual(names(`${root}/from`), []);
+  assert.deepEqual(names(`${root}/keep`), ["-shut", "file", "link name"]);
+  assert.deepEqual(names(`${root}/keep/-shut`), ["inner"]);
+  assert.equal(Deno.readLinkSync(`${root}/keep/link name`), "../outside");
+  assert.equal(text(`${root}/outside`), "text of outside\n");
+});
 
-Deno.test("a file is put only where nothing stands, not even a link that leads nowhere, and comes with its mode", () =>
-  inFolder(async (root) => {
-    plant(root, "draft", "to/taken", "outside");
-    Deno.symlinkSync("../outside", `${root}/to/link`);
-    Deno.symlinkSync("none", `${root}/to/dangling`);
-    Deno.mkdirSync(`${root}/to/folder`);
-    Deno.chmodSync(`${root}/draft`, 0o750);
-    for (const name of ["taken", "link", "dangling", "folder"]) {
-      await assert.rejects(putIntoFolder(`${root}/draft`, `${root}/to/${name}`), {
-        message: /something stands there/,
-      });
-    }
-    assert.equal(text(`${root}/to/taken`), "text of to/taken\n");
-    assert.equal(text(`${root}/outside`), "text of outside\n");
-    await putIntoFolder(`${root}/draft`, `${root}/to/free`);
-    assert.equal(modeOf(`${root}/to/free`), 0o750);
-  }));
+test("a file is put only where nothing stands, not even a link that leads nowhere, and comes with its mode", async (root) => {
+  plant(root, "draft", "to/taken", "outside");
+  Deno.symlinkSync("../outside", `${root}/to/link`);
+  Deno.symlinkSync("none", `${root}/to/dangling`);
+  Deno.mkdirSync(`${root}/to/folder`);
+  Deno.chmodSync(`${root}/draft`, 0o750);
+  for (const name of ["taken", "link", "dangling", "folder"]) {
+    await assert.rejects(putIntoFolder(`${root}/draft`, `${root}/to/${name}`), {
+      message: /something stands there/,
+    });
+  }
+  assert.equal(text(`${root}/to/taken`), "text of to/taken\n");
+  assert.equal(text(`${root}/outside`), "text of outside\n");
+  await putIntoFolder(`${root}/draft`, `${root}/to/free`);
+  assert.equal(modeOf(`${root}/to/free`), 0o750);
+});
 
-Deno.test("a link is made with the folders on its way, and only where nothing stands", () =>
-  inFolder(async (root) => {
-    plant(root, "here/taken");
-    await linkInFolder(`${root}/here/two/three/link`, "-target");
-    assert.equal(Deno.readLinkSync(`${root}/here/two/three/link`), "-target");
-    await assert.rejects(linkInFolder(`${root}/here/taken`, "target"), { message: /exists/ });
-    await assert.rejects(linkInFolder(`${root}/here/taken/link`, "target"));
-    assert.equal(text(`${root}/here/taken`), "text of here/taken\n");
-  }));
+test("a link is made with the folders on its way, and only where nothing stands", async (root) => {
+  plant(root, "here/taken");
+  await linkInFolder(`${root}/here/two/three/link`, "-target");
+  assert.equal(Deno.readLinkSync(`${root}/here/two/three/link`), "-target");
+  await assert.rejects(linkInFolder(`${root}/here/taken`, "target"), { message: /exists/ });
+  await assert.rejects(linkInFolder(`${root}/here/taken/link`, "target"));
+  assert.equal(text(`${root}/here/taken`), "text of here/taken\n");
+});
 
 Deno.test("folders are made step by step, and what is there already stays as it is", () =>
   inFolder((root) => {
@@ -119,24 +113,22 @@ Deno.test("folders are made step by step, and what is there already stays as it 
     assert.throws(() => makeInFolder(`${root}/there/file/x`));
   }));
 
-Deno.test("a folder is opened to its owner and gets its mode back; nobody else gains anything", () =>
-  inFolder(async (root) => {
-    plant(root, "shut/");
-    Deno.chmodSync(`${root}/shut`, 0o055);
-    await openToOwner(`${root}/shut`);
-    assert.equal(modeOf(`${root}/shut`), 0o755);
-    await setModeInFolder(`${root}/shut`, 0o055);
-    assert.equal(modeOf(`${root}/shut`), 0o055);
-    Deno.chmodSync(`${root}/shut`, 0o755);
-  }));
+test("a folder is opened to its owner and gets its mode back; nobody else gains anything", async (root) => {
+  plant(root, "shut/");
+  Deno.chmodSync(`${root}/shut`, 0o055);
+  await openToOwner(`${root}/shut`);
+  assert.equal(modeOf(`${root}/shut`), 0o755);
+  await setModeInFolder(`${root}/shut`, 0o055);
+  assert.equal(modeOf(`${root}/shut`), 0o055);
+  Deno.chmodSync(`${root}/shut`, 0o755);
+});
 
-Deno.test("an empty file is removed; one with text, a folder and a link stay", () =>
-  inFolder(async (root) => {
-    plant(root, "text", "folder/");
-    Deno.writeTextFileSync(`${root}/empty`, "");
-    Deno.symlinkSync("empty", `${root}/link`);
-    for (const name of ["text", "folder", "link"]) await removeEmptyFromFolder(`${root}/${name}`);
-    assert.deepEqual(names(root), ["empty", "folder", "link", "text"]);
-    await removeEmptyFromFolder(`${root}/empty`);
-    assert.deepEqual(names(root), ["folder", "link", "text"]);
-  }));
+test("an empty file is removed; one with text, a folder and a link stay", async (root) => {
+  plant(root, "text", "folder/");
+  Deno.writeTextFileSync(`${root}/empty`, "");
+  Deno.symlinkSync("empty", `${root}/link`);
+  for (const name of ["text", "folder", "link"]) await removeEmptyFromFolder(`${root}/${name}`);
+  assert.deepEqual(names(root), ["empty", "folder", "link", "text"]);
+  await removeEmptyFromFolder(`${root}/empty`);
+  assert.deepEqual(names(root), ["folder", "link", "text"]);
+});

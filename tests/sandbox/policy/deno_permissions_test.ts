@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { permissionFlags } from "../../../sandbox/mod.ts";
 import { plant, projectSandbox, requireBubblewrap, runPrepared } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 const POLICY = {
   rw_paths: ["/w", "/tmp"],
@@ -74,31 +74,30 @@ for (const [name, attempt] of Object.entries(attempts)) {
 }`;
 
 for (const wrapped of [true, false]) {
-  Deno.test(`a Deno child ${wrapped ? "inside the sandbox" : "that nothing wraps"} is held by its flags`, () =>
-    inFolder(async (root) => {
-      plant(root, "project/notes.chat", "secret");
-      Deno.writeTextFileSync(`${root}/project/child.js`, CHILD);
-      const sandbox = projectSandbox(root, {
-        enabled: wrapped,
-        policy: { network: false, deny_read: [`${root}/secret`] },
-      }, { variables: { DENO_DIR: `${root}/cache`, SECRET: "s" } });
-      if (wrapped) await requireBubblewrap(sandbox);
-      const policy = sandbox.policy();
-      assert.ok(policy.ok);
-      const flags = permissionFlags(policy.value, { variables: ["HOME", "PATH"], wrapped });
-      const ran = await runPrepared(sandbox, [Deno.execPath(), "run", "--no-config", ...flags, "child.js"]);
-      assert.deepEqual(ran.out.trim().split("\n"), [
-        "write beside: yes",
-        "write outside: NotCapable",
-        "write protected: NotCapable",
-        "read outside: yes",
-        "read hidden: NotCapable",
-        "env given: yes",
-        "env other: NotCapable",
-        "env all: NotCapable",
-        wrapped ? "run: yes" : "run: NotCapable",
-        "ffi: NotCapable",
-        "net: NotCapable",
-      ], ran.err);
-    }));
+  test(`a Deno child ${wrapped ? "inside the sandbox" : "that nothing wraps"} is held by its flags`, async (root) => {
+    plant(root, "project/notes.chat", "secret");
+    Deno.writeTextFileSync(`${root}/project/child.js`, CHILD);
+    const sandbox = projectSandbox(root, {
+      enabled: wrapped,
+      policy: { network: false, deny_read: [`${root}/secret`] },
+    }, { variables: { DENO_DIR: `${root}/cache`, SECRET: "s" } });
+    if (wrapped) await requireBubblewrap(sandbox);
+    const policy = sandbox.policy();
+    assert.ok(policy.ok);
+    const flags = permissionFlags(policy.value, { variables: ["HOME", "PATH"], wrapped });
+    const ran = await runPrepared(sandbox, [Deno.execPath(), "run", "--no-config", ...flags, "child.js"]);
+    assert.deepEqual(ran.out.trim().split("\n"), [
+      "write beside: yes",
+      "write outside: NotCapable",
+      "write protected: NotCapable",
+      "read outside: yes",
+      "read hidden: NotCapable",
+      "env given: yes",
+      "env other: NotCapable",
+      "env all: NotCapable",
+      wrapped ? "run: yes" : "run: NotCapable",
+      "ffi: NotCapable",
+      "net: NotCapable",
+    ], ran.err);
+  });
 }

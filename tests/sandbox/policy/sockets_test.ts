@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
 import { findSockets, SOCKET_VARIABLES, socketVariablesOf } from "../../../sandbox/policy/sockets.ts";
 import { plant, projectSandbox, runInside, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const NOTHING = { sockets: [], socketGroups: [] };
 
@@ -29,104 +29,100 @@ const CONNECT = `for (const path of Deno.args) {
   } catch (e) { console.log(e.name); }
 }`;
 
-Deno.test("sockets of agents, multiplexers and editors cannot be reached, nor can a folder of runtime sockets", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "run/");
-    Deno.writeTextFileSync(`${root}/project/connect.js`, CONNECT);
-    const agent = `${root}/tmp/ssh-abc/agent.1`;
-    const tmux = `${root}/tmp/tmux-7/default`;
-    const bus = `${root}/run/bus`;
-    const editor = `${root}/elsewhere/nvim.sock`;
-    const own = `${root}/project/own.sock`;
-    const variables = {
-      XDG_RUNTIME_DIR: `${root}/run`,
-      TMPDIR: `${root}/tmp`,
-      NVIM: editor,
-      SSH_AUTH_SOCK: agent,
+test("sockets of agents, multiplexers and editors cannot be reached, nor can a folder of runtime sockets", async (root) => {
+  plant(root, "project/", "run/");
+  Deno.writeTextFileSync(`${root}/project/connect.js`, CONNECT);
+  const agent = `${root}/tmp/ssh-abc/agent.1`;
+  const tmux = `${root}/tmp/tmux-7/default`;
+  const bus = `${root}/run/bus`;
+  const editor = `${root}/elsewhere/nvim.sock`;
+  const own = `${root}/project/own.sock`;
+  const variables = {
+    XDG_RUNTIME_DIR: `${root}/run`,
+    TMPDIR: `${root}/tmp`,
+    NVIM: editor,
+    SSH_AUTH_SOCK: agent,
+  };
+  await listening([agent, tmux, bus, editor, own], async () => {
+    const reached = async (sockets: string[]) => {
+      const sandbox = projectSandbox(root, { policy: { sockets } }, { variables });
+      const { out } = await runInside(
+        sandbox,
+        `"${Deno.execPath()}" run -A --no-config connect.js ${[agent, tmux, bus, editor, own].join(" ")}`,
+      );
+      return out.trim().split("\n");
     };
-    await listening([agent, tmux, bus, editor, own], async () => {
-      const reached = async (sockets: string[]) => {
-        const sandbox = projectSandbox(root, { policy: { sockets } }, { variables });
-        const { out } = await runInside(
-          sandbox,
-          `"${Deno.execPath()}" run -A --no-config connect.js ${[agent, tmux, bus, editor, own].join(" ")}`,
-        );
-        return out.trim().split("\n");
-      };
-      const refused = "ConnectionRefused";
-      // Where the folder holds nothing but sockets, it is the folder that is covered.
-      const gone = "NotFound";
-      assert.deepEqual(await reached([]), [gone, gone, gone, refused, "reached"]);
-      assert.deepEqual(
-        await reached(["tmux", bus, "$SSH_AUTH_SOCK"]),
-        ["reached", "reached", "reached", refused, "reached"],
-      );
-      assert.deepEqual(
-        await reached(["$XDG_RUNTIME_DIR", "nvim"]),
-        [gone, gone, "reached", "reached", "reached"],
-      );
-    });
+    const refused = "ConnectionRefused";
+    // Where the folder holds nothing but sockets, it is the folder that is covered.
+    const gone = "NotFound";
+    assert.deepEqual(await reached([]), [gone, gone, gone, refused, "reached"]);
     assert.deepEqual(
-      [...Deno.readDirSync(`${root}/tmp/tmux-7`)].length,
-      0,
-      "masking made nothing on the host",
+      await reached(["tmux", bus, "$SSH_AUTH_SOCK"]),
+      ["reached", "reached", "reached", refused, "reached"],
     );
-  }));
+    assert.deepEqual(
+      await reached(["$XDG_RUNTIME_DIR", "nvim"]),
+      [gone, gone, "reached", "reached", "reached"],
+    );
+  });
+  assert.deepEqual(
+    [...Deno.readDirSync(`${root}/tmp/tmux-7`)].length,
+    0,
+    "masking made nothing on the host",
+  );
+});
 
-Deno.test("only what is a socket is masked, through links and in the forms variables name it", () =>
-  inFolder(async (root) => {
-    plant(root, "tmp/tmux-1/file", "tmp/ssh-x/");
-    const [bus, agent] = [`${root}/d/bus`, `${root}/real/agent`];
-    await listening([bus, agent], () => {
-      Deno.symlinkSync(agent, `${root}/tmp/ssh-x/agent.2`);
-      const environment = world(root, {
-        TMPDIR: `${root}/tmp/`,
-        DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus},guid=1;unix:abstract=/x`,
-        TMUX: `${root}/tmp/tmux-1/file,12,0`,
-      });
-      const { masked, runtime } = findSockets(environment, NOTHING);
-      assert.deepEqual(masked.filter((path) => path.startsWith(root)), [bus]);
-      assert.deepEqual(
-        runtime.filter((path) => path.startsWith(root)),
-        [`${root}/tmp/ssh-x`, `${root}/tmp/tmux-1`],
-      );
-      return Promise.resolve();
+test("only what is a socket is masked, through links and in the forms variables name it", async (root) => {
+  plant(root, "tmp/tmux-1/file", "tmp/ssh-x/");
+  const [bus, agent] = [`${root}/d/bus`, `${root}/real/agent`];
+  await listening([bus, agent], () => {
+    Deno.symlinkSync(agent, `${root}/tmp/ssh-x/agent.2`);
+    const environment = world(root, {
+      TMPDIR: `${root}/tmp/`,
+      DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus},guid=1;unix:abstract=/x`,
+      TMUX: `${root}/tmp/tmux-1/file,12,0`,
     });
-  }));
+    const { masked, runtime } = findSockets(environment, NOTHING);
+    assert.deepEqual(masked.filter((path) => path.startsWith(root)), [bus]);
+    assert.deepEqual(
+      runtime.filter((path) => path.startsWith(root)),
+      [`${root}/tmp/ssh-x`, `${root}/tmp/tmux-1`],
+    );
+    return Promise.resolve();
+  });
+});
 
-Deno.test("a name in the list is that name, and a star stands for any characters of one name", () =>
-  inFolder(async (root) => {
-    const at = (name: string) => `${root}/home/${name}`;
-    const named = [".docker/run/docker.sock", ".gnupg/S.gpg-agent", ".ssh/agent", ".ssh/sub/agent"].map(at);
-    const others = [".docker/run/docker.sock2", ".docker/run/my-docker.sock", ".gnupg/T.x", ".ssh/a/b/agent"]
-      .map(at);
-    await listening([...named, ...others], () => {
-      const { masked } = findSockets(world(root), NOTHING);
-      assert.deepEqual(masked.filter((path) => path.startsWith(root)), named.toSorted());
-      return Promise.resolve();
-    });
-  }));
+test("a name in the list is that name, and a star stands for any characters of one name", async (root) => {
+  const at = (name: string) => `${root}/home/${name}`;
+  const named = [".docker/run/docker.sock", ".gnupg/S.gpg-agent", ".ssh/agent", ".ssh/sub/agent"].map(at);
+  const others = [".docker/run/docker.sock2", ".docker/run/my-docker.sock", ".gnupg/T.x", ".ssh/a/b/agent"]
+    .map(at);
+  await listening([...named, ...others], () => {
+    const { masked } = findSockets(world(root), NOTHING);
+    assert.deepEqual(masked.filter((path) => path.startsWith(root)), named.toSorted());
+    return Promise.resolve();
+  });
+});
 
-Deno.test("what a variable names is covered or kept only when it is a socket that is there", () =>
-  inFolder(async (root) => {
-    plant(root, "file", "folder/");
-    await listening([`${root}/socket`], () => {
-      for (
-        const [name, isSocket] of [["socket", true], ["file", false], ["folder", false], [
-          "none",
-          false,
-        ]] as const
-      ) {
-        const environment = world(root, { NVIM: `${root}/${name}` });
-        const found = (policy: typeof NOTHING) => findSockets(environment, policy);
-        assert.equal(found(NOTHING).masked.includes(`${root}/${name}`), isSocket, name);
-        const keeping = { sockets: [], socketGroups: ["nvim"] } as unknown as typeof NOTHING;
-        assert.equal(found(keeping).kept.includes(`${root}/${name}`), isSocket, name);
-        assert.equal(found(keeping).masked.includes(`${root}/${name}`), false, name);
-      }
-      return Promise.resolve();
-    });
-  }));
+test("what a variable names is covered or kept only when it is a socket that is there", async (root) => {
+  plant(root, "file", "folder/");
+  await listening([`${root}/socket`], () => {
+    for (
+      const [name, isSocket] of [["socket", true], ["file", false], ["folder", false], [
+        "none",
+        false,
+      ]] as const
+    ) {
+      const environment = world(root, { NVIM: `${root}/${name}` });
+      const found = (policy: typeof NOTHING) => findSockets(environment, policy);
+      assert.equal(found(NOTHING).masked.includes(`${root}/${name}`), isSocket, name);
+      const keeping = { sockets: [], socketGroups: ["nvim"] } as unknown as typeof NOTHING;
+      assert.equal(found(keeping).kept.includes(`${root}/${name}`), isSocket, name);
+      assert.equal(found(keeping).masked.includes(`${root}/${name}`), false, name);
+    }
+    return Promise.resolve();
+  });
+});
 
 Deno.test("a runtime folder that is the root or a top folder does not make everything vanish", () =>
   inFolder((root) => {
@@ -181,29 +177,28 @@ Deno.test("a socket of another user, or in a folder that commands cannot enter, 
     });
   }));
 
-Deno.test("a socket that vanishes before it is covered leaves no empty file, and the command is tried again", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "tmp/");
-    const path = `${root}/tmp/agent.sock`;
-    const variables = { TMPDIR: `${root}/tmp`, SSH_AUTH_SOCK: path };
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "$TMPDIR"] } }, {
-      variables,
+test("a socket that vanishes before it is covered leaves no empty file, and the command is tried again", async (root) => {
+  plant(root, "project/", "tmp/");
+  const path = `${root}/tmp/agent.sock`;
+  const variables = { TMPDIR: `${root}/tmp`, SSH_AUTH_SOCK: path };
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "$TMPDIR"] } }, {
+    variables,
+  });
+  for (let at = 0; at < 30; at++) {
+    await listening([path], async () => {
+      const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
+      assert.ok(prepared.ok && prepared.value.wrapped);
+      Deno.removeSync(path);
+      const { cwd } = sandbox.host.environment;
+      const started = prepared.value.start({ cwd, env: variables });
+      assert.ok(started.ok);
+      await Promise.all([
+        started.value.stdout.cancel(),
+        started.value.stderr.cancel(),
+        started.value.status,
+      ]);
+      await prepared.value.dispose();
     });
-    for (let at = 0; at < 30; at++) {
-      await listening([path], async () => {
-        const prepared = await sandbox.prepare(["/bin/sh", "-c", ":"]);
-        assert.ok(prepared.ok && prepared.value.wrapped);
-        Deno.removeSync(path);
-        const { cwd } = sandbox.host.environment;
-        const started = prepared.value.start({ cwd, env: variables });
-        assert.ok(started.ok);
-        await Promise.all([
-          started.value.stdout.cancel(),
-          started.value.stderr.cancel(),
-          started.value.status,
-        ]);
-        await prepared.value.dispose();
-      });
-      assert.deepEqual([...Deno.readDirSync(`${root}/tmp`)], [], `try ${at}`);
-    }
-  }));
+    assert.deepEqual([...Deno.readDirSync(`${root}/tmp`)], [], `try ${at}`);
+  }
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { strayLink } from "../../../sandbox/paths/stray_link.ts";
 import { OverflowFile } from "../../../tools/overflow/file.ts";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 function writable(root: string, ...rw_paths: string[]): { paths: string[]; reported: string[] } {
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", ...rw_paths] } });
@@ -85,81 +85,77 @@ Deno.test("a way is astray when it ends outside and has a link inside: one row a
   assert.equal(astray("/home", "/wx/a"), null, "a neighbour whose name begins alike");
 });
 
-Deno.test("entries that others cover are held in place, with the folders on the way", () =>
-  inFolder(async (root) => {
-    plant(root, "project/build/deep/out/", "project/log", "tmp/x/");
-    const rw_paths = ["urn:flemma:cwd", "./build/deep/out", "./log", `${root}/tmp`, `${root}/tmp/x`];
-    const sandbox = projectSandbox(root, { policy: { rw_paths } });
-    for (
-      const attempt of [
-        ...[
-          "rmdir build/deep/out",
-          "mv build/deep/out b",
-          "mv build b",
-          "rm -rf build",
-          "rm -f log",
-          "mv log l",
-        ],
-        ...[`rmdir ${root}/tmp/x`, `mv ${root}/tmp/x ${root}/tmp/y`],
-      ]
-    ) {
-      assert.notEqual((await runInside(sandbox, `${attempt} 2>/dev/null`)).code, 0, attempt);
-    }
-    const { out } = await runInside(
-      sandbox,
-      `touch build/deep/out/a ${root}/tmp/x/b build/c; echo d >> log; tail -1 log`,
-    );
-    assert.equal(out, "d\n");
-    for (const path of ["project/build/deep/out/a", "tmp/x/b", "project/build/c"]) {
-      Deno.statSync(`${root}/${path}`);
-    }
-  }));
+test("entries that others cover are held in place, with the folders on the way", async (root) => {
+  plant(root, "project/build/deep/out/", "project/log", "tmp/x/");
+  const rw_paths = ["urn:flemma:cwd", "./build/deep/out", "./log", `${root}/tmp`, `${root}/tmp/x`];
+  const sandbox = projectSandbox(root, { policy: { rw_paths } });
+  for (
+    const attempt of [
+      ...[
+        "rmdir build/deep/out",
+        "mv build/deep/out b",
+        "mv build b",
+        "rm -rf build",
+        "rm -f log",
+        "mv log l",
+      ],
+      ...[`rmdir ${root}/tmp/x`, `mv ${root}/tmp/x ${root}/tmp/y`],
+    ]
+  ) {
+    assert.notEqual((await runInside(sandbox, `${attempt} 2>/dev/null`)).code, 0, attempt);
+  }
+  const { out } = await runInside(
+    sandbox,
+    `touch build/deep/out/a ${root}/tmp/x/b build/c; echo d >> log; tail -1 log`,
+  );
+  assert.equal(out, "d\n");
+  for (const path of ["project/build/deep/out/a", "tmp/x/b", "project/build/c"]) {
+    Deno.statSync(`${root}/${path}`);
+  }
+});
 
-Deno.test("an entry inside a protected folder makes nothing there writable", () =>
-  inFolder(async (root) => {
-    plant(root, "project/.vscode/out/");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "./.vscode/out"] } });
-    assert.notEqual((await runInside(sandbox, "touch .vscode/out/x")).code, 0);
-  }));
+test("an entry inside a protected folder makes nothing there writable", async (root) => {
+  plant(root, "project/.vscode/out/");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "./.vscode/out"] } });
+  assert.notEqual((await runInside(sandbox, "touch .vscode/out/x")).code, 0);
+});
 
-Deno.test("complete output is kept behind no link that a command could have made", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "outside/", "project/out -> ../outside", "mine -> outside");
-    const sandbox = projectSandbox(root);
-    const keep = async (path: string) => {
-      const file = new OverflowFile(path, 100, (path) => sandbox.strayLink(path));
-      await file.write(new Uint8Array([65]));
-      file.close();
-      return [file.usablePath, file.problem?.message];
-    };
-    const through = `${root}/project/out/new/f`;
-    assert.deepEqual(await keep(through), [
-      null,
-      `The complete output could not be kept in ${through}: a command could have made the link ${root}/project/out on the way there.`,
-    ]);
-    assert.throws(() => Deno.statSync(`${root}/outside/new`), Deno.errors.NotFound);
-    for (const path of [`${root}/mine/f`, `${root}/outside/g/h`, `${root}/project/i`]) {
-      assert.deepEqual(await keep(path), [path, undefined]);
-    }
-    const off = projectSandbox(root, { enabled: false });
-    assert.equal(off.strayLink(through), null, "without a sandbox commands write there themselves");
-  }));
-
-Deno.test("a folder that is exchanged while its file is made gets no output", () =>
-  inFolder(async (root) => {
-    plant(root, "project/d/", "outside/");
-    let looks = 0;
-    const file = new OverflowFile(`${root}/project/d/f`, 100, () => {
-      if (++looks === 2) {
-        Deno.renameSync(`${root}/project/d`, `${root}/project/e`);
-        Deno.symlinkSync("../outside", `${root}/project/d`);
-      }
-      return null;
-    });
+test("complete output is kept behind no link that a command could have made", async (root) => {
+  plant(root, "project/", "outside/", "project/out -> ../outside", "mine -> outside");
+  const sandbox = projectSandbox(root);
+  const keep = async (path: string) => {
+    const file = new OverflowFile(path, 100, (path) => sandbox.strayLink(path));
     await file.write(new Uint8Array([65]));
     file.close();
-    assert.match(file.problem?.message ?? "", /was exchanged meanwhile/);
-    for (const { name } of Deno.readDirSync(`${root}/outside`)) {
-      assert.equal(Deno.statSync(`${root}/outside/${name}`).size, 0);
+    return [file.usablePath, file.problem?.message];
+  };
+  const through = `${root}/project/out/new/f`;
+  assert.deepEqual(await keep(through), [
+    null,
+    `The complete output could not be kept in ${through}: a command could have made the link ${root}/project/out on the way there.`,
+  ]);
+  assert.throws(() => Deno.statSync(`${root}/outside/new`), Deno.errors.NotFound);
+  for (const path of [`${root}/mine/f`, `${root}/outside/g/h`, `${root}/project/i`]) {
+    assert.deepEqual(await keep(path), [path, undefined]);
+  }
+  const off = projectSandbox(root, { enabled: false });
+  assert.equal(off.strayLink(through), null, "without a sandbox commands write there themselves");
+});
+
+test("a folder that is exchanged while its file is made gets no output", async (root) => {
+  plant(root, "project/d/", "outside/");
+  let looks = 0;
+  const file = new OverflowFile(`${root}/project/d/f`, 100, () => {
+    if (++looks === 2) {
+      Deno.renameSync(`${root}/project/d`, `${root}/project/e`);
+      Deno.symlinkSync("../outside", `${root}/project/d`);
     }
-  }));
+    return null;
+  });
+  await file.write(new Uint8Array([65]));
+  file.close();
+  assert.match(file.problem?.message ?? "", /was exchanged meanwhile/);
+  for (const { name } of Deno.readDirSync(`${root}/outside`)) {
+    assert.equal(Deno.statSync(`${root}/outside/${name}`).size, 0);
+  }
+});

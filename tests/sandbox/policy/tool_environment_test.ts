@@ -9,7 +9,7 @@ import {
   PROVIDER_CREDENTIALS,
 } from "../../../sandbox/policy/credentials.ts";
 import { toolEnvironment, withheldVariables } from "../../../sandbox/mod.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 const NOTHING = { block: [], pass: [] };
 
@@ -177,55 +177,54 @@ Deno.test("programs are kept from paging, asking, editing and colouring, whateve
   assert.equal(asked.GIT_EDITOR, EDITOR);
 });
 
-Deno.test("git fails where it would open an editor, says what to do, and that works", () =>
-  inFolder(async (folder) => {
-    const env = {
-      ...toolEnvironment({ PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin", EDITOR: "true" }, NOTHING, {
-        sandboxed: false,
-      }),
-      HOME: folder,
-      GIT_CONFIG_NOSYSTEM: "1",
-      GIT_AUTHOR_NAME: "a",
-      GIT_AUTHOR_EMAIL: "a@example.org",
-      GIT_COMMITTER_NAME: "a",
-      GIT_COMMITTER_EMAIL: "a@example.org",
-    };
-    const sh = async (command: string) => {
-      const { code, stdout, stderr } = await new Deno.Command("sh", {
-        args: ["-c", command],
-        cwd: folder,
-        clearEnv: true,
-        env,
-        stdin: "null",
-      }).output();
-      return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
-    };
-    const set = await sh(
-      "git init -q -b main . && echo 1 > f && git add f && git commit -qm one && git checkout -qb side && " +
-        "echo 2 > f && git commit -qam two && git checkout -q main && echo 3 > f && git commit -qam three",
-    );
-    assert.equal(set.code, 0, set.err);
-    for (const command of ["git commit --amend", "git rebase -i HEAD~1", "git commit --allow-empty"]) {
-      const { code, err } = await sh(command);
-      assert.notEqual(code, 0, command);
-      assert.match(err, /no editor here.*-m TEXT.*--no-edit/, command);
-    }
-    assert.equal((await sh("git log --oneline | wc -l")).out.trim(), "2");
-    assert.equal((await sh("git commit --amend --no-edit && git commit --amend -m again")).code, 0);
-    const sequence = await sh("GIT_SEQUENCE_EDITOR='sed -i s/^pick/drop/' git rebase -i HEAD~1");
-    assert.equal(sequence.code, 0, sequence.err);
-    assert.equal(
-      (await sh("echo 3 > f && git commit -qam three && git rebase side; echo 23 > f; git add f")).code,
-      0,
-    );
-    const stopped = await sh("git rebase --continue");
-    assert.match(stopped.err, /GIT_EDITOR=true git \.\.\. --continue/);
-    assert.equal((await sh("GIT_EDITOR=true git rebase --continue")).code, 0);
-    assert.equal(
-      (await sh("git checkout -qb other HEAD~1 && echo 9 > f && git commit -qam nine; git merge main")).code,
-      1,
-    );
-    await sh("echo 239 > f; git add f");
-    assert.match((await sh("git merge --continue")).err, /no editor here/);
-    assert.equal((await sh("git commit --no-edit")).code, 0);
-  }));
+test("git fails where it would open an editor, says what to do, and that works", async (folder) => {
+  const env = {
+    ...toolEnvironment({ PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin", EDITOR: "true" }, NOTHING, {
+      sandboxed: false,
+    }),
+    HOME: folder,
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_AUTHOR_NAME: "a",
+    GIT_AUTHOR_EMAIL: "a@example.org",
+    GIT_COMMITTER_NAME: "a",
+    GIT_COMMITTER_EMAIL: "a@example.org",
+  };
+  const sh = async (command: string) => {
+    const { code, stdout, stderr } = await new Deno.Command("sh", {
+      args: ["-c", command],
+      cwd: folder,
+      clearEnv: true,
+      env,
+      stdin: "null",
+    }).output();
+    return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
+  };
+  const set = await sh(
+    "git init -q -b main . && echo 1 > f && git add f && git commit -qm one && git checkout -qb side && " +
+      "echo 2 > f && git commit -qam two && git checkout -q main && echo 3 > f && git commit -qam three",
+  );
+  assert.equal(set.code, 0, set.err);
+  for (const command of ["git commit --amend", "git rebase -i HEAD~1", "git commit --allow-empty"]) {
+    const { code, err } = await sh(command);
+    assert.notEqual(code, 0, command);
+    assert.match(err, /no editor here.*-m TEXT.*--no-edit/, command);
+  }
+  assert.equal((await sh("git log --oneline | wc -l")).out.trim(), "2");
+  assert.equal((await sh("git commit --amend --no-edit && git commit --amend -m again")).code, 0);
+  const sequence = await sh("GIT_SEQUENCE_EDITOR='sed -i s/^pick/drop/' git rebase -i HEAD~1");
+  assert.equal(sequence.code, 0, sequence.err);
+  assert.equal(
+    (await sh("echo 3 > f && git commit -qam three && git rebase side; echo 23 > f; git add f")).code,
+    0,
+  );
+  const stopped = await sh("git rebase --continue");
+  assert.match(stopped.err, /GIT_EDITOR=true git \.\.\. --continue/);
+  assert.equal((await sh("GIT_EDITOR=true git rebase --continue")).code, 0);
+  assert.equal(
+    (await sh("git checkout -qb other HEAD~1 && echo 9 > f && git commit -qam nine; git merge main")).code,
+    1,
+  );
+  await sh("echo 239 > f; git add f");
+  assert.match((await sh("git merge --continue")).err, /no editor here/);
+  assert.equal((await sh("git commit --no-edit")).code, 0);
+});

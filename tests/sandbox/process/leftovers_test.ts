@@ -16,7 +16,7 @@ import { newMark } from "../../../sandbox/process/marks.ts";
 import { endsWithOutside, processTable } from "../../../sandbox/process/process_table.ts";
 import { spawn } from "../../../sandbox/process/spawn.ts";
 import { plant, projectSandbox, runInside, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const PROGRAM = new URL("./starts_and_waits.ts", import.meta.url).pathname;
 
@@ -48,21 +48,19 @@ async function killed(root: string, at: "gate" | "early" | "started", shell: str
   assert.equal(signal, "SIGKILL", new TextDecoder().decode(stderr));
 }
 
-Deno.test("a program killed before it opened the gate has started no command", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    await killed(root, "gate", `touch ran; exec sleep ${root}`);
-    await gone(root);
-    assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
-  }));
+test("a program killed before it opened the gate has started no command", async (root) => {
+  plant(root, "project/notes.chat");
+  await killed(root, "gate", `touch ran; exec sleep ${root}`);
+  await gone(root);
+  assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
+});
 
-Deno.test("a command does not begin before it would end with its program, however early that is killed", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    await killed(root, "early", `touch ran; exec sleep ${root}`);
-    await gone(root);
-    assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
-  }));
+test("a command does not begin before it would end with its program, however early that is killed", async (root) => {
+  plant(root, "project/notes.chat");
+  await killed(root, "early", `touch ran; exec sleep ${root}`);
+  await gone(root);
+  assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
+});
 
 Deno.test("whether a process ends with the one outside is seen by one filter more, or by its sleep: a row each condition", () => {
   const stated = (name: string, state: string, filters?: number) =>
@@ -106,135 +104,130 @@ Deno.test("whether a process ends with the one outside is seen by one filter mor
   assert.equal(endsWithOutside(2 ** 22 + 1, Deno.pid, true), null, "there is no such process");
 });
 
-Deno.test("what runs in a sandbox carries the mark of its record, by which it is found when all else that held it is gone", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    const sandbox = projectSandbox(root);
-    const prepared = await sandbox.prepare(["/bin/sh", "-c", "echo $FLEMMA_COMMAND; exec sleep 300"]);
-    assert.ok(prepared.ok && prepared.value.wrapped);
-    const { cwd, variables } = sandbox.host.environment;
-    const started = prepared.value.start({ cwd, env: variables });
-    assert.ok(started.ok);
-    const reader = started.value.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    const { value: stated } = await reader.read();
-    const [recorded] = records(sandbox.host.environment);
-    assert.equal(stated?.trim(), recorded?.mark);
-    assert.match(stated!, /^[-0-9a-f]{36}\.\d+\n$/);
-    // Of the group nothing is left, as far as anybody knows.
-    const left = survivors({ ...recorded!, leader: { pid: recorded!.leader.pid, started: "1" } });
-    assert.ok(left.length >= 2, `${left}: the first process inside and the command`);
-    await started.value.kill();
-    assert.deepEqual(survivors(recorded!), []);
-    await reader.cancel();
-    await started.value.stderr.cancel();
-    await prepared.value.dispose();
-  }));
+test("what runs in a sandbox carries the mark of its record, by which it is found when all else that held it is gone", async (root) => {
+  plant(root, "project/notes.chat");
+  const sandbox = projectSandbox(root);
+  const prepared = await sandbox.prepare(["/bin/sh", "-c", "echo $FLEMMA_COMMAND; exec sleep 300"]);
+  assert.ok(prepared.ok && prepared.value.wrapped);
+  const { cwd, variables } = sandbox.host.environment;
+  const started = prepared.value.start({ cwd, env: variables });
+  assert.ok(started.ok);
+  const reader = started.value.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const { value: stated } = await reader.read();
+  const [recorded] = records(sandbox.host.environment);
+  assert.equal(stated?.trim(), recorded?.mark);
+  assert.match(stated!, /^[-0-9a-f]{36}\.\d+\n$/);
+  // Of the group nothing is left, as far as anybody knows.
+  const left = survivors({ ...recorded!, leader: { pid: recorded!.leader.pid, started: "1" } });
+  assert.ok(left.length >= 2, `${left}: the first process inside and the command`);
+  await started.value.kill();
+  assert.deepEqual(survivors(recorded!), []);
+  await reader.cancel();
+  await started.value.stderr.cancel();
+  await prepared.value.dispose();
+});
 
-Deno.test("a program killed while its command runs takes that with it, and the next run puts right what it planted", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r2/.git/HEAD");
-    const mark = String(300000 + Math.floor(Math.random() * 100000));
-    await killed(
-      root,
-      "started",
-      `mkdir .vscode; echo x > .vscode/tasks.json; for r in r1 r2; do echo x > $r/.envrc; mkdir $r/.git/hooks; echo x > $r/.git/hooks/pre-commit; done; touch ran; exec sleep ${mark}`,
-    );
-    await gone(mark);
-    assert.ok(Deno.statSync(`${root}/project/.vscode/tasks.json`).isFile, "nobody was there to do it");
-    const sandbox = projectSandbox(root);
-    const { out } = await runInside(sandbox, "ls -A . r1 r2 r1/.git r2/.git");
-    assert.equal(
-      out,
-      ".:\nnotes.chat\nr1\nr2\nran\n\nr1:\n.git\n\nr1/.git:\nHEAD\n\nr2:\n.git\n\nr2/.git:\nHEAD\n",
-    );
-    assert.deepEqual(sandbox.notices().map(({ code }) => code), Array(5).fill("protected-path-appeared"));
-    assert.deepEqual(records(sandbox.host.environment), []);
-  }));
+test("a program killed while its command runs takes that with it, and the next run puts right what it planted", async (root) => {
+  plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r2/.git/HEAD");
+  const mark = String(300000 + Math.floor(Math.random() * 100000));
+  await killed(
+    root,
+    "started",
+    `mkdir .vscode; echo x > .vscode/tasks.json; for r in r1 r2; do echo x > $r/.envrc; mkdir $r/.git/hooks; echo x > $r/.git/hooks/pre-commit; done; touch ran; exec sleep ${mark}`,
+  );
+  await gone(mark);
+  assert.ok(Deno.statSync(`${root}/project/.vscode/tasks.json`).isFile, "nobody was there to do it");
+  const sandbox = projectSandbox(root);
+  const { out } = await runInside(sandbox, "ls -A . r1 r2 r1/.git r2/.git");
+  assert.equal(
+    out,
+    ".:\nnotes.chat\nr1\nr2\nran\n\nr1:\n.git\n\nr1/.git:\nHEAD\n\nr2:\n.git\n\nr2/.git:\nHEAD\n",
+  );
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), Array(5).fill("protected-path-appeared"));
+  assert.deepEqual(records(sandbox.host.environment), []);
+});
 
-Deno.test("a command that runs on without a sandbox is named, and ended before the next begins", () =>
-  inFolder(async (root) => {
-    const environment = world(root);
-    const started = spawn(["/bin/sh", "-c", "sleep 300 & exec sleep 300"], {
-      cwd: root,
-      env: { PATH: "/usr/bin:/bin" },
-    });
-    assert.ok(started.ok);
-    const file = record(environment, started.value.pid, { writable: [], before: "null" });
-    assert.deepEqual(findLeftRecords(environment), [], "its program lives");
-    const sandbox = projectSandbox(root);
-    assert.deepEqual(sandbox.leftRunning(), []);
-    // As if whoever started it had died.
-    const text = Deno.readTextFileSync(file);
-    Deno.writeTextFileSync(file, text.replace(`"pid":${Deno.pid}`, `"pid":${2 ** 22 + 1}`));
-    assert.match(
-      sandbox.leftRunning().join(),
-      new RegExp(`process ${started.value.pid}, a command of the run`),
-    );
-    const reported = await recover(environment);
-    assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
-    assert.deepEqual(records(environment), []);
-    assert.ok((await started.value.status).signal);
-    await Promise.all([started.value.stdout.cancel(), started.value.stderr.cancel()]);
-  }));
+test("a command that runs on without a sandbox is named, and ended before the next begins", async (root) => {
+  const environment = world(root);
+  const started = spawn(["/bin/sh", "-c", "sleep 300 & exec sleep 300"], {
+    cwd: root,
+    env: { PATH: "/usr/bin:/bin" },
+  });
+  assert.ok(started.ok);
+  const file = record(environment, started.value.pid, { writable: [], before: "null" });
+  assert.deepEqual(findLeftRecords(environment), [], "its program lives");
+  const sandbox = projectSandbox(root);
+  assert.deepEqual(sandbox.leftRunning(), []);
+  // As if whoever started it had died.
+  const text = Deno.readTextFileSync(file);
+  Deno.writeTextFileSync(file, text.replace(`"pid":${Deno.pid}`, `"pid":${2 ** 22 + 1}`));
+  assert.match(
+    sandbox.leftRunning().join(),
+    new RegExp(`process ${started.value.pid}, a command of the run`),
+  );
+  const reported = await recover(environment);
+  assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
+  assert.deepEqual(records(environment), []);
+  assert.ok((await started.value.status).signal);
+  await Promise.all([started.value.stdout.cancel(), started.value.stderr.cancel()]);
+});
 
-Deno.test("what a command without a sandbox sent into a session of its own is found by its mark, and nobody else is ended", () =>
-  inFolder(async (root) => {
-    const environment = world(root);
-    const started = spawn(["/bin/sh", "-c", "( setsid sleep 300 & )"], {
-      cwd: root,
-      env: { PATH: "/usr/bin:/bin" },
-    }, {
-      mark: "m1",
-      open: () => null,
-    });
-    const bystander = spawn(["/bin/sleep", "300"], { cwd: root, env: {} });
-    assert.ok(started.ok && bystander.ok);
-    await started.value.status;
-    const file = record(environment, started.value.pid, { writable: [], before: "null", mark: "m1" });
-    // Whoever started it has died, and the number of its group is that of another process by now.
-    const record1 = JSON.parse(Deno.readTextFileSync(file));
-    const leader = { pid: bystander.value.pid, started: "1" };
-    const owner = { ...record1.owner, started: "1" };
-    Deno.writeTextFileSync(file, JSON.stringify({ ...record1, owner, leader }));
-    const reported = await recover(environment);
-    assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
-    assert.equal(identify(bystander.value.pid)?.pid, bystander.value.pid, "the bystander lives");
-    await new Response(started.value.stdout).text();
-    await bystander.value.kill();
-    for (const { value } of [started, bystander]) await value.stderr.cancel();
-    await bystander.value.stdout.cancel();
-  }));
+test("what a command without a sandbox sent into a session of its own is found by its mark, and nobody else is ended", async (root) => {
+  const environment = world(root);
+  const started = spawn(["/bin/sh", "-c", "( setsid sleep 300 & )"], {
+    cwd: root,
+    env: { PATH: "/usr/bin:/bin" },
+  }, {
+    mark: "m1",
+    open: () => null,
+  });
+  const bystander = spawn(["/bin/sleep", "300"], { cwd: root, env: {} });
+  assert.ok(started.ok && bystander.ok);
+  await started.value.status;
+  const file = record(environment, started.value.pid, { writable: [], before: "null", mark: "m1" });
+  // Whoever started it has died, and the number of its group is that of another process by now.
+  const record1 = JSON.parse(Deno.readTextFileSync(file));
+  const leader = { pid: bystander.value.pid, started: "1" };
+  const owner = { ...record1.owner, started: "1" };
+  Deno.writeTextFileSync(file, JSON.stringify({ ...record1, owner, leader }));
+  const reported = await recover(environment);
+  assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
+  assert.equal(identify(bystander.value.pid)?.pid, bystander.value.pid, "the bystander lives");
+  await new Response(started.value.stdout).text();
+  await bystander.value.kill();
+  for (const { value } of [started, bystander]) await value.stderr.cancel();
+  await bystander.value.stdout.cancel();
+});
 
-Deno.test("of what somebody else started only the mark counts: no group is taken for its own, for who knows who else is in that", () =>
-  inFolder(async (root) => {
-    const environment = world(root);
-    const mark = newMark();
-    // The program that handed the command out leads a group with others, as in a pipe of a shell, and is gone.
-    const script = "sleep 300 & FLEMMA_COMMAND=$0 sleep 300 & echo $!";
-    const group = spawn(["/bin/sh", "-c", script, mark], { cwd: root, env: { PATH: "/usr/bin:/bin" } });
-    assert.ok(group.ok);
-    const { pid } = group.value;
-    const reader = group.value.stdout.pipeThrough(new TextDecoderStream()).getReader();
-    const handedOut = Number((await reader.read()).value);
-    await group.value.status;
-    const file = record(environment, Deno.pid, { writable: [], before: "null", mark });
-    const own = { pid, started: "1" };
-    Deno.writeTextFileSync(
-      file,
-      JSON.stringify({ ...JSON.parse(Deno.readTextFileSync(file)), owner: own, leader: own }),
-    );
-    const reported = await recover(environment);
-    assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
-    assert.equal(identify(handedOut), null);
-    assert.equal(
-      processTable().filter((each) => each.group === pid && each.alive).length,
-      1,
-      "the bystander lives",
-    );
-    await group.value.kill();
-    await reader.cancel();
-    await group.value.stderr.cancel();
-  }));
+test("of what somebody else started only the mark counts: no group is taken for its own, for who knows who else is in that", async (root) => {
+  const environment = world(root);
+  const mark = newMark();
+  // The program that handed the command out leads a group with others, as in a pipe of a shell, and is gone.
+  const script = "sleep 300 & FLEMMA_COMMAND=$0 sleep 300 & echo $!";
+  const group = spawn(["/bin/sh", "-c", script, mark], { cwd: root, env: { PATH: "/usr/bin:/bin" } });
+  assert.ok(group.ok);
+  const { pid } = group.value;
+  const reader = group.value.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const handedOut = Number((await reader.read()).value);
+  await group.value.status;
+  const file = record(environment, Deno.pid, { writable: [], before: "null", mark });
+  const own = { pid, started: "1" };
+  Deno.writeTextFileSync(
+    file,
+    JSON.stringify({ ...JSON.parse(Deno.readTextFileSync(file)), owner: own, leader: own }),
+  );
+  const reported = await recover(environment);
+  assert.deepEqual(reported.map(({ code }) => code), ["command-left-behind"]);
+  assert.equal(identify(handedOut), null);
+  assert.equal(
+    processTable().filter((each) => each.group === pid && each.alive).length,
+    1,
+    "the bystander lives",
+  );
+  await group.value.kill();
+  await reader.cancel();
+  await group.value.stderr.cancel();
+});
 
 Deno.test("a record is about one process only: not a later one of its number, nor one of another machine or boot", () =>
   inFolder((root) => {
@@ -286,37 +279,35 @@ Deno.test("commands of other processes are told from our own and from those that
     assert.deepEqual(othersAlive(environment), [], "its program is gone");
   }));
 
-Deno.test("a gate that cannot be opened lets nothing begin", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    const sandbox = projectSandbox(root);
-    const prepared = await sandbox.prepare(["/bin/sh", "-c", "touch ran"]);
-    assert.ok(prepared.ok);
-    // Where the record would lie stands a file.
-    plant(root, "home/.local/state/flemma/started");
-    const { cwd, variables } = sandbox.host.environment;
-    const started = prepared.value.start({ cwd, env: variables });
-    assert.equal(started.ok ? "started" : started.problem.code, "command-not-recorded");
-    await prepared.value.dispose();
-    assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
-  }));
+test("a gate that cannot be opened lets nothing begin", async (root) => {
+  plant(root, "project/notes.chat");
+  const sandbox = projectSandbox(root);
+  const prepared = await sandbox.prepare(["/bin/sh", "-c", "touch ran"]);
+  assert.ok(prepared.ok);
+  // Where the record would lie stands a file.
+  plant(root, "home/.local/state/flemma/started");
+  const { cwd, variables } = sandbox.host.environment;
+  const started = prepared.value.start({ cwd, env: variables });
+  assert.equal(started.ok ? "started" : started.problem.code, "command-not-recorded");
+  await prepared.value.dispose();
+  assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
+});
 
-Deno.test("what is given on standard input comes after the gate, byte for byte", () =>
-  inFolder(async (root) => {
-    plant(root, "project/notes.chat");
-    const sandbox = projectSandbox(root);
-    for (const stdin of [undefined, new Uint8Array(), new TextEncoder().encode("\nfirst\n\nlast")]) {
-      const prepared = await sandbox.prepare(["cat"]);
-      assert.ok(prepared.ok);
-      const { cwd, variables } = sandbox.host.environment;
-      const started = prepared.value.start({ cwd, env: variables, stdin });
-      assert.ok(started.ok);
-      const [out] = await Promise.all([
-        new Response(started.value.stdout).bytes(),
-        started.value.stderr.cancel(),
-        started.value.status,
-      ]);
-      assert.deepEqual(out, stdin ?? new Uint8Array());
-      await prepared.value.dispose();
-    }
-  }));
+test("what is given on standard input comes after the gate, byte for byte", async (root) => {
+  plant(root, "project/notes.chat");
+  const sandbox = projectSandbox(root);
+  for (const stdin of [undefined, new Uint8Array(), new TextEncoder().encode("\nfirst\n\nlast")]) {
+    const prepared = await sandbox.prepare(["cat"]);
+    assert.ok(prepared.ok);
+    const { cwd, variables } = sandbox.host.environment;
+    const started = prepared.value.start({ cwd, env: variables, stdin });
+    assert.ok(started.ok);
+    const [out] = await Promise.all([
+      new Response(started.value.stdout).bytes(),
+      started.value.stderr.cancel(),
+      started.value.status,
+    ]);
+    assert.deepEqual(out, stdin ?? new Uint8Array());
+    await prepared.value.dispose();
+  }
+});

@@ -8,7 +8,7 @@ import { createContext } from "../../../tools/context.ts";
 import { builtinTools } from "../../../tools/builtin/mod.ts";
 import { DEFAULT_SETTINGS } from "../../../config/settings.generated.ts";
 import { plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 interface Hands extends FileTurn {
   readonly waited: string[];
@@ -38,187 +38,177 @@ const living = (root: string) =>
     !name.startsWith(".")
   );
 
-Deno.test("reading and writing wait for a command of the same run, and are told once that they do", () =>
-  inFolder(async (root) => {
+test("reading and writing wait for a command of the same run, and are told once that they do", async (root) => {
+  const turns = turnsIn(root);
+  assert.ok((await turns.commandBegins(["/w"])).ok);
+  const order: string[] = [];
+  const [reader, writer] = [hands("/elsewhere"), hands("/elsewhere")];
+  const both = [
+    turns.files("read", reader, () => Promise.resolve(order.push("read"))),
+    turns.files("write", writer, () => Promise.resolve(order.push("written"))),
+  ];
+  await Promise.all([reader.hasToWait, writer.hasToWait]);
+  order.push("command ended");
+  await turns.commandEnded();
+  await Promise.all(both);
+  assert.deepEqual(order, ["command ended", "read", "written"]);
+  assert.deepEqual([reader.waited, writer.waited], [["this run"], ["this run"]]);
+  assert.deepEqual(living(root), []);
+});
+
+test("a command waits for the file that is read or written at this moment", async (root) => {
+  for (const access of ["read", "write"] as const) {
     const turns = turnsIn(root);
-    assert.ok((await turns.commandBegins(["/w"])).ok);
     const order: string[] = [];
-    const [reader, writer] = [hands("/elsewhere"), hands("/elsewhere")];
-    const both = [
-      turns.files("read", reader, () => Promise.resolve(order.push("read"))),
-      turns.files("write", writer, () => Promise.resolve(order.push("written"))),
-    ];
-    await Promise.all([reader.hasToWait, writer.hasToWait]);
-    order.push("command ended");
+    const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const work = turns.files(access, hands("/w/x"), async () => {
+      begun.resolve();
+      await end.promise;
+      order.push("file");
+    });
+    await begun.promise;
+    const command = turns.commandBegins(["/w"]).then(() => order.push("command"));
+    end.resolve();
+    await Promise.all([work, command]);
+    assert.deepEqual(order, ["file", "command"], access);
     await turns.commandEnded();
-    await Promise.all(both);
-    assert.deepEqual(order, ["command ended", "read", "written"]);
-    assert.deepEqual([reader.waited, writer.waited], [["this run"], ["this run"]]);
-    assert.deepEqual(living(root), []);
-  }));
+  }
+});
 
-Deno.test("a command waits for the file that is read or written at this moment", () =>
-  inFolder(async (root) => {
-    for (const access of ["read", "write"] as const) {
-      const turns = turnsIn(root);
-      const order: string[] = [];
-      const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const work = turns.files(access, hands("/w/x"), async () => {
-        begun.resolve();
-        await end.promise;
-        order.push("file");
-      });
-      await begun.promise;
-      const command = turns.commandBegins(["/w"]).then(() => order.push("command"));
-      end.resolve();
-      await Promise.all([work, command]);
-      assert.deepEqual(order, ["file", "command"], access);
-      await turns.commandEnded();
-    }
-  }));
+test("writing waits for a command of another run that can write there, reading and other places do not", async (root) => {
+  const [one, other] = [turnsIn(root), turnsIn(root)];
+  assert.ok((await other.commandBegins(["/w", "/t"])).ok);
+  assert.ok((await other.commandBegins(["/w", "/t"])).ok);
+  for (const [access, path] of [["read", "/w/a"], ["write", "/wx/a"], ["write", "/"]] as const) {
+    const turn = hands(path);
+    assert.equal(await one.files(access, turn, () => Promise.resolve(path)), path);
+    assert.deepEqual(turn.waited, [], path);
+  }
+  let ended = false;
+  const turn = hands("/t/a/b");
+  const writing = one.files("write", turn, () => Promise.resolve(ended));
+  await turn.hasToWait;
+  await other.commandEnded();
+  assert.equal(living(root).length, 1, "the second command still lives");
+  ended = true;
+  await other.commandEnded();
+  assert.equal(await writing, true);
+  assert.deepEqual(turn.waited, ["another run"]);
+});
 
-Deno.test("writing waits for a command of another run that can write there, reading and other places do not", () =>
-  inFolder(async (root) => {
-    const [one, other] = [turnsIn(root), turnsIn(root)];
-    assert.ok((await other.commandBegins(["/w", "/t"])).ok);
-    assert.ok((await other.commandBegins(["/w", "/t"])).ok);
-    for (const [access, path] of [["read", "/w/a"], ["write", "/wx/a"], ["write", "/"]] as const) {
-      const turn = hands(path);
-      assert.equal(await one.files(access, turn, () => Promise.resolve(path)), path);
-      assert.deepEqual(turn.waited, [], path);
-    }
-    let ended = false;
-    const turn = hands("/t/a/b");
-    const writing = one.files("write", turn, () => Promise.resolve(ended));
+test("a path is asked about anew after each wait, for a link may lead elsewhere then", async (root) => {
+  const [one, other] = [turnsIn(root), turnsIn(root)];
+  assert.ok((await other.commandBegins(["/w"])).ok);
+  let path = "/w/a";
+  const turn = { ...hands(""), paths: () => [path], waiting: () => path = "/elsewhere" };
+  assert.equal(await one.files("write", turn, () => Promise.resolve("written")), "written");
+  await other.commandEnded();
+});
+
+test("what a run that was killed left behind holds nobody up", async (root) => {
+  plant(root, "home/.local/state/flemma/commands/");
+  Deno.writeTextFileSync(`${root}/home/.local/state/flemma/commands/old`, "/w");
+  const turn = hands("/w/a");
+  await turnsIn(root).files("write", turn, () => Promise.resolve());
+  assert.deepEqual([turn.waited, living(root)], [[], []]);
+});
+
+test("a person's stop ends the waiting for a command of this run and of another, and nothing is done then", async (root) => {
+  const [one, other] = [turnsIn(root), turnsIn(root)];
+  assert.ok((await other.commandBegins(["/w"])).ok);
+  for (const turns of [one, other]) {
+    const controller = new AbortController();
+    const turn = hands("/w/a", controller.signal);
+    const writing = turns.files("write", turn, () => Promise.reject(new Error("it was done")));
     await turn.hasToWait;
+    controller.abort(new Error("stopped"));
+    await assert.rejects(writing, { message: "stopped" });
+  }
+  await other.commandEnded();
+});
+
+test("where the state cannot be written the person is told once, and the run itself still keeps its turns", async (root) => {
+  plant(root, "home/.local/state/flemma");
+  const notes: string[] = [];
+  const turns = turnsIn(root, notes);
+  assert.ok((await turns.commandBegins(["/w"])).ok);
+  const turn = hands("/w/a");
+  const writing = turns.files("write", turn, () => Promise.resolve("written"));
+  await turn.hasToWait;
+  await turns.commandEnded();
+  assert.equal(await writing, "written");
+  assert.deepEqual(new Set(notes), new Set(["state-unwritable"]));
+});
+
+test("waiting is not the tool's time, and the person is told what is waited for", async (root) => {
+  plant(root, "project/f");
+  const sandbox = projectSandbox(root);
+  await requireBubblewrap(sandbox);
+  const command = await sandbox.prepare(["/bin/true"]);
+  assert.ok(command.ok);
+  const definition = builtinTools().find(({ name }) => name === "read")!;
+  const order: string[] = [];
+  const reported = Promise.withResolvers<void>();
+  const context = createContext({
+    definition,
+    toolId: "call_1",
+    document: `${root}/project/notes.chat`,
+    settings: { tools: DEFAULT_SETTINGS.tools },
+    environment: sandbox.host.environment,
+    sandbox,
+    signal: new AbortController().signal,
+    onWait(message) {
+      order.push(message);
+      reported.resolve();
+    },
+  });
+  const watched = new Proxy(context, {
+    get(target, name) {
+      if (name === "timeout") order.push("its time begins");
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+  const reading = runTool(definition, { path: "f" }, watched);
+  await reported.promise;
+  order.push("the command ends");
+  await command.value.dispose();
+  assert.deepEqual(await reading, { success: true, output: "text of project/f" });
+  assert.deepEqual(order, [
+    "read waits until a command of this run has ended.",
+    "the command ends",
+    "its time begins",
+  ]);
+});
+
+test("without a sandbox nothing waits: a command could do what it wants to by itself", async (root) => {
+  plant(root, "project/");
+  const off = projectSandbox(root, { enabled: false });
+  assert.ok((await off.prepare(["/bin/true"])).ok);
+  assert.equal(await off.betweenCommands("write", hands(`${root}/project/x`), () => Promise.resolve(1)), 1);
+});
+
+test("work that is done apart waits for commands of its own run alone, and no command of another run waits for it", async (root) => {
+  const [one, other] = [turnsIn(root), turnsIn(root)];
+  const apart = (waited: string[]): FileTurn => ({
+    paths: () => ["/w/x"],
+    runsApart: true,
+    signal: new AbortController().signal,
+    waiting: (whose) => waited.push(whose),
+  });
+  const waited: string[] = [];
+  assert.ok((await other.commandBegins(["/w"])).ok);
+  assert.equal(await one.files("write", apart(waited), () => Promise.resolve("written")), "written");
+  assert.deepEqual(waited, []);
+  await other.commandEnded();
+  await one.files("write", apart(waited), async () => {
+    assert.ok((await other.commandBegins(["/w"])).ok, "the other run's command begins meanwhile");
     await other.commandEnded();
-    assert.equal(living(root).length, 1, "the second command still lives");
-    ended = true;
-    await other.commandEnded();
-    assert.equal(await writing, true);
-    assert.deepEqual(turn.waited, ["another run"]);
-  }));
-
-Deno.test("a path is asked about anew after each wait, for a link may lead elsewhere then", () =>
-  inFolder(async (root) => {
-    const [one, other] = [turnsIn(root), turnsIn(root)];
-    assert.ok((await other.commandBegins(["/w"])).ok);
-    let path = "/w/a";
-    const turn = { ...hands(""), paths: () => [path], waiting: () => path = "/elsewhere" };
-    assert.equal(await one.files("write", turn, () => Promise.resolve("written")), "written");
-    await other.commandEnded();
-  }));
-
-Deno.test("what a run that was killed left behind holds nobody up", () =>
-  inFolder(async (root) => {
-    plant(root, "home/.local/state/flemma/commands/");
-    Deno.writeTextFileSync(`${root}/home/.local/state/flemma/commands/old`, "/w");
-    const turn = hands("/w/a");
-    await turnsIn(root).files("write", turn, () => Promise.resolve());
-    assert.deepEqual([turn.waited, living(root)], [[], []]);
-  }));
-
-Deno.test("a person's stop ends the waiting for a command of this run and of another, and nothing is done then", () =>
-  inFolder(async (root) => {
-    const [one, other] = [turnsIn(root), turnsIn(root)];
-    assert.ok((await other.commandBegins(["/w"])).ok);
-    for (const turns of [one, other]) {
-      const controller = new AbortController();
-      const turn = hands("/w/a", controller.signal);
-      const writing = turns.files("write", turn, () => Promise.reject(new Error("it was done")));
-      await turn.hasToWait;
-      controller.abort(new Error("stopped"));
-      await assert.rejects(writing, { message: "stopped" });
-    }
-    await other.commandEnded();
-  }));
-
-Deno.test("where the state cannot be written the person is told once, and the run itself still keeps its turns", () =>
-  inFolder(async (root) => {
-    plant(root, "home/.local/state/flemma");
-    const notes: string[] = [];
-    const turns = turnsIn(root, notes);
-    assert.ok((await turns.commandBegins(["/w"])).ok);
-    const turn = hands("/w/a");
-    const writing = turns.files("write", turn, () => Promise.resolve("written"));
-    await turn.hasToWait;
-    await turns.commandEnded();
-    assert.equal(await writing, "written");
-    assert.deepEqual(new Set(notes), new Set(["state-unwritable"]));
-  }));
-
-Deno.test("waiting is not the tool's time, and the person is told what is waited for", () =>
-  inFolder(async (root) => {
-    plant(root, "project/f");
-    const sandbox = projectSandbox(root);
-    await requireBubblewrap(sandbox);
-    const command = await sandbox.prepare(["/bin/true"]);
-    assert.ok(command.ok);
-    const definition = builtinTools().find(({ name }) => name === "read")!;
-    const order: string[] = [];
-    const reported = Promise.withResolvers<void>();
-    const context = createContext({
-      definition,
-      toolId: "call_1",
-      document: `${root}/project/notes.chat`,
-      settings: { tools: DEFAULT_SETTINGS.tools },
-      environment: sandbox.host.environment,
-      sandbox,
-      signal: new AbortController().signal,
-      onWait(message) {
-        order.push(message);
-        reported.resolve();
-      },
-    });
-    const watched = new Proxy(context, {
-      get(target, name) {
-        if (name === "timeout") order.push("its time begins");
-        const member: unknown = Reflect.get(target, name, target);
-        return typeof member === "function" ? member.bind(target) : member;
-      },
-    });
-    const reading = runTool(definition, { path: "f" }, watched);
-    await reported.promise;
-    order.push("the command ends");
-    await command.value.dispose();
-    assert.deepEqual(await reading, { success: true, output: "text of project/f" });
-    assert.deepEqual(order, [
-      "read waits until a command of this run has ended.",
-      "the command ends",
-      "its time begins",
-    ]);
-  }));
-
-Deno.test("without a sandbox nothing waits: a command could do what it wants to by itself", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const off = projectSandbox(root, { enabled: false });
-    assert.ok((await off.prepare(["/bin/true"])).ok);
-    assert.equal(await off.betweenCommands("write", hands(`${root}/project/x`), () => Promise.resolve(1)), 1);
-  }));
-
-Deno.test("work that is done apart waits for commands of its own run alone, and no command of another run waits for it", () =>
-  inFolder(async (root) => {
-    const [one, other] = [turnsIn(root), turnsIn(root)];
-    const apart = (waited: string[]): FileTurn => ({
-      paths: () => ["/w/x"],
-      runsApart: true,
-      signal: new AbortController().signal,
-      waiting: (whose) => waited.push(whose),
-    });
-    const waited: string[] = [];
-    assert.ok((await other.commandBegins(["/w"])).ok);
-    assert.equal(await one.files("write", apart(waited), () => Promise.resolve("written")), "written");
-    assert.deepEqual(waited, []);
-    await other.commandEnded();
-    await one.files("write", apart(waited), async () => {
-      assert.ok((await other.commandBegins(["/w"])).ok, "the other run's command begins meanwhile");
-      await other.commandEnded();
-    });
-    assert.ok((await one.commandBegins(["/w"])).ok);
-    const own = one.files("write", apart(waited), () => Promise.resolve("then"));
-    await Promise.resolve();
-    await one.commandEnded();
-    assert.equal(await own, "then");
-    assert.deepEqual(waited, ["this run"]);
-  }));
+  });
+  assert.ok((await one.commandBegins(["/w"])).ok);
+  const own = one.files("write", apart(waited), () => Promise.resolve("then"));
+  await Promise.resolve();
+  await one.commandEnded();
+  assert.equal(await own, "then");
+  assert.deepEqual(waited, ["this run"]);
+});

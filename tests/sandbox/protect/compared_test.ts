@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { type Compared, putBack, remember } from "../../../sandbox/protect/compared.ts";
 import { plant } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 /** Puts right, and answers with the codes and what was moved away. */
 async function after(
@@ -36,123 +36,117 @@ function text(path: string): string {
 const HARMLESS = "[core]\n\tbare = false\n";
 const HARMFUL = "[core]\n\tfsmonitor = /evil\n";
 
-Deno.test("of a file the bytes, the right to run it and its kind count; its time and other rights do not", () =>
-  inFolder(async (root) => {
-    const file = `${root}/r/.git/x`;
-    const rows: readonly (readonly [string, (path: string) => void, string[]])[] = [
-      ["nothing", () => {}, []],
-      ["its time", (path) => Deno.utimeSync(path, 1, 1), []],
-      ["a right to read", (path) => Deno.chmodSync(path, 0o600), []],
-      ["a right to run it for anybody", (path) => Deno.chmodSync(path, 0o645), ["protected-path-restored"]],
-      ["its bytes, in the same length", (path) => Deno.writeTextFileSync(path, "two\n"), [
-        "protected-path-restored",
-      ]],
-      ["a link to the same bytes", (path) => {
-        Deno.renameSync(path, `${path}2`);
-        Deno.symlinkSync(`${path}2`, path);
-      }, ["protected-path-restored"]],
-      ["a folder in its place", (path) => {
-        Deno.removeSync(path);
-        Deno.mkdirSync(path);
-      }, ["protected-path-restored"]],
-      ["gone", (path) => Deno.removeSync(path), []],
-    ];
-    for (const [name, change, codes] of rows) {
-      Deno.mkdirSync(`${root}/r/.git`, { recursive: true });
-      Deno.writeTextFileSync(file, "one\n");
-      Deno.chmodSync(file, 0o644);
-      const compared = remember([file], new FsSnapshot());
-      change(file);
-      const [reported, moved] = await after(root, compared);
-      assert.deepEqual(reported, codes, name);
-      if (codes.length > 0) {
-        assert.deepEqual([text(file), Deno.lstatSync(file).mode! & 0o777, moved], ["one\n", 0o644, [
-          "r/.git/x",
-        ]]);
-      }
-      for (const { name } of Deno.readDirSync(root)) Deno.removeSync(`${root}/${name}`, { recursive: true });
-    }
-  }));
-
-Deno.test("a file that may be run stays one that may be run", () =>
-  inFolder(async (root) => {
-    plant(root, "hook");
-    Deno.chmodSync(`${root}/hook`, 0o755);
-    const compared = remember([`${root}/hook`], new FsSnapshot());
-    assert.deepEqual(await after(root, compared), [[], []]);
-    Deno.writeTextFileSync(`${root}/hook`, "other\n");
-    assert.deepEqual(await after(root, compared), [["protected-path-restored"], ["hook"]]);
-    assert.equal(Deno.lstatSync(`${root}/hook`).mode! & 0o777, 0o755);
-  }));
-
-Deno.test("a configuration may come to what runs nothing, under its own names only", () =>
-  inFolder(async (root) => {
-    const rows: readonly (readonly [string, string, boolean])[] = [
-      ["config", HARMLESS, true],
-      ["config", HARMFUL, false],
-      ["config.worktree", HARMLESS, true],
-      ["config.worktree", HARMFUL, false],
-      ["configuration", HARMLESS, false],
-      ["config.other", HARMLESS, false],
-    ];
-    for (const [name, content, unchanged] of rows) {
-      plant(root, `r/.git/${name}`);
-      const compared = remember([`${root}/r/.git/${name}`], new FsSnapshot());
-      Deno.writeTextFileSync(`${root}/r/.git/${name}`, content);
-      const [reported] = await after(root, compared);
-      assert.deepEqual(reported, unchanged ? [] : ["protected-path-restored"], `${name} ${content}`);
-      Deno.removeSync(`${root}/r`, { recursive: true });
-    }
-  }));
-
-Deno.test("what git would guess without it is put back: the common folder of a worktree that is still there", () =>
-  inFolder(async (root) => {
-    const path = `${root}/.git/worktrees/w/commondir`;
-    plant(root, ".git/worktrees/w/commondir");
-    const compared = remember([path], new FsSnapshot());
-    Deno.removeSync(path);
-    assert.deepEqual(await after(root, compared), [["protected-path-restored"], []]);
-    assert.equal(text(path), "text of .git/worktrees/w/commondir\n");
-    Deno.removeSync(`${root}/.git/worktrees/w`, { recursive: true });
-    assert.deepEqual(await after(root, compared), [[], []], "git worktree remove");
-  }));
-
-Deno.test("a file too long to keep is told by its status, and that it could not be put back", () =>
-  inFolder(async (root) => {
-    const most = 256 * 1024;
-    for (const [size, codes] of [[most, ["protected-path-restored"]], [most + 1, ["failed"]]] as const) {
-      Deno.writeFileSync(`${root}/f`, new Uint8Array(size));
-      const compared = remember([`${root}/f`], new FsSnapshot());
-      assert.deepEqual(await after(root, compared), [[], []]);
-      Deno.writeTextFileSync(`${root}/f`, "x", { append: true });
-      assert.deepEqual((await after(root, compared))[0], codes, `${size}`);
-    }
-    // One that grew past it is not what it was, whatever it holds.
-    Deno.writeTextFileSync(`${root}/f`, "one\n");
-    const compared = remember([`${root}/f`], new FsSnapshot());
-    Deno.writeFileSync(`${root}/f`, new Uint8Array(most + 1));
-    assert.deepEqual((await after(root, compared))[0], ["protected-path-restored"]);
-    assert.equal(text(`${root}/f`), "one\n");
-  }));
-
-Deno.test("of a folder what appears counts, however deep, but for samples; what goes does not", () =>
-  inFolder(async (root) => {
-    plant(root, "hooks/a", "hooks/sub/deep/er/b", "hooks/old.sample");
-    const compared = remember([`${root}/hooks`], new FsSnapshot());
-    assert.deepEqual(await after(root, compared), [[], []]);
-    Deno.removeSync(`${root}/hooks/a`);
-    plant(root, "hooks/new.sample");
-    assert.deepEqual(await after(root, compared), [[], []]);
-    plant(root, "hooks/post-commit", "hooks/sub/deep/er/post-checkout");
+test("of a file the bytes, the right to run it and its kind count; its time and other rights do not", async (root) => {
+  const file = `${root}/r/.git/x`;
+  const rows: readonly (readonly [string, (path: string) => void, string[]])[] = [
+    ["nothing", () => {}, []],
+    ["its time", (path) => Deno.utimeSync(path, 1, 1), []],
+    ["a right to read", (path) => Deno.chmodSync(path, 0o600), []],
+    ["a right to run it for anybody", (path) => Deno.chmodSync(path, 0o645), ["protected-path-restored"]],
+    ["its bytes, in the same length", (path) => Deno.writeTextFileSync(path, "two\n"), [
+      "protected-path-restored",
+    ]],
+    ["a link to the same bytes", (path) => {
+      Deno.renameSync(path, `${path}2`);
+      Deno.symlinkSync(`${path}2`, path);
+    }, ["protected-path-restored"]],
+    ["a folder in its place", (path) => {
+      Deno.removeSync(path);
+      Deno.mkdirSync(path);
+    }, ["protected-path-restored"]],
+    ["gone", (path) => Deno.removeSync(path), []],
+  ];
+  for (const [name, change, codes] of rows) {
+    Deno.mkdirSync(`${root}/r/.git`, { recursive: true });
+    Deno.writeTextFileSync(file, "one\n");
+    Deno.chmodSync(file, 0o644);
+    const compared = remember([file], new FsSnapshot());
+    change(file);
     const [reported, moved] = await after(root, compared);
-    assert.deepEqual(reported, ["protected-path-appeared", "protected-path-appeared"]);
-    assert.deepEqual(moved, ["hooks/post-commit", "hooks/sub/deep/er/post-checkout"]);
-    Deno.removeSync(`${root}/hooks`, { recursive: true });
-    assert.deepEqual(await after(root, compared), [[], []], "gone");
-    plant(root, "hooks");
-    const [appeared, away] = await after(root, compared);
-    assert.deepEqual([appeared, away], [["protected-path-appeared"], ["hooks"]], "a file in its place");
-  }));
+    assert.deepEqual(reported, codes, name);
+    if (codes.length > 0) {
+      assert.deepEqual([text(file), Deno.lstatSync(file).mode! & 0o777, moved], ["one\n", 0o644, [
+        "r/.git/x",
+      ]]);
+    }
+    for (const { name } of Deno.readDirSync(root)) Deno.removeSync(`${root}/${name}`, { recursive: true });
+  }
+});
+
+test("a file that may be run stays one that may be run", async (root) => {
+  plant(root, "hook");
+  Deno.chmodSync(`${root}/hook`, 0o755);
+  const compared = remember([`${root}/hook`], new FsSnapshot());
+  assert.deepEqual(await after(root, compared), [[], []]);
+  Deno.writeTextFileSync(`${root}/hook`, "other\n");
+  assert.deepEqual(await after(root, compared), [["protected-path-restored"], ["hook"]]);
+  assert.equal(Deno.lstatSync(`${root}/hook`).mode! & 0o777, 0o755);
+});
+
+test("a configuration may come to what runs nothing, under its own names only", async (root) => {
+  const rows: readonly (readonly [string, string, boolean])[] = [
+    ["config", HARMLESS, true],
+    ["config", HARMFUL, false],
+    ["config.worktree", HARMLESS, true],
+    ["config.worktree", HARMFUL, false],
+    ["configuration", HARMLESS, false],
+    ["config.other", HARMLESS, false],
+  ];
+  for (const [name, content, unchanged] of rows) {
+    plant(root, `r/.git/${name}`);
+    const compared = remember([`${root}/r/.git/${name}`], new FsSnapshot());
+    Deno.writeTextFileSync(`${root}/r/.git/${name}`, content);
+    const [reported] = await after(root, compared);
+    assert.deepEqual(reported, unchanged ? [] : ["protected-path-restored"], `${name} ${content}`);
+    Deno.removeSync(`${root}/r`, { recursive: true });
+  }
+});
+
+test("what git would guess without it is put back: the common folder of a worktree that is still there", async (root) => {
+  const path = `${root}/.git/worktrees/w/commondir`;
+  plant(root, ".git/worktrees/w/commondir");
+  const compared = remember([path], new FsSnapshot());
+  Deno.removeSync(path);
+  assert.deepEqual(await after(root, compared), [["protected-path-restored"], []]);
+  assert.equal(text(path), "text of .git/worktrees/w/commondir\n");
+  Deno.removeSync(`${root}/.git/worktrees/w`, { recursive: true });
+  assert.deepEqual(await after(root, compared), [[], []], "git worktree remove");
+});
+
+test("a file too long to keep is told by its status, and that it could not be put back", async (root) => {
+  const most = 256 * 1024;
+  for (const [size, codes] of [[most, ["protected-path-restored"]], [most + 1, ["failed"]]] as const) {
+    Deno.writeFileSync(`${root}/f`, new Uint8Array(size));
+    const compared = remember([`${root}/f`], new FsSnapshot());
+    assert.deepEqual(await after(root, compared), [[], []]);
+    Deno.writeTextFileSync(`${root}/f`, "x", { append: true });
+    assert.deepEqual((await after(root, compared))[0], codes, `${size}`);
+  }
+  // One that grew past it is not what it was, whatever it holds.
+  Deno.writeTextFileSync(`${root}/f`, "one\n");
+  const compared = remember([`${root}/f`], new FsSnapshot());
+  Deno.writeFileSync(`${root}/f`, new Uint8Array(most + 1));
+  assert.deepEqual((await after(root, compared))[0], ["protected-path-restored"]);
+  assert.equal(text(`${root}/f`), "one\n");
+});
+
+test("of a folder what appears counts, however deep, but for samples; what goes does not", async (root) => {
+  plant(root, "hooks/a", "hooks/sub/deep/er/b", "hooks/old.sample");
+  const compared = remember([`${root}/hooks`], new FsSnapshot());
+  assert.deepEqual(await after(root, compared), [[], []]);
+  Deno.removeSync(`${root}/hooks/a`);
+  plant(root, "hooks/new.sample");
+  assert.deepEqual(await after(root, compared), [[], []]);
+  plant(root, "hooks/post-commit", "hooks/sub/deep/er/post-checkout");
+  const [reported, moved] = await after(root, compared);
+  assert.deepEqual(reported, ["protected-path-appeared", "protected-path-appeared"]);
+  assert.deepEqual(moved, ["hooks/post-commit", "hooks/sub/deep/er/post-checkout"]);
+  Deno.removeSync(`${root}/hooks`, { recursive: true });
+  assert.deepEqual(await after(root, compared), [[], []], "gone");
+  plant(root, "hooks");
+  const [appeared, away] = await after(root, compared);
+  assert.deepEqual([appeared, away], [["protected-path-appeared"], ["hooks"]], "a file in its place");
+});
 
 Deno.test("what is not there is not remembered, and of one path no more than two hundred things", () =>
   inFolder((root) => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
 import { denoFolderForCommands, ownCode, type RunningProgram } from "../../../sandbox/protect/own_code.ts";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const at = (running: Partial<RunningProgram>, variables: Record<string, string> = {}) =>
   ownCode({ cwd: "/w", home: "/h", variables }, {
@@ -99,38 +99,37 @@ function installed(root: string): { running: RunningProgram; variables: Record<s
   };
 }
 
-Deno.test("neither runtime nor program nor the links to them can be exchanged where their folders are writable", () =>
-  inFolder(async (root) => {
-    const sandbox = projectSandbox(
-      root,
-      { policy: { rw_paths: ["urn:flemma:cwd", "~/.local/share"] } },
-      installed(root),
-    );
-    const share = `${root}/home/.local/share`;
-    for (
-      const attempt of [
-        "echo PWNED > deno/2.9/deno; mv deno/2.9 x; mv deno y",
-        "echo PWNED > flemma/load.js; echo PWNED > flemma/more.js; mv flemma z",
-        "ln -sfn ../evil deno/latest; rm -f deno/latest; mkdir deno/latest; echo PWNED > deno/latest/deno",
-        "rm -f bin/deno; echo PWNED > bin/deno; mv bin b",
-        "echo PWNED > first/deno; chmod +x first/deno",
-        "mv first f; mkdir first; echo PWNED > first/deno",
-      ]
-    ) {
-      await runInside(sandbox, `cd ${share}; ${attempt}`);
-      const through = ["deno/2.9/deno", "flemma/load.js", "deno/latest/deno", "bin/deno"];
-      for (const path of through) {
-        assert.match(Deno.readTextFileSync(`${share}/${path}`), /^text of /, `${attempt}: ${path}`);
-      }
-      assert.throws(() => Deno.statSync(`${share}/first/deno`), Deno.errors.NotFound, attempt);
-      assert.throws(() => Deno.statSync(`${share}/flemma/more.js`), Deno.errors.NotFound, attempt);
+test("neither runtime nor program nor the links to them can be exchanged where their folders are writable", async (root) => {
+  const sandbox = projectSandbox(
+    root,
+    { policy: { rw_paths: ["urn:flemma:cwd", "~/.local/share"] } },
+    installed(root),
+  );
+  const share = `${root}/home/.local/share`;
+  for (
+    const attempt of [
+      "echo PWNED > deno/2.9/deno; mv deno/2.9 x; mv deno y",
+      "echo PWNED > flemma/load.js; echo PWNED > flemma/more.js; mv flemma z",
+      "ln -sfn ../evil deno/latest; rm -f deno/latest; mkdir deno/latest; echo PWNED > deno/latest/deno",
+      "rm -f bin/deno; echo PWNED > bin/deno; mv bin b",
+      "echo PWNED > first/deno; chmod +x first/deno",
+      "mv first f; mkdir first; echo PWNED > first/deno",
+    ]
+  ) {
+    await runInside(sandbox, `cd ${share}; ${attempt}`);
+    const through = ["deno/2.9/deno", "flemma/load.js", "deno/latest/deno", "bin/deno"];
+    for (const path of through) {
+      assert.match(Deno.readTextFileSync(`${share}/${path}`), /^text of /, `${attempt}: ${path}`);
     }
-    for (const path of ["deno/2.9/deno", "flemma/load.js", "flemma/new.js", "deno/latest/deno"]) {
-      assert.ok(!sandbox.isPathWritable(`${share}/${path}`), path);
-    }
-    const listed = sandbox.protectedPaths().filter(({ exists }) => exists).map(({ path }) => path);
-    for (const path of ["deno/2.9/deno", "flemma"]) assert.ok(listed.includes(`${share}/${path}`), path);
-  }));
+    assert.throws(() => Deno.statSync(`${share}/first/deno`), Deno.errors.NotFound, attempt);
+    assert.throws(() => Deno.statSync(`${share}/flemma/more.js`), Deno.errors.NotFound, attempt);
+  }
+  for (const path of ["deno/2.9/deno", "flemma/load.js", "flemma/new.js", "deno/latest/deno"]) {
+    assert.ok(!sandbox.isPathWritable(`${share}/${path}`), path);
+  }
+  const listed = sandbox.protectedPaths().filter(({ exists }) => exists).map(({ path }) => path);
+  for (const path of ["deno/2.9/deno", "flemma"]) assert.ok(listed.includes(`${share}/${path}`), path);
+});
 
 Deno.test("who works in the program's own folder is told why nothing there can be changed", () =>
   inFolder((root) => {
@@ -146,53 +145,50 @@ Deno.test("who works in the program's own folder is told why nothing there can b
     assert.deepEqual(sandbox.notices().map(({ code }) => code), ["own-folder"]);
   }));
 
-Deno.test("a Deno inside works in a cache of its own, unless the person passes theirs or it cannot be written", () =>
-  inFolder(async (root) => {
-    plant(root, "project/a.js", "home/.cache/deno/");
-    Deno.writeTextFileSync(`${root}/project/a.js`, "console.log(Deno.env.get('DENO_DIR'))");
-    const rw_paths = ["urn:flemma:cwd", "~/.cache"];
-    const sandbox = projectSandbox(root, { policy: { rw_paths } });
-    const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };
-    assert.deepEqual(sandbox.addedVariables(), own);
-    assert.deepEqual(projectSandbox(root).addedVariables(), {});
-    assert.deepEqual(projectSandbox(root, { enabled: false, policy: { rw_paths } }).addedVariables(), {});
-    const seen = (pass: string[]) =>
-      toolEnvironment({ DENO_DIR: "/mine" }, { pass, block: [] }, { sandboxed: true, added: own }).DENO_DIR;
-    assert.deepEqual([seen([]), seen(["DENO_*"])], [own.DENO_DIR, "/mine"]);
-    const bare = { sandboxed: false, added: own };
-    assert.equal(toolEnvironment({ DENO_DIR: "/mine" }, { pass: [], block: [] }, bare).DENO_DIR, "/mine");
-    await runInside(sandbox, `DENO_DIR=${own.DENO_DIR} "${Deno.execPath()}" run -A --no-config --quiet a.js`);
-    assert.ok(Deno.statSync(own.DENO_DIR).isDirectory);
-  }));
+test("a Deno inside works in a cache of its own, unless the person passes theirs or it cannot be written", async (root) => {
+  plant(root, "project/a.js", "home/.cache/deno/");
+  Deno.writeTextFileSync(`${root}/project/a.js`, "console.log(Deno.env.get('DENO_DIR'))");
+  const rw_paths = ["urn:flemma:cwd", "~/.cache"];
+  const sandbox = projectSandbox(root, { policy: { rw_paths } });
+  const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };
+  assert.deepEqual(sandbox.addedVariables(), own);
+  assert.deepEqual(projectSandbox(root).addedVariables(), {});
+  assert.deepEqual(projectSandbox(root, { enabled: false, policy: { rw_paths } }).addedVariables(), {});
+  const seen = (pass: string[]) =>
+    toolEnvironment({ DENO_DIR: "/mine" }, { pass, block: [] }, { sandboxed: true, added: own }).DENO_DIR;
+  assert.deepEqual([seen([]), seen(["DENO_*"])], [own.DENO_DIR, "/mine"]);
+  const bare = { sandboxed: false, added: own };
+  assert.equal(toolEnvironment({ DENO_DIR: "/mine" }, { pass: [], block: [] }, bare).DENO_DIR, "/mine");
+  await runInside(sandbox, `DENO_DIR=${own.DENO_DIR} "${Deno.execPath()}" run -A --no-config --quiet a.js`);
+  assert.ok(Deno.statSync(own.DENO_DIR).isDirectory);
+});
 
-Deno.test("a command cannot put code of its own into the compiled code of this program", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "home/.cache/deno/v8_code_cache_v2", "home/.cache/deno/gen/file/cli.js");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
-    for (
-      const attempt of [
-        "echo x > ~/.cache/deno/v8_code_cache_v2",
-        "mv ~/.cache/deno/v8_code_cache_v2 ~/.cache/x",
-        "echo x > ~/.cache/deno/gen/file/cli.js",
-        "mv ~/.cache/deno ~/.cache/other",
-      ]
-    ) {
-      assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
-    }
-    assert.ok(!sandbox.isPathWritable("~/.cache/deno/gen/file/cli.js"));
-    const elsewhere = "mkdir -p ~/.cache/deno/dl && echo x > ~/.cache/deno/dl/y";
-    assert.equal((await runInside(sandbox, elsewhere)).code, 0);
-  }));
+test("a command cannot put code of its own into the compiled code of this program", async (root) => {
+  plant(root, "project/", "home/.cache/deno/v8_code_cache_v2", "home/.cache/deno/gen/file/cli.js");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
+  for (
+    const attempt of [
+      "echo x > ~/.cache/deno/v8_code_cache_v2",
+      "mv ~/.cache/deno/v8_code_cache_v2 ~/.cache/x",
+      "echo x > ~/.cache/deno/gen/file/cli.js",
+      "mv ~/.cache/deno ~/.cache/other",
+    ]
+  ) {
+    assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
+  }
+  assert.ok(!sandbox.isPathWritable("~/.cache/deno/gen/file/cli.js"));
+  const elsewhere = "mkdir -p ~/.cache/deno/dl && echo x > ~/.cache/deno/dl/y";
+  assert.equal((await runInside(sandbox, elsewhere)).code, 0);
+});
 
-Deno.test("deno goes on working inside with its compiled code read-only, and may make a cache where none was", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "home/.cache/");
-    Deno.writeTextFileSync(`${root}/project/a.ts`, "const n: number = 42; console.log(n);");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
-    const deno = `"${Deno.execPath()}" run --no-config --quiet a.ts`;
-    for (const time of ["first", "second"]) {
-      const { out, err } = await runInside(sandbox, deno);
-      assert.deepEqual([out, err], ["42\n", ""], time);
-    }
-    assert.deepEqual(sandbox.notices(), []);
-  }));
+test("deno goes on working inside with its compiled code read-only, and may make a cache where none was", async (root) => {
+  plant(root, "project/", "home/.cache/");
+  Deno.writeTextFileSync(`${root}/project/a.ts`, "const n: number = 42; console.log(n);");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
+  const deno = `"${Deno.execPath()}" run --no-config --quiet a.ts`;
+  for (const time of ["first", "second"]) {
+    const { out, err } = await runInside(sandbox, deno);
+    assert.deepEqual([out, err], ["42\n", ""], time);
+  }
+  assert.deepEqual(sandbox.notices(), []);
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 function names(folder: string): string[] {
   try {
@@ -16,219 +16,205 @@ function names(folder: string): string[] {
 const moved = (root: string) => names(`${root}/home/.local/state/flemma/moved`);
 const codes = (sandbox: RunSandbox) => sandbox.notices().map(({ code }) => code);
 
-Deno.test("what a command makes where other programs would run it is moved away and told, with its new place", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    const shell =
-      "mkdir -p .vscode .flemma && echo x > .vscode/tasks.json && echo x > .envrc && echo x > plain";
-    await runInside(sandbox, shell);
-    assert.deepEqual(names(`${root}/project`), ["plain"]);
-    assert.deepEqual(moved(root), [".envrc", ".flemma", ".vscode"]);
-    assert.deepEqual(new Set(codes(sandbox)), new Set(["protected-path-appeared"]));
-    assert.match(sandbox.notices()[0]?.next ?? "", /state\/flemma\/moved\/[0-9a-f]{8}-/);
-  }));
+test("what a command makes where other programs would run it is moved away and told, with its new place", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  const shell =
+    "mkdir -p .vscode .flemma && echo x > .vscode/tasks.json && echo x > .envrc && echo x > plain";
+  await runInside(sandbox, shell);
+  assert.deepEqual(names(`${root}/project`), ["plain"]);
+  assert.deepEqual(moved(root), [".envrc", ".flemma", ".vscode"]);
+  assert.deepEqual(new Set(codes(sandbox)), new Set(["protected-path-appeared"]));
+  assert.match(sandbox.notices()[0]?.next ?? "", /state\/flemma\/moved\/[0-9a-f]{8}-/);
+});
 
-Deno.test("hooks made in a repository without any are moved away, and git goes on working", () =>
-  inFolder(async (root) => {
-    plant(root, "project/f");
-    new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
-    Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
-    const sandbox = projectSandbox(root);
-    await runInside(
-      sandbox,
-      "mkdir .git/hooks && printf '#!/bin/sh\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/*",
-    );
-    assert.deepEqual(moved(root), ["hooks"]);
-    assert.ok(!names(`${root}/project/.git`).includes("hooks"));
-    assert.equal((await runInside(sandbox, "git status --short")).out, "?? f\n");
-  }));
+test("hooks made in a repository without any are moved away, and git goes on working", async (root) => {
+  plant(root, "project/f");
+  new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
+  Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
+  const sandbox = projectSandbox(root);
+  await runInside(
+    sandbox,
+    "mkdir .git/hooks && printf '#!/bin/sh\\n' > .git/hooks/pre-commit && chmod +x .git/hooks/*",
+  );
+  assert.deepEqual(moved(root), ["hooks"]);
+  assert.ok(!names(`${root}/project/.git`).includes("hooks"));
+  assert.equal((await runInside(sandbox, "git status --short")).out, "?? f\n");
+});
 
-Deno.test("a repository made by a command stays, and an order in its configuration moves that away", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    await runInside(sandbox, "git init -q");
-    assert.deepEqual([codes(sandbox), moved(root)], [[], []]);
-    Deno.removeSync(`${root}/project/.git`, { recursive: true });
-    await runInside(sandbox, "git init -q && git config core.fsmonitor ./evil");
-    assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
-  }));
+test("a repository made by a command stays, and an order in its configuration moves that away", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  await runInside(sandbox, "git init -q");
+  assert.deepEqual([codes(sandbox), moved(root)], [[], []]);
+  Deno.removeSync(`${root}/project/.git`, { recursive: true });
+  await runInside(sandbox, "git init -q && git config core.fsmonitor ./evil");
+  assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
+});
 
-Deno.test("a configuration of a size to fill the memory is moved away without being read", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    await runInside(sandbox, "git init -q && truncate -s 4G .git/config");
-    assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
-  }));
+test("a configuration of a size to fill the memory is moved away without being read", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  await runInside(sandbox, "git init -q && truncate -s 4G .git/config");
+  assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
+});
 
-Deno.test("a .git that is a file or a link and was not there is moved away", () =>
-  inFolder(async (root) => {
-    plant(root, "project/sub/", "project/evil/HEAD");
-    for (const shell of ["echo 'gitdir: evil' > .git", "ln -s evil .git"]) {
-      await runInside(projectSandbox(root), shell);
-      assert.deepEqual(names(`${root}/project`), ["evil", "sub"], shell);
-    }
-    assert.deepEqual(moved(root), [".git", ".git"]);
-    assert.deepEqual(names(`${root}/project/evil`), ["HEAD"], "what the link led to was not touched");
-  }));
+test("a .git that is a file or a link and was not there is moved away", async (root) => {
+  plant(root, "project/sub/", "project/evil/HEAD");
+  for (const shell of ["echo 'gitdir: evil' > .git", "ln -s evil .git"]) {
+    await runInside(projectSandbox(root), shell);
+    assert.deepEqual(names(`${root}/project`), ["evil", "sub"], shell);
+  }
+  assert.deepEqual(moved(root), [".git", ".git"]);
+  assert.deepEqual(names(`${root}/project/evil`), ["HEAD"], "what the link led to was not touched");
+});
 
-Deno.test("a link to protected hooks that a command replaced is put back", () =>
-  inFolder(async (root) => {
-    plant(root, "project/tracked/pre-commit", "project/.git/hooks -> ../tracked", "project/.git/config");
-    const sandbox = projectSandbox(root);
-    await runInside(sandbox, "rm .git/hooks && mkdir .git/hooks && echo evil > .git/hooks/pre-commit");
-    assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
-    assert.deepEqual([codes(sandbox), moved(root)], [["protected-link-restored"], ["hooks"]]);
-    await runInside(sandbox, "rm .git/hooks");
-    assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
-  }));
+test("a link to protected hooks that a command replaced is put back", async (root) => {
+  plant(root, "project/tracked/pre-commit", "project/.git/hooks -> ../tracked", "project/.git/config");
+  const sandbox = projectSandbox(root);
+  await runInside(sandbox, "rm .git/hooks && mkdir .git/hooks && echo evil > .git/hooks/pre-commit");
+  assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
+  assert.deepEqual([codes(sandbox), moved(root)], [["protected-link-restored"], ["hooks"]]);
+  await runInside(sandbox, "rm .git/hooks");
+  assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
+});
 
-Deno.test("the folder around a link cannot be exchanged for another, so nothing is put back elsewhere", () =>
-  inFolder(async (root) => {
-    plant(
-      root,
-      "project/sub/.git/hooks -> ../../tracked",
-      "project/sub/.git/config",
-      "project/tracked/",
-      "victim/",
-    );
-    const sandbox = projectSandbox(root);
-    await runInside(
-      sandbox,
-      `mv sub/.git aside; ln -s ${root}/victim sub/.git; mv sub x; ln -s ${root}/victim sub`,
-    );
-    assert.deepEqual(names(`${root}/victim`), []);
-    assert.equal(Deno.readLinkSync(`${root}/project/sub/.git/hooks`), "../../tracked");
-  }));
+test("the folder around a link cannot be exchanged for another, so nothing is put back elsewhere", async (root) => {
+  plant(
+    root,
+    "project/sub/.git/hooks -> ../../tracked",
+    "project/sub/.git/config",
+    "project/tracked/",
+    "victim/",
+  );
+  const sandbox = projectSandbox(root);
+  await runInside(
+    sandbox,
+    `mv sub/.git aside; ln -s ${root}/victim sub/.git; mv sub x; ln -s ${root}/victim sub`,
+  );
+  assert.deepEqual(names(`${root}/victim`), []);
+  assert.equal(Deno.readLinkSync(`${root}/project/sub/.git/hooks`), "../../tracked");
+});
 
-Deno.test("the document and this program's own places may come into being while a command runs", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    const prepared = await sandbox.prepare(["true"]);
-    assert.ok(prepared.ok);
-    plant(root, "project/notes.chat", "home/.local/state/flemma/journal");
-    await prepared.value.dispose();
-    assert.ok(names(`${root}/project`).includes("notes.chat"));
-    assert.deepEqual([codes(sandbox), moved(root)], [[], []]);
-  }));
+test("the document and this program's own places may come into being while a command runs", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  const prepared = await sandbox.prepare(["true"]);
+  assert.ok(prepared.ok);
+  plant(root, "project/notes.chat", "home/.local/state/flemma/journal");
+  await prepared.value.dispose();
+  assert.ok(names(`${root}/project`).includes("notes.chat"));
+  assert.deepEqual([codes(sandbox), moved(root)], [[], []]);
+});
 
-Deno.test("submodules and repositories below the folder of the work have their hooks protected", () =>
-  inFolder(async (root) => {
-    plant(
-      root,
-      ...[
-        "project/.git/modules/lib/HEAD",
-        "project/.git/modules/lib/hooks/",
-        "project/.git/modules/lib/config",
-      ],
-      ...[
-        "project/vendor/x/.git/hooks/",
-        "project/vendor/x/.git/config",
-        "project/.git/config",
-        "project/.git/HEAD",
-      ],
-    );
-    const sandbox = projectSandbox(root);
-    for (
-      const path of [
-        ".git/modules/lib/hooks/x",
-        ".git/modules/lib/config",
-        "vendor/x/.git/hooks/x",
-        "vendor/x/.git/config",
-      ]
-    ) {
-      assert.notEqual((await runInside(sandbox, `echo x > ${path}`)).code, 0, path);
-      assert.ok(!sandbox.isPathWritable(path), path);
-    }
-    assert.notEqual((await runInside(sandbox, "mv vendor v")).code, 0);
-  }));
+test("submodules and repositories below the folder of the work have their hooks protected", async (root) => {
+  plant(
+    root,
+    ...[
+      "project/.git/modules/lib/HEAD",
+      "project/.git/modules/lib/hooks/",
+      "project/.git/modules/lib/config",
+    ],
+    ...[
+      "project/vendor/x/.git/hooks/",
+      "project/vendor/x/.git/config",
+      "project/.git/config",
+      "project/.git/HEAD",
+    ],
+  );
+  const sandbox = projectSandbox(root);
+  for (
+    const path of [
+      ".git/modules/lib/hooks/x",
+      ".git/modules/lib/config",
+      "vendor/x/.git/hooks/x",
+      "vendor/x/.git/config",
+    ]
+  ) {
+    assert.notEqual((await runInside(sandbox, `echo x > ${path}`)).code, 0, path);
+    assert.ok(!sandbox.isPathWritable(path), path);
+  }
+  assert.notEqual((await runInside(sandbox, "mv vendor v")).code, 0);
+});
 
-Deno.test("a person can take a list away, or add paths of their own; misspelt words are refused", () =>
-  inFolder(async (root) => {
-    plant(root, "project/.vscode/settings.json", "project/mine");
-    const shell = "echo x > .vscode/settings.json; echo x > mine";
-    await runInside(projectSandbox(root, { policy: { protect: ["$git", "mine"] } }), shell);
-    assert.equal(Deno.readTextFileSync(`${root}/project/.vscode/settings.json`), "x\n");
-    assert.equal(Deno.readTextFileSync(`${root}/project/mine`), "text of project/mine\n");
-    const prepared = await projectSandbox(root, { policy: { protect: ["$gti"] } }).prepare(["true"]);
-    assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "unknown-protect-word");
-  }));
+test("a person can take a list away, or add paths of their own; misspelt words are refused", async (root) => {
+  plant(root, "project/.vscode/settings.json", "project/mine");
+  const shell = "echo x > .vscode/settings.json; echo x > mine";
+  await runInside(projectSandbox(root, { policy: { protect: ["$git", "mine"] } }), shell);
+  assert.equal(Deno.readTextFileSync(`${root}/project/.vscode/settings.json`), "x\n");
+  assert.equal(Deno.readTextFileSync(`${root}/project/mine`), "text of project/mine\n");
+  const prepared = await projectSandbox(root, { policy: { protect: ["$gti"] } }).prepare(["true"]);
+  assert.equal(prepared.ok ? "prepared" : prepared.problem.code, "unknown-protect-word");
+});
 
 const COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m x";
 
-Deno.test("repositories, worktrees and submodules that commands make stay whole while git would run nothing of them", () =>
-  inFolder(async (root) => {
-    plant(root, "project/f");
-    new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
-    const sandbox = projectSandbox(root);
-    const allow = "git -c protocol.file.allow=always";
-    for (
-      const [shell, look] of [
-        [`${COMMIT}; git worktree add -q wt`, "git -C wt status --short"],
-        [`git init -q sub && cd sub && ${COMMIT}`, "git -C sub log --oneline"],
-        [
-          "git clone -q sub copy && git clone -q --bare sub bare.git && git clone -q --mirror sub m.git",
-          "git -C m.git log -1",
-        ],
-        [
-          `cd copy && ${allow} submodule --quiet add ../sub in && cd .. && ${allow} clone -q --recurse-submodules copy again`,
-          "git -C copy/in status",
-        ],
-        ["git -C sub config user.name me && git -C sub branch -q other", "git -C sub branch"],
-      ] as const
-    ) {
-      const { code, err } = await runInside(sandbox, shell);
-      assert.equal(code, 0, `${shell}: ${err}`);
-      const looked = await runInside(sandbox, look);
-      assert.equal(looked.code, 0, `${look}: ${looked.err}`);
-    }
-    assert.deepEqual([sandbox.notices(), moved(root)], [[], []]);
-  }));
+test("repositories, worktrees and submodules that commands make stay whole while git would run nothing of them", async (root) => {
+  plant(root, "project/f");
+  new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
+  const sandbox = projectSandbox(root);
+  const allow = "git -c protocol.file.allow=always";
+  for (
+    const [shell, look] of [
+      [`${COMMIT}; git worktree add -q wt`, "git -C wt status --short"],
+      [`git init -q sub && cd sub && ${COMMIT}`, "git -C sub log --oneline"],
+      [
+        "git clone -q sub copy && git clone -q --bare sub bare.git && git clone -q --mirror sub m.git",
+        "git -C m.git log -1",
+      ],
+      [
+        `cd copy && ${allow} submodule --quiet add ../sub in && cd .. && ${allow} clone -q --recurse-submodules copy again`,
+        "git -C copy/in status",
+      ],
+      ["git -C sub config user.name me && git -C sub branch -q other", "git -C sub branch"],
+    ] as const
+  ) {
+    const { code, err } = await runInside(sandbox, shell);
+    assert.equal(code, 0, `${shell}: ${err}`);
+    const looked = await runInside(sandbox, look);
+    assert.equal(looked.code, 0, `${look}: ${looked.err}`);
+  }
+  assert.deepEqual([sandbox.notices(), moved(root)], [[], []]);
+});
 
-Deno.test("what the person changes in a repository that a command made, while no command lives, is left alone", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    await runInside(sandbox, "git init -q sub");
-    new Deno.Command("git", { args: ["config", "core.editor", "vim"], cwd: `${root}/project/sub` })
-      .outputSync();
-    await runInside(sandbox, "touch sub/x");
-    assert.deepEqual([sandbox.notices(), moved(root)], [[], []]);
-    await runInside(sandbox, "git -C sub config core.pager ./evil");
-    assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
-  }));
+test("what the person changes in a repository that a command made, while no command lives, is left alone", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  await runInside(sandbox, "git init -q sub");
+  new Deno.Command("git", { args: ["config", "core.editor", "vim"], cwd: `${root}/project/sub` })
+    .outputSync();
+  await runInside(sandbox, "touch sub/x");
+  assert.deepEqual([sandbox.notices(), moved(root)], [[], []]);
+  await runInside(sandbox, "git -C sub config core.pager ./evil");
+  assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
+});
 
-Deno.test("the configuration of a submodule may name its own folder, and nothing else", () =>
-  inFolder(async (root) => {
-    plant(root, "project/");
-    const sandbox = projectSandbox(root);
-    const made =
-      "git init -q sub && mkdir -p top/.git/modules && git init -q top && mv sub/.git top/.git/modules/sub";
-    for (const worktree of ["../../../../outside", "..", "../../..", "/home"]) {
-      const config = `git config --file top/.git/modules/sub/config core.worktree ${worktree}`;
-      await runInside(sandbox, `${made}; mkdir -p top/.git/modules; ${config}`);
-      assert.ok(!names(`${root}/project/top/.git/modules/sub`).includes("config"), worktree);
-      await runInside(sandbox, "rm -rf top sub");
-    }
-  }));
+test("the configuration of a submodule may name its own folder, and nothing else", async (root) => {
+  plant(root, "project/");
+  const sandbox = projectSandbox(root);
+  const made =
+    "git init -q sub && mkdir -p top/.git/modules && git init -q top && mv sub/.git top/.git/modules/sub";
+  for (const worktree of ["../../../../outside", "..", "../../..", "/home"]) {
+    const config = `git config --file top/.git/modules/sub/config core.worktree ${worktree}`;
+    await runInside(sandbox, `${made}; mkdir -p top/.git/modules; ${config}`);
+    assert.ok(!names(`${root}/project/top/.git/modules/sub`).includes("config"), worktree);
+    await runInside(sandbox, "rm -rf top sub");
+  }
+});
 
-Deno.test("a rebase that a command left unfinished is told when its next steps run programs, once, and not otherwise", () =>
-  inFolder(async (root) => {
-    plant(root, "project/f");
-    const sandbox = projectSandbox(root);
-    const commits = ["one", "two"].map((name) =>
-      `echo ${name} > f; git add f; ${COMMIT.replace("-m x", `-m ${name}`)}`
-    );
-    await runInside(sandbox, `git init -q; ${commits.join("; ")}`);
-    const rebase = (steps: string) =>
-      `git rebase --abort 2>/dev/null; GIT_SEQUENCE_EDITOR='printf "${steps}" >' git rebase -q -i --root`;
-    await runInside(sandbox, rebase("break\\n"));
-    assert.deepEqual(codes(sandbox), []);
-    await runInside(sandbox, rebase("break\\nexec touch PWNED\\n"));
-    assert.deepEqual(codes(sandbox), ["git-steps-run-programs"]);
-    await runInside(sandbox, "touch x");
-    assert.equal(sandbox.notices().length, 1);
-  }));
+test("a rebase that a command left unfinished is told when its next steps run programs, once, and not otherwise", async (root) => {
+  plant(root, "project/f");
+  const sandbox = projectSandbox(root);
+  const commits = ["one", "two"].map((name) =>
+    `echo ${name} > f; git add f; ${COMMIT.replace("-m x", `-m ${name}`)}`
+  );
+  await runInside(sandbox, `git init -q; ${commits.join("; ")}`);
+  const rebase = (steps: string) =>
+    `git rebase --abort 2>/dev/null; GIT_SEQUENCE_EDITOR='printf "${steps}" >' git rebase -q -i --root`;
+  await runInside(sandbox, rebase("break\\n"));
+  assert.deepEqual(codes(sandbox), []);
+  await runInside(sandbox, rebase("break\\nexec touch PWNED\\n"));
+  assert.deepEqual(codes(sandbox), ["git-steps-run-programs"]);
+  await runInside(sandbox, "touch x");
+  assert.equal(sandbox.notices().length, 1);
+});

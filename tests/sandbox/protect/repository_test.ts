@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createSandbox, isInside, type RunSandbox } from "../../../sandbox/mod.ts";
 import { git, IDENTITY, plant, runInside, settings, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 function repository(folder: string): void {
   plant(folder, "file");
@@ -95,22 +95,21 @@ function sandboxOver(
 }
 
 for (const [name, { make, writable = [], hooks, commits }] of Object.entries(SHAPES)) {
-  Deno.test(`in ${name} git works ${commits ? "and commits" : "for reading"}, and its hooks cannot be changed`, () =>
-    inFolder(async (root) => {
-      make(root);
-      const sandbox = sandboxOver(root, writable);
-      const status = await runInside(sandbox, "echo new > new && git status --porcelain");
-      assert.equal(status.out, "?? new\n", status.err);
-      const commit = `git add new && git ${IDENTITY.join(" ")} commit -qm two && git log --format=%s`;
-      const { out, err } = await runInside(sandbox, commit);
-      assert.equal(out, commits ? "two\none\n" : "", err);
-      if (!commits) assert.match(err, /Read-only file system/);
-      for (const hook of hooks) {
-        const before = textOf(`${root}/${hook}`);
-        await runInside(sandbox, `echo evil > ${root}/${hook}; mv -f new ${root}/${hook}; true`);
-        assert.equal(textOf(`${root}/${hook}`), before, hook);
-      }
-    }));
+  test(`in ${name} git works ${commits ? "and commits" : "for reading"}, and its hooks cannot be changed`, async (root) => {
+    make(root);
+    const sandbox = sandboxOver(root, writable);
+    const status = await runInside(sandbox, "echo new > new && git status --porcelain");
+    assert.equal(status.out, "?? new\n", status.err);
+    const commit = `git add new && git ${IDENTITY.join(" ")} commit -qm two && git log --format=%s`;
+    const { out, err } = await runInside(sandbox, commit);
+    assert.equal(out, commits ? "two\none\n" : "", err);
+    if (!commits) assert.match(err, /Read-only file system/);
+    for (const hook of hooks) {
+      const before = textOf(`${root}/${hook}`);
+      await runInside(sandbox, `echo evil > ${root}/${hook}; mv -f new ${root}/${hook}; true`);
+      assert.equal(textOf(`${root}/${hook}`), before, hook);
+    }
+  });
 }
 
 function textOf(path: string): string | null {
@@ -121,36 +120,35 @@ function textOf(path: string): string | null {
   }
 }
 
-Deno.test("an empty home, a cache behind a link and a resolver file that leads nowhere hinder no command", () =>
-  inFolder(async (root) => {
-    repository(`${root}/project`);
-    plant(root, "store/", "home/.cache -> ../store");
-    const usual = settings();
-    const sandboxes = [
-      { ...usual },
-      { ...usual, policy: { ...usual.policy, rw_paths: ["urn:flemma:cwd", "~/.cache"] } },
-      {
-        ...usual,
-        backends: {
-          bwrap: {
-            path: "bwrap",
-            extra_args: ["--tmpfs", "/mnt", "--symlink", "/mnt/gone/resolv.conf", "/mnt/resolv.conf"],
-          },
+test("an empty home, a cache behind a link and a resolver file that leads nowhere hinder no command", async (root) => {
+  repository(`${root}/project`);
+  plant(root, "store/", "home/.cache -> ../store");
+  const usual = settings();
+  const sandboxes = [
+    { ...usual },
+    { ...usual, policy: { ...usual.policy, rw_paths: ["urn:flemma:cwd", "~/.cache"] } },
+    {
+      ...usual,
+      backends: {
+        bwrap: {
+          path: "bwrap",
+          extra_args: ["--tmpfs", "/mnt", "--symlink", "/mnt/gone/resolv.conf", "/mnt/resolv.conf"],
         },
       },
-    ].map((each) =>
-      createSandbox({
-        settings: each,
-        environment: world(root, {}, `${root}/project`),
-        document: null,
-        protect: [],
-      })
-    );
-    for (const sandbox of sandboxes) {
-      const { out } = await runInside(sandbox, "echo hi && git status --porcelain && echo done");
-      assert.equal(out, "hi\ndone\n");
-    }
-  }));
+    },
+  ].map((each) =>
+    createSandbox({
+      settings: each,
+      environment: world(root, {}, `${root}/project`),
+      document: null,
+      protect: [],
+    })
+  );
+  for (const sandbox of sandboxes) {
+    const { out } = await runInside(sandbox, "echo hi && git status --porcelain && echo done");
+    assert.equal(out, "hi\ndone\n");
+  }
+});
 
 Deno.test("the sockets that names are looked up through stay reachable", () => {
   const sandbox = createSandbox({

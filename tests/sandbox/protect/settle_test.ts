@@ -6,7 +6,7 @@ import { before, repairChanges } from "../../../sandbox/protect/repair.ts";
 import { recover } from "../../../sandbox/protect/recover.ts";
 import { record, records } from "../../../sandbox/process/leftovers.ts";
 import { plant, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 type Links = { path: string; target: string }[];
 
@@ -28,169 +28,161 @@ function lookAt(root: string, { real = [], links = [], writable, exempt = [], ap
   return before({ real, links }, { writable: writable ?? [`${root}/w`], exempt, apart }, snapshot);
 }
 
-Deno.test("what appears at a protected path is moved away where commands could write, from each of the writable paths", () =>
-  inFolder(async (root) => {
-    plant(root, "v/", "w/", "out/");
-    const paths = ["v/a", "w/b", "out/c", "w/own"].map((path) => `${root}/${path}`);
-    const looked = lookAt(root, {
-      real: paths,
-      writable: [`${root}/v`, `${root}/w`],
-      exempt: [`${root}/w/own`],
-    });
-    plant(root, "v/a", "w/b", "out/c", "w/own");
-    const reported = await repairChanges(looked, () => `${root}/moved`);
-    assert.deepEqual(reported?.map(({ message }) => message.split(" ")[3]), [`${root}/v/a,`, `${root}/w/b,`]);
-    assert.ok(reported?.every(({ next = "" }) => next.includes(`${root}/moved/`)));
-    assert.deepEqual(paths.map(exists), [false, false, true, true]);
-  }));
+test("what appears at a protected path is moved away where commands could write, from each of the writable paths", async (root) => {
+  plant(root, "v/", "w/", "out/");
+  const paths = ["v/a", "w/b", "out/c", "w/own"].map((path) => `${root}/${path}`);
+  const looked = lookAt(root, {
+    real: paths,
+    writable: [`${root}/v`, `${root}/w`],
+    exempt: [`${root}/w/own`],
+  });
+  plant(root, "v/a", "w/b", "out/c", "w/own");
+  const reported = await repairChanges(looked, () => `${root}/moved`);
+  assert.deepEqual(reported?.map(({ message }) => message.split(" ")[3]), [`${root}/v/a,`, `${root}/w/b,`]);
+  assert.ok(reported?.every(({ next = "" }) => next.includes(`${root}/moved/`)));
+  assert.deepEqual(paths.map(exists), [false, false, true, true]);
+});
 
-Deno.test("where nothing changed nothing is done, and null says so; a change that is none of ours gives an empty list", () =>
-  inFolder(async (root) => {
-    plant(root, "w/kept");
-    const looked = lookAt(root, { real: [`${root}/w/kept`, `${root}/w/none`] });
-    assert.equal(await repairChanges(looked, () => assert.fail("nothing is moved")), null);
+test("where nothing changed nothing is done, and null says so; a change that is none of ours gives an empty list", async (root) => {
+  plant(root, "w/kept");
+  const looked = lookAt(root, { real: [`${root}/w/kept`, `${root}/w/none`] });
+  assert.equal(await repairChanges(looked, () => assert.fail("nothing is moved")), null);
+  plant(root, "w/other");
+  const reported = await repairChanges(looked, () => assert.fail("nothing is moved"));
+  assert.deepEqual(reported ?? [], []);
+});
+
+test("what appeared by another look is moved away only in reach, not held, and not behind a link that is put back", async (root) => {
+  plant(root, "w/found", "w/held", "out/found", "w/link -> found", "w/in/x");
+  const looked = lookAt(root, {
+    real: [`${root}/w/held`],
+    links: [{ path: `${root}/w/in`, target: "elsewhere" }],
+  });
+  const appeared = ["w/found", "w/held", "out/found", "w/in/x"].map((path) => `${root}/${path}`);
+  const reported = await repairChanges(looked, () => `${root}/moved`, () => appeared);
+  assert.deepEqual(reported?.map(({ code }) => code), [
+    "protected-link-restored",
+    "protected-path-appeared",
+  ]);
+  assert.deepEqual(["w/held", "out/found", "w/found"].map((path) => exists(`${root}/${path}`)), [
+    true,
+    true,
+    false,
+  ]);
+  assert.equal(Deno.readLinkSync(`${root}/w/in`), "elsewhere");
+});
+
+test("a link is put back when it is gone, leads elsewhere or is none, and what stood there is kept and told", async (root) => {
+  const rows: readonly (readonly [string, (path: string) => void, boolean | null])[] = [
+    ["as it was", () => {}, null],
+    ["gone", (path) => Deno.removeSync(path), false],
+    ["elsewhere", (path) => {
+      Deno.removeSync(path);
+      Deno.symlinkSync("evil", path);
+    }, true],
+    ["a file", (path) => {
+      Deno.removeSync(path);
+      Deno.writeTextFileSync(path, "x");
+    }, true],
+  ];
+  for (const [name, change, kept] of rows) {
+    plant(root, "w/l -> target");
+    const looked = lookAt(root, { links: [{ path: `${root}/w/l`, target: "target" }] });
+    change(`${root}/w/l`);
     plant(root, "w/other");
-    const reported = await repairChanges(looked, () => assert.fail("nothing is moved"));
-    assert.deepEqual(reported ?? [], []);
-  }));
+    const reported = await repairChanges(looked, () => `${root}/moved`) ?? [];
+    assert.equal(Deno.readLinkSync(`${root}/w/l`), "target", name);
+    assert.deepEqual(
+      reported.map(({ code }) => code),
+      kept === null ? [] : ["protected-link-restored"],
+      name,
+    );
+    assert.equal(
+      reported[0]?.next?.startsWith("What stood there is kept as ") ?? false,
+      kept === true,
+      name,
+    );
+    Deno.removeSync(`${root}/w`, { recursive: true });
+  }
+  const looked = lookAt(root, {
+    links: [{ path: "/", target: "x" }, { path: `${root}/out/l`, target: "x" }],
+  });
+  assert.deepEqual(looked.links, [], "what no command can remove is not looked after");
+});
 
-Deno.test("what appeared by another look is moved away only in reach, not held, and not behind a link that is put back", () =>
-  inFolder(async (root) => {
-    plant(root, "w/found", "w/held", "out/found", "w/link -> found", "w/in/x");
-    const looked = lookAt(root, {
-      real: [`${root}/w/held`],
-      links: [{ path: `${root}/w/in`, target: "elsewhere" }],
-    });
-    const appeared = ["w/found", "w/held", "out/found", "w/in/x"].map((path) => `${root}/${path}`);
-    const reported = await repairChanges(looked, () => `${root}/moved`, () => appeared);
-    assert.deepEqual(reported?.map(({ code }) => code), [
-      "protected-link-restored",
-      "protected-path-appeared",
-    ]);
-    assert.deepEqual(["w/held", "out/found", "w/found"].map((path) => exists(`${root}/${path}`)), [
-      true,
-      true,
-      false,
-    ]);
-    assert.equal(Deno.readLinkSync(`${root}/w/in`), "elsewhere");
-  }));
+test("nothing is put right through a folder that a command made a link of", async (root) => {
+  plant(root, "w/d/", "outside/p");
+  const looked = lookAt(root, { real: [`${root}/w/d/p`] });
+  Deno.removeSync(`${root}/w/d`);
+  Deno.symlinkSync(`${root}/outside`, `${root}/w/d`);
+  const reported = await repairChanges(looked, () => `${root}/moved`);
+  assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-changed"]);
+  assert.match(reported?.[0]?.message ?? "", /was replaced by a link/);
+  assert.ok(exists(`${root}/outside/p`));
+});
 
-Deno.test("a link is put back when it is gone, leads elsewhere or is none, and what stood there is kept and told", () =>
-  inFolder(async (root) => {
-    const rows: readonly (readonly [string, (path: string) => void, boolean | null])[] = [
-      ["as it was", () => {}, null],
-      ["gone", (path) => Deno.removeSync(path), false],
-      ["elsewhere", (path) => {
-        Deno.removeSync(path);
-        Deno.symlinkSync("evil", path);
-      }, true],
-      ["a file", (path) => {
-        Deno.removeSync(path);
-        Deno.writeTextFileSync(path, "x");
-      }, true],
-    ];
-    for (const [name, change, kept] of rows) {
-      plant(root, "w/l -> target");
-      const looked = lookAt(root, { links: [{ path: `${root}/w/l`, target: "target" }] });
-      change(`${root}/w/l`);
-      plant(root, "w/other");
-      const reported = await repairChanges(looked, () => `${root}/moved`) ?? [];
-      assert.equal(Deno.readLinkSync(`${root}/w/l`), "target", name);
-      assert.deepEqual(
-        reported.map(({ code }) => code),
-        kept === null ? [] : ["protected-link-restored"],
-        name,
-      );
-      assert.equal(
-        reported[0]?.next?.startsWith("What stood there is kept as ") ?? false,
-        kept === true,
-        name,
-      );
-      Deno.removeSync(`${root}/w`, { recursive: true });
-    }
-    const looked = lookAt(root, {
-      links: [{ path: "/", target: "x" }, { path: `${root}/out/l`, target: "x" }],
-    });
-    assert.deepEqual(looked.links, [], "what no command can remove is not looked after");
-  }));
+test("a folder that was closed is opened to see what lies in it, and closed again", async (root) => {
+  plant(root, "w/d/");
+  const looked = lookAt(root, { real: [`${root}/w/d/p`] });
+  plant(root, "w/d/p/x");
+  Deno.chmodSync(`${root}/w/d`, 0o500);
+  const modes: (number | null)[] = [];
+  const reported = await repairChanges(looked, () => `${root}/moved`, () => {
+    modes.push(Deno.lstatSync(`${root}/w/d`).mode! & 0o777);
+    return [];
+  });
+  assert.deepEqual(modes, [0o700]);
+  assert.equal(Deno.lstatSync(`${root}/w/d`).mode! & 0o777, 0o500);
+  assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
+});
 
-Deno.test("nothing is put right through a folder that a command made a link of", () =>
-  inFolder(async (root) => {
-    plant(root, "w/d/", "outside/p");
-    const looked = lookAt(root, { real: [`${root}/w/d/p`] });
-    Deno.removeSync(`${root}/w/d`);
-    Deno.symlinkSync(`${root}/outside`, `${root}/w/d`);
-    const reported = await repairChanges(looked, () => `${root}/moved`);
-    assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-changed"]);
-    assert.match(reported?.[0]?.message ?? "", /was replaced by a link/);
-    assert.ok(exists(`${root}/outside/p`));
-  }));
-
-Deno.test("a folder that was closed is opened to see what lies in it, and closed again", () =>
-  inFolder(async (root) => {
-    plant(root, "w/d/");
-    const looked = lookAt(root, { real: [`${root}/w/d/p`] });
-    plant(root, "w/d/p/x");
-    Deno.chmodSync(`${root}/w/d`, 0o500);
-    const modes: (number | null)[] = [];
-    const reported = await repairChanges(looked, () => `${root}/moved`, () => {
-      modes.push(Deno.lstatSync(`${root}/w/d`).mode! & 0o777);
-      return [];
-    });
-    assert.deepEqual(modes, [0o700]);
-    assert.equal(Deno.lstatSync(`${root}/w/d`).mode! & 0o777, 0o500);
-    assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
-  }));
-
-Deno.test("what cannot be moved by a rename is copied, with folders that were closed, and a fault of that is told", () =>
-  inFolder(async (root) => {
-    const rename = Deno.renameSync;
-    Deno.renameSync = () => {
-      throw new Error("Invalid cross-device link (os error 18)");
-    };
-    try {
-      plant(root, "w/");
-      const looked = lookAt(root, { real: [`${root}/w/p`] });
-      plant(root, "w/p/deep/x");
-      Deno.chmodSync(`${root}/w/p/deep`, 0o000);
-      const reported = await repairChanges(looked, () => `${root}/moved`);
-      assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
-      const [kept = ""] = Array.from(Deno.readDirSync(`${root}/moved`), ({ name }) => name);
-      assert.equal(Deno.readTextFileSync(`${root}/moved/${kept}/deep/x`), "text of w/p/deep/x\n");
-      const again = lookAt(root, { real: [`${root}/w/q`] });
-      plant(root, "w/q");
-      const failed = await repairChanges(again, () => "/proc/none");
-      assert.deepEqual(failed?.map(({ code }) => code), ["protected-path-changed"]);
-      assert.ok(exists(`${root}/w/q`));
-    } finally {
-      Deno.renameSync = rename;
-    }
-  }));
-
-Deno.test("of a run that was killed only what this program writes down is put right, and its record goes in any case", () =>
-  inFolder(async (root) => {
-    const environment = world(root);
+test("what cannot be moved by a rename is copied, with folders that were closed, and a fault of that is told", async (root) => {
+  const rename = Deno.renameSync;
+  Deno.renameSync = () => {
+    throw new Error("Invalid cross-device link (os error 18)");
+  };
+  try {
     plant(root, "w/");
-    const { sealed: _, protectedPaths: __, ...rest } = lookAt(root, { real: [`${root}/w/p`] });
-    const rows: readonly (readonly [unknown, boolean])[] = [
-      [null, false],
-      ["text", false],
-      [{ ...rest, missing: undefined }, false],
-      [{ ...rest, links: "l" }, false],
-      [{ ...rest, compared: {} }, false],
-      [rest, true],
-    ];
-    for (const [written, putRight] of rows) {
-      plant(root, "w/p");
-      const file = record(environment, Deno.pid, { writable: [], before: JSON.stringify(written) });
-      const text = JSON.parse(Deno.readTextFileSync(file));
-      Deno.writeTextFileSync(
-        file,
-        JSON.stringify({ ...text, owner: { ...text.owner, started: "1" }, leader: { pid: 1, started: "0" } }),
-      );
-      const reported = await recover(environment);
-      assert.equal(reported.length, putRight ? 1 : 0, JSON.stringify(written));
-      assert.equal(exists(`${root}/w/p`), !putRight);
-      assert.deepEqual(records(environment), []);
-    }
-  }));
+    const looked = lookAt(root, { real: [`${root}/w/p`] });
+    plant(root, "w/p/deep/x");
+    Deno.chmodSync(`${root}/w/p/deep`, 0o000);
+    const reported = await repairChanges(looked, () => `${root}/moved`);
+    assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
+    const [kept = ""] = Array.from(Deno.readDirSync(`${root}/moved`), ({ name }) => name);
+    assert.equal(Deno.readTextFileSync(`${root}/moved/${kept}/deep/x`), "text of w/p/deep/x\n");
+    const again = lookAt(root, { real: [`${root}/w/q`] });
+    plant(root, "w/q");
+    const failed = await repairChanges(again, () => "/proc/none");
+    assert.deepEqual(failed?.map(({ code }) => code), ["protected-path-changed"]);
+    assert.ok(exists(`${root}/w/q`));
+  } finally {
+    Deno.renameSync = rename;
+  }
+});
+
+test("of a run that was killed only what this program writes down is put right, and its record goes in any case", async (root) => {
+  const environment = world(root);
+  plant(root, "w/");
+  const { sealed: _, protectedPaths: __, ...rest } = lookAt(root, { real: [`${root}/w/p`] });
+  const rows: readonly (readonly [unknown, boolean])[] = [
+    [null, false],
+    ["text", false],
+    [{ ...rest, missing: undefined }, false],
+    [{ ...rest, links: "l" }, false],
+    [{ ...rest, compared: {} }, false],
+    [rest, true],
+  ];
+  for (const [written, putRight] of rows) {
+    plant(root, "w/p");
+    const file = record(environment, Deno.pid, { writable: [], before: JSON.stringify(written) });
+    const text = JSON.parse(Deno.readTextFileSync(file));
+    Deno.writeTextFileSync(
+      file,
+      JSON.stringify({ ...text, owner: { ...text.owner, started: "1" }, leader: { pid: 1, started: "0" } }),
+    );
+    const reported = await recover(environment);
+    assert.equal(reported.length, putRight ? 1 : 0, JSON.stringify(written));
+    assert.equal(exists(`${root}/w/p`), !putRight);
+    assert.deepEqual(records(environment), []);
+  }
+});

@@ -6,7 +6,7 @@ import { notChanged, TrackedGuard } from "../../../sandbox/protect/tracked.ts";
 import { WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../../../sandbox/policy/hooks.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { git, plant, projectSandbox, runInside } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const changes = (root: string, sandbox: RunSandbox) =>
   sandbox.fileChanges().map(({ path, change }) => `${change} ${path.slice(root.length + 1)}`);
@@ -53,104 +53,99 @@ Deno.test("a path is watched when its names match: one row a condition", () => {
   ) assert.ok(!watched(path), path);
 });
 
-Deno.test("made, changed and removed files are told after each command, at the top and below, and nothing else is", () =>
-  inFolder(async (root) => {
-    plant(
-      root,
-      "project/.npmrc",
-      "project/.cargo/config.toml",
-      "project/sub/.tool-versions",
-      "project/.claude/a/b",
-    );
-    plant(root, "project/plain");
-    const sandbox = projectSandbox(root);
-    await runInside(sandbox, "cat .npmrc; touch .npmrc; echo x > plain; echo x > .cargo/other");
-    assert.deepEqual(changes(root, sandbox), []);
-    await runInside(
-      sandbox,
-      "echo x >> .npmrc; rm .cargo/config.toml; echo x > a.code-workspace; echo x > sub/.tool-versions; mkdir -p sub/.vscode; echo x > sub/.vscode/tasks.json; echo x > .claude/a/c",
-    );
-    assert.deepEqual(changes(root, sandbox), [
-      "removed project/.cargo/config.toml",
-      "made project/.claude/a/c",
-      "changed project/.npmrc",
-      "made project/a.code-workspace",
-      "changed project/sub/.tool-versions",
-      "made project/sub/.vscode/tasks.json",
-    ]);
-    await runInside(sandbox, "echo y > plain");
-    assert.equal(sandbox.fileChanges().length, 6);
-    assert.deepEqual(sandbox.notices(), []);
-  }));
+test("made, changed and removed files are told after each command, at the top and below, and nothing else is", async (root) => {
+  plant(
+    root,
+    "project/.npmrc",
+    "project/.cargo/config.toml",
+    "project/sub/.tool-versions",
+    "project/.claude/a/b",
+  );
+  plant(root, "project/plain");
+  const sandbox = projectSandbox(root);
+  await runInside(sandbox, "cat .npmrc; touch .npmrc; echo x > plain; echo x > .cargo/other");
+  assert.deepEqual(changes(root, sandbox), []);
+  await runInside(
+    sandbox,
+    "echo x >> .npmrc; rm .cargo/config.toml; echo x > a.code-workspace; echo x > sub/.tool-versions; mkdir -p sub/.vscode; echo x > sub/.vscode/tasks.json; echo x > .claude/a/c",
+  );
+  assert.deepEqual(changes(root, sandbox), [
+    "removed project/.cargo/config.toml",
+    "made project/.claude/a/c",
+    "changed project/.npmrc",
+    "made project/a.code-workspace",
+    "changed project/sub/.tool-versions",
+    "made project/sub/.vscode/tasks.json",
+  ]);
+  await runInside(sandbox, "echo y > plain");
+  assert.equal(sandbox.fileChanges().length, 6);
+  assert.deepEqual(sandbox.notices(), []);
+});
 
-Deno.test("a change of mode or of what a link leads to counts, and so does content of the same length and time", () =>
-  inFolder(async (root) => {
-    plant(root, "project/.npmrc", "project/.yarnrc", "project/.mcp.json -> plain", "project/plain");
-    const sandbox = projectSandbox(root);
-    await runInside(
-      sandbox,
-      "chmod +x .npmrc; ln -sfn other .mcp.json; touch -r .yarnrc t; printf 'TEXT of project/.yarnrc\\n' > .yarnrc; touch -r t .yarnrc",
-    );
-    assert.deepEqual(changes(root, sandbox), [
-      "changed project/.mcp.json",
-      "changed project/.npmrc",
-      "changed project/.yarnrc",
-    ]);
-  }));
+test("a change of mode or of what a link leads to counts, and so does content of the same length and time", async (root) => {
+  plant(root, "project/.npmrc", "project/.yarnrc", "project/.mcp.json -> plain", "project/plain");
+  const sandbox = projectSandbox(root);
+  await runInside(
+    sandbox,
+    "chmod +x .npmrc; ln -sfn other .mcp.json; touch -r .yarnrc t; printf 'TEXT of project/.yarnrc\\n' > .yarnrc; touch -r t .yarnrc",
+  );
+  assert.deepEqual(changes(root, sandbox), [
+    "changed project/.mcp.json",
+    "changed project/.npmrc",
+    "changed project/.yarnrc",
+  ]);
+});
 
-Deno.test("home files are watched only where commands can write to the home", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "home/.tool-versions");
-    const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~"] } });
-    await runInside(sandbox, "echo x > ~/.tool-versions; echo x > ~/.pdbrc");
-    assert.deepEqual(changes(root, sandbox), ["made home/.pdbrc", "changed home/.tool-versions"]);
-  }));
+test("home files are watched only where commands can write to the home", async (root) => {
+  plant(root, "project/", "home/.tool-versions");
+  const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~"] } });
+  await runInside(sandbox, "echo x > ~/.tool-versions; echo x > ~/.pdbrc");
+  assert.deepEqual(changes(root, sandbox), ["made home/.pdbrc", "changed home/.tool-versions"]);
+});
 
-Deno.test("what $shell holds in the home is told of as changed where a policy does not hold it, and put back where it does", () =>
-  inFolder(async (root) => {
-    plant(root, "project/", "home/.npmrc");
-    const rw_paths = ["urn:flemma:cwd", "~"];
-    const shell = "echo x > ~/.npmrc; mkdir -p ~/.config/pip; echo x > ~/.config/pip/pip.conf";
-    const retained = projectSandbox(root, { policy: { rw_paths } });
-    await runInside(retained, shell);
-    assert.deepEqual(changes(root, retained), []);
-    assert.ok(retained.notices().some(({ code }) => code === "protected-path-appeared"));
-    const left = projectSandbox(root, { policy: { rw_paths, protect: ["$git", "$project", "$data"] } });
-    await runInside(left, shell);
-    assert.deepEqual(changes(root, left), ["made home/.config/pip/pip.conf", "changed home/.npmrc"]);
-    assert.ok(left.notices().every(({ code }) => code !== "protected-path-appeared"));
-  }));
+test("what $shell holds in the home is told of as changed where a policy does not hold it, and put back where it does", async (root) => {
+  plant(root, "project/", "home/.npmrc");
+  const rw_paths = ["urn:flemma:cwd", "~"];
+  const shell = "echo x > ~/.npmrc; mkdir -p ~/.config/pip; echo x > ~/.config/pip/pip.conf";
+  const retained = projectSandbox(root, { policy: { rw_paths } });
+  await runInside(retained, shell);
+  assert.deepEqual(changes(root, retained), []);
+  assert.ok(retained.notices().some(({ code }) => code === "protected-path-appeared"));
+  const left = projectSandbox(root, { policy: { rw_paths, protect: ["$git", "$project", "$data"] } });
+  await runInside(left, shell);
+  assert.deepEqual(changes(root, left), ["made home/.config/pip/pip.conf", "changed home/.npmrc"]);
+  assert.ok(left.notices().every(({ code }) => code !== "protected-path-appeared"));
+});
 
-Deno.test("a held file that git keeps and could not check out is named after the command, and only then", () =>
-  inFolder(async (root) => {
-    const project = `${root}/project`;
-    plant(root, "project/.vscode/settings.json", "project/.envrc", "project/f");
-    git(project, "init", "-q", "-b", "main");
-    git(project, "add", ".");
-    git(project, "commit", "-qm", "one");
-    git(project, "checkout", "-qb", "other");
-    Deno.writeTextFileSync(`${project}/.envrc`, "other");
-    Deno.writeTextFileSync(`${project}/f`, "other");
-    git(project, "commit", "-qam", "two");
-    const sandbox = projectSandbox(root);
-    const note = async (shell: string) => {
-      const prepared = await sandbox.prepare(["/bin/sh", "-c", `exec 2>&1; ${shell}`]);
-      assert.ok(prepared.ok);
-      try {
-        const [program = "", ...args] = prepared.value.argv;
-        const { stdout } = await new Deno.Command(program, { args, cwd: project, stdin: "null" }).output();
-        return prepared.value.note?.(new TextDecoder().decode(stdout)) ?? null;
-      } finally {
-        await prepared.value.dispose();
-      }
-    };
-    assert.equal(await note("echo x > f; git add f; git status"), null);
-    assert.match(
-      await note("git checkout -q main -- . || git reset -q --hard main") ?? "",
-      /holds \S+\/\.envrc, and git keeps it/,
-    );
-    assert.equal(await note("cat .envrc"), null);
-  }));
+test("a held file that git keeps and could not check out is named after the command, and only then", async (root) => {
+  const project = `${root}/project`;
+  plant(root, "project/.vscode/settings.json", "project/.envrc", "project/f");
+  git(project, "init", "-q", "-b", "main");
+  git(project, "add", ".");
+  git(project, "commit", "-qm", "one");
+  git(project, "checkout", "-qb", "other");
+  Deno.writeTextFileSync(`${project}/.envrc`, "other");
+  Deno.writeTextFileSync(`${project}/f`, "other");
+  git(project, "commit", "-qam", "two");
+  const sandbox = projectSandbox(root);
+  const note = async (shell: string) => {
+    const prepared = await sandbox.prepare(["/bin/sh", "-c", `exec 2>&1; ${shell}`]);
+    assert.ok(prepared.ok);
+    try {
+      const [program = "", ...args] = prepared.value.argv;
+      const { stdout } = await new Deno.Command(program, { args, cwd: project, stdin: "null" }).output();
+      return prepared.value.note?.(new TextDecoder().decode(stdout)) ?? null;
+    } finally {
+      await prepared.value.dispose();
+    }
+  };
+  assert.equal(await note("echo x > f; git add f; git status"), null);
+  assert.match(
+    await note("git checkout -q main -- . || git reset -q --hard main") ?? "",
+    /holds \S+\/\.envrc, and git keeps it/,
+  );
+  assert.equal(await note("cat .envrc"), null);
+});
 
 Deno.test("what git was kept from is told by the index, or by its own words about a file it has: one row a condition", () => {
   const retained = new Map([["/w/.envrc", "1"], ["/w/.vscode/a", "2"]]);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { HAZARDS } from "../../../tools/approval/rules/hazards.ts";
-import { evaluate, inFolder } from "./policy.ts";
+import { evaluate, inFolder, testInRepository as test } from "./policy.ts";
 
 /** Commands under the pattern before them, that must wait, one row of the table after the other. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
@@ -192,55 +192,49 @@ const APPROVED: Readonly<Record<string, readonly string[]>> = {
   "[ **": ["[ -f x ]", "[ a = b ]"],
 };
 
-Deno.test("what writes or runs by an option waits, one command a row of the table", async () => {
-  await inFolder(async (folder) => {
-    for (const [pattern, commands] of Object.entries(REFUSED)) {
-      for (const command of commands) {
-        const { approved, why } = await evaluate(
-          [{ approve: "bash", command: pattern }],
-          "bash",
-          { command },
-          {
-            folder,
-          },
-        );
-        assert.equal(approved, false, command);
-        assert.match(why ?? "", /may write a file or run a program/, command);
-      }
-    }
-  });
-});
-
-Deno.test("what only looks like it is approved", async () => {
-  await inFolder(async (folder) => {
-    for (const [pattern, commands] of Object.entries(APPROVED)) {
-      for (const command of commands) {
-        const { approved, why } = await evaluate(
-          [{ approve: "bash", command: pattern }],
-          "bash",
-          { command },
-          {
-            folder,
-          },
-        );
-        assert.ok(approved, `${command}: ${why}`);
-      }
-    }
-  });
-});
-
-Deno.test("a pattern that spells an option out gives it away, and no other", async () => {
-  await inFolder(async (folder) => {
-    for (const commands of Object.values(REFUSED)) {
-      for (const command of commands) {
-        if (/['"]|^(?:tar|wget)/.test(command)) continue;
-        const { approved, why } = await evaluate([{ approve: "bash", command }], "bash", { command }, {
+test("what writes or runs by an option waits, one command a row of the table", async (folder) => {
+  for (const [pattern, commands] of Object.entries(REFUSED)) {
+    for (const command of commands) {
+      const { approved, why } = await evaluate(
+        [{ approve: "bash", command: pattern }],
+        "bash",
+        { command },
+        {
           folder,
-        });
-        assert.ok(approved, `${command}: ${why}`);
-      }
+        },
+      );
+      assert.equal(approved, false, command);
+      assert.match(why ?? "", /may write a file or run a program/, command);
     }
-  });
+  }
+});
+
+test("what only looks like it is approved", async (folder) => {
+  for (const [pattern, commands] of Object.entries(APPROVED)) {
+    for (const command of commands) {
+      const { approved, why } = await evaluate(
+        [{ approve: "bash", command: pattern }],
+        "bash",
+        { command },
+        {
+          folder,
+        },
+      );
+      assert.ok(approved, `${command}: ${why}`);
+    }
+  }
+});
+
+test("a pattern that spells an option out gives it away, and no other", async (folder) => {
+  for (const commands of Object.values(REFUSED)) {
+    for (const command of commands) {
+      if (/['"]|^(?:tar|wget)/.test(command)) continue;
+      const { approved, why } = await evaluate([{ approve: "bash", command }], "bash", { command }, {
+        folder,
+      });
+      assert.ok(approved, `${command}: ${why}`);
+    }
+  }
 });
 
 Deno.test("every row of the table has a command above; programs that run others need allow_runner besides", async () => {

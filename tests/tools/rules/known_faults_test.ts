@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { bash, decisions, FENCE } from "./calls.ts";
-import { evaluate, evaluateCommand, inFolder, placed } from "./policy.ts";
+import { evaluate, evaluateCommand, inFolder, placed, testInRepository as test } from "./policy.ts";
 
 type Rules = Parameters<typeof evaluate>[0];
 
@@ -54,22 +54,18 @@ Deno.test("where a redirection leads is looked at", async () => {
   assert.deepEqual(await approved(rule("env"), ["env", "env 2>/dev/null"]), ["env", "env 2>/dev/null"]);
 });
 
-Deno.test("the strictest rule wins, whatever the order", async () => {
-  await inFolder(async (folder) => {
-    const rules: Rules = [{ approve: "bash", command: "ls **" }, { deny: "bash", command: "ls /root **" }];
-    for (const order of [rules, [...rules].reverse()]) {
-      const { restriction } = await evaluate(order, "bash", { command: "ls /root" }, { folder });
-      assert.equal(restriction?.decision, "deny");
-    }
-  });
+test("the strictest rule wins, whatever the order", async (folder) => {
+  const rules: Rules = [{ approve: "bash", command: "ls **" }, { deny: "bash", command: "ls /root **" }];
+  for (const order of [rules, [...rules].reverse()]) {
+    const { restriction } = await evaluate(order, "bash", { command: "ls /root" }, { folder });
+    assert.equal(restriction?.decision, "deny");
+  }
 });
 
-Deno.test("ordinary substitutions are not refused outright, and a refusal says what is in the way", async () => {
-  await inFolder(async (folder) => {
-    assert.ok((await evaluateCommand("echo $(git log -1)", { folder })).approved);
-    const { why } = await evaluateCommand("git log | tee x; echo", { folder });
-    assert.equal(why, '"tee x": no rule approves it');
-  });
+test("ordinary substitutions are not refused outright, and a refusal says what is in the way", async (folder) => {
+  assert.ok((await evaluateCommand("echo $(git log -1)", { folder })).approved);
+  const { why } = await evaluateCommand("git log | tee x; echo", { folder });
+  assert.equal(why, '"tee x": no rule approves it');
 });
 
 Deno.test("programs that run others stand on no list by themselves", async () => {

@@ -1,7 +1,7 @@
 // What a policy of reading commands approves, and what it never does: two lists, one command a line.
 
 import assert from "node:assert/strict";
-import { evaluateCommand, inFolder, readList } from "./policy.ts";
+import { evaluateCommand, inFolder, readList, testInRepository as test } from "./policy.ts";
 
 const attacks = readList("./attacks.txt");
 const harmless = readList("./harmless.txt");
@@ -30,11 +30,9 @@ Deno.test("all of at least 80 harmless commands are approved by the same policy"
   });
 });
 
-Deno.test("each attack is refused for what it is, never because nothing was looked at", async () => {
-  await inFolder(async (folder) => {
-    for (const { command } of attacks) {
-      const { why } = await evaluateCommand(command, { folder });
-      assert.match(why ?? "", /\w/, command);
-    }
-  });
+test("each attack is refused for what it is, never because nothing was looked at", async (folder) => {
+  for (const { command } of attacks) {
+    const { why } = await evaluateCommand(command, { folder });
+    assert.match(why ?? "", /\w/, command);
+  }
 });

@@ -7,29 +7,27 @@ import { createApproval, type RuleEvaluator } from "../../../tools/approval/mod.
 import { rulesOf } from "../../../tools/approval/rules_of.ts";
 import { ToolRegistry } from "../../../tools/registry.ts";
 import { workingSandbox } from "../../config/sandbox.ts";
-import { evaluate, inFolder, placed } from "./policy.ts";
+import { evaluate, placed, testInRepository as test } from "./policy.ts";
 
 const CONTEXT = { toolId: "c", document: null, dirname: null, cwd: "/" };
 
-Deno.test("without a rule about commands the parser of the shell is not loaded", async () => {
-  await inFolder(async (folder) => {
-    const where = { folder, loadShell: () => Promise.reject(new Error("it was loaded")) };
-    const rules = [{ approve: "read", path: "./**" }, { ask: "bash", input: { timeout: 600 } }, {
-      deny: "write",
-    }];
-    for (
-      const [tool, input] of [["bash", { command: "ls" }], ["read", { path: "a" }], ["write", {
-        path: "a",
-      }]] as const
-    ) {
-      await evaluate(rules, tool, input, where);
-    }
-    await evaluate([...rules, { deny: "bash", command: "rm **" }], "read", { path: "a" }, where);
-    await assert.rejects(
-      evaluate([{ deny: "bash", command: "rm **" }], "bash", { command: "ls" }, where),
-      /it was loaded/,
-    );
-  });
+test("without a rule about commands the parser of the shell is not loaded", async (folder) => {
+  const where = { folder, loadShell: () => Promise.reject(new Error("it was loaded")) };
+  const rules = [{ approve: "read", path: "./**" }, { ask: "bash", input: { timeout: 600 } }, {
+    deny: "write",
+  }];
+  for (
+    const [tool, input] of [["bash", { command: "ls" }], ["read", { path: "a" }], ["write", {
+      path: "a",
+    }]] as const
+  ) {
+    await evaluate(rules, tool, input, where);
+  }
+  await evaluate([...rules, { deny: "bash", command: "rm **" }], "read", { path: "a" }, where);
+  await assert.rejects(
+    evaluate([{ deny: "bash", command: "rm **" }], "bash", { command: "ls" }, where),
+    /it was loaded/,
+  );
 });
 
 Deno.test("without rules there is nothing to judge by", async () => {

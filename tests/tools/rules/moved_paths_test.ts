@@ -5,7 +5,7 @@ import { DecidedPaths, type RuleEvaluator } from "../../../tools/approval/mod.ts
 import type { ExecutionContext, ToolDefinition } from "../../../tools/definition.ts";
 import { inWorld } from "../../config/world.ts";
 import { bash, open } from "./calls.ts";
-import { inFolder } from "./policy.ts";
+import { testInRepository as test } from "./policy.ts";
 
 Deno.test("a link that a command makes while a reading waits does not lead it out of its rule", async () => {
   await inWorld(async (world) => {
@@ -29,56 +29,54 @@ Deno.test("a link that a command makes while a reading waits does not lead it ou
   });
 });
 
-Deno.test("what a rule denies by then does not run, whoever approved it before", async () => {
-  await inFolder(async (folder) => {
-    let denies = false;
-    const rules: RuleEvaluator = {
-      restricts: true,
-      approves: false,
-      placeOf: () => "here",
-      evaluate: () =>
-        Promise.resolve({
-          restriction: denies
-            ? {
-              decision: "deny",
-              rule: { rule: { decision: "deny", tools: ["t"] }, written: {}, key: "", layer: "G" },
-              part: "x",
-              unsure: null,
-            }
-            : null,
-          approved: false,
-          approval: null,
-          commands: [],
-          path: null,
-          why: null,
-        }),
+test("what a rule denies by then does not run, whoever approved it before", async (folder) => {
+  let denies = false;
+  const rules: RuleEvaluator = {
+    restricts: true,
+    approves: false,
+    placeOf: () => "here",
+    evaluate: () =>
+      Promise.resolve({
+        restriction: denies
+          ? {
+            decision: "deny",
+            rule: { rule: { decision: "deny", tools: ["t"] }, written: {}, key: "", layer: "G" },
+            part: "x",
+            unsure: null,
+          }
+          : null,
+        approved: false,
+        approval: null,
+        commands: [],
+        path: null,
+        why: null,
+      }),
+  };
+  let ran = 0;
+  const tool: ToolDefinition = {
+    name: "t",
+    description: "",
+    input_schema: {},
+    path_input: "path",
+    execute: () => ({ success: true, output: String(ran += 1) }),
+  };
+  const paths = new DecidedPaths(rules, (path) => `${folder}/${path}`);
+  const run = async (input: Record<string, unknown>, id = "c") =>
+    await paths.guarded(id, tool).execute?.(input, {} as ExecutionContext, () => {}) as {
+      success: boolean;
     };
-    let ran = 0;
-    const tool: ToolDefinition = {
-      name: "t",
-      description: "",
-      input_schema: {},
-      path_input: "path",
-      execute: () => ({ success: true, output: String(ran += 1) }),
-    };
-    const paths = new DecidedPaths(rules, (path) => `${folder}/${path}`);
-    const run = async (input: Record<string, unknown>, id = "c") =>
-      await paths.guarded(id, tool).execute?.(input, {} as ExecutionContext, () => {}) as {
-        success: boolean;
-      };
-    await Deno.writeTextFile(`${folder}/a`, "");
-    paths.note("c", tool, { path: "a" });
-    assert.ok((await run({ path: "a" })).success);
-    assert.ok((await run({ path: "a" }, "never noted")).success, "a call that nobody judged in this run");
-    await Deno.remove(`${folder}/a`);
-    assert.ok((await run({ path: "a" })).success, "a file that is gone is the tool's own business");
-    await Deno.symlink("docs", `${folder}/a`);
-    assert.equal((await run({ path: "a" })).success, false);
-    assert.ok((await run({ path: "a" }, "never noted")).success);
-    denies = true;
-    assert.equal((await run({ path: "a" }, "never noted")).success, false);
-    assert.equal(ran, 4);
-    const plain = { ...tool, path_input: undefined };
-    assert.equal(paths.guarded("c", plain), plain, "a tool without a path is as it was");
-  });
+  await Deno.writeTextFile(`${folder}/a`, "");
+  paths.note("c", tool, { path: "a" });
+  assert.ok((await run({ path: "a" })).success);
+  assert.ok((await run({ path: "a" }, "never noted")).success, "a call that nobody judged in this run");
+  await Deno.remove(`${folder}/a`);
+  assert.ok((await run({ path: "a" })).success, "a file that is gone is the tool's own business");
+  await Deno.symlink("docs", `${folder}/a`);
+  assert.equal((await run({ path: "a" })).success, false);
+  assert.ok((await run({ path: "a" }, "never noted")).success);
+  denies = true;
+  assert.equal((await run({ path: "a" }, "never noted")).success, false);
+  assert.equal(ran, 4);
+  const plain = { ...tool, path_input: undefined };
+  assert.equal(paths.guarded("c", plain), plain, "a tool without a path is as it was");
 });

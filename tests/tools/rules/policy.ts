@@ -8,6 +8,7 @@ import { builtinTools } from "../../../tools/builtin/mod.ts";
 import type { RuleEvaluation } from "../../../tools/approval/rules/types.ts";
 import { type RuleWorld, worldNow } from "../../../tools/approval/rules/world.ts";
 import type { ShellLibrary } from "../../../tools/approval/shell/every_command.ts";
+import { testsWith } from "../../tests_with.ts";
 
 /** Fourteen programs that read, some of them with options that write. */
 export const READ_ONLY: readonly string[] = [
@@ -121,6 +122,9 @@ export async function inFolder(test: (folder: string) => Promise<void>): Promise
     await Deno.remove(folder, { recursive: true });
   }
 }
+
+/** Defines a test that runs in `inFolder`. */
+export const testInRepository = testsWith(inFolder);
 
 /** One line of a list: a command, with `\n` and the like as in JavaScript, and why it is there. */
 export interface ListedCommand {
