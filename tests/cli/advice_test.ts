@@ -10,8 +10,7 @@ const turn = (at: number, result = "short\n") =>
 
 /** What is advised, as the words behind the name of an option. */
 async function advised(place: Scene, args: readonly string[]): Promise<string> {
-  const { code, stderr } = await place.run(args);
-  assert.equal(code, 1, stderr);
+  const { stderr } = await place.exits(1, args);
   return stderr;
 }
 
@@ -30,13 +29,12 @@ test("how much less to keep is advised only where that leaves something to sum u
     [["compact", "last.chat", "--results-only"], /\n {2}Keep less: --keep 0 Or: Let a model sum up/],
   ];
   for (const [args, advice] of rows) assert.match(await advised(place, args), advice, args.join(" "));
-  const followed = await place.run(["compact", "last.chat", "--results-only", "--keep", "0"]);
-  assert.equal(followed.code, 0, followed.stderr);
+  await place.exits(0, ["compact", "last.chat", "--results-only", "--keep", "0"]);
   assert.match(place.read("last.2.chat"), /shortened\. All of it:/);
   place.write("two.chat", "@You:\nA?\n\n@Assistant:\nA.\n\n@You:\nB?\n\n@Assistant:\nB.\n\n@You:\nC?\n");
   const [, keep = ""] = /--keep (\d+)/.exec(await advised(place, ["compact", "two.chat", "--keep", "9"])) ??
     [];
-  assert.equal((await place.run(["compact", "two.chat", "--keep", keep, "--dry-run"])).code, 0);
+  await place.exits(0, ["compact", "two.chat", "--keep", keep, "--dry-run"]);
 });
 
 test("a refusal is told once, whoever finds it first", async (place) => {
@@ -51,8 +49,7 @@ test("a refusal is told once, whoever finds it first", async (place) => {
       "gone.chat",
     ]]
   ) {
-    const { code, stderr } = await place.run(args);
-    assert.equal(code, 1, stderr);
+    const { stderr } = await place.exits(1, args);
     assert.equal(stderr.match(/There is no/g)?.length, 1, stderr);
   }
 });

@@ -8,8 +8,7 @@ const ASKING = "tools: { auto_approve_sandboxed: false }\n";
 test("approve --always approves the call, tells the rule and its way back, and the next call like it runs unasked", async (place) => {
   place.settings(ASKING);
   place.write("my notes.chat", callsDocument([{ id: "c1", command: "echo a b", status: "pending" }]));
-  const { code, stderr } = await place.run(["approve", "my notes.chat", "--always"]);
-  assert.equal(code, 0, stderr);
+  const { stderr } = await place.exits(0, ["approve", "my notes.chat", "--always"]);
   assert.equal(
     stderr,
     "Until logout, for this document: approve bash(echo a b), in the sandbox\n" +
@@ -30,7 +29,7 @@ test("approve --always approves the call, tells the rule and its way back, and t
   assert.deepEqual(JSON.parse(json.stdout).login_rules, [rule]);
   const bare = await place.run(["approval", "explain", "my notes.chat", "c2", "--no-sandbox"]);
   assert.match(bare.stdout, /a rule approves it inside the sandbox only/);
-  assert.equal((await place.run(["session", "reset", "my notes.chat"])).code, 0);
+  await place.exits(0, ["session", "reset", "my notes.chat"]);
   assert.match((await place.run(["status", "my notes.chat"])).stdout, /#1 c2 {3}will wait for you\n/);
 });
 
@@ -41,8 +40,7 @@ test("where no rule can stand for a call, nothing is approved and the reason is 
     { id: "c2", command: "(echo b)", status: "pending" },
   ]);
   place.write("a.chat", text);
-  const { code, stderr } = await place.run(["approve", "a.chat", "--all", "--always"]);
-  assert.equal(code, 2);
+  const { stderr } = await place.exits(2, ["approve", "a.chat", "--all", "--always"]);
   assert.match(
     stderr,
     /No rule can approve this call again: .*holds.*\n {2}Approve it this time only: leave out --always\./,

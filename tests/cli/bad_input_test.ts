@@ -113,8 +113,7 @@ Deno.test({
       const document = callsDocument([{ id: "c1", command: "touch ran", status: "approved" }]);
       place.write("a.chat", document);
       await Deno.chmod(place.path("a.chat"), 0o444);
-      const { code, stderr } = await place.run(["advance", "a.chat"]);
-      assert.equal(code, 1);
+      const { stderr } = await place.exits(1, ["advance", "a.chat"]);
       assert.match(
         stderr,
         /^flemma: a\.chat: the file may not be written \(permission denied\)\.\n .*chmod u\+w a\.chat/,
@@ -135,7 +134,7 @@ test("what is printed about a missing document, followed literally, makes it", a
   const { stderr } = await place.run(["new", "other folder/a.chat"]);
   const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
   assert.equal((await place.shell(command!)).code, 0);
-  assert.equal((await place.run(["new", "other folder/a.chat"])).code, 0);
+  await place.exits(0, ["new", "other folder/a.chat"]);
 });
 
 test("a name that is not UTF-8 is told as that, and nobody is advised to make a file that is there", async (place) => {
@@ -160,8 +159,7 @@ test("a link that leads nowhere is told as that, and nobody is advised to make w
       "gone folder",
     ]]
   ) {
-    const { code, stderr } = await place.run(["advance", file!]);
-    assert.equal(code, 1);
+    const { stderr } = await place.exits(1, ["advance", file!]);
     assert.match(
       stderr,
       new RegExp(`There is no file ${file}: \\S+/${link} is a link to ${target}, which is not there\\.`),
@@ -190,8 +188,7 @@ test("a file of more than 512 MB is refused without being read, with what helps"
 
 test("a document without messages is told so, exit 4", async (place) => {
   place.write("a.chat", "just text\n");
-  const { code, stderr } = await place.run(["advance", "a.chat"]);
-  assert.equal(code, 4);
+  const { stderr } = await place.exits(4, ["advance", "a.chat"]);
   assert.match(stderr, /holds no message/);
   assert.equal(place.read("a.chat"), "just text\n");
 });
@@ -201,8 +198,7 @@ test("broken or unknown settings stop the program with file, line and column, ex
   place.write("a.chat", document);
   const attempt = async (place: Scene, yaml: string) => {
     place.settings(yaml);
-    const { code, stderr } = await place.run(["advance", "a.chat"]);
-    assert.equal(code, 2, stderr);
+    const { stderr } = await place.exits(2, ["advance", "a.chat"]);
     assert.equal(place.read("a.chat"), document);
     assert.ok(!place.exists("ran"));
     return stderr;
@@ -250,8 +246,7 @@ test("a state folder that the system keeps from us, as root's is after one start
   Deno.symlinkSync("loop", place.path("loop"));
   const env = { XDG_STATE_HOME: place.path("loop"), XDG_RUNTIME_DIR: "" };
   for (const words of [["usage"], ["usage", "a.chat"], ["recover", "--list"], ["cancel", "a.chat"]]) {
-    const { code, stderr } = await place.run(words, { env });
-    assert.equal(code, 1, words.join(" "));
+    const { stderr } = await place.exits(1, words, { env });
     assert.match(
       stderr,
       /^flemma: \S+\/loop\/flemma\/\S+ cannot be used: [^\n]+\.\n {2}Make \S+\/loop\/flemma and all in it yours, or [^\n]+ XDG_STATE_HOME\.\n$/,

@@ -184,9 +184,8 @@ test("ids come with what their calls ask for, and a broken document offers none"
   const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);
   assert.match(stdout, /^toolu_1\tpending {2}bash: \$ make$/m);
   place.write("g.chat", new Uint8Array([0xff, 0]));
-  assert.equal((await place.run(["complete", "--", "approve", "g.chat", ""])).code, 0);
-  const unknown = await place.run(["completions", "tcsh"]);
-  assert.equal(unknown.code, 2);
+  await place.exits(0, ["complete", "--", "approve", "g.chat", ""]);
+  const unknown = await place.exits(2, ["completions", "tcsh"]);
   assert.match(unknown.stderr, /bash, zsh, fish/);
 });
 
@@ -197,8 +196,7 @@ test("a call whose id a shell would read, or that looks like an option, is offer
   const offered = stdout.trimEnd().split("\n").map((row) => row.split("\t")[0]);
   // The number of the second call is the id of the fourth.
   assert.deepEqual(offered, ["toolu_1", "3", "2", "5"]);
-  const third = await place.run(["approve", "f.chat", "3"]);
-  assert.equal(third.code, 0, third.stderr);
+  await place.exits(0, ["approve", "f.chat", "3"]);
   assert.match(place.read("f.chat"), /`a;touch_ran`\n\n```flemma:tool status=approved/);
 });
 

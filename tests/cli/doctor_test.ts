@@ -4,8 +4,7 @@ import { testWithScene as test } from "./harness.ts";
 test("doctor tells versions, settings, keys by name, state, tools and sandbox on one page", async (place) => {
   place.settings("tools: { auto_approve: [read] }\n");
   const env = { ANTHROPIC_API_KEY: "sk-very-secret" };
-  const { code, stdout } = await place.run(["doctor"], { env });
-  assert.equal(code, 0);
+  const { stdout } = await place.exits(0, ["doctor"], { env });
   for (
     const line of [
       /^ {2}flemma +\d+\.\d+\.\d+$/m,
@@ -36,16 +35,13 @@ test("doctor tells how much of the window of its model a document takes", async 
 });
 
 test("doctor names what is wrong, and its exit code says so", async (place) => {
-  const noKey = await place.run(["doctor"]);
-  assert.equal(noKey.code, 1, "without a key nothing can be sent");
+  const noKey = await place.exits(1, ["doctor"]);
   assert.match(noKey.stdout, /anthropic +! No key for Anthropic was found.*ANTHROPIC_API_KEY/);
   place.settings("sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n");
-  const noSandbox = await place.run(["doctor"]);
-  assert.equal(noSandbox.code, 1);
+  const noSandbox = await place.exits(1, ["doctor"]);
   assert.match(noSandbox.stdout, /\/nowhere\/bwrap/);
   place.settings("modle: x\n");
-  const wrong = await place.run(["doctor"]);
-  assert.equal(wrong.code, 2);
+  const wrong = await place.exits(2, ["doctor"]);
   assert.match(wrong.stdout, /! .*config\.yaml:1:1: unknown key "modle".*did you mean "model"/);
 });
 

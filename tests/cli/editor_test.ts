@@ -12,8 +12,7 @@ function atHome(place: Scene, path: string): string {
 test("editor puts the files where Vim looks, twice the same, and an older one is brought up to date", async (place) => {
   const before = await place.run(["editor", "vim"]);
   assert.match(before.stdout, /^vim: not installed\nInstall: flemma editor vim --install \(in .*\)$/m);
-  const first = await place.run(["editor", "vim", "--install"]);
-  assert.equal(first.code, 0, first.stderr);
+  const first = await place.exits(0, ["editor", "vim", "--install"]);
   assert.match(first.stdout, new RegExp(`^Installed: .*/home/${PACK}$`, "m"));
   const source = Deno.readTextFileSync(new URL("../../editors/vim/autoload/flemma.vim", import.meta.url));
   const installed = atHome(place, `${PACK}/autoload/flemma.vim`);
@@ -31,7 +30,7 @@ test("editor puts the files where Vim looks, twice the same, and an older one is
     (await place.run(["doctor"])).stdout,
     /^editors\n {2}vim {2}! older than this program: flemma editor vim --install/m,
   );
-  assert.equal((await place.run(["editor", "vim", "--install"])).code, 0);
+  await place.exits(0, ["editor", "vim", "--install"]);
   assert.equal(Deno.readTextFileSync(installed), source);
   assert.throws(() => Deno.statSync(atHome(place, `${PACK}/gone.vim`)), Deno.errors.NotFound);
   assert.match((await place.run(["doctor"])).stdout, new RegExp(`^ {2}vim {2}/.*/${PACK}$`, "m"));
@@ -41,16 +40,14 @@ test("editor overwrites nothing that a person wrote or changed, and puts it asid
   const mine = atHome(place, `${PACK}/plugin/flemma.vim`);
   Deno.mkdirSync(atHome(place, `${PACK}/plugin`), { recursive: true });
   Deno.writeTextFileSync(mine, '" mine\n');
-  const refused = await place.run(["editor", "vim", "--install"]);
-  assert.equal(refused.code, 1);
+  const refused = await place.exits(1, ["editor", "vim", "--install"]);
   assert.match(refused.stderr, /you changed plugin\/flemma\.vim\. Nothing was written\.\n.*--force/);
   assert.deepEqual([...Deno.readDirSync(atHome(place, PACK))].map(({ name }) => name), ["plugin"]);
   assert.match(
     (await place.run(["editor", "vim"])).stdout,
     /changed by you.*\nyours: plugin\/flemma\.vim$/m,
   );
-  const forced = await place.run(["editor", "vim", "--install", "--force"]);
-  assert.equal(forced.code, 0, forced.stderr);
+  const forced = await place.exits(0, ["editor", "vim", "--install", "--force"]);
   assert.match(forced.stdout, /What you had changed is in .*plugin\/flemma\.vim\.yours/);
   assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
   Deno.writeTextFileSync(mine, '" mine again\n');
@@ -62,8 +59,7 @@ test("editor overwrites nothing that a person wrote or changed, and puts it asid
 test("editor prints, takes another folder, lists, and says what it does not know", async (place) => {
   const printed = await place.run(["editor", "nvim", "--print"]);
   assert.match(printed.stdout, /^==> autoload\/flemma\.vim <==$/m);
-  const to = await place.run(["editor", "neovim", "--install", "--to", "dots/flemma"]);
-  assert.equal(to.code, 0, to.stderr);
+  await place.exits(0, ["editor", "neovim", "--install", "--to", "dots/flemma"]);
   assert.ok(place.exists("dots/flemma/ftdetect/chat.vim"));
   const listed = JSON.parse((await place.run(["editor", "--json"])).stdout);
   assert.deepEqual(listed.find(({ name }: { name: string }) => name === "vim").state, "absent");
@@ -80,12 +76,10 @@ test("editor prints, takes another folder, lists, and says what it does not know
     kak.stdout,
     /^Write into your kakrc: source '.*\/home\/\.config\/kak\/flemma\/flemma\.kak'$/m,
   );
-  const unknown = await place.run(["editor", "vmi"]);
-  assert.equal(unknown.code, 2);
+  const unknown = await place.exits(2, ["editor", "vmi"]);
   assert.match(unknown.stderr, /There are no files for vmi; did you mean vim\?\n.*vim, neovim/);
   place.write("file", "");
-  const wrong = await place.run(["editor", "vim", "--install", "--to", "file"]);
-  assert.equal(wrong.code, 1);
+  const wrong = await place.exits(1, ["editor", "vim", "--install", "--to", "file"]);
   assert.match(wrong.stderr, /cannot be put into .*file: .*\n.*--to FOLDER/);
 });
 
@@ -99,8 +93,7 @@ test("for Helix the lines go into the person's own file, and all else of it stay
   Deno.chmodSync(`${place.folder}/dots/languages.toml`, 0o640);
   Deno.symlinkSync("../../dots/languages.toml", file);
   assert.match((await place.run(["editor", "helix"])).stdout, /^helix: not installed\n/);
-  const first = await place.run(["editor", "hx", "--install"]);
-  assert.equal(first.code, 0, first.stderr);
+  const first = await place.exits(0, ["editor", "hx", "--install"]);
   assert.match(first.stdout, /^Installed: .*languages\.toml\nStart Helix anew\. Keys are lines/);
   const installed = Deno.readTextFileSync(file);
   assert.ok(installed.startsWith(`${mine}\n\n# flemma begin, version `), installed);
@@ -119,7 +112,7 @@ test("for Helix the lines go into the person's own file, and all else of it stay
     (await place.run(["doctor"])).stdout,
     /^ {2}helix {2}! older than this program: flemma editor helix --install/m,
   );
-  assert.equal((await place.run(["editor", "helix", "--install"])).code, 0);
+  await place.exits(0, ["editor", "helix", "--install"]);
   const updated = Deno.readTextFileSync(file);
   assert.match(
     updated,
@@ -129,8 +122,7 @@ test("for Helix the lines go into the person's own file, and all else of it stay
   // Changed by the person: left alone unless told, and then kept.
   const changed = around("mine = 1\n", hash);
   Deno.writeTextFileSync(file, changed);
-  const refused = await place.run(["editor", "helix", "--install"]);
-  assert.equal(refused.code, 1);
+  const refused = await place.exits(1, ["editor", "helix", "--install"]);
   assert.match(refused.stderr, /You changed what flemma put into .*\n.*--force/);
   assert.equal(Deno.readTextFileSync(file), changed);
   const forced = await place.run(["editor", "helix", "--install", "--force"]);
@@ -165,8 +157,7 @@ test("for Helix nothing is written where the person's own file says something of
 });
 
 test("for VS Code the extension is a folder, with the step that makes it known", async (place) => {
-  const installed = await place.run(["editor", "code", "--install"]);
-  assert.equal(installed.code, 0, installed.stderr);
+  const installed = await place.exits(0, ["editor", "code", "--install"]);
   assert.match(
     installed.stdout,
     /"Developer: Install Extension from Location…" and choose .*\.vscode\/extensions\/flemma\.flemma$/m,

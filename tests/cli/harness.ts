@@ -72,6 +72,13 @@ export class Scene {
     return runProgram(args, this.#around(options));
   }
 
+  /** Runs the program, which must end with this exit code. */
+  async exits(code: number, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    const finished = await this.run(args, options);
+    assert.equal(finished.code, code, `${args.join(" ")}: ${finished.stderr}`);
+    return finished;
+  }
+
   /** Runs the program to its end as a process: for what only a process has, such as signals, descriptors and caches of its own. */
   process(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
     return this.start(args, options).finished;

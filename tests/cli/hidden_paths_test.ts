@@ -24,8 +24,7 @@ test("a document can hide more from itself, and its first block cannot read what
   assert.ok(!(await place.run(["send", "--dry-run", "own.chat"])).stdout.includes("1234"));
   place.settings(`sandbox: { policy: { deny_read: [${place.path("secret.txt")}] } }\n`);
   place.write("block.chat", '```lua\ntext = include("secret.txt")\n```\n@You:\n{{ text }}\n');
-  const { code, stdout } = await place.run(["check", "block.chat"]);
-  assert.equal(code, 4);
+  const { stdout } = await place.exits(4, ["check", "block.chat"]);
   assert.match(stdout, /the sandbox policy hides it/);
 });
 
@@ -55,7 +54,7 @@ test("reading waits for a person too when a stranger's document switches off the
       "**Tool Use:** `read` (`call_1`)\n\n```json\n" + input + "\n```\n",
   );
   assert.ok(!(await place.run(["send", "--dry-run", "a.chat"])).stdout.includes("1234"));
-  assert.equal((await place.run(["advance", "--no-autopilot", "a.chat"])).code, 3);
+  await place.exits(3, ["advance", "--no-autopilot", "a.chat"]);
   assert.match(place.read("a.chat"), /flemma:tool status=pending/);
 });
 

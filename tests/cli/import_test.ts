@@ -176,8 +176,7 @@ Deno.test("JavaScript and JSON without messages are refused with what to give in
 
 test("the command prints the document, and says what is missing on the other stream", async (place) => {
   place.write("request.json", REQUEST);
-  const { code, stdout, stderr } = await place.run(["import", "request.json"]);
-  assert.equal(code, 0);
+  const { stdout, stderr } = await place.exits(0, ["import", "request.json"]);
   assert.equal(stdout, converted(REQUEST).text);
   assert.match(stderr, /^flemma: Lines that would begin/);
   const piped = await place.run(["import", "--json"], { stdin: REQUEST });

@@ -20,8 +20,7 @@ Deno.test("advance goes from a question over a call and its result to the answer
   withScene((place) =>
     withServer([callReply("c1", "echo hello"), textReply("It says hello.")], async ({ env, requests }) => {
       place.write("a.chat", QUESTION);
-      const { code, stdout, stderr } = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
-      assert.equal(code, 0, stderr);
+      const { stdout, stderr } = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
       assert.equal(stdout, "");
       assert.match(place.read("a.chat"), /```\nhello\n```\n\n@Assistant:\nIt says hello\.\n\n@You:\n\n$/);
       assert.match(JSON.stringify(requests[1]), /hello[^}]*"tool_result"|"tool_result"[^}]*hello/);
@@ -33,8 +32,7 @@ test("a second run waits for the lock if told so, and otherwise names the holder
   place.write("a.chat", callsDocument([gated("c1")]));
   const first = place.start(["advance", "--no-autopilot", "a.chat"]);
   await place.appears("c1.started", first);
-  const second = await place.run(["approve", "a.chat"]);
-  assert.equal(second.code, 5);
+  const second = await place.exits(5, ["approve", "a.chat"]);
   assert.match(second.stderr, new RegExp(`in use by process ${first.pid} on `));
   const third = place.start(["reject", "a.chat", "c1", "--wait", "60"]);
   const status = await place.run(["status", "a.chat", "--json"]);
@@ -64,8 +62,7 @@ test("after kill -9 the call that ran is asked about, the other one runs, and no
     document,
     "an approved block stays approved until its result is ready",
   );
-  const next = await place.run(["advance", "a.chat"]);
-  assert.equal(next.code, 3, next.stderr);
+  const next = await place.exits(3, ["advance", "a.chat"]);
   assert.match(next.stderr, /An earlier run \(process \d+ on .*\) ended without finishing\./);
   assert.match(next.stderr, /c1\) was running when the program ended/);
   const after = place.read("a.chat");
@@ -73,9 +70,8 @@ test("after kill -9 the call that ran is asked about, the other one runs, and no
   assert.match(after, /\*\*Tool Result:\*\* `c2`\n\n```\n\(no output\)\n```\n/);
   assert.equal(place.read("log"), "c1\nc2\n");
   place.write("gate", "");
-  const approved = await place.run(["approve", "a.chat"]);
-  assert.equal(approved.code, 0, approved.stderr);
-  assert.equal((await place.run(["advance", "--no-autopilot", "a.chat"])).code, 0);
+  await place.exits(0, ["approve", "a.chat"]);
+  await place.exits(0, ["advance", "--no-autopilot", "a.chat"]);
   assert.equal(place.read("log"), "c1\nc2\nc1\n", "only what a person approved again ran again");
 });
 
@@ -160,8 +156,7 @@ test("a tool in the sandbox writes beside the document but not into it, nor into
   const command = "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
     "echo x > ../outside; ls -1";
   place.write("a.chat", callsDocument([{ id: "c1", command, status: "approved" }]));
-  const { code, stderr } = await place.run(["advance", "--no-autopilot", "a.chat"]);
-  assert.equal(code, 0, stderr);
+  await place.exits(0, ["advance", "--no-autopilot", "a.chat"]);
   assert.equal(place.read("beside"), "x\n");
   assert.match(place.read("a.chat"), /^@You:\nPlease\./);
   assert.match(place.read("a.chat"), /a\.chat\nbeside\n```\n$/);
@@ -173,7 +168,7 @@ test("mode and link of the document stay", async (place) => {
   place.write("real.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
   await Deno.chmod(place.path("real.chat"), 0o600);
   await Deno.symlink("real.chat", place.path("a.chat"));
-  assert.equal((await place.run(["approve", "a.chat"])).code, 0);
+  await place.exits(0, ["approve", "a.chat"]);
   assert.ok(Deno.lstatSync(place.path("a.chat")).isSymlink);
   assert.equal(Deno.statSync(place.path("a.chat")).mode! & 0o777, 0o600);
   assert.match(place.read("real.chat"), /status=approved/);
@@ -184,8 +179,7 @@ Deno.test("--json prints one event a line, --cursor the place to go on", () =>
     withServer([callReply("c1", "true")], async ({ env }) => {
       place.settings("tools: { auto_approve_sandboxed: false }\n");
       place.write("a.chat", QUESTION);
-      const json = await place.run(["advance", "a.chat", "--json"], { env: { ...KEY, ...env } });
-      assert.equal(json.code, 3, json.stderr);
+      const json = await place.exits(3, ["advance", "a.chat", "--json"], { env: { ...KEY, ...env } });
       const events = json.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
       const names = new Set(events.map(({ event }) => event));
       for (
@@ -213,10 +207,9 @@ Deno.test("a stuck server is told, and the document is untouched", () =>
       body: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
     }], async ({ env }) => {
       place.write("a.chat", QUESTION);
-      const { code, stderr } = await place.run(["advance", "a.chat", "--no-retry"], {
+      const { stderr } = await place.exits(1, ["advance", "a.chat", "--no-retry"], {
         env: { ...KEY, ...env },
       });
-      assert.equal(code, 1);
       assert.match(stderr, /Overloaded/);
       assert.equal(place.read("a.chat"), QUESTION);
     })

@@ -49,8 +49,8 @@ Deno.test("after kill -9 behind a whole call of a reply, the call waits for the 
       assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1`\n\n```flemma:tool status=pending\n```\n/);
       // Taken out of the document, the block comes back as it was: the word is the person's.
       place.write("a.chat", place.read("a.chat").replace(/\n@You:\n\n\*\*Tool Result[^]*$/, ""));
-      assert.equal((await place.run(["advance", "a.chat"], { env })).code, 3);
-      assert.equal((await place.run(["approve", "a.chat", "c1"], { env })).code, 0);
+      await place.exits(3, ["advance", "a.chat"], { env });
+      await place.exits(0, ["approve", "a.chat", "c1"], { env });
       const ran = await place.run(["advance", "a.chat"], { env });
       assert.deepEqual([ran.code, place.read("log"), requests.length], [0, "ran\n", 2], ran.stderr);
     })

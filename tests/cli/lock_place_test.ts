@@ -47,8 +47,7 @@ test("what a run that was killed on another machine may have begun is asked abou
   await first.finished;
   // Whoever of it still reads comes to an end: a gate that is open both ways waits for nobody.
   Deno.openSync(place.path("gate"), { read: true, write: true }).close();
-  const second = await place.run(["advance", "a.chat", "--no-autopilot"]);
-  assert.equal(second.code, 3, second.stderr);
+  const second = await place.exits(3, ["advance", "a.chat", "--no-autopilot"]);
   assert.match(
     second.stderr,
     /ended without finishing\. .*\n(?:.*\n)*flemma: bash \(c1\) was running when the program ended/,
@@ -58,14 +57,12 @@ test("what a run that was killed on another machine may have begun is asked abou
   await place.run(["approve", "a.chat", "c1"]);
   await Deno.remove(place.path("gate"));
   place.write("gate", "");
-  const third = await place.run(["advance", "a.chat", "--no-autopilot"]);
-  assert.equal(third.code, 0, third.stderr);
+  await place.exits(0, ["advance", "a.chat", "--no-autopilot"]);
   assert.equal(place.read("runs"), "ran\nran\n", "approved again it runs");
 });
 
 test("where the lock lies is the person's to say, no document's and no project's", async (place) => {
   place.write("a.chat", "```yaml\nlock:\n  place: beside\n```\n\n@You:\nHi\n");
-  const { code, stdout } = await place.run(["check", "a.chat"]);
-  assert.equal(code, 4);
+  const { stdout } = await place.exits(4, ["check", "a.chat"]);
   assert.match(stdout, /lock/);
 });

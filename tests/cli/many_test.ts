@@ -18,8 +18,7 @@ Deno.test("a line tells of each document, none stops another, and the worst exit
       place.write("waits.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
       place.write("empty.chat", "Nothing yet.\n");
       const files = [one, "gone.chat", "waits.chat", two, "empty.chat", `./${one}`, "--jobs", "2"];
-      const first = await place.run(["advance", ...files], { env });
-      assert.equal(first.code, 1, first.stderr);
+      const first = await place.exits(1, ["advance", ...files], { env });
       for (const file of [one, two]) assert.match(place.read(file), /An answer\./);
       assert.equal(answered.length, 2);
       assert.match(first.stderr, /^\[\d\/5\] q0\.chat: complete$/m);
@@ -34,8 +33,7 @@ Deno.test("a line tells of each document, none stops another, and the worst exit
         /^5 documents: 2 complete, 1 waiting for you, 1 with something to correct, 1 failed; 2 requests, 20 tokens in, 6 out, /m,
       );
       // Once more: what is answered costs nothing, and each event says whose it is.
-      const again = await place.run(["advance", one, "waits.chat", "--json", "--quiet"], { env });
-      assert.equal(again.code, 3, again.stderr);
+      const again = await place.exits(3, ["advance", one, "waits.chat", "--json", "--quiet"], { env });
       assert.equal(answered.length, 2);
       const events = again.stdout.trim().split("\n").map((line) => JSON.parse(line));
       const stopped = events.filter(({ event }) => event === "stopped");
@@ -54,8 +52,7 @@ Deno.test("a provider with a limit of requests at a time never gets more of them
       { limit: 5, hold: ({ running, answered }) => running < 5 && running + answered < 20 },
       async (crowd) => {
         place.settings("providers: { anthropic: { max_requests: 5 } }\n");
-        const { code, stderr } = await place.run(["advance", "--jobs", "8", ...questions(place, 20)], crowd);
-        assert.equal(code, 0, stderr);
+        await place.exits(0, ["advance", "--jobs", "8", ...questions(place, 20)], crowd);
         assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [20, 5, 0]);
       },
     )
@@ -64,8 +61,7 @@ Deno.test("a provider with a limit of requests at a time never gets more of them
 Deno.test("a provider that refuses too many at a time is asked by fewer, and all get their answer", () =>
   withScene((place) =>
     withCrowd({ limit: 3, hold: ({ refused }) => refused === 0 }, async (crowd) => {
-      const { code, stderr } = await place.run(["advance", "--jobs", "8", ...questions(place, 16)], crowd);
-      assert.equal(code, 0, stderr);
+      const { stderr } = await place.exits(0, ["advance", "--jobs", "8", ...questions(place, 16)], crowd);
       assert.equal(crowd.answered.length, 16);
       assert.ok(crowd.refused > 0);
       assert.match(stderr, /rate_limit_error/);
@@ -95,8 +91,7 @@ Deno.test("killed in the middle and started again, no call runs twice and no que
       place.write("go", "");
       const before = answered.length;
       assert.equal(before, 6);
-      const again = await place.run(["advance", "--jobs", "4", "--no-sandbox", ...files], { env });
-      assert.equal(again.code, 3, again.stderr);
+      const again = await place.exits(3, ["advance", "--jobs", "4", "--no-sandbox", ...files], { env });
       assert.deepEqual(runs().sort(), ["0", "1", "2", "3", "4", "5", "6", "7"]);
       assert.equal(answered.length, before);
       assert.match(again.stderr, /2 waiting for you/);
@@ -126,8 +121,7 @@ test("a piped document is none of several, and comes back; jobs are at least one
   const piped = await place.run(["advance", "-", "q0.chat"], { stdin: "@You:\nHi\n" });
   assert.deepEqual([piped.code, piped.stdout], [2, "@You:\nHi\n"]);
   assert.match(piped.stderr, /Several documents are files/);
-  const none = await place.run(["advance", "q0.chat", "--jobs", "0"]);
-  assert.equal(none.code, 2);
+  const none = await place.exits(2, ["advance", "q0.chat", "--jobs", "0"]);
   assert.match(none.stderr, /1 or more/);
 });
 
@@ -143,8 +137,7 @@ test("what waits in any of several documents is one line each, and what cannot b
     }]),
   );
   const files = ["a.chat", "b.chat", "gone.chat", "c.chat"];
-  const shown = await place.run(["status", "--pending", ...files]);
-  assert.equal(shown.code, 1);
+  const shown = await place.exits(1, ["status", "--pending", ...files]);
   assert.match(shown.stderr, /There is no file gone\.chat/);
   assert.match(
     shown.stdout,

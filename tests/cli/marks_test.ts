@@ -42,8 +42,7 @@ async function statuses(place: Scene, name: string): Promise<Record<string, stri
 
 test("approve without a target lists the pending calls when there are several, and changes nothing", async (place) => {
   place.write("a.chat", TWO);
-  const { code, stderr } = await place.run(["approve", "a.chat"]);
-  assert.equal(code, 2);
+  const { stderr } = await place.exits(2, ["approve", "a.chat"]);
   assert.match(stderr, /name one, or all of them with --all\.\n {2}Pending: 1 call_1, 2 call_2\n/);
   assert.match(
     stderr,
@@ -63,8 +62,7 @@ test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", a
   ];
   for (const [targets, approved] of cases) {
     place.write("a.chat", TWO);
-    const { code, stderr } = await place.run(["approve", "a.chat", ...targets]);
-    assert.equal(code, 0, stderr);
+    await place.exits(0, ["approve", "a.chat", ...targets]);
     const found = await statuses(place, "a.chat");
     for (const id of ["call_1", "call_2"]) {
       assert.equal(
@@ -86,9 +84,9 @@ test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", a
 
 test("a rejection carries its message to the model", async (place) => {
   place.write("a.chat", TWO);
-  assert.equal((await place.run(["reject", "a.chat", "call_1", "-m", "Use ```rg```."])).code, 0);
+  await place.exits(0, ["reject", "a.chat", "call_1", "-m", "Use ```rg```."]);
   assert.match(place.read("a.chat"), /`call_1`\n\n````flemma:tool status=rejected\nUse ```rg```\.\n````\n/);
-  assert.equal((await place.run(["execute", "a.chat", "call_1"])).code, 0);
+  await place.exits(0, ["execute", "a.chat", "call_1"]);
   assert.match(place.read("a.chat"), /`call_1` \(error\)\n\n````\nUse ```rg```\.\n````\n/);
 });
 
@@ -112,28 +110,26 @@ test("a call whose preview is cut is approved by its id only", async (place) => 
   const document = callsDocument([{ id: "c1", command, status: "pending" }]);
   place.write("a.chat", document);
   for (const target of [[], ["--all"], ["--tool", "bash"]]) {
-    const { code, stderr } = await place.run(["approve", "a.chat", ...target]);
-    assert.equal(code, 2, target.join(" "));
+    const { stderr } = await place.exits(2, ["approve", "a.chat", ...target]);
     assert.match(stderr, /preview of c1/);
   }
   assert.equal(place.read("a.chat"), document);
-  assert.equal((await place.run(["approve", "a.chat", "c1"])).code, 0);
+  await place.exits(0, ["approve", "a.chat", "c1"]);
 });
 
 test("an approval is bound to the text of the call: when that changes, the call waits again", async (place) => {
   place.write("a.chat", callsDocument([{ id: "c1", command: "touch good", status: "pending" }]));
-  assert.equal((await place.run(["approve", "a.chat"])).code, 0);
+  await place.exits(0, ["approve", "a.chat"]);
   place.write("a.chat", place.read("a.chat").replace("touch good", "touch evil"));
-  const { code, stderr } = await place.run(["advance", "a.chat"]);
-  assert.equal(code, 3, stderr);
+  await place.exits(3, ["advance", "a.chat"]);
   assert.ok(!place.exists("evil"));
   assert.match(place.read("a.chat"), /status=pending/);
 });
 
 test("execute runs one call whatever its state, and needs to be told which", async (place) => {
   place.write("a.chat", TWO);
-  assert.equal((await place.run(["execute", "a.chat"])).code, 2);
-  assert.equal((await place.run(["execute", "a.chat", "call_2"])).code, 0);
+  await place.exits(2, ["execute", "a.chat"]);
+  await place.exits(0, ["execute", "a.chat", "call_2"]);
   assert.equal(place.read("log"), "two\n");
   assert.deepEqual(await statuses(place, "a.chat"), { call_1: "pending" });
 });
@@ -142,22 +138,19 @@ Deno.test("send refuses while calls are open and names them; --dry-run shows the
   withScene((place) =>
     withServer([textReply("Done.")], async ({ env, requests }) => {
       place.write("a.chat", TWO);
-      const refused = await place.run(["send", "a.chat"], { env: { ...KEY, ...env } });
-      assert.equal(refused.code, 3);
+      const refused = await place.exits(3, ["send", "a.chat"], { env: { ...KEY, ...env } });
       assert.match(refused.stderr, /call_1, call_2/);
       assert.equal(place.read("a.chat"), TWO);
       assert.equal(requests.length, 0);
       place.write("b.chat", "@System:\nBrief.\n\n@You:\nHi\n");
-      const dry = await place.run(["send", "b.chat", "--dry-run"], { env });
-      assert.equal(dry.code, 0, dry.stderr);
+      const dry = await place.exits(0, ["send", "b.chat", "--dry-run"], { env });
       const shown = await place.run(["send", "b.chat", "--dry-run", "--headers"], {
         env: { ...KEY, ...env },
       });
       assert.ok(shown.stdout.endsWith(`\n\n${dry.stdout}`));
       assert.match(shown.stdout, /^POST http:\/\/127\.0\.0\.1:\d+\/v1\/messages\n/);
       assert.doesNotMatch(shown.stdout, /test-key/);
-      const sent = await place.run(["send", "b.chat"], { env: { ...KEY, ...env } });
-      assert.equal(sent.code, 0, sent.stderr);
+      await place.exits(0, ["send", "b.chat"], { env: { ...KEY, ...env } });
       assert.deepEqual(requests, [JSON.parse(dry.stdout)]);
       assert.match(place.read("b.chat"), /@Assistant:\nDone\.\n\n@You:\n\n$/);
     })
@@ -223,10 +216,8 @@ test("several calls are named by what a hand can type, each with what it would d
     all.stderr,
   );
   place.write("a.chat", text);
-  const typed = await place.run(["reject", "a.chat", "7Fh3", "#2"]);
-  assert.equal(typed.code, 0, typed.stderr);
-  const short = await place.run(["reject", "a.chat", "Fh3"]);
-  assert.equal(short.code, 1);
+  await place.exits(0, ["reject", "a.chat", "7Fh3", "#2"]);
+  const short = await place.exits(1, ["reject", "a.chat", "Fh3"]);
   assert.match(short.stderr, /fewer than 4 characters name no other/);
 });
 
@@ -244,28 +235,23 @@ test("what a model wrote is shown harmless, on a terminal as in JSON", async (pl
 });
 
 test("new makes a document once, and says what to do next", async (place) => {
-  const made = await place.run(["new", "my notes.chat", "--system", "Be brief."]);
-  assert.equal(made.code, 0);
+  const made = await place.exits(0, ["new", "my notes.chat", "--system", "Be brief."]);
   assert.match(made.stderr, /flemma advance 'my notes\.chat'\n$/);
   assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
-  const again = await place.run(["new", "my notes.chat"]);
-  assert.equal(again.code, 1);
+  const again = await place.exits(1, ["new", "my notes.chat"]);
   assert.match(again.stderr, /left alone/);
   assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
 });
 
 test("sandbox run keeps a command in and gives its exit code; status tells the policy", async (place) => {
   const line = "echo x > ../outside || echo kept > here; echo $ANTHROPIC_API_KEY >> here; exit 7";
-  const run = await place.run(["sandbox", "run", "--", "sh", "-c", line], { env: KEY });
-  assert.equal(run.code, 7, run.stderr);
+  await place.exits(7, ["sandbox", "run", "--", "sh", "-c", line], { env: KEY });
   assert.equal(place.read("here"), "kept\n\n");
-  const status = await place.run(["sandbox", "status", "--json"]);
-  assert.equal(status.code, 0, status.stderr);
+  const status = await place.exits(0, ["sandbox", "status", "--json"]);
   const { enabled, available, writable } = JSON.parse(status.stdout);
   assert.deepEqual([enabled, available], [true, true]);
   assert.ok(writable.some(({ path }: { path: string }) => place.path("").startsWith(`${path}/`)));
-  const off = await place.run(["sandbox", "status", "--no-sandbox"]);
-  assert.equal(off.code, 0);
+  const off = await place.exits(0, ["sandbox", "status", "--no-sandbox"]);
   assert.match(off.stdout, /off[\s\S]*command line/);
 });
 
@@ -288,18 +274,16 @@ test("version and help need no document and load nothing of the rooms, and the v
 
 test("new makes no document when its making cannot be noted", async (place) => {
   place.write("no-folder", "");
-  const { code, stderr } = await place.run(["new", "a.chat"], {
+  const { stderr } = await place.exits(1, ["new", "a.chat"], {
     env: { XDG_STATE_HOME: place.path("no-folder") },
   });
-  assert.equal(code, 1);
   assert.match(stderr, /^flemma: a\.chat was not made, because your agreement [^\n]*[^.]\.\n {2}Make /);
   assert.equal(place.exists("a.chat"), false);
 });
 
 test("a refused approval names the very command that would do", async (place) => {
   place.write("my notes.chat", callsDocument([{ id: "c1", command: "x ".repeat(400), status: "pending" }]));
-  const { code, stderr } = await place.run(["approve", "my notes.chat"]);
-  assert.equal(code, 2);
+  const { stderr } = await place.exits(2, ["approve", "my notes.chat"]);
   assert.match(stderr, /flemma approve 'my notes\.chat' c1\n$/);
 });
 
@@ -309,11 +293,10 @@ Deno.test("send says what to do about a failure as advance does, and when a rate
     const limit = { status: 429, headers: { "retry-after": "9" }, body };
     return withServer([limit, limit], async ({ env }) => {
       for (const command of ["advance", "send"]) {
-        const { code, stderr } = await place.run([command, "--no-retry"], {
+        const { stderr } = await place.exits(1, [command, "--no-retry"], {
           stdin: "@You:\nHi\n",
           env: { ...KEY, ...env },
         });
-        assert.equal(code, 1);
         assert.match(
           stderr,
           /slow down\n {2}retry-after: 9\n {2}Try again[^\n]*\n {2}Go on with: flemma advance\n$/,
@@ -346,8 +329,8 @@ Deno.test("what would be refused again does not lead on to the same request", ()
         const { stderr } = await place.run(["advance", "a.chat", "--no-retry"], { env: { ...KEY, ...env } });
         assert.match(stderr, expected);
       }
-      const look = await place.run(["send", "a.chat", "--dry-run"], { env: { ...KEY, ...env } });
-      assert.equal(look.code, 0, "what is advised works");
+      // What is advised works.
+      await place.exits(0, ["send", "a.chat", "--dry-run"], { env: { ...KEY, ...env } });
     });
   }));
 

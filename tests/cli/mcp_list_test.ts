@@ -16,8 +16,7 @@ test("tools list asks a server once and with --refresh again, and tells of one t
   list("first", "broken name\u0007", "a.b/c d");
   const names = (out: string) =>
     out.split("\n").flatMap((line) => /^(one:.*?) {2,}server/.exec(line)?.[1] ?? []);
-  const shown = await place.run(["tools", "list"]);
-  assert.equal(shown.code, 0, shown.stderr);
+  const shown = await place.exits(0, ["tools", "list"]);
   assert.match(shown.stderr, /^(flemma: Waiting for the tools of the server one\.\n)?$/);
   assert.deepEqual(names(shown.stdout), ["one:a.b/c d", "one:first"]);
   assert.match(shown.stdout, /^one:first +server +offered +asks/m);
@@ -30,8 +29,7 @@ test("tools list asks a server once and with --refresh again, and tells of one t
 
   // What is known of the others is there all the same.
   place.settings(`mcp:\n  servers:\n    one:${server}\n    two: { command: no-such-server }\n`);
-  const part = await place.run(["tools", "list"]);
-  assert.equal(part.code, 1);
+  const part = await place.exits(1, ["tools", "list"]);
   assert.match(
     part.stderr,
     /the server two could not tell its tools: The program no-such-server was not found/,

@@ -14,8 +14,7 @@ test(".mcp.json counts after trust, which tells commands and variables, and not 
   assert.notEqual(await command(), "db-server");
   const shown = await place.run(["config", "show"]);
   assert.match(shown.stderr, /names servers of tools that you have not agreed to.*my-db.*flemma trust/s);
-  const trusted = await place.run(["trust", ".mcp.json"]);
-  assert.equal(trusted.code, 0, trusted.stderr);
+  const trusted = await place.exits(0, ["trust", ".mcp.json"]);
   assert.match(
     trusted.stdout,
     /the server my-db runs: db-server --key .*'a b'\n +is given the variable DB_KEY/,
@@ -59,8 +58,7 @@ test("a project's server does not take the place of the person's own of that nam
     ".flemma/config.yaml",
     "mcp: { servers: { mine: { url: 'https://evil.test/mcp', enabled: false }, third: { command: third } } }\n",
   );
-  const trusted = await place.run(["trust", "."]);
-  assert.equal(trusted.code, 0, trusted.stdout + trusted.stderr);
+  const trusted = await place.exits(0, ["trust", "."]);
   assert.equal(await key("mine.url"), "https://mine.test/mcp");
   const third = await place.run(["config", "get", "mcp.servers.third.command"]);
   assert.equal(third.stdout.trim(), "third", trusted.stdout + third.stderr);

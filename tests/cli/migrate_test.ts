@@ -10,8 +10,7 @@ test("a document is migrated in its place or as a filter, and a second time noth
   place.write("a.chat", OLD);
   const piped = await place.run(["migrate"], { stdin: OLD });
   assert.deepEqual([piped.code, piped.stdout], [0, NEW]);
-  const first = await place.run(["migrate", "a.chat"]);
-  assert.equal(first.code, 0);
+  const first = await place.exits(0, ["migrate", "a.chat"]);
   assert.equal(first.stderr.split("\n")[0], "a.chat: 3 role markers brought to today's form.");
   assert.match(first.stderr, /Write below the last @You:/);
   assert.equal(place.read("a.chat"), NEW);
@@ -25,8 +24,7 @@ test("a document is migrated in its place or as a filter, and a second time noth
 
 test("--dry-run prints a unified diff, and leaves the document alone", async (place) => {
   place.write("a.chat", OLD);
-  const shown = await place.run(["migrate", "--dry-run", "a.chat"]);
-  assert.equal(shown.code, 0);
+  const shown = await place.exits(0, ["migrate", "--dry-run", "a.chat"]);
   assert.match(shown.stdout, /^--- a\.chat\n\+\+\+ a\.chat\n@@ -1,5 \+1,8 @@\n-@System: Be brief\.\n/);
   assert.equal(place.read("a.chat"), OLD);
   const json = JSON.parse((await place.run(["migrate", "--dry-run", "--json", "a.chat"])).stdout);
@@ -46,8 +44,7 @@ test("a call that is approved in the text and comes alive by it is told", async 
     '**Tool Use:** `bash` (`call_1`)\n\n```json\n{"command": "ls", "label": "x", "timeout": null}\n```';
   const waiting = "**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```";
   place.write("a.chat", `@You: List.\n\n@Assistant: So.\n\n${call}\n\n@You: ${waiting}\n`);
-  const { code, stderr } = await place.run(["migrate", "a.chat"]);
-  assert.equal(code, 0);
+  const { stderr } = await place.exits(0, ["migrate", "a.chat"]);
   assert.match(
     stderr,
     /The call call_1 \(line 14\) is approved in the text, so the next advance runs it\./,
@@ -63,8 +60,8 @@ test("what a person agreed to in a document holds after its migration", async (p
   const doubted = async () => /flemma trust/.test((await place.run(["status", "a.chat"])).stdout);
   place.write("a.chat", `${block}@You: Hello\n`);
   assert.ok(await doubted());
-  assert.equal((await place.run(["trust", "a.chat"])).code, 0);
-  assert.equal((await place.run(["migrate", "a.chat"])).code, 0);
+  await place.exits(0, ["trust", "a.chat"]);
+  await place.exits(0, ["migrate", "a.chat"]);
   assert.equal(place.read("a.chat"), `${block}@You:\nHello\n`);
   assert.ok(!await doubted());
 });

@@ -22,8 +22,7 @@ test("a new document begins with instructions and an empty question, or as its o
     assert.equal(place.read(name), text);
   }
   // The instructions are what the program itself can send.
-  const request = await place.run(["send", "d.chat", "--dry-run"]);
-  assert.equal(request.code, 0, request.stderr);
+  const request = await place.exits(0, ["send", "d.chat", "--dry-run"]);
   assert.match(request.stdout, /You are a coding assistant/);
 });
 
@@ -32,12 +31,11 @@ test("new.system is the system message, or the path of a file that holds it", as
   await place.run(["new", "a.chat"]);
   assert.equal(place.read("a.chat"), "@System:\nAnswer in Latin.\n\n@You:\n\n");
   place.settings("new:\n  system: ./latin.md\n");
-  const missing = await place.run(["new", "b.chat"]);
-  assert.equal(missing.code, 2);
+  const missing = await place.exits(2, ["new", "b.chat"]);
   assert.match(missing.stderr, /new\.system names a file\. There is no file .*latin\.md/);
   assert.ok(!place.exists("b.chat"));
   Deno.writeTextFileSync(`${place.folder}/config/flemma/latin.md`, "Always Latin.\n\nNothing else.\n");
-  assert.equal((await place.run(["new", "b.chat"])).code, 0);
+  await place.exits(0, ["new", "b.chat"]);
   assert.equal(place.read("b.chat"), "@System:\nAlways Latin.\n\nNothing else.\n\n@You:\n\n");
   await place.run(["new", "c.chat", "--bare"]);
   assert.equal(place.read("c.chat"), "@You:\n\n");
@@ -47,8 +45,7 @@ test("--go sends the first question at once, by the options of a run", async (pl
   await using replay = await startReplay({ replies: [{ reply: [{ text: "Because." }] }] });
   const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
   const args = ["new", "a.chat", "--bare", "-m", "Why?", "--go", "--model", "claude-haiku-4-5"];
-  const { code, stderr } = await place.run(args, { env });
-  assert.equal(code, 0, stderr);
+  const { stderr } = await place.exits(0, args, { env });
   assert.equal(place.read("a.chat"), "@You:\nWhy?\n\n@Assistant:\nBecause.\n\n@You:\n\n");
   assert.match(stderr, /claude-haiku-4-5/);
   assert.match(stderr, /go on with: flemma advance a\.chat/);

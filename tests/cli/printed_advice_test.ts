@@ -51,8 +51,7 @@ Deno.test("after a stream that was cut, the printed advice works", () =>
   withScene((place) =>
     withReplay([{ reply: [{ text: BEGUN.repeat(20) }], fault: { cut: CUT } }], async (_, env) => {
       place.write("a.chat", QUESTION);
-      const cut = await place.run(["advance", "a.chat"], { env });
-      assert.equal(cut.code, 1, cut.stderr);
+      const cut = await place.exits(1, ["advance", "a.chat"], { env });
       assert.match(place.read("a.chat"), /Once upon.*\n\n<!-- flemma:aborted: /);
       assert.match(
         cut.stderr,
@@ -67,8 +66,7 @@ Deno.test("after an error in mid-stream, the printed advice works", () =>
     const error = { type: "overloaded_error", message: "Overloaded" };
     return withReplay([{ reply: [{ text: "```js\nlet a" }], fault: { error } }], async (_, env) => {
       place.write("a.chat", QUESTION);
-      const failed = await place.run(["advance", "a.chat"], { env });
-      assert.equal(failed.code, 1, failed.stderr);
+      const failed = await place.exits(1, ["advance", "a.chat"], { env });
       await follow(place, failed.stderr);
       assert.match(place.read("a.chat"), /-->\n\n@You:\nContinue\.\n/);
     });
@@ -101,8 +99,7 @@ test("after Ctrl-C and after kill -9 in mid-stream, what is printed then, or by 
         );
         return await follow(place, ended.stderr).then(() => {});
       }
-      const next = await place.run(["advance", "a.chat"], { env: { ...KEY, ...env } });
-      assert.equal(next.code, 3);
+      const next = await place.exits(3, ["advance", "a.chat"], { env: { ...KEY, ...env } });
       assert.match(
         next.stderr,
         /the last word is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
@@ -165,8 +162,7 @@ test("advance and send stop where the last word is the model's, without a reques
         /the last word is the model's: write below a line @You:, or flemma advance a\.chat --continue/,
       );
       assert.equal(place.read("a.chat"), ANSWERED);
-      const goesOn = await place.run([command, "a.chat", "--continue"], { env });
-      assert.equal(goesOn.code, 0, goesOn.stderr);
+      await place.exits(0, [command, "a.chat", "--continue"], { env });
       assert.deepEqual(replay.problems, []);
       assert.equal(
         place.read("a.chat"),
@@ -278,8 +274,7 @@ Deno.test("a reply that was cut at its limit is not called complete, and goes on
 
 test("send names the calls that have not run and what runs them; execute says what came out", async (place) => {
   place.write("a.chat", callsDocument([{ id: "c1", command: "echo out; exit 3", status: "approved" }]));
-  const sent = await place.run(["send", "a.chat"], { env: KEY });
-  assert.equal(sent.code, 3);
+  const sent = await place.exits(3, ["send", "a.chat"], { env: KEY });
   assert.match(sent.stderr, /^1 call \(c1\) has no result yet, .*: flemma advance a\.chat$/m);
   assert.doesNotMatch(sent.stderr, /approve/);
   const ran = await place.run(["execute", "a.chat", "c1"], { env: KEY });
@@ -297,8 +292,7 @@ test("a reply that a filter stopped is not advised to be gone on with", async (p
   const refused = { reply: [{ text: "I" }], stop_reason: "refusal", stop_details: { category: "cyber" } };
   await withReplay([refused], async (_, env) => {
     place.write("a.chat", QUESTION);
-    const { code, stderr } = await place.run(["advance", "a.chat"], { env });
-    assert.equal(code, 1, stderr);
+    const { stderr } = await place.exits(1, ["advance", "a.chat"], { env });
     assert.match(stderr, /Delete what came of the reply, then put your message in other words/);
     assert.doesNotMatch(stderr, /--continue/);
   });

@@ -30,8 +30,7 @@ function tree(folder: string, prefix = ""): Record<string, string> {
 Deno.test("the example conversations come out as they are, and leave nothing behind", () =>
   withExamples(async (place) => {
     const before = tree(place.path(""));
-    const { code, stderr } = await place.run(["replay", "run", ...FILES]);
-    assert.equal(code, 0, stderr);
+    const { stderr } = await place.exits(0, ["replay", "run", ...FILES]);
     assert.match(stderr, /^total\/total\.chat: 3 as recorded$/m);
     assert.deepEqual(tree(place.path("")), before);
     assert.deepEqual(
@@ -45,8 +44,7 @@ Deno.test("a changed program under test makes exactly the result differ that dep
   withExamples(async (place) => {
     const test = place.read("mend/test.sh");
     place.write("mend/test.sh", test.replace("1 passed", "1 passed, 0 failed"));
-    const { code, stdout } = await place.run(["replay", "run", ...FILES, "--tap", "--junit", "out.xml"]);
-    assert.equal(code, 1);
+    const { stdout } = await place.exits(1, ["replay", "run", ...FILES, "--tap", "--junit", "out.xml"]);
     const points = stdout.split("\n").filter((line) => /^(not )?ok /.test(line));
     assert.deepEqual(points.filter((line) => line.startsWith("not ok")), [
       "not ok 6 - mend/mend.chat: bash call_again, line 47",
@@ -59,8 +57,7 @@ Deno.test("a changed program under test makes exactly the result differ that dep
     );
     // What is right now becomes what is expected, and nothing else is touched.
     const document = place.read("mend/mend.chat");
-    const update = await place.run(["replay", "run", "mend/mend.chat", "--update"]);
-    assert.equal(update.code, 0, update.stderr);
+    await place.exits(0, ["replay", "run", "mend/mend.chat", "--update"]);
     assert.equal(place.read("mend/mend.chat"), document.replace("\n1 passed\n", "\n1 passed, 0 failed\n"));
   }));
 
@@ -68,12 +65,10 @@ Deno.test("without a sandbox nothing runs but by the person's word, whoever swit
   withExamples(async (place) => {
     const document = `\`\`\`yaml\nflemma:\n  sandbox: false\n\`\`\`\n\n${place.read("total/total.chat")}`;
     place.write("total/total.chat", document.replace("sh total.sh prices.txt", "touch ../../ran"));
-    const refused = await place.run(["replay", "run", "total/total.chat"]);
-    assert.equal(refused.code, 1, refused.stderr);
+    const refused = await place.exits(1, ["replay", "run", "total/total.chat"]);
     assert.match(refused.stderr, /The sandbox is switched off.*\n.*--no-sandbox/);
     place.write("total/total.chat", document);
-    const bare = await place.run(["replay", "run", "--no-sandbox", "total/total.chat"]);
-    assert.equal(bare.code, 0, bare.stderr);
+    await place.exits(0, ["replay", "run", "--no-sandbox", "total/total.chat"]);
   }));
 
 Deno.test("--lenient plays a conversation with a model that is retired", () =>
@@ -83,11 +78,9 @@ Deno.test("--lenient plays a conversation with a model that is retired", () =>
       "total/total.chat",
       `\`\`\`yaml\nflemma:\n  model: claude-opus-4-1-20250805\n\`\`\`\n\n${document}`,
     );
-    const strict = await place.run(["replay", "run", "total/total.chat"]);
-    assert.equal(strict.code, 1);
+    const strict = await place.exits(1, ["replay", "run", "total/total.chat"]);
     assert.match(strict.stderr, /model: claude-opus-4-1-20250805/);
-    const lenient = await place.run(["replay", "run", "--lenient", "total/total.chat"]);
-    assert.equal(lenient.code, 0, lenient.stderr);
+    await place.exits(0, ["replay", "run", "--lenient", "total/total.chat"]);
   }));
 
 Deno.test("a document that makes the sandbox wider is played only once the person agreed to that", () =>
@@ -109,7 +102,7 @@ Deno.test("a document that makes the sandbox wider is played only once the perso
       /Nothing was played\. This document makes .*beside writable.* flemma trust /,
     );
     assert.equal(place.exists("../beside/made"), false);
-    assert.equal((await place.run(["trust", "total/total.chat"])).code, 0);
+    await place.exits(0, ["trust", "total/total.chat"]);
     const agreed = await run();
     assert.match(agreed.stderr, /3 as recorded/);
     assert.equal(place.exists("../beside/made"), true);
@@ -118,8 +111,7 @@ Deno.test("a document that makes the sandbox wider is played only once the perso
 Deno.test("a call that policy denies is not played, whatever the document says of it", () =>
   withExamples(async (place) => {
     place.write("deny.yaml", 'tools:\n  rules:\n    - { deny: bash, command: ["sh total.sh **"] }\n');
-    const { code, stderr } = await place.run(["replay", "run", "total/total.chat", "--config", "deny.yaml"]);
-    assert.equal(code, 1, stderr);
+    const { stderr } = await place.exits(1, ["replay", "run", "total/total.chat", "--config", "deny.yaml"]);
     assert.match(stderr, /is denied, so it did not run: .*deny\.yaml:3/);
   }));
 
@@ -137,14 +129,13 @@ export default { input_schema: { type: "object" }, execute: () => ({ content: "$
     "@You:\nGo.\n\n@Assistant:\n**Tool Use:** `shot` (`c1`)\n\n```json\n{}\n```\n\n@You:\n\n" + text;
   place.write("a.chat", document(""));
   shot("one");
-  assert.equal((await place.run(["execute", "a.chat", "c1"])).code, 0);
+  await place.exits(0, ["execute", "a.chat", "c1"]);
   const recorded = place.read("a.chat");
   assert.match(recorded, /\(attachments=[0-9a-f]{64}\)\n\n```\none\n/);
   place.write("a.chat", `${recorded}\n@Assistant:\nThere.\n\n@You:\n`);
   Deno.removeSync(`${place.folder}/state`, { recursive: true });
   shot("two");
-  const { code, stderr } = await place.run(["replay", "run", "--update", "a.chat"]);
-  assert.equal(code, 0, stderr);
+  await place.exits(0, ["replay", "run", "--update", "a.chat"]);
   assert.equal(
     place.read("a.chat"),
     `${recorded.replace("one\n", "two\n")}\n@Assistant:\nThere.\n\n@You:\n`,
@@ -162,11 +153,9 @@ test("a call that was refused does not run, and the conversation goes on behind 
       "```\nNot now.\n```\n\n@Assistant:\n" + call("c2", "ls") +
       "@You:\n\n**Tool Result:** `c2`\n\n```\na.chat\n```\n\n@Assistant:\nGood.\n\n@You:\n",
   );
-  const { code, stderr } = await place.run(["replay", "run", "a.chat"]);
-  assert.equal(code, 0, stderr);
+  const { stderr } = await place.exits(0, ["replay", "run", "a.chat"]);
   assert.match(stderr, /^a\.chat: 1 as recorded, 1 left out$/m);
-  const gone = await place.run(["replay", "run", "gone.chat"]);
-  assert.equal(gone.code, 1);
+  const gone = await place.exits(1, ["replay", "run", "gone.chat"]);
   assert.match(gone.stderr, /There is no file gone\.chat/);
 });
 
@@ -177,8 +166,7 @@ Deno.test("a recorded script plays the same conversation, without the secrets th
       "total/total.chat",
       document.replace("I will look", "With sk-ant-api03-abcdefghijklmnop I will look"),
     );
-    const { code, stdout, stderr } = await place.run(["replay", "record", "total/total.chat"]);
-    assert.equal(code, 0, stderr);
+    const { stdout, stderr } = await place.exits(0, ["replay", "record", "total/total.chat"]);
     assert.match(stderr, /Left out, as they look like secrets: Anthropic key\./);
     assert.match(stdout, /With \S+ I will look/);
     assert.doesNotMatch(stdout, /sk-ant/);
@@ -187,7 +175,6 @@ Deno.test("a recorded script plays the same conversation, without the secrets th
     assert.ok(script.ok, script.ok ? "" : script.problem.message);
     assert.equal(script.value.replies.length, 4);
     place.write("new.chat", "@You:\nHi\n");
-    const none = await place.run(["replay", "record", "new.chat"]);
-    assert.equal(none.code, 1);
+    const none = await place.exits(1, ["replay", "record", "new.chat"]);
     assert.match(none.stderr, /no reply yet/);
   }));

@@ -25,8 +25,7 @@ for (const [spelling, block] of WORKS) {
   test(`a first block that restricts does: ${spelling}`, async (place) => {
     place.settings(PERSON);
     place.write("a.chat", document(block));
-    const { code } = await place.run(["advance", "a.chat"]);
-    assert.equal(code, 3);
+    await place.exits(3, ["advance", "a.chat"]);
     assert.ok(!place.exists("ran"));
     assert.match(place.read("a.chat"), /status=pending/);
   });
@@ -39,8 +38,7 @@ Deno.test(`under ${RUN.length} spellings that would restrict nothing the call do
         place.settings(PERSON);
         const text = document(block);
         place.write("a.chat", text);
-        const { code, stderr } = await place.run(["advance", "a.chat"]);
-        assert.equal(code, 4, stderr);
+        const { stderr } = await place.exits(4, ["advance", "a.chat"]);
         assert.match(stderr, reported);
         assert.ok(!place.exists("ran"), "the call ran");
         assert.equal(place.read("a.chat"), text, "nothing is written");

@@ -99,29 +99,26 @@ test("a page masks secrets and says so, and takes the place of an earlier page o
   );
   const page = place.read("a.html");
   assert.ok(!page.includes(KEY) && page.includes("[masked]") && page.includes("<em>this</em>"));
-  assert.equal((await place.run(["show", "a.chat", "--html", "-o", "a.html"])).code, 0);
+  await place.exits(0, ["show", "a.chat", "--html", "-o", "a.html"]);
   assert.equal((await place.run(["show", "a.chat", "--html"])).stdout, page);
   const clean = await place.run(["show", "--html"], { stdin: "@You:\nHello.\n" });
   assert.deepEqual([clean.code, clean.stderr], [0, ""]);
   for (const name of ["a.chat", "notes.txt"]) {
     if (name !== "a.chat") place.write(name, "mine\n");
     const before = place.read(name);
-    const refused = await place.run(["show", "a.chat", "--html", "-o", name]);
-    assert.equal(refused.code, 1);
+    const refused = await place.exits(1, ["show", "a.chat", "--html", "-o", name]);
     assert.match(refused.stderr, /is there already and is no page of flemma show\.\n {2}Name another file/);
     assert.equal(place.read(name), before);
   }
   for (const [output, stated] of [[".", /is a folder/], ["no/a.html", /There is no folder/]] as const) {
-    const refused = await place.run(["show", "a.chat", "--html", "-o", output]);
-    assert.equal(refused.code, 1);
+    const refused = await place.exits(1, ["show", "a.chat", "--html", "-o", output]);
     assert.match(refused.stderr, stated);
   }
 });
 
 test("an empty document in the way of a page is not overwritten either", async (place) => {
   place.write("empty.chat", "");
-  const refused = await place.run(["show", "empty.chat", "--html", "-o", "empty.chat"]);
-  assert.equal(refused.code, 1);
+  await place.exits(1, ["show", "empty.chat", "--html", "-o", "empty.chat"]);
   assert.equal(place.read("empty.chat"), "");
 });
 
@@ -138,8 +135,7 @@ test("with --files what the conversation names is in the page, as far as the pol
   place.settings(`sandbox:\n  policy:\n    deny_read:\n      - ${place.path("hidden.md")}\n`);
   const without = await place.run(["show", "a.chat", "--html"]);
   assert.ok(!without.stdout.includes("# Notes"));
-  const made = await place.run(["show", "a.chat", "--html", "--files"]);
-  assert.equal(made.code, 0, made.stderr);
+  const made = await place.exits(0, ["show", "a.chat", "--html", "--files"]);
   assert.deepEqual(made.stderr.split("\n").map((line) => line.replace("flemma: ", "")), [
     "./notes.md is in the page, as it is now.",
     "./dot.png is in the page, as it is now.",
@@ -189,7 +185,7 @@ test("options that do not go together are told with what to write instead", asyn
     assert.deepEqual([code, stdout], [2, ""], words.join(" "));
     assert.ok(stderr.includes(stated), stderr);
   }
-  assert.equal((await place.run(["show", "none.chat"])).code, 1);
+  await place.exits(1, ["show", "none.chat"]);
   const empty = await place.run(["show", "--plain"], { stdin: "Only words.\n" });
   assert.deepEqual([empty.code, empty.stdout, empty.stderr], [
     0,

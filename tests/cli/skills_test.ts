@@ -52,8 +52,7 @@ const skillOf = ({ tools = [] }: Request) => tools.find(({ name }) => name === "
 
 Deno.test("check tells each mistake of ten skills with its place, and fails because of five", () =>
   withTen(async (place) => {
-    const { code, stdout, stderr } = await place.run(["skills", "check", SKILLS]);
-    assert.equal(code, 1);
+    const { stdout, stderr } = await place.exits(1, ["skills", "check", SKILLS]);
     const lines = stdout.trimEnd().split("\n").map((line) => line.split(" ").slice(0, 3).join(" "));
     assert.deepEqual(lines, [
       `${SKILLS}/Loud-Name/SKILL.md:2:7: error skill_name_invalid`,
@@ -69,11 +68,10 @@ Deno.test("check tells each mistake of ten skills with its place, and fails beca
       `${SKILLS}/überblick/SKILL.md:2:7: warning skill_name_not_folder`,
     ]);
     assert.match(stderr, /10 skills, 5 of them not usable/);
-    const json = await place.run(["skills", "check", "--json"]);
-    assert.equal(json.code, 1);
+    const json = await place.exits(1, ["skills", "check", "--json"]);
     assert.equal((JSON.parse(json.stdout) as unknown[]).length, lines.length);
     for (const path of [`${SKILLS}/word-count`, `${SKILLS}/word-count/SKILL.md`, `${SKILLS}/word-count/`]) {
-      assert.equal((await place.run(["skills", "check", path])).code, 0, path);
+      await place.exits(0, ["skills", "check", path]);
     }
   }));
 
@@ -82,8 +80,7 @@ test("a link to a file that the skill has not is told, one in an example is not"
     "---\nname: x\ndescription: x\n---\nSee [a](a.md), [b](sub/b.md#part) and [web](https://a.org/x).\n" +
     "Write `[c](c.md)`:\n```md\n[d](d.md)\n```\n";
   await writeSkills(place.path("s"), { x: { "SKILL.md": text, "sub/b.md": "b\n" } });
-  const { code, stdout } = await place.run(["skills", "check", "s"]);
-  assert.equal(code, 0);
+  const { stdout } = await place.exits(0, ["skills", "check", "s"]);
   assert.equal(
     stdout,
     "s/x/SKILL.md:5:9: warning skill_file_missing there is no a.md in the skill's folder\n",
@@ -124,8 +121,7 @@ Deno.test("a project's skills are told of only after trust, and no more once a f
     assert.match(shown.stdout, /lets the model load the skill word-count: Counts words/);
     assert.match(shown.stdout, /brings \S+\/scripts\/count\.sh/);
     assert.match(shown.stderr, /You have not agreed/);
-    const trusted = await place.run(["trust", SKILLS]);
-    assert.equal(trusted.code, 0, trusted.stderr);
+    const trusted = await place.exits(0, ["trust", SKILLS]);
     // The broken ones are left out, each with its reason.
     assert.equal(trusted.stderr.match(/^Left out: /gm)?.length, 5);
     assert.deepEqual(await states(place), {
@@ -150,8 +146,7 @@ Deno.test("a project's skills are told of only after trust, and no more once a f
       else Deno.writeTextFileSync(file, old);
       assert.equal((await states(place))["word-count"], "offered", name);
     }
-    const revoked = await place.run(["trust", "--revoke", "."]);
-    assert.equal(revoked.code, 0, revoked.stderr);
+    await place.exits(0, ["trust", "--revoke", "."]);
     assert.equal((await states(place))["word-count"], "untrusted");
   }));
 
@@ -291,7 +286,7 @@ test("one folder under two names is one skill, and trust in it holds by either",
   Deno.symlinkSync("../.claude/skills", place.path(".agents/skills"));
   await place.run(["trust", ".claude/skills"]);
   assert.deepEqual(await states(place), { "word-count": "offered" });
-  assert.equal((await place.run(["trust", "--revoke", ".agents/skills"])).code, 0);
+  await place.exits(0, ["trust", "--revoke", ".agents/skills"]);
   await place.run(["trust", ".agents/skills/word-count/SKILL.md"]);
   assert.deepEqual(await states(place), { "word-count": "offered" });
 });
@@ -330,8 +325,7 @@ test("a project's settings choose among skills and add none; its dirs have no ef
   place.settings("");
   const dirs = "skills: { dirs: [../more] }\n";
   assert.ok(!(await offered(dirs)).includes("evil"));
-  const trusted = await place.run(["trust", ".flemma/config.yaml"]);
-  assert.equal(trusted.code, 0, trusted.stderr);
+  await place.exits(0, ["trust", ".flemma/config.yaml"]);
   assert.ok(!(await offered(dirs)).includes("evil"));
 });
 

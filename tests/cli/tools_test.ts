@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
 
 test("tools list tells of each tool where it is from, whether it is offered, who decides, and shows a preview", async (place) => {
-  const { code, stdout } = await place.run(["tools", "list"]);
-  assert.equal(code, 0);
+  const { stdout } = await place.exits(0, ["tools", "list"]);
   assert.match(stdout, /^bash +built-in +offered +runs \(the sandbox\) +bash: \$ COMMAND {2}# LABEL$/m);
   assert.match(
     stdout,
@@ -33,8 +32,7 @@ test("tools list goes by the document: its list of tools, its lists of approvals
 
 test("tools show gives description, input, settings and the names of variables that commands do not get, never their values", async (place) => {
   const env = { ANTHROPIC_API_KEY: "sk-secret-value" };
-  const shown = await place.run(["tools", "show", "bash"], { env });
-  assert.equal(shown.code, 0);
+  const shown = await place.exits(0, ["tools", "show", "bash"], { env });
   for (
     const part of [
       /^bash\n\nRuns a command in a shell/,
@@ -61,20 +59,17 @@ test("tools show gives description, input, settings and the names of variables t
 
 test("a first block that is wrong is told beside the list", async (place) => {
   place.write("a.chat", '```json\n{"flemma": {"tools": ["grpe"]}}\n```\n\n@You:\nhello\n');
-  const { code, stdout, stderr } = await place.run(["tools", "list", "a.chat"]);
-  assert.equal(code, 0);
+  const { stdout, stderr } = await place.exits(0, ["tools", "list", "a.chat"]);
   assert.match(stdout, /^grep /m);
   assert.match(stderr, /a\.chat:2:1: error config_unknown_tool .*grep/);
 });
 
 test("a tool or a document that is not there is told with what is near it", async (place) => {
-  const unknown = await place.run(["tools", "show", "grpe"]);
-  assert.equal(unknown.code, 2);
+  const unknown = await place.exits(2, ["tools", "show", "grpe"]);
   assert.match(unknown.stderr, /There is no tool named grpe\.\n {2}Did you mean grep\?/);
   assert.match((await place.run(["tools", "show", "zzzzzzz"])).stderr, /flemma tools list/);
-  assert.equal((await place.run(["tools", "show"])).code, 2);
+  await place.exits(2, ["tools", "show"]);
   assert.match((await place.run(["tools"])).stderr, /tools list, tools show/);
-  const missing = await place.run(["tools", "list", "none.chat"]);
-  assert.equal(missing.code, 1);
+  const missing = await place.exits(1, ["tools", "list", "none.chat"]);
   assert.match(missing.stderr, /There is no file none\.chat/);
 });

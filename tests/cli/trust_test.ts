@@ -37,12 +37,10 @@ test("trust tells in words what a document would do; --show agrees to nothing", 
 test("trust - takes the text that an editor holds, for the path that is named", async (place) => {
   place.write("a.chat", "@You:\nHello\n");
   const given = { stdin: LOOSENING };
-  const nameless = await place.run(["trust", "-"], given);
-  assert.equal(nameless.code, 2);
+  const nameless = await place.exits(2, ["trust", "-"], given);
   assert.match(nameless.stderr, /flemma trust - --name PATH/);
   for (const name of ["a.chat", "unsaved.chat"]) {
-    const { code, stdout, stderr } = await place.run(["trust", "-", "--name", name], given);
-    assert.equal(code, 0, stderr);
+    const { stdout } = await place.exits(0, ["trust", "-", "--name", name], given);
     assert.ok(stdout.endsWith(WORDS), stdout);
     assert.match(
       (await place.run(["trust", "--show", "-", "--name", name], given)).stderr,
@@ -73,14 +71,14 @@ test("sandbox run goes by a document that makes the sandbox lower only once the 
     assert.equal(refused.code, 1, block);
     assert.match(refused.stderr, /^flemma: touch was not run\. This document .* flemma trust \S+a\.chat/);
     assert.equal(place.exists(`../beside/${at}`), false);
-    assert.equal((await place.run(["trust", "a.chat"])).code, 0);
+    await place.exits(0, ["trust", "a.chat"]);
     const agreed = await run();
     assert.equal(agreed.code, 0, agreed.stderr);
     assert.equal(place.exists(`../beside/${at}`), true);
   }
   // What only narrows needs no word.
   place.write("a.chat", "```yaml\nflemma:\n  sandbox: { policy: { network: false } }\n```\n@You:\nHello\n");
-  assert.equal((await place.run(["sandbox", "run", "a.chat", "--", "true"])).code, 0);
+  await place.exits(0, ["sandbox", "run", "a.chat", "--", "true"]);
 });
 
 test("what leads to a device or is a pipe in a project is refused at once, wherever a project may have it", async (place) => {

@@ -267,11 +267,10 @@ test("an error of the tool keeps nothing that could be put back, and a locked do
   await made(place, [edit("a.txt", "absent", "2"), edit("a.txt", "1", "1")]);
   assert.match((await undo(place)).stderr, /No change of a file is kept/);
   assert.match((await undo(place, "nope")).stderr, /See what is kept: flemma undo --list \S+\.chat$/m);
-  const refused = await place.run(["undo", "-"], { stdin: "@You:\nHello\n" });
-  assert.equal(refused.code, 2);
+  const refused = await place.exits(2, ["undo", "-"], { stdin: "@You:\nHello\n" });
   assert.match(refused.stderr, /flemma undo FILE/);
-  assert.equal((await place.run(["undo", "gone.chat"])).code, 1);
-  assert.equal((await place.run(["undo"])).code, 2);
+  await place.exits(1, ["undo", "gone.chat"]);
+  await place.exits(2, ["undo"]);
 });
 
 test("what an undo that was killed had put back and not told is told by the next one, once", async (place) => {

@@ -68,7 +68,6 @@ Deno.test("a run says what it used and cost, status and usage add it up, and set
 test("a day that is none, and a file that is not there, are refused", async (place) => {
   const day = await place.run(["usage", "--since", "yesterday"]);
   assert.deepEqual([day.code, /2026-11-28/.test(day.stderr)], [2, true]);
-  const file = await place.run(["usage", "none.chat"]);
-  assert.equal(file.code, 1);
+  const file = await place.exits(1, ["usage", "none.chat"]);
   assert.equal(file.stderr, "flemma: There is no file none.chat.\n");
 });

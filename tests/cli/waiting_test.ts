@@ -20,8 +20,7 @@ test("text in a pending block becomes the result, and check, status and approve 
     status.stdout,
     /^next: flemma advance a\.chat takes your text as the result and sends the conversation$/m,
   );
-  const approved = await place.run(["approve", "a.chat"]);
-  assert.equal(approved.code, 3, approved.stderr);
+  const approved = await place.exits(3, ["approve", "a.chat"]);
   assert.match(
     approved.stderr,
     /^flemma: c1 is approved, but there is text in its block \(line 18\)\. Delete the text to run the call, or write pending/m,
