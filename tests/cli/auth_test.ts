@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { SECRET_TOOL } from "../providers/key_helpers.ts";
-import { type Scene, testWithScene as test, withScene } from "./harness.ts";
+import { type Scene, testWithScene as test } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 import { writeProgram } from "../folder.ts";
 
@@ -21,37 +21,35 @@ function withRing(place: Scene, present = true): Record<string, string> {
   return { PATH: bin, RING: ring };
 }
 
-Deno.test("a key that was piped in is used by the next run, and removed again; only its name is ever shown", () =>
-  withScene((place) =>
-    withServer([textReply("Hello!")], async ({ env }) => {
-      const ring = { ...withRing(place), ...env };
-      const stated: string[] = [];
-      const run = async (args: readonly string[], stdin?: string) => {
-        const finished = await place.run(args, { env: ring, ...(stdin === undefined ? {} : { stdin }) });
-        stated.push(finished.stdout, finished.stderr);
-        return finished;
-      };
-      const set = await run(["auth", "set", "anthropic"], "sk-very-secret\n");
-      assert.deepEqual([set.code, set.stdout], [0, ""]);
-      assert.match(set.stderr, /^flemma: the keyring \(secret-tool\) holds the key of Anthropic now\.$/m);
-      place.write("a.chat", "@You:\nHi\n");
-      assert.equal((await run(["advance", "a.chat"])).code, 0);
-      assert.match(place.read("a.chat"), /Hello!/);
-      const shown = await run(["auth", "show", "anthropic", "--json"]);
-      assert.deepEqual(JSON.parse(shown.stdout), {
-        anthropic: { found: true, detail: "the keyring (secret-tool)" },
-      });
-      assert.equal((await run(["auth", "remove", "anthropic"])).code, 0);
-      const gone = await run(["auth", "show", "anthropic"]);
-      assert.equal(gone.code, 1);
-      assert.match(
-        gone.stdout,
-        /^anthropic {2}No key for Anthropic was found \(environment: ANTHROPIC_API_KEY is not set; keyring: it holds no such key\)/,
-      );
-      assert.equal((await run(["auth", "remove", "anthropic"])).code, 1);
-      assert.doesNotMatch(stated.join("") + place.read("a.chat"), /very-secret/);
-    })
-  ));
+test("a key that was piped in is used by the next run, and removed again; only its name is ever shown", (place) =>
+  withServer([textReply("Hello!")], async ({ env }) => {
+    const ring = { ...withRing(place), ...env };
+    const stated: string[] = [];
+    const run = async (args: readonly string[], stdin?: string) => {
+      const finished = await place.run(args, { env: ring, ...(stdin === undefined ? {} : { stdin }) });
+      stated.push(finished.stdout, finished.stderr);
+      return finished;
+    };
+    const set = await run(["auth", "set", "anthropic"], "sk-very-secret\n");
+    assert.deepEqual([set.code, set.stdout], [0, ""]);
+    assert.match(set.stderr, /^flemma: the keyring \(secret-tool\) holds the key of Anthropic now\.$/m);
+    place.write("a.chat", "@You:\nHi\n");
+    assert.equal((await run(["advance", "a.chat"])).code, 0);
+    assert.match(place.read("a.chat"), /Hello!/);
+    const shown = await run(["auth", "show", "anthropic", "--json"]);
+    assert.deepEqual(JSON.parse(shown.stdout), {
+      anthropic: { found: true, detail: "the keyring (secret-tool)" },
+    });
+    assert.equal((await run(["auth", "remove", "anthropic"])).code, 0);
+    const gone = await run(["auth", "show", "anthropic"]);
+    assert.equal(gone.code, 1);
+    assert.match(
+      gone.stdout,
+      /^anthropic {2}No key for Anthropic was found \(environment: ANTHROPIC_API_KEY is not set; keyring: it holds no such key\)/,
+    );
+    assert.equal((await run(["auth", "remove", "anthropic"])).code, 1);
+    assert.doesNotMatch(stated.join("") + place.read("a.chat"), /very-secret/);
+  }));
 
 test("a key as an argument, none at all, one with blanks and an unknown provider are refused with what to do", async (place) => {
   const env = withRing(place);

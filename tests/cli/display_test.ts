@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PlainLines } from "../../commands/io/display/plain_lines.ts";
 import { Terminal } from "../../commands/io/display/terminal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
-import { testWithScene as test, withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 /** A stream that keeps what is written (escape characters as ␛), with a clock that stands still until it is moved. */
@@ -233,26 +233,25 @@ Deno.test("a person without colours sees the reply as it comes, and lines of our
   assert.equal(world.written, "More\n", "a message begins a line of its own");
 });
 
-Deno.test("in a pipe advance shows a line for each request, call and result; not with --quiet, nor beside --json", () =>
-  withScene((place) => {
-    const replies = [callReply("toolu_1", "echo made"), textReply("Done.")];
-    return withServer([...replies, ...replies, textReply("Done.")], async ({ env }) => {
-      place.settings("tools:\n  auto_approve: [bash]\nsandbox: false\n");
-      const advance = (...more: string[]) => {
-        place.write("a.chat", "@You:\nGo.\n");
-        return place.run(["advance", "a.chat", ...more], { env: { ANTHROPIC_API_KEY: "k", ...env } });
-      };
-      const { code, stderr } = await advance();
-      assert.equal(code, 0, stderr);
-      assert.match(
-        stderr,
-        /^request +anthropic .*\nreply +✓ .*\ncall +bash: \$ echo made\nresult +✓ bash: .*\nrequest .*\nreply .*\nflemma: .* tokens in, .*\nThe reply is complete/m,
-      );
-      assert.doesNotMatch(stderr, /[^\P{Cc}\n]/u);
-      assert.equal((await advance("--quiet")).stderr, "");
-      assert.doesNotMatch((await advance("--json")).stderr, /^request/m);
-    });
-  }));
+test("in a pipe advance shows a line for each request, call and result; not with --quiet, nor beside --json", (place) => {
+  const replies = [callReply("toolu_1", "echo made"), textReply("Done.")];
+  return withServer([...replies, ...replies, textReply("Done.")], async ({ env }) => {
+    place.settings("tools:\n  auto_approve: [bash]\nsandbox: false\n");
+    const advance = (...more: string[]) => {
+      place.write("a.chat", "@You:\nGo.\n");
+      return place.run(["advance", "a.chat", ...more], { env: { ANTHROPIC_API_KEY: "k", ...env } });
+    };
+    const { code, stderr } = await advance();
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /^request +anthropic .*\nreply +✓ .*\ncall +bash: \$ echo made\nresult +✓ bash: .*\nrequest .*\nreply .*\nflemma: .* tokens in, .*\nThe reply is complete/m,
+    );
+    assert.doesNotMatch(stderr, /[^\P{Cc}\n]/u);
+    assert.equal((await advance("--quiet")).stderr, "");
+    assert.doesNotMatch((await advance("--json")).stderr, /^request/m);
+  });
+});
 
 test("at a terminal a command that would wait for a document says what it needs, then shows its help", async (place) => {
   const script = `

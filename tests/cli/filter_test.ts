@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { meaningOf } from "../../commands/io/interrupt.ts";
-import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const QUESTION = "@You:\nHow are you?\n";
@@ -16,16 +16,14 @@ test("an approved call comes back with its result in the complete document", asy
   assert.equal(stderr, "", "a filter that did its work says nothing");
 });
 
-Deno.test("a reply is added to the document that comes out", () =>
-  withScene((place) =>
-    withServer([textReply("I am well.")], async ({ env }) => {
-      const { stdout } = await place.exits(0, ["advance", "-"], {
-        stdin: QUESTION,
-        env: { ...KEY, ...env },
-      });
-      assert.equal(stdout, QUESTION + "\n@Assistant:\nI am well.\n\n@You:\n\n");
-    })
-  ));
+test("a reply is added to the document that comes out", (place) =>
+  withServer([textReply("I am well.")], async ({ env }) => {
+    const { stdout } = await place.exits(0, ["advance", "-"], {
+      stdin: QUESTION,
+      env: { ...KEY, ...env },
+    });
+    assert.equal(stdout, QUESTION + "\n@Assistant:\nI am well.\n\n@You:\n\n");
+  }));
 
 test("every failure gives the input back byte for byte, with its own exit code", async (place) => {
   place.settings("tools: [\n");
@@ -62,28 +60,26 @@ test("an empty standard input is an empty document", async (place) => {
   }
 });
 
-Deno.test("a server that fails or hangs up gives back at least the question, and what arrived is marked", () =>
-  withScene((place) =>
-    withServer(
-      [
-        { status: 500, body: "broken" },
-        { ...textReply("Half an ans"), cut: true },
-        { ...textReply("Half an ans"), cut: true },
-      ],
-      async ({ env }) => {
-        const options = { stdin: QUESTION, env: { ...KEY, ...env } };
-        const failed = await place.run(["advance", "--no-retry"], options);
-        assert.deepEqual([failed.code, failed.stdout], [1, QUESTION]);
-        // Editors throw away the text of a failing filter.
-        const cut = await place.exits(0, ["advance"], options);
-        const strict = await place.exits(1, ["advance", "--exit-code"], options);
-        assert.match(strict.stderr, /connection ended/);
-        const id = /flemma recover (\S+)\n$/.exec(strict.stderr)![1]!;
-        assert.equal((await place.run(["recover", id])).stdout, strict.stdout);
-        assert.ok(cut.stdout.startsWith(`${QUESTION}\n@Assistant:\nHalf an ans`), cut.stdout);
-        assert.match(cut.stdout, /<!-- flemma:aborted: .* -->/);
-      },
-    )
+test("a server that fails or hangs up gives back at least the question, and what arrived is marked", (place) =>
+  withServer(
+    [
+      { status: 500, body: "broken" },
+      { ...textReply("Half an ans"), cut: true },
+      { ...textReply("Half an ans"), cut: true },
+    ],
+    async ({ env }) => {
+      const options = { stdin: QUESTION, env: { ...KEY, ...env } };
+      const failed = await place.run(["advance", "--no-retry"], options);
+      assert.deepEqual([failed.code, failed.stdout], [1, QUESTION]);
+      // Editors throw away the text of a failing filter.
+      const cut = await place.exits(0, ["advance"], options);
+      const strict = await place.exits(1, ["advance", "--exit-code"], options);
+      assert.match(strict.stderr, /connection ended/);
+      const id = /flemma recover (\S+)\n$/.exec(strict.stderr)![1]!;
+      assert.equal((await place.run(["recover", id])).stdout, strict.stdout);
+      assert.ok(cut.stdout.startsWith(`${QUESTION}\n@Assistant:\nHalf an ans`), cut.stdout);
+      assert.match(cut.stdout, /<!-- flemma:aborted: .* -->/);
+    },
   ));
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGALRM"] as const) {

@@ -1,7 +1,7 @@
 // Changes in place, with real processes, signals and a second writer.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, testWithScene as test, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
@@ -16,17 +16,15 @@ function gated(id: string, status = "approved") {
   };
 }
 
-Deno.test("advance goes from a question over a call and its result to the answer", () =>
-  withScene((place) =>
-    withServer([callReply("c1", "echo hello"), textReply("It says hello.")], async ({ env, requests }) => {
-      place.write("a.chat", QUESTION);
-      const { stdout, stderr } = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
-      assert.equal(stdout, "");
-      assert.match(place.read("a.chat"), /```\nhello\n```\n\n@Assistant:\nIt says hello\.\n\n@You:\n\n$/);
-      assert.match(JSON.stringify(requests[1]), /hello[^}]*"tool_result"|"tool_result"[^}]*hello/);
-      assert.match(stderr, /flemma advance a\.chat\n$/);
-    })
-  ));
+test("advance goes from a question over a call and its result to the answer", (place) =>
+  withServer([callReply("c1", "echo hello"), textReply("It says hello.")], async ({ env, requests }) => {
+    place.write("a.chat", QUESTION);
+    const { stdout, stderr } = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+    assert.equal(stdout, "");
+    assert.match(place.read("a.chat"), /```\nhello\n```\n\n@Assistant:\nIt says hello\.\n\n@You:\n\n$/);
+    assert.match(JSON.stringify(requests[1]), /hello[^}]*"tool_result"|"tool_result"[^}]*hello/);
+    assert.match(stderr, /flemma advance a\.chat\n$/);
+  }));
 
 test("a second run waits for the lock if told so, and otherwise names the holder, exit 5", async (place) => {
   place.write("a.chat", callsDocument([gated("c1")]));
@@ -86,41 +84,35 @@ test("an interrupt stops what runs, writes the document, and exits with 130", as
   assert.match((await place.run(["status", "a.chat"])).stdout, /next: /);
 });
 
-Deno.test("an interrupt while the reply streams leaves what arrived, with a mark", () =>
-  withScene((place) =>
-    withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env }) => {
-      place.write("a.chat", QUESTION);
-      const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
-      await grows(place, "a.chat", "Half an answer");
-      run.kill("SIGINT");
-      assert.equal((await run.finished).code, 130);
-      assert.match(place.read("a.chat"), /Half an answer\n\n<!-- flemma:aborted: .* -->\n$/);
-    })
-  ));
+test("an interrupt while the reply streams leaves what arrived, with a mark", (place) =>
+  withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env }) => {
+    place.write("a.chat", QUESTION);
+    const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
+    await grows(place, "a.chat", "Half an answer");
+    run.kill("SIGINT");
+    assert.equal((await run.finished).code, 130);
+    assert.match(place.read("a.chat"), /Half an answer\n\n<!-- flemma:aborted: .* -->\n$/);
+  }));
 
-Deno.test("a crash while the reply streams leaves a plain partial reply", () =>
-  withScene((place) =>
-    withServer([{ ...textReply("Half an answer"), hang: true }, textReply("Again.")], async ({ env }) => {
-      place.write("a.chat", QUESTION);
-      const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
-      await grows(place, "a.chat", "Half an answer");
-      run.kill("SIGKILL");
-      await run.finished;
-      assert.match(place.read("a.chat"), /^@You:\nHow are you\?\n\n@Assistant:\nHalf an answer\n?$/);
-    })
-  ));
+test("a crash while the reply streams leaves a plain partial reply", (place) =>
+  withServer([{ ...textReply("Half an answer"), hang: true }, textReply("Again.")], async ({ env }) => {
+    place.write("a.chat", QUESTION);
+    const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
+    await grows(place, "a.chat", "Half an answer");
+    run.kill("SIGKILL");
+    await run.finished;
+    assert.match(place.read("a.chat"), /^@You:\nHow are you\?\n\n@Assistant:\nHalf an answer\n?$/);
+  }));
 
-Deno.test("--no-stream writes the reply once, at its end", () =>
-  withScene((place) =>
-    withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env, received }) => {
-      place.write("a.chat", QUESTION);
-      const run = place.start(["advance", "a.chat", "--no-stream"], { env: { ...KEY, ...env } });
-      await received(1);
-      run.kill("SIGKILL");
-      await run.finished;
-      assert.equal(place.read("a.chat"), QUESTION);
-    })
-  ));
+test("--no-stream writes the reply once, at its end", (place) =>
+  withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env, received }) => {
+    place.write("a.chat", QUESTION);
+    const run = place.start(["advance", "a.chat", "--no-stream"], { env: { ...KEY, ...env } });
+    await received(1);
+    run.kill("SIGKILL");
+    await run.finished;
+    assert.equal(place.read("a.chat"), QUESTION);
+  }));
 
 test("what somebody else writes elsewhere in the file while a tool runs is kept", async (place) => {
   const document = callsDocument([gated("c1")]) + "\nA note.\n";
@@ -174,46 +166,42 @@ test("mode and link of the document stay", async (place) => {
   assert.match(place.read("real.chat"), /status=approved/);
 });
 
-Deno.test("--json prints one event a line, --cursor the place to go on", () =>
-  withScene((place) =>
-    withServer([callReply("c1", "true")], async ({ env }) => {
-      place.settings("tools: { auto_approve_sandboxed: false }\n");
-      place.write("a.chat", QUESTION);
-      const json = await place.exits(3, ["advance", "a.chat", "--json"], { env: { ...KEY, ...env } });
-      const events = json.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-      const names = new Set(events.map(({ event }) => event));
-      for (
-        const name of ["request:sending", "text", "request:finished", "approval:pending", "cursor", "stopped"]
-      ) {
-        assert.ok(names.has(name), `${name} is among ${[...names].join(" ")}`);
-      }
-      const pending = events.find(({ event }) => event === "approval:pending");
-      assert.ok(!("diff" in pending), "a command changes what it likes");
-      const reported = events.find(({ event }) => event === "text");
-      assert.equal(place.read("a.chat").split("\n")[reported.line - 1], reported.text.split("\n")[0]);
-      assert.equal(pending.preview, "bash: $ true");
-      assert.match(json.stderr, /1 call waits for you: flemma approve a\.chat c1\n$/);
-      const line = place.read("a.chat").split("\n").findIndex((text) => text.startsWith("**Tool Result")) + 1;
-      const cursor = await place.run(["advance", "a.chat", "--cursor", "--quiet"]);
-      assert.equal(cursor.stdout, `a.chat:${line}\n`);
-      assert.equal(cursor.code, 3);
-    })
-  ));
+test("--json prints one event a line, --cursor the place to go on", (place) =>
+  withServer([callReply("c1", "true")], async ({ env }) => {
+    place.settings("tools: { auto_approve_sandboxed: false }\n");
+    place.write("a.chat", QUESTION);
+    const json = await place.exits(3, ["advance", "a.chat", "--json"], { env: { ...KEY, ...env } });
+    const events = json.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    const names = new Set(events.map(({ event }) => event));
+    for (
+      const name of ["request:sending", "text", "request:finished", "approval:pending", "cursor", "stopped"]
+    ) {
+      assert.ok(names.has(name), `${name} is among ${[...names].join(" ")}`);
+    }
+    const pending = events.find(({ event }) => event === "approval:pending");
+    assert.ok(!("diff" in pending), "a command changes what it likes");
+    const reported = events.find(({ event }) => event === "text");
+    assert.equal(place.read("a.chat").split("\n")[reported.line - 1], reported.text.split("\n")[0]);
+    assert.equal(pending.preview, "bash: $ true");
+    assert.match(json.stderr, /1 call waits for you: flemma approve a\.chat c1\n$/);
+    const line = place.read("a.chat").split("\n").findIndex((text) => text.startsWith("**Tool Result")) + 1;
+    const cursor = await place.run(["advance", "a.chat", "--cursor", "--quiet"]);
+    assert.equal(cursor.stdout, `a.chat:${line}\n`);
+    assert.equal(cursor.code, 3);
+  }));
 
-Deno.test("a stuck server is told, and the document is untouched", () =>
-  withScene((place) =>
-    withServer([{
-      status: 529,
-      body: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
-    }], async ({ env }) => {
-      place.write("a.chat", QUESTION);
-      const { stderr } = await place.exits(1, ["advance", "a.chat", "--no-retry"], {
-        env: { ...KEY, ...env },
-      });
-      assert.match(stderr, /Overloaded/);
-      assert.equal(place.read("a.chat"), QUESTION);
-    })
-  ));
+test("a stuck server is told, and the document is untouched", (place) =>
+  withServer([{
+    status: 529,
+    body: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',
+  }], async ({ env }) => {
+    place.write("a.chat", QUESTION);
+    const { stderr } = await place.exits(1, ["advance", "a.chat", "--no-retry"], {
+      env: { ...KEY, ...env },
+    });
+    assert.match(stderr, /Overloaded/);
+    assert.equal(place.read("a.chat"), QUESTION);
+  }));
 
 async function grows(place: Scene, name: string, text: string): Promise<void> {
   while (!place.read(name).includes(text)) await new Promise((done) => setTimeout(done, 5));

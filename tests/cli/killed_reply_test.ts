@@ -1,7 +1,7 @@
 // A reply in the middle of which the program was killed: whole calls of it stand in the document, and none runs by itself.
 
 import assert from "node:assert/strict";
-import { type Scene, type Started, testWithScene as test, withScene } from "./harness.ts";
+import { type Scene, type Started, testWithScene as test } from "./harness.ts";
 import { callReply, textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "k" };
@@ -19,42 +19,40 @@ async function halfReply(
   return started;
 }
 
-Deno.test("after kill -9 behind a whole call of a reply, the call waits for the person, who is told why", () =>
-  withScene((place) =>
-    withServer([HALF, textReply("Done.")], async ({ env: server, requests }) => {
-      const env = { ...KEY, ...server };
-      place.settings("tools: { auto_approve: [bash] }\n");
-      place.write("a.chat", QUESTION);
-      const killed = await halfReply(place, ["advance", "a.chat"], env);
-      const living = await place.run(["status", "a.chat"], { env });
-      assert.match(living.stdout, /in use by process/);
-      assert.doesNotMatch(living.stdout, /ended|unfinished/);
-      killed.kill("SIGKILL");
-      await killed.finished;
-      const status = await place.run(["status", "a.chat"], { env });
-      assert.match(
-        status.stdout,
-        /The program ended before the reply with c1 was complete, so it waits for you: flemma advance .*a\.chat asks about it/,
-      );
-      for (let again = 0; again < 2; again++) {
-        const next = await place.run(["advance", "a.chat"], { env });
-        assert.deepEqual([next.code, place.exists("log"), requests.length], [3, false, 1], next.stderr);
-        if (again === 0) {
-          assert.match(
-            next.stderr,
-            /bash \(c1\) waits for you: the program ended before the reply was complete\./,
-          );
-        }
+test("after kill -9 behind a whole call of a reply, the call waits for the person, who is told why", (place) =>
+  withServer([HALF, textReply("Done.")], async ({ env: server, requests }) => {
+    const env = { ...KEY, ...server };
+    place.settings("tools: { auto_approve: [bash] }\n");
+    place.write("a.chat", QUESTION);
+    const killed = await halfReply(place, ["advance", "a.chat"], env);
+    const living = await place.run(["status", "a.chat"], { env });
+    assert.match(living.stdout, /in use by process/);
+    assert.doesNotMatch(living.stdout, /ended|unfinished/);
+    killed.kill("SIGKILL");
+    await killed.finished;
+    const status = await place.run(["status", "a.chat"], { env });
+    assert.match(
+      status.stdout,
+      /The program ended before the reply with c1 was complete, so it waits for you: flemma advance .*a\.chat asks about it/,
+    );
+    for (let again = 0; again < 2; again++) {
+      const next = await place.run(["advance", "a.chat"], { env });
+      assert.deepEqual([next.code, place.exists("log"), requests.length], [3, false, 1], next.stderr);
+      if (again === 0) {
+        assert.match(
+          next.stderr,
+          /bash \(c1\) waits for you: the program ended before the reply was complete\./,
+        );
       }
-      assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1`\n\n```flemma:tool status=pending\n```\n/);
-      // Taken out of the document, the block comes back as it was: the word is the person's.
-      place.write("a.chat", place.read("a.chat").replace(/\n@You:\n\n\*\*Tool Result[^]*$/, ""));
-      await place.exits(3, ["advance", "a.chat"], { env });
-      await place.exits(0, ["approve", "a.chat", "c1"], { env });
-      const ran = await place.run(["advance", "a.chat"], { env });
-      assert.deepEqual([ran.code, place.read("log"), requests.length], [0, "ran\n", 2], ran.stderr);
-    })
-  ));
+    }
+    assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1`\n\n```flemma:tool status=pending\n```\n/);
+    // Taken out of the document, the block comes back as it was: the word is the person's.
+    place.write("a.chat", place.read("a.chat").replace(/\n@You:\n\n\*\*Tool Result[^]*$/, ""));
+    await place.exits(3, ["advance", "a.chat"], { env });
+    await place.exits(0, ["approve", "a.chat", "c1"], { env });
+    const ran = await place.run(["advance", "a.chat"], { env });
+    assert.deepEqual([ran.code, place.read("log"), requests.length], [0, "ran\n", 2], ran.stderr);
+  }));
 
 test("a reply that came to its end after all, or was stopped, leaves nothing to be asked about", async (place) => {
   place.settings("tools: { auto_approve: [bash] }\n");
@@ -78,37 +76,35 @@ test("a reply that came to its end after all, or was stopped, leaves nothing to 
   });
 });
 
-Deno.test("what a killed filter had in hand says that the reply was cut, so that nothing of it runs", () =>
-  withScene((place) =>
-    withServer([HALF, textReply("Done.")], async ({ env: server }) => {
-      const env = { ...KEY, ...server };
-      place.settings("tools: { auto_approve: [bash] }\n");
-      const recovered = () => place.run(["recover"], {});
-      const killed = place.start(["advance"], { stdin: QUESTION, env });
-      const kept = `${place.folder}/state/flemma/recover`;
-      const text = () => {
-        try {
-          return [...Deno.readDirSync(kept)].map(({ name }) => Deno.readTextFileSync(`${kept}/${name}`)).join(
-            "",
-          );
-        } catch {
-          // Not there yet.
-          return "";
-        }
-      };
-      while (!text().includes("And then")) await new Promise((done) => setTimeout(done, 5));
-      killed.kill("SIGKILL");
-      await killed.finished;
-      const { stdout } = await recovered();
-      assert.match(
-        stdout,
-        /And then\n\n<!-- flemma:aborted: The program ended before the reply was complete\. -->\n$/,
-      );
-      const next = await place.run(["advance"], { stdin: stdout, env });
-      assert.deepEqual([next.code, place.exists("log")], [0, false], next.stderr);
-      assert.match(
-        next.stdout,
-        /`c1` \(error\)\n\n```\nThe program ended before the reply was complete\.\n```\n/,
-      );
-    })
-  ));
+test("what a killed filter had in hand says that the reply was cut, so that nothing of it runs", (place) =>
+  withServer([HALF, textReply("Done.")], async ({ env: server }) => {
+    const env = { ...KEY, ...server };
+    place.settings("tools: { auto_approve: [bash] }\n");
+    const recovered = () => place.run(["recover"], {});
+    const killed = place.start(["advance"], { stdin: QUESTION, env });
+    const kept = `${place.folder}/state/flemma/recover`;
+    const text = () => {
+      try {
+        return [...Deno.readDirSync(kept)].map(({ name }) => Deno.readTextFileSync(`${kept}/${name}`)).join(
+          "",
+        );
+      } catch {
+        // Not there yet.
+        return "";
+      }
+    };
+    while (!text().includes("And then")) await new Promise((done) => setTimeout(done, 5));
+    killed.kill("SIGKILL");
+    await killed.finished;
+    const { stdout } = await recovered();
+    assert.match(
+      stdout,
+      /And then\n\n<!-- flemma:aborted: The program ended before the reply was complete\. -->\n$/,
+    );
+    const next = await place.run(["advance"], { stdin: stdout, env });
+    assert.deepEqual([next.code, place.exists("log")], [0, false], next.stderr);
+    assert.match(
+      next.stdout,
+      /`c1` \(error\)\n\n```\nThe program ended before the reply was complete\.\n```\n/,
+    );
+  }));

@@ -3,31 +3,29 @@
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { wantsDocument } from "../../commands/main.ts";
-import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
+import { callsDocument, testWithScene as test } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 const APPROVED = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const RESULT = APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
 
-Deno.test("a reply that was paid for is written although nobody reads the events any more", () =>
-  withScene((place) =>
-    withServer([textReply("I am well.")], async ({ env }) => {
-      place.write("a.chat", "@You:\nHow are you?\n");
-      const line = "{ flemma advance --json a.chat; echo $? > exit; } | head -c 1";
-      const { stderr } = await place.shell(line, { env: { ...KEY, ...env } });
-      assert.equal(
-        place.read("a.chat"),
-        "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\n\n",
-        stderr,
-      );
-      assert.equal(place.read("exit"), "1\n");
-      assert.match(
-        stderr,
-        /^The reply is complete.*\nflemma: Nobody reads standard output any more\. .*without events\.$/m,
-      );
-    })
-  ));
+test("a reply that was paid for is written although nobody reads the events any more", (place) =>
+  withServer([textReply("I am well.")], async ({ env }) => {
+    place.write("a.chat", "@You:\nHow are you?\n");
+    const line = "{ flemma advance --json a.chat; echo $? > exit; } | head -c 1";
+    const { stderr } = await place.shell(line, { env: { ...KEY, ...env } });
+    assert.equal(
+      place.read("a.chat"),
+      "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\n\n",
+      stderr,
+    );
+    assert.equal(place.read("exit"), "1\n");
+    assert.match(
+      stderr,
+      /^The reply is complete.*\nflemma: Nobody reads standard output any more\. .*without events\.$/m,
+    );
+  }));
 
 test("a tool's result is written although the events have no room, on standard output or in their file", async (place) => {
   for (const events of ["--json > /dev/full", "--events /dev/full"]) {

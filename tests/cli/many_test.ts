@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { withCrowd } from "./crowd.ts";
-import { callsDocument, type Scene, testWithScene as test, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
 
 function questions(place: Scene, count: number): string[] {
   return Array.from({ length: count }, (_, at) => {
@@ -11,110 +11,100 @@ function questions(place: Scene, count: number): string[] {
   });
 }
 
-Deno.test("a line tells of each document, none stops another, and the worst exit code counts", () =>
-  withScene((place) =>
-    withCrowd({}, async ({ env, answered }) => {
-      const [one = "", two = ""] = questions(place, 2);
-      place.write("waits.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
-      place.write("empty.chat", "Nothing yet.\n");
-      const files = [one, "gone.chat", "waits.chat", two, "empty.chat", `./${one}`, "--jobs", "2"];
-      const first = await place.exits(1, ["advance", ...files], { env });
-      for (const file of [one, two]) assert.match(place.read(file), /An answer\./);
-      assert.equal(answered.length, 2);
-      assert.match(first.stderr, /^\[\d\/5\] q0\.chat: complete$/m);
-      assert.match(first.stderr, /^\[\d\/5\] gone\.chat: There is no file gone\.chat\.$/m);
-      assert.match(
-        first.stderr,
-        /^\[\d\/5\] waits\.chat: 1 call waits for you: flemma approve waits\.chat c1$/m,
+test("a line tells of each document, none stops another, and the worst exit code counts", (place) =>
+  withCrowd({}, async ({ env, answered }) => {
+    const [one = "", two = ""] = questions(place, 2);
+    place.write("waits.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
+    place.write("empty.chat", "Nothing yet.\n");
+    const files = [one, "gone.chat", "waits.chat", two, "empty.chat", `./${one}`, "--jobs", "2"];
+    const first = await place.exits(1, ["advance", ...files], { env });
+    for (const file of [one, two]) assert.match(place.read(file), /An answer\./);
+    assert.equal(answered.length, 2);
+    assert.match(first.stderr, /^\[\d\/5\] q0\.chat: complete$/m);
+    assert.match(first.stderr, /^\[\d\/5\] gone\.chat: There is no file gone\.chat\.$/m);
+    assert.match(
+      first.stderr,
+      /^\[\d\/5\] waits\.chat: 1 call waits for you: flemma approve waits\.chat c1$/m,
+    );
+    assert.match(first.stderr, /^\[\d\/5\] empty\.chat: The document holds no message\.$/m);
+    assert.match(
+      first.stderr,
+      /^5 documents: 2 complete, 1 waiting for you, 1 with something to correct, 1 failed; 2 requests, 20 tokens in, 6 out, /m,
+    );
+    // Once more: what is answered costs nothing, and each event says whose it is.
+    const again = await place.exits(3, ["advance", one, "waits.chat", "--json", "--quiet"], { env });
+    assert.equal(answered.length, 2);
+    const events = again.stdout.trim().split("\n").map((line) => JSON.parse(line));
+    const stopped = events.filter(({ event }) => event === "stopped");
+    assert.deepEqual(
+      stopped.map(({ document, reason, exit }) => [document, reason, exit]),
+      [[one, "answered", 0], ["waits.chat", "pending", 3]],
+    );
+    assert.ok(events.every(({ document }) => document !== undefined));
+    assert.equal(again.stderr, "[2/2] waits.chat: 1 call waits for you: flemma approve waits.chat c1\n");
+  }));
+
+test("a provider with a limit of requests at a time never gets more of them", (place) =>
+  withCrowd(
+    { limit: 5, hold: ({ running, answered }) => running < 5 && running + answered < 20 },
+    async (crowd) => {
+      place.settings("providers: { anthropic: { max_requests: 5 } }\n");
+      await place.exits(0, ["advance", "--jobs", "8", ...questions(place, 20)], crowd);
+      assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [20, 5, 0]);
+    },
+  ));
+
+test("a provider that refuses too many at a time is asked by fewer, and all get their answer", (place) =>
+  withCrowd({ limit: 3, hold: ({ refused }) => refused === 0 }, async (crowd) => {
+    const { stderr } = await place.exits(0, ["advance", "--jobs", "8", ...questions(place, 16)], crowd);
+    assert.equal(crowd.answered.length, 16);
+    assert.ok(crowd.refused > 0);
+    assert.match(stderr, /rate_limit_error/);
+  }));
+
+test("killed in the middle and started again, no call runs twice and no question is answered twice", (place) =>
+  withCrowd({}, async ({ env, answered }) => {
+    const files = Array.from({ length: 8 }, (_, at) => {
+      const command = `echo ${at} >> runs; until [ -e go ]; do read -t 0.1 < /dev/zero; done`;
+      const free = `echo ${at} >> runs`;
+      place.write(
+        `c${at}.chat`,
+        callsDocument([{ id: `c${at}`, command: at % 4 === 3 ? command : free, status: "approved" }]),
       );
-      assert.match(first.stderr, /^\[\d\/5\] empty\.chat: The document holds no message\.$/m);
-      assert.match(
-        first.stderr,
-        /^5 documents: 2 complete, 1 waiting for you, 1 with something to correct, 1 failed; 2 requests, 20 tokens in, 6 out, /m,
-      );
-      // Once more: what is answered costs nothing, and each event says whose it is.
-      const again = await place.exits(3, ["advance", one, "waits.chat", "--json", "--quiet"], { env });
-      assert.equal(answered.length, 2);
-      const events = again.stdout.trim().split("\n").map((line) => JSON.parse(line));
-      const stopped = events.filter(({ event }) => event === "stopped");
-      assert.deepEqual(
-        stopped.map(({ document, reason, exit }) => [document, reason, exit]),
-        [[one, "answered", 0], ["waits.chat", "pending", 3]],
-      );
-      assert.ok(events.every(({ document }) => document !== undefined));
-      assert.equal(again.stderr, "[2/2] waits.chat: 1 call waits for you: flemma approve waits.chat c1\n");
-    })
-  ));
+      return `c${at}.chat`;
+    });
+    const started = place.start(["advance", "--jobs", "2", "--no-sandbox", ...files], { env });
+    // Two of them hold both jobs up: the others before them are done, those behind have not begun.
+    const runs = () => place.exists("runs") ? place.read("runs").trim().split("\n") : [];
+    while (!(runs().includes("3") && runs().includes("7"))) {
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    started.kill("SIGKILL");
+    await started.finished;
+    place.write("go", "");
+    const before = answered.length;
+    assert.equal(before, 6);
+    const again = await place.exits(3, ["advance", "--jobs", "4", "--no-sandbox", ...files], { env });
+    assert.deepEqual(runs().sort(), ["0", "1", "2", "3", "4", "5", "6", "7"]);
+    assert.equal(answered.length, before);
+    assert.match(again.stderr, /2 waiting for you/);
+  }));
 
-Deno.test("a provider with a limit of requests at a time never gets more of them", () =>
-  withScene((place) =>
-    withCrowd(
-      { limit: 5, hold: ({ running, answered }) => running < 5 && running + answered < 20 },
-      async (crowd) => {
-        place.settings("providers: { anthropic: { max_requests: 5 } }\n");
-        await place.exits(0, ["advance", "--jobs", "8", ...questions(place, 20)], crowd);
-        assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [20, 5, 0]);
-      },
-    )
-  ));
-
-Deno.test("a provider that refuses too many at a time is asked by fewer, and all get their answer", () =>
-  withScene((place) =>
-    withCrowd({ limit: 3, hold: ({ refused }) => refused === 0 }, async (crowd) => {
-      const { stderr } = await place.exits(0, ["advance", "--jobs", "8", ...questions(place, 16)], crowd);
-      assert.equal(crowd.answered.length, 16);
-      assert.ok(crowd.refused > 0);
-      assert.match(stderr, /rate_limit_error/);
-    })
-  ));
-
-Deno.test("killed in the middle and started again, no call runs twice and no question is answered twice", () =>
-  withScene((place) =>
-    withCrowd({}, async ({ env, answered }) => {
-      const files = Array.from({ length: 8 }, (_, at) => {
-        const command = `echo ${at} >> runs; until [ -e go ]; do read -t 0.1 < /dev/zero; done`;
-        const free = `echo ${at} >> runs`;
-        place.write(
-          `c${at}.chat`,
-          callsDocument([{ id: `c${at}`, command: at % 4 === 3 ? command : free, status: "approved" }]),
-        );
-        return `c${at}.chat`;
-      });
-      const started = place.start(["advance", "--jobs", "2", "--no-sandbox", ...files], { env });
-      // Two of them hold both jobs up: the others before them are done, those behind have not begun.
-      const runs = () => place.exists("runs") ? place.read("runs").trim().split("\n") : [];
-      while (!(runs().includes("3") && runs().includes("7"))) {
-        await new Promise((done) => setTimeout(done, 10));
-      }
-      started.kill("SIGKILL");
-      await started.finished;
-      place.write("go", "");
-      const before = answered.length;
-      assert.equal(before, 6);
-      const again = await place.exits(3, ["advance", "--jobs", "4", "--no-sandbox", ...files], { env });
-      assert.deepEqual(runs().sort(), ["0", "1", "2", "3", "4", "5", "6", "7"]);
-      assert.equal(answered.length, before);
-      assert.match(again.stderr, /2 waiting for you/);
-    })
-  ));
-
-Deno.test("Ctrl-C ends all of them in order, and those that have not begun stay as they are", () =>
-  withScene((place) =>
-    withCrowd({}, async ({ env }) => {
-      const wait = (at: number) =>
-        callsDocument([{ id: `c${at}`, command: `: > b${at}; sleep 60`, status: "approved" }]);
-      const files = [0, 1, 2].map((at) => (place.write(`s${at}.chat`, wait(at)), `s${at}.chat`));
-      const started = place.start(["advance", "--jobs", "2", "--no-sandbox", ...files], { env });
-      await place.appears("b0", started);
-      await place.appears("b1", started);
-      started.kill("SIGINT");
-      const { code, stderr } = await started.finished;
-      assert.equal(code, 130, stderr);
-      assert.equal(place.read("s2.chat"), wait(2));
-      assert.ok(!place.exists("b2"));
-      assert.match(stderr, /^3 documents: 2 interrupted, 1 not ended\.$/m);
-    })
-  ));
+test("Ctrl-C ends all of them in order, and those that have not begun stay as they are", (place) =>
+  withCrowd({}, async ({ env }) => {
+    const wait = (at: number) =>
+      callsDocument([{ id: `c${at}`, command: `: > b${at}; sleep 60`, status: "approved" }]);
+    const files = [0, 1, 2].map((at) => (place.write(`s${at}.chat`, wait(at)), `s${at}.chat`));
+    const started = place.start(["advance", "--jobs", "2", "--no-sandbox", ...files], { env });
+    await place.appears("b0", started);
+    await place.appears("b1", started);
+    started.kill("SIGINT");
+    const { code, stderr } = await started.finished;
+    assert.equal(code, 130, stderr);
+    assert.equal(place.read("s2.chat"), wait(2));
+    assert.ok(!place.exists("b2"));
+    assert.match(stderr, /^3 documents: 2 interrupted, 1 not ended\.$/m);
+  }));
 
 test("a piped document is none of several, and comes back; jobs are at least one", async (place) => {
   questions(place, 1);

@@ -1,7 +1,7 @@
 // approve, reject, execute, send and status: targets, fragments, exit codes.
 
 import assert from "node:assert/strict";
-import { callsDocument, type Scene, testWithScene as test, withScene } from "./harness.ts";
+import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 const TWO = callsDocument([
@@ -134,27 +134,25 @@ test("execute runs one call whatever its state, and needs to be told which", asy
   assert.deepEqual(await statuses(place, "a.chat"), { call_1: "pending" });
 });
 
-Deno.test("send refuses while calls are open and names them; --dry-run shows the body without a key", () =>
-  withScene((place) =>
-    withServer([textReply("Done.")], async ({ env, requests }) => {
-      place.write("a.chat", TWO);
-      const refused = await place.exits(3, ["send", "a.chat"], { env: { ...KEY, ...env } });
-      assert.match(refused.stderr, /call_1, call_2/);
-      assert.equal(place.read("a.chat"), TWO);
-      assert.equal(requests.length, 0);
-      place.write("b.chat", "@System:\nBrief.\n\n@You:\nHi\n");
-      const dry = await place.exits(0, ["send", "b.chat", "--dry-run"], { env });
-      const shown = await place.run(["send", "b.chat", "--dry-run", "--headers"], {
-        env: { ...KEY, ...env },
-      });
-      assert.ok(shown.stdout.endsWith(`\n\n${dry.stdout}`));
-      assert.match(shown.stdout, /^POST http:\/\/127\.0\.0\.1:\d+\/v1\/messages\n/);
-      assert.doesNotMatch(shown.stdout, /test-key/);
-      await place.exits(0, ["send", "b.chat"], { env: { ...KEY, ...env } });
-      assert.deepEqual(requests, [JSON.parse(dry.stdout)]);
-      assert.match(place.read("b.chat"), /@Assistant:\nDone\.\n\n@You:\n\n$/);
-    })
-  ));
+test("send refuses while calls are open and names them; --dry-run shows the body without a key", (place) =>
+  withServer([textReply("Done.")], async ({ env, requests }) => {
+    place.write("a.chat", TWO);
+    const refused = await place.exits(3, ["send", "a.chat"], { env: { ...KEY, ...env } });
+    assert.match(refused.stderr, /call_1, call_2/);
+    assert.equal(place.read("a.chat"), TWO);
+    assert.equal(requests.length, 0);
+    place.write("b.chat", "@System:\nBrief.\n\n@You:\nHi\n");
+    const dry = await place.exits(0, ["send", "b.chat", "--dry-run"], { env });
+    const shown = await place.run(["send", "b.chat", "--dry-run", "--headers"], {
+      env: { ...KEY, ...env },
+    });
+    assert.ok(shown.stdout.endsWith(`\n\n${dry.stdout}`));
+    assert.match(shown.stdout, /^POST http:\/\/127\.0\.0\.1:\d+\/v1\/messages\n/);
+    assert.doesNotMatch(shown.stdout, /test-key/);
+    await place.exits(0, ["send", "b.chat"], { env: { ...KEY, ...env } });
+    assert.deepEqual(requests, [JSON.parse(dry.stdout)]);
+    assert.match(place.read("b.chat"), /@Assistant:\nDone\.\n\n@You:\n\n$/);
+  }));
 
 test("status says what each call is, what the next advance would do, and who decides", async (place) => {
   place.settings("tools: { auto_approve_sandboxed: false }\n");
@@ -287,52 +285,50 @@ test("a refused approval names the very command that would do", async (place) =>
   assert.match(stderr, /flemma approve 'my notes\.chat' c1\n$/);
 });
 
-Deno.test("send says what to do about a failure as advance does, and when a rate limit ends", () =>
-  withScene((place) => {
-    const body = JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } });
-    const limit = { status: 429, headers: { "retry-after": "9" }, body };
-    return withServer([limit, limit], async ({ env }) => {
-      for (const command of ["advance", "send"]) {
-        const { stderr } = await place.exits(1, [command, "--no-retry"], {
-          stdin: "@You:\nHi\n",
-          env: { ...KEY, ...env },
-        });
-        assert.match(
-          stderr,
-          /slow down\n {2}retry-after: 9\n {2}Try again[^\n]*\n {2}Go on with: flemma advance\n$/,
-          command,
-        );
-      }
-    });
-  }));
+test("send says what to do about a failure as advance does, and when a rate limit ends", (place) => {
+  const body = JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } });
+  const limit = { status: 429, headers: { "retry-after": "9" }, body };
+  return withServer([limit, limit], async ({ env }) => {
+    for (const command of ["advance", "send"]) {
+      const { stderr } = await place.exits(1, [command, "--no-retry"], {
+        stdin: "@You:\nHi\n",
+        env: { ...KEY, ...env },
+      });
+      assert.match(
+        stderr,
+        /slow down\n {2}retry-after: 9\n {2}Try again[^\n]*\n {2}Go on with: flemma advance\n$/,
+        command,
+      );
+    }
+  });
+});
 
-Deno.test("what would be refused again does not lead on to the same request", () =>
-  withScene((place) => {
-    const error = (status: number, type: string, message: string, headers = {}) => ({
-      status,
-      headers,
-      body: JSON.stringify({ type: "error", error: { type, message } }),
-    });
-    const rows: readonly (readonly [ReturnType<typeof error>, RegExp])[] = [
-      [
-        error(404, "not_found_error", "model: x"),
-        /x\n {2}Check the name of the model \(flemma models list\)[^\n]*\n$/,
-      ],
-      [error(401, "authentication_error", "bad key"), /bad key\n {2}Check the key [^\n]*\n$/],
-      [error(429, "insufficient_quota", "spent"), /spent\n {2}Waiting does not help[^\n]*\n$/],
-      [error(400, "invalid_request_error", "odd"), /Look at it with: flemma send a\.chat --dry-run\n$/],
-      [error(500, "api_error", "down"), /down\n[^]*\n {2}Go on with: flemma advance a\.chat\n$/],
-    ];
-    return withServer(rows.map(([reply]) => reply), async ({ env }) => {
-      place.write("a.chat", "@You:\nHi\n");
-      for (const [, expected] of rows) {
-        const { stderr } = await place.run(["advance", "a.chat", "--no-retry"], { env: { ...KEY, ...env } });
-        assert.match(stderr, expected);
-      }
-      // What is advised works.
-      await place.exits(0, ["send", "a.chat", "--dry-run"], { env: { ...KEY, ...env } });
-    });
-  }));
+test("what would be refused again does not lead on to the same request", (place) => {
+  const error = (status: number, type: string, message: string, headers = {}) => ({
+    status,
+    headers,
+    body: JSON.stringify({ type: "error", error: { type, message } }),
+  });
+  const rows: readonly (readonly [ReturnType<typeof error>, RegExp])[] = [
+    [
+      error(404, "not_found_error", "model: x"),
+      /x\n {2}Check the name of the model \(flemma models list\)[^\n]*\n$/,
+    ],
+    [error(401, "authentication_error", "bad key"), /bad key\n {2}Check the key [^\n]*\n$/],
+    [error(429, "insufficient_quota", "spent"), /spent\n {2}Waiting does not help[^\n]*\n$/],
+    [error(400, "invalid_request_error", "odd"), /Look at it with: flemma send a\.chat --dry-run\n$/],
+    [error(500, "api_error", "down"), /down\n[^]*\n {2}Go on with: flemma advance a\.chat\n$/],
+  ];
+  return withServer(rows.map(([reply]) => reply), async ({ env }) => {
+    place.write("a.chat", "@You:\nHi\n");
+    for (const [, expected] of rows) {
+      const { stderr } = await place.run(["advance", "a.chat", "--no-retry"], { env: { ...KEY, ...env } });
+      assert.match(stderr, expected);
+    }
+    // What is advised works.
+    await place.exits(0, ["send", "a.chat", "--dry-run"], { env: { ...KEY, ...env } });
+  });
+});
 
 test("status tells of a call that ran when the program ended, and of an approved block with a text", async (place) => {
   place.write(

@@ -47,40 +47,35 @@ const BEGUN = "Once upon a time there was ```a fence";
 /** So many bytes of the stream that the text has begun and is not over. */
 const CUT = 900;
 
-Deno.test("after a stream that was cut, the printed advice works", () =>
-  withScene((place) =>
-    withReplay([{ reply: [{ text: BEGUN.repeat(20) }], fault: { cut: CUT } }], async (_, env) => {
-      place.write("a.chat", QUESTION);
-      const cut = await place.exits(1, ["advance", "a.chat"], { env });
-      assert.match(place.read("a.chat"), /Once upon.*\n\n<!-- flemma:aborted: /);
-      assert.match(
-        cut.stderr,
-        /The last word is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
-      );
-      await follow(place, cut.stderr);
-    })
-  ));
-
-Deno.test("after an error in mid-stream, the printed advice works", () =>
-  withScene((place) => {
-    const error = { type: "overloaded_error", message: "Overloaded" };
-    return withReplay([{ reply: [{ text: "```js\nlet a" }], fault: { error } }], async (_, env) => {
-      place.write("a.chat", QUESTION);
-      const failed = await place.exits(1, ["advance", "a.chat"], { env });
-      await follow(place, failed.stderr);
-      assert.match(place.read("a.chat"), /-->\n\n@You:\nContinue\.\n/);
-    });
+test("after a stream that was cut, the printed advice works", (place) =>
+  withReplay([{ reply: [{ text: BEGUN.repeat(20) }], fault: { cut: CUT } }], async (_, env) => {
+    place.write("a.chat", QUESTION);
+    const cut = await place.exits(1, ["advance", "a.chat"], { env });
+    assert.match(place.read("a.chat"), /Once upon.*\n\n<!-- flemma:aborted: /);
+    assert.match(
+      cut.stderr,
+      /The last word is the model's: write below a line @You:, or flemma advance a\.chat --continue\n$/,
+    );
+    await follow(place, cut.stderr);
   }));
 
-Deno.test("after a request that brought nothing, the printed advice works", () =>
-  withScene((place) =>
-    withReplay([{ fault: { status: 503, body: "busy" } }], async (_, env) => {
-      place.write("a.chat", QUESTION);
-      const failed = await place.run(["advance", "a.chat", "--no-retry"], { env });
-      assert.equal(place.read("a.chat"), QUESTION);
-      await follow(place, failed.stderr);
-    })
-  ));
+test("after an error in mid-stream, the printed advice works", (place) => {
+  const error = { type: "overloaded_error", message: "Overloaded" };
+  return withReplay([{ reply: [{ text: "```js\nlet a" }], fault: { error } }], async (_, env) => {
+    place.write("a.chat", QUESTION);
+    const failed = await place.exits(1, ["advance", "a.chat"], { env });
+    await follow(place, failed.stderr);
+    assert.match(place.read("a.chat"), /-->\n\n@You:\nContinue\.\n/);
+  });
+});
+
+test("after a request that brought nothing, the printed advice works", (place) =>
+  withReplay([{ fault: { status: 503, body: "busy" } }], async (_, env) => {
+    place.write("a.chat", QUESTION);
+    const failed = await place.run(["advance", "a.chat", "--no-retry"], { env });
+    assert.equal(place.read("a.chat"), QUESTION);
+    await follow(place, failed.stderr);
+  }));
 
 test("after Ctrl-C and after kill -9 in mid-stream, what is printed then, or by the next run, works", async (place) => {
   for (const signal of ["SIGINT", "SIGKILL"] as const) {
@@ -254,22 +249,20 @@ test("a question that comes to nothing is not sent, whatever makes it blank", as
   });
 });
 
-Deno.test("a reply that was cut at its limit is not called complete, and goes on with --continue", () =>
-  withScene((place) =>
-    withReplay(
-      [{ reply: [{ text: "One, two," }], stop_reason: "max_tokens" }, { reply: [] }],
-      async (_, env) => {
-        place.write("a.chat", QUESTION);
-        const cut = await place.run(["advance", "a.chat"], { env });
-        assert.match(cut.stderr, /The reply was cut/);
-        assert.doesNotMatch(cut.stderr, /is complete/);
-        place.write("b.chat", QUESTION);
-        const empty = await place.run(["advance", "b.chat"], { env });
-        assert.match(empty.stderr, /has no content/);
-        assert.doesNotMatch(empty.stderr, /is complete/);
-        await follow(place, cut.stderr);
-      },
-    )
+test("a reply that was cut at its limit is not called complete, and goes on with --continue", (place) =>
+  withReplay(
+    [{ reply: [{ text: "One, two," }], stop_reason: "max_tokens" }, { reply: [] }],
+    async (_, env) => {
+      place.write("a.chat", QUESTION);
+      const cut = await place.run(["advance", "a.chat"], { env });
+      assert.match(cut.stderr, /The reply was cut/);
+      assert.doesNotMatch(cut.stderr, /is complete/);
+      place.write("b.chat", QUESTION);
+      const empty = await place.run(["advance", "b.chat"], { env });
+      assert.match(empty.stderr, /has no content/);
+      assert.doesNotMatch(empty.stderr, /is complete/);
+      await follow(place, cut.stderr);
+    },
   ));
 
 test("send names the calls that have not run and what runs them; execute says what came out", async (place) => {

@@ -1,7 +1,7 @@
 // The recipes of docs/recipes.md, with the real programs they are about.
 
 import assert from "node:assert/strict";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 import { textReply, withServer } from "./replies.ts";
 
 /** How many documents; the recipe was tried with fifty (FLEMMA_DOCUMENTS=50). */
@@ -14,35 +14,31 @@ function recipe(language: string): string {
   return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page())?.[1] ?? "";
 }
 
-Deno.test("GNU parallel advances each document once, and nothing is sent the second time", () =>
-  withScene((place) =>
-    withServer(Array.from({ length: DOCUMENTS }, () => textReply("Yes.")), async ({ env, requests }) => {
-      const files = Array.from({ length: DOCUMENTS }, (_, at) => `q${at}.chat`);
-      for (const file of files) place.write(file, `@You:\nIs it ${file}?\n`);
-      const words = ["parallel", "-j", "4", ...place.program, "advance", "--quiet", ":::", ...files];
-      const parallel = () => place.spawn(words, { env: { ANTHROPIC_API_KEY: "test-key", ...env } }).finished;
-      const first = await parallel();
-      assert.deepEqual([first.code, requests.length], [0, DOCUMENTS], first.stderr);
-      const texts = files.map((file) => place.read(file));
-      for (const text of texts) assert.match(text, /@Assistant:\nYes\./);
-      const second = await parallel();
-      assert.deepEqual([second.code, requests.length], [0, DOCUMENTS], second.stderr);
-      assert.deepEqual(files.map((file) => place.read(file)), texts);
-    })
-  ));
+test("GNU parallel advances each document once, and nothing is sent the second time", (place) =>
+  withServer(Array.from({ length: DOCUMENTS }, () => textReply("Yes.")), async ({ env, requests }) => {
+    const files = Array.from({ length: DOCUMENTS }, (_, at) => `q${at}.chat`);
+    for (const file of files) place.write(file, `@You:\nIs it ${file}?\n`);
+    const words = ["parallel", "-j", "4", ...place.program, "advance", "--quiet", ":::", ...files];
+    const parallel = () => place.spawn(words, { env: { ANTHROPIC_API_KEY: "test-key", ...env } }).finished;
+    const first = await parallel();
+    assert.deepEqual([first.code, requests.length], [0, DOCUMENTS], first.stderr);
+    const texts = files.map((file) => place.read(file));
+    for (const text of texts) assert.match(text, /@Assistant:\nYes\./);
+    const second = await parallel();
+    assert.deepEqual([second.code, requests.length], [0, DOCUMENTS], second.stderr);
+    assert.deepEqual(files.map((file) => place.read(file)), texts);
+  }));
 
-Deno.test("make advances what has no answer yet, and leaves alone what has one", () =>
-  withScene((place) =>
-    withServer([textReply("Yes."), textReply("Yes.")], async ({ env, requests }) => {
-      place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
-      for (const name of ["a", "b"]) place.write(`${name}.chat`, "@You:\nWell?\n");
-      const options = { env: { ANTHROPIC_API_KEY: "test-key", ...env } };
-      const first = await place.spawn(["make", "-k", "-j", "2"], options).finished;
-      assert.deepEqual([first.code, requests.length], [0, 2], first.stderr);
-      const second = await place.spawn(["make", "-k", "-j", "2"], options).finished;
-      assert.deepEqual([second.code, requests.length], [0, 2], second.stderr);
-    })
-  ));
+test("make advances what has no answer yet, and leaves alone what has one", (place) =>
+  withServer([textReply("Yes."), textReply("Yes.")], async ({ env, requests }) => {
+    place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
+    for (const name of ["a", "b"]) place.write(`${name}.chat`, "@You:\nWell?\n");
+    const options = { env: { ANTHROPIC_API_KEY: "test-key", ...env } };
+    const first = await place.spawn(["make", "-k", "-j", "2"], options).finished;
+    assert.deepEqual([first.code, requests.length], [0, 2], first.stderr);
+    const second = await place.spawn(["make", "-k", "-j", "2"], options).finished;
+    assert.deepEqual([second.code, requests.length], [0, 2], second.stderr);
+  }));
 
 /** What a stranger's documents may be called: an option, and commands that parallel, make or a shell could run. */
 const HOSTILE = [
@@ -54,35 +50,31 @@ const HOSTILE = [
   "';>ran;'.chat",
 ];
 
-Deno.test("make runs nothing that a document is called, and does its work for the others", () =>
-  withScene((place) =>
-    withServer([textReply("Yes.")], async ({ env, requests }) => {
-      place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
-      for (const name of ["a.chat", ...HOSTILE]) place.write(name, "@You:\nWell?\n");
-      const { code, stderr } = await place.spawn(["make", "-k"], {
-        env: { ANTHROPIC_API_KEY: "test-key", ...env },
-      }).finished;
-      assert.deepEqual([code, requests.length, place.exists("ran")], [0, 1, false], stderr);
-    })
-  ));
+test("make runs nothing that a document is called, and does its work for the others", (place) =>
+  withServer([textReply("Yes.")], async ({ env, requests }) => {
+    place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
+    for (const name of ["a.chat", ...HOSTILE]) place.write(name, "@You:\nWell?\n");
+    const { code, stderr } = await place.spawn(["make", "-k"], {
+      env: { ANTHROPIC_API_KEY: "test-key", ...env },
+    }).finished;
+    assert.deepEqual([code, requests.length, place.exists("ran")], [0, 1, false], stderr);
+  }));
 
-Deno.test("the lines for cron and systemd, and parallel, advance documents under any name and run nothing of it", () =>
-  withScene((place) =>
-    withServer(HOSTILE.map(() => textReply("Yes.")), async ({ env, requests }) => {
-      const cron = /&& (flemma advance .*\*\.chat)/.exec(page())?.[1] ?? "";
-      const systemd = /exec (flemma advance .*\*\.chat)'/.exec(page())?.[1] ?? "";
-      const parallel = /^(parallel .* :::) reviews/m.exec(page())?.[1] ?? "";
-      const options = { env: { ANTHROPIC_API_KEY: "test-key", ...env } };
-      for (const name of HOSTILE) place.write(name, "@You:\nWell?\n");
-      for (const line of [cron, systemd, `${parallel} ./*.chat`]) {
-        const { code, stderr } = await place.shell(
-          line.replace("flemma", place.program.join(" ")),
-          options,
-        );
-        assert.deepEqual([code, requests.length, place.exists("ran")], [0, HOSTILE.length, false], stderr);
-      }
-    })
-  ));
+test("the lines for cron and systemd, and parallel, advance documents under any name and run nothing of it", (place) =>
+  withServer(HOSTILE.map(() => textReply("Yes.")), async ({ env, requests }) => {
+    const cron = /&& (flemma advance .*\*\.chat)/.exec(page())?.[1] ?? "";
+    const systemd = /exec (flemma advance .*\*\.chat)'/.exec(page())?.[1] ?? "";
+    const parallel = /^(parallel .* :::) reviews/m.exec(page())?.[1] ?? "";
+    const options = { env: { ANTHROPIC_API_KEY: "test-key", ...env } };
+    for (const name of HOSTILE) place.write(name, "@You:\nWell?\n");
+    for (const line of [cron, systemd, `${parallel} ./*.chat`]) {
+      const { code, stderr } = await place.shell(
+        line.replace("flemma", place.program.join(" ")),
+        options,
+      );
+      assert.deepEqual([code, requests.length, place.exists("ran")], [0, HOSTILE.length, false], stderr);
+    }
+  }));
 
 Deno.test("the scripts of the recipes are read by the shell they are for", async () => {
   const scripts = [...page().matchAll(/```sh\n([^]*?)```/g)].map(([, script = ""]) => script);

@@ -1,7 +1,7 @@
 // A provider that is busy for a moment, as a person at a terminal, a log and an editor's filter see it.
 
 import assert from "node:assert/strict";
-import { withScene } from "./harness.ts";
+import { testWithScene as test } from "./harness.ts";
 import { type Reply, textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
@@ -16,47 +16,41 @@ function busy(milliseconds: number): Reply {
   };
 }
 
-Deno.test("a busy provider is asked again, and each wait is told in a line", () =>
-  withScene((place) =>
-    withServer([busy(1), busy(1), textReply("Hello!")], async ({ env, requests }) => {
-      place.write("a.chat", QUESTION);
-      const { stderr } = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
-      assert.match(place.read("a.chat"), /Hello!/);
-      assert.equal(requests.length, 3);
-      assert.match(
-        stderr,
-        /^flemma: overloaded_error — Overloaded\. Asking again in 0 s \(try 2 of 6\)\.\nrequest .*\nflemma: .* \(try 3 of 6\)\.$/m,
-      );
-    })
-  ));
+test("a busy provider is asked again, and each wait is told in a line", (place) =>
+  withServer([busy(1), busy(1), textReply("Hello!")], async ({ env, requests }) => {
+    place.write("a.chat", QUESTION);
+    const { stderr } = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
+    assert.match(place.read("a.chat"), /Hello!/);
+    assert.equal(requests.length, 3);
+    assert.match(
+      stderr,
+      /^flemma: overloaded_error — Overloaded\. Asking again in 0 s \(try 2 of 6\)\.\nrequest .*\nflemma: .* \(try 3 of 6\)\.$/m,
+    );
+  }));
 
-Deno.test("the events tell of each wait, and a filter gives the reply as if nothing had been", () =>
-  withScene((place) =>
-    withServer([busy(1), textReply("Hello!"), busy(1), textReply("Hello!")], async ({ env }) => {
-      place.write("a.chat", QUESTION);
-      const json = await place.run(["send", "a.chat", "--json"], { env: { ...KEY, ...env } });
-      const events = json.stdout.trim().split("\n").map((line) => JSON.parse(line));
-      const retrying = events.find(({ event }) => event === "request:retrying");
-      assert.deepEqual([retrying.attempt, retrying.of, retrying.wait], [2, 6, 0.001]);
-      assert.equal(retrying.error.code, "provider-rate-limit");
-      const filter = await place.run(["advance"], { stdin: QUESTION, env: { ...KEY, ...env } });
-      assert.deepEqual([filter.code, filter.stderr], [0, ""]);
-      assert.match(filter.stdout, /Hello!/);
-    })
-  ));
+test("the events tell of each wait, and a filter gives the reply as if nothing had been", (place) =>
+  withServer([busy(1), textReply("Hello!"), busy(1), textReply("Hello!")], async ({ env }) => {
+    place.write("a.chat", QUESTION);
+    const json = await place.run(["send", "a.chat", "--json"], { env: { ...KEY, ...env } });
+    const events = json.stdout.trim().split("\n").map((line) => JSON.parse(line));
+    const retrying = events.find(({ event }) => event === "request:retrying");
+    assert.deepEqual([retrying.attempt, retrying.of, retrying.wait], [2, 6, 0.001]);
+    assert.equal(retrying.error.code, "provider-rate-limit");
+    const filter = await place.run(["advance"], { stdin: QUESTION, env: { ...KEY, ...env } });
+    assert.deepEqual([filter.code, filter.stderr], [0, ""]);
+    assert.match(filter.stdout, /Hello!/);
+  }));
 
-Deno.test("Ctrl-C while it waits ends at once, with the document as it was", () =>
-  withScene((place) =>
-    withServer([busy(590_000)], async ({ env, received }) => {
-      place.write("a.chat", QUESTION);
-      const started = place.start(["advance", "a.chat", "--events", "events"], { env: { ...KEY, ...env } });
-      await received(1);
-      while (!place.exists("events") || !place.read("events").includes("request:retrying")) {
-        await new Promise((done) => setTimeout(done, 5));
-      }
-      started.kill("SIGINT");
-      const { code } = await started.finished;
-      assert.equal(code, 130);
-      assert.equal(place.read("a.chat"), QUESTION);
-    })
-  ));
+test("Ctrl-C while it waits ends at once, with the document as it was", (place) =>
+  withServer([busy(590_000)], async ({ env, received }) => {
+    place.write("a.chat", QUESTION);
+    const started = place.start(["advance", "a.chat", "--events", "events"], { env: { ...KEY, ...env } });
+    await received(1);
+    while (!place.exists("events") || !place.read("events").includes("request:retrying")) {
+      await new Promise((done) => setTimeout(done, 5));
+    }
+    started.kill("SIGINT");
+    const { code } = await started.finished;
+    assert.equal(code, 130);
+    assert.equal(place.read("a.chat"), QUESTION);
+  }));

@@ -259,19 +259,17 @@ test("what cannot be watched is refused before anything is", async (place) => {
   }
 });
 
-Deno.test("documents that are watched share what a provider takes at a time", () =>
-  withScene((place) =>
-    withCrowd(
-      { limit: 2, hold: ({ running, answered }) => running < 2 && running + answered < 6 },
-      async (crowd) => {
-        place.settings("providers: { anthropic: { max_requests: 2 } }\n");
-        const files = Array.from({ length: 6 }, (_, at) => `q${at}.chat`);
-        for (const file of files) place.write(file, "@You:\n");
-        await watching(place, crowd.env, files, async (watch) => {
-          for (const file of files) place.write(file, QUESTION);
-          for (const _ of files) await watch.next("stopped");
-        });
-        assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [6, 2, 0]);
-      },
-    )
+test("documents that are watched share what a provider takes at a time", (place) =>
+  withCrowd(
+    { limit: 2, hold: ({ running, answered }) => running < 2 && running + answered < 6 },
+    async (crowd) => {
+      place.settings("providers: { anthropic: { max_requests: 2 } }\n");
+      const files = Array.from({ length: 6 }, (_, at) => `q${at}.chat`);
+      for (const file of files) place.write(file, "@You:\n");
+      await watching(place, crowd.env, files, async (watch) => {
+        for (const file of files) place.write(file, QUESTION);
+        for (const _ of files) await watch.next("stopped");
+      });
+      assert.deepEqual([crowd.answered.length, crowd.most, crowd.refused], [6, 2, 0]);
+    },
   ));

@@ -7,104 +7,101 @@ import { isReplaced, socketVariablesOf } from "../../sandbox/policy/sockets.ts";
 import { records } from "../../sandbox/process/leftovers.ts";
 import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { plant, projectSandbox, settings, world } from "./fixture.ts";
-import { inFolder, testInFolder as test } from "../folder.ts";
+import { testInFolder as test } from "../folder.ts";
 
-Deno.test("writing needs a real path that is writable, not protected and not hidden; without a sandbox only the second", () =>
-  inFolder((root) => {
-    plant(
-      root,
-      "project/notes.chat",
-      "project/secret/x",
-      "project/.git/hooks/",
-      "outside/",
-      "project/out -> ../outside",
-    );
-    const policy = { rw_paths: ["urn:flemma:cwd"], deny_read: [`${root}/project/secret`] };
-    const on = projectSandbox(root, { policy });
-    const off = projectSandbox(root, { enabled: false, policy });
-    const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } });
-    const rows: readonly (readonly [string, boolean, boolean])[] = [
-      ["new.txt", true, true],
-      ["notes.chat", false, false],
-      [".git/hooks/post-commit", false, false],
-      ["secret/x", false, true],
-      ["secret", false, true],
-      ["out/x", false, true],
-      [`${root}/outside/x`, false, true],
-      ["a\0b", false, false],
-    ];
-    for (const [path, confined, bare] of rows) {
-      assert.equal(on.isPathWritable(path), confined, path);
-      assert.equal(off.isPathWritable(path), bare, `${path} without a sandbox`);
-      assert.equal(invalid.isPathWritable(path), false, `${path} under a policy that does not hold`);
-    }
-  }));
+test("writing needs a real path that is writable, not protected and not hidden; without a sandbox only the second", (root) => {
+  plant(
+    root,
+    "project/notes.chat",
+    "project/secret/x",
+    "project/.git/hooks/",
+    "outside/",
+    "project/out -> ../outside",
+  );
+  const policy = { rw_paths: ["urn:flemma:cwd"], deny_read: [`${root}/project/secret`] };
+  const on = projectSandbox(root, { policy });
+  const off = projectSandbox(root, { enabled: false, policy });
+  const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } });
+  const rows: readonly (readonly [string, boolean, boolean])[] = [
+    ["new.txt", true, true],
+    ["notes.chat", false, false],
+    [".git/hooks/post-commit", false, false],
+    ["secret/x", false, true],
+    ["secret", false, true],
+    ["out/x", false, true],
+    [`${root}/outside/x`, false, true],
+    ["a\0b", false, false],
+  ];
+  for (const [path, confined, bare] of rows) {
+    assert.equal(on.isPathWritable(path), confined, path);
+    assert.equal(off.isPathWritable(path), bare, `${path} without a sandbox`);
+    assert.equal(invalid.isPathWritable(path), false, `${path} under a policy that does not hold`);
+  }
+});
 
-Deno.test("reading needs a real path that is none of the system's, not hidden and not replaced; without a sandbox the first two", () =>
-  inFolder((root) => {
-    plant(
-      root,
-      "project/a",
-      "project/secret/x",
-      "run/bus",
-      "run/keep/s",
-      "project/link -> /proc/self/environ",
-    );
-    const policy = {
-      rw_paths: ["urn:flemma:cwd"],
-      deny_read: [`${root}/project/secret`],
-      sockets: [`${root}/run/keep`],
-    };
-    const variables = { XDG_RUNTIME_DIR: `${root}/run` };
-    const on = projectSandbox(root, { policy }, { variables });
-    const off = projectSandbox(root, { enabled: false, policy }, { variables });
-    const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } }, { variables });
-    const rows: readonly (readonly [string, boolean, boolean])[] = [
-      ["a", true, true],
-      ["/etc/passwd", true, true],
-      ["secret/x", false, true],
-      [`${root}/run/bus`, false, true],
-      [`${root}/run/keep/s`, true, true],
-      ["/proc/self/environ", false, false],
-      ["link", false, false],
-      ["a\0b", false, false],
-    ];
-    for (const [path, confined, bare] of rows) {
-      assert.equal(on.isPathReadable(path), confined, path);
-      assert.equal(off.isPathReadable(path), bare, `${path} without a sandbox`);
-      assert.equal(invalid.isPathReadable(path), false, `${path} under a policy that does not hold`);
-    }
-  }));
+test("reading needs a real path that is none of the system's, not hidden and not replaced; without a sandbox the first two", (root) => {
+  plant(
+    root,
+    "project/a",
+    "project/secret/x",
+    "run/bus",
+    "run/keep/s",
+    "project/link -> /proc/self/environ",
+  );
+  const policy = {
+    rw_paths: ["urn:flemma:cwd"],
+    deny_read: [`${root}/project/secret`],
+    sockets: [`${root}/run/keep`],
+  };
+  const variables = { XDG_RUNTIME_DIR: `${root}/run` };
+  const on = projectSandbox(root, { policy }, { variables });
+  const off = projectSandbox(root, { enabled: false, policy }, { variables });
+  const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } }, { variables });
+  const rows: readonly (readonly [string, boolean, boolean])[] = [
+    ["a", true, true],
+    ["/etc/passwd", true, true],
+    ["secret/x", false, true],
+    [`${root}/run/bus`, false, true],
+    [`${root}/run/keep/s`, true, true],
+    ["/proc/self/environ", false, false],
+    ["link", false, false],
+    ["a\0b", false, false],
+  ];
+  for (const [path, confined, bare] of rows) {
+    assert.equal(on.isPathReadable(path), confined, path);
+    assert.equal(off.isPathReadable(path), bare, `${path} without a sandbox`);
+    assert.equal(invalid.isPathReadable(path), false, `${path} under a policy that does not hold`);
+  }
+});
 
-Deno.test("a link counts as stray only where a command could have made it and it leads out", () =>
-  inFolder((root) => {
-    plant(
-      root,
-      "outside/",
-      "project/in/",
-      "project/leads-out -> ../outside",
-      "project/leads-in -> in",
-      "home/link -> ../outside",
-    );
-    const on = projectSandbox(root);
-    const off = projectSandbox(root, { enabled: false });
-    const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } });
-    const rows: readonly (readonly [string, string | null])[] = [
-      ["leads-out/x", `${root}/project/leads-out`],
-      ["leads-in/x", null],
-      ["in/x", null],
-      ["~/link/x", null],
-      ["a\0b", null],
-    ];
-    for (const [path, link] of rows) {
-      assert.equal(on.strayLink(path), link, path);
-      assert.equal(off.strayLink(path), null, path);
-      assert.equal(invalid.strayLink(path), null, path);
-    }
-    const trace = { path: "/out", links: [{ path: "/w", target: "/x" }, { path: "/w/l", target: "/out" }] };
-    assert.equal(strayLink(trace, ["/w"]), "/w/l", "the writable path itself is in the hands of no command");
-    assert.equal(strayLink({ ...trace, path: "/v/x" }, ["/w", "/v"]), null);
-  }));
+test("a link counts as stray only where a command could have made it and it leads out", (root) => {
+  plant(
+    root,
+    "outside/",
+    "project/in/",
+    "project/leads-out -> ../outside",
+    "project/leads-in -> in",
+    "home/link -> ../outside",
+  );
+  const on = projectSandbox(root);
+  const off = projectSandbox(root, { enabled: false });
+  const invalid = projectSandbox(root, { policy: { rw_paths: ["urn:nope"] } });
+  const rows: readonly (readonly [string, string | null])[] = [
+    ["leads-out/x", `${root}/project/leads-out`],
+    ["leads-in/x", null],
+    ["in/x", null],
+    ["~/link/x", null],
+    ["a\0b", null],
+  ];
+  for (const [path, link] of rows) {
+    assert.equal(on.strayLink(path), link, path);
+    assert.equal(off.strayLink(path), null, path);
+    assert.equal(invalid.strayLink(path), null, path);
+  }
+  const trace = { path: "/out", links: [{ path: "/w", target: "/x" }, { path: "/w/l", target: "/out" }] };
+  assert.equal(strayLink(trace, ["/w"]), "/w/l", "the writable path itself is in the hands of no command");
+  assert.equal(strayLink({ ...trace, path: "/v/x" }, ["/w", "/v"]), null);
+});
 
 Deno.test("the longest entry around a path decides whether it is hidden, and at the same length hiding does", () => {
   const policy = { deny_read: ["/h", "/w/h"], rw_paths: ["/w", "/h/w"], covered: ["/h/w/c"] };
@@ -123,95 +120,91 @@ Deno.test("the longest entry around a path decides whether it is hidden, and at 
   assert.equal(isVisible("/a/b/x", { deny_read: ["/a/b"], rw_paths: ["/a"], covered: ["/a/b/x"] }), true);
 });
 
-Deno.test("a document uncovers nothing that its person hides: one row a condition", () =>
-  inFolder((root) => {
-    plant(root, "hidden/open/", "hidden/shut/", "other/");
-    const context = { environment: world(root), document: null };
-    const hiding = (rw_paths: string[], changes: Parameters<typeof settings>[0] = {}) =>
-      settings({ ...changes, policy: { rw_paths, deny_read: [`${root}/hidden`], ...changes.policy } });
-    const person = hiding([`${root}/hidden/open`]);
-    const entries = [`${root}/hidden/shut`, `${root}/hidden/open`, `${root}/other`, "$UNSET"];
-    const document = hiding([...entries], {});
-    const kept = stillHidden(person, document, context);
-    assert.deepEqual(kept.uncovering, [`${root}/hidden/shut`]);
-    assert.deepEqual(kept.settings.policy.rw_paths, entries.slice(1));
-    const object = hiding([]);
-    const written = {
-      ...object,
-      policy: { ...object.policy, rw_paths: [{ path: entries[0]!, create: true }] },
-    };
-    assert.deepEqual(stillHidden(person, written, context).uncovering, [entries[0]]);
-    const same = [
-      stillHidden(hiding([], { enabled: false }), document, context),
-      stillHidden(hiding([], { policy: { deny_read: [] } }), document, context),
-      stillHidden(hiding(["urn:nope"]), document, context),
-      stillHidden(person, hiding([`${root}/other`]), context),
-    ];
-    const counts = same.map(({ uncovering }) => uncovering.length);
-    assert.deepEqual(counts, [0, 0, 0, 0]);
-    assert.ok(same.slice(0, 3).every((each) => each.settings === document), "untouched");
-  }));
+test("a document uncovers nothing that its person hides: one row a condition", (root) => {
+  plant(root, "hidden/open/", "hidden/shut/", "other/");
+  const context = { environment: world(root), document: null };
+  const hiding = (rw_paths: string[], changes: Parameters<typeof settings>[0] = {}) =>
+    settings({ ...changes, policy: { rw_paths, deny_read: [`${root}/hidden`], ...changes.policy } });
+  const person = hiding([`${root}/hidden/open`]);
+  const entries = [`${root}/hidden/shut`, `${root}/hidden/open`, `${root}/other`, "$UNSET"];
+  const document = hiding([...entries], {});
+  const kept = stillHidden(person, document, context);
+  assert.deepEqual(kept.uncovering, [`${root}/hidden/shut`]);
+  assert.deepEqual(kept.settings.policy.rw_paths, entries.slice(1));
+  const object = hiding([]);
+  const written = {
+    ...object,
+    policy: { ...object.policy, rw_paths: [{ path: entries[0]!, create: true }] },
+  };
+  assert.deepEqual(stillHidden(person, written, context).uncovering, [entries[0]]);
+  const same = [
+    stillHidden(hiding([], { enabled: false }), document, context),
+    stillHidden(hiding([], { policy: { deny_read: [] } }), document, context),
+    stillHidden(hiding(["urn:nope"]), document, context),
+    stillHidden(person, hiding([`${root}/other`]), context),
+  ];
+  const counts = same.map(({ uncovering }) => uncovering.length);
+  assert.deepEqual(counts, [0, 0, 0, 0]);
+  assert.ok(same.slice(0, 3).every((each) => each.settings === document), "untouched");
+});
 
-Deno.test("a runtime folder is replaced with all in it, but for what the policy gives back by name", () =>
-  inFolder((root) => {
-    plant(root, "run/bus", "run/keep/s", "file");
-    const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
-    const policy = { sockets: [`${root}/run/keep`] };
-    const rows: readonly (readonly [string, boolean])[] = [
-      [`${root}/run/bus`, true],
-      [`${root}/run`, true],
-      [`${root}/run/keep/s`, false],
-      [`${root}/running`, false],
-      [`${root}/file`, false],
-    ];
-    for (const [path, replaced] of rows) assert.equal(isReplaced(path, environment, policy), replaced, path);
-    const file = world(root, { XDG_RUNTIME_DIR: `${root}/file` });
-    assert.equal(isReplaced(`${root}/file`, file, policy), false, "a file is no folder of sockets");
-  }));
+test("a runtime folder is replaced with all in it, but for what the policy gives back by name", (root) => {
+  plant(root, "run/bus", "run/keep/s", "file");
+  const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+  const policy = { sockets: [`${root}/run/keep`] };
+  const rows: readonly (readonly [string, boolean])[] = [
+    [`${root}/run/bus`, true],
+    [`${root}/run`, true],
+    [`${root}/run/keep/s`, false],
+    [`${root}/running`, false],
+    [`${root}/file`, false],
+  ];
+  for (const [path, replaced] of rows) assert.equal(isReplaced(path, environment, policy), replaced, path);
+  const file = world(root, { XDG_RUNTIME_DIR: `${root}/file` });
+  assert.equal(isReplaced(`${root}/file`, file, policy), false, "a file is no folder of sockets");
+});
 
-Deno.test("a variable stays when its group does, or when its very socket is listed, in every form it may have", () =>
-  inFolder((root) => {
-    plant(root, "s/agent", "link -> s/agent");
-    const rows: readonly (readonly [string, boolean])[] = [
-      [`${root}/s/agent`, true],
-      [`${root}/link`, true],
-      [`unix:path=${root}/s/agent,guid=1`, true],
-      [`unix://${root}/s/agent`, true],
-      [`ssh-agent:${root}/s/agent`, true],
-      [`tcp://h:1;${root}/s/agent`, true],
-      [`${root}/other`, false],
-      [`s/agent`, false],
-      [`${root}/s/agent\0`, false],
-      ["", false],
-    ];
-    for (const [value, kept] of rows) {
-      const environment = world(root, { SSH_AUTH_SOCK: value });
-      const policy = { sockets: [`${root}/s`], socketGroups: [] };
-      assert.equal(socketVariablesOf(environment, policy).includes("SSH_AUTH_SOCK"), kept, value);
-      assert.equal(
-        socketVariablesOf(environment, { sockets: [], socketGroups: ["ssh"] }).includes("SSH_AUTH_SOCK"),
-        true,
-      );
-    }
-  }));
+test("a variable stays when its group does, or when its very socket is listed, in every form it may have", (root) => {
+  plant(root, "s/agent", "link -> s/agent");
+  const rows: readonly (readonly [string, boolean])[] = [
+    [`${root}/s/agent`, true],
+    [`${root}/link`, true],
+    [`unix:path=${root}/s/agent,guid=1`, true],
+    [`unix://${root}/s/agent`, true],
+    [`ssh-agent:${root}/s/agent`, true],
+    [`tcp://h:1;${root}/s/agent`, true],
+    [`${root}/other`, false],
+    [`s/agent`, false],
+    [`${root}/s/agent\0`, false],
+    ["", false],
+  ];
+  for (const [value, kept] of rows) {
+    const environment = world(root, { SSH_AUTH_SOCK: value });
+    const policy = { sockets: [`${root}/s`], socketGroups: [] };
+    assert.equal(socketVariablesOf(environment, policy).includes("SSH_AUTH_SOCK"), kept, value);
+    assert.equal(
+      socketVariablesOf(environment, { sockets: [], socketGroups: ["ssh"] }).includes("SSH_AUTH_SOCK"),
+      true,
+    );
+  }
+});
 
-Deno.test("a broad writable path is told for what it holds: one row a kind", () =>
-  inFolder((root) => {
-    const environment = world(root);
-    const reported = (path: string) => {
-      const policy = resolvePolicy(settings({ policy: { rw_paths: [path] } }), {
-        environment,
-        document: null,
-      });
-      assert.ok(policy.ok);
-      return policy.value.notices.map(({ message }) => message);
-    };
-    assert.match(reported("/").join(), /the whole file system/);
-    assert.match(reported("~").join(), /your whole home folder/);
-    assert.match(reported(root).join(), /holds your home folder/);
-    assert.deepEqual(reported(`${root}/home/project`), []);
-    assert.deepEqual(reported(`${root}/homework`), []);
-  }));
+test("a broad writable path is told for what it holds: one row a kind", (root) => {
+  const environment = world(root);
+  const reported = (path: string) => {
+    const policy = resolvePolicy(settings({ policy: { rw_paths: [path] } }), {
+      environment,
+      document: null,
+    });
+    assert.ok(policy.ok);
+    return policy.value.notices.map(({ message }) => message);
+  };
+  assert.match(reported("/").join(), /the whole file system/);
+  assert.match(reported("~").join(), /your whole home folder/);
+  assert.match(reported(root).join(), /holds your home folder/);
+  assert.deepEqual(reported(`${root}/home/project`), []);
+  assert.deepEqual(reported(`${root}/homework`), []);
+});
 
 test("without a policy that holds nothing is kept, and no socket and no hardening is told", async (root) => {
   plant(root, "project/");
@@ -227,65 +220,63 @@ test("without a policy that holds nothing is kept, and no socket and no hardenin
   assert.deepEqual(projectSandbox(root, { enabled: false }).addedVariables(), {});
 });
 
-Deno.test("an entry that comes to nothing is told where it would restrict or makes no sense anywhere, and only there", () =>
-  inFolder((root) => {
-    const context = { environment: world(root), document: null };
-    const reported = (policy: Parameters<typeof settings>[0] & object) => {
-      const resolved = resolvePolicy(settings(policy), context);
-      assert.ok(resolved.ok, JSON.stringify(policy));
-      return resolved.value.notices.map(({ code }) => code);
-    };
-    const rows: readonly (readonly [Record<string, unknown>, string[]])[] = [
-      [{ rw_paths: ["$UNSET"] }, []],
-      [{ rw_paths: ["~else"] }, ["writable-path-dropped"]],
-      [{ rw_paths: [""] }, ["writable-path-dropped"]],
-      [{ deny_read: ["$UNSET"] }, ["policy-path-dropped"]],
-      [{ deny_read: ["~else"] }, ["policy-path-dropped"]],
-      [{ deny_read: ["$secrets"] }, []],
-      [{ protect: ["$UNSET"] }, ["policy-path-dropped"]],
-      [{ protect: ["$git"] }, []],
-      [{ sockets: ["$UNSET"] }, []],
-      [{ sockets: ["~else"] }, ["policy-path-dropped"]],
-      [{ sockets: ["ssh"] }, []],
-    ];
-    for (const [changes, expected] of rows) {
-      assert.deepEqual(reported({ policy: { rw_paths: [], ...changes } }), expected, JSON.stringify(changes));
-    }
-    const failed = (changes: Record<string, unknown>) => {
-      const resolved = resolvePolicy(settings({ policy: { rw_paths: [], ...changes } }), context);
-      return resolved.ok ? "fine" : resolved.problem.code;
-    };
-    const refused: readonly (readonly [Record<string, unknown>, string])[] = [
-      [{ deny_read: ["urn:nope"] }, "unknown-urn"],
-      [{ sockets: ["urn:nope"] }, "unknown-urn"],
-      [{ protect: ["urn:nope"] }, "unknown-urn"],
-      [{ protect: ["$gti"] }, "unknown-protect-word"],
-      [{ protect: ["$GTI"] }, "fine"],
-      [{ network: { allow: ["a b"] } }, "bad-host-rule"],
-      [{ limits: { memroy: 1 } }, "bad-limit"],
-      [{ limits: { memory: 0 } }, "bad-limit"],
-      [{ limits: { memory: 1.5 } }, "bad-limit"],
-      [{ limits: { memory: 1 } }, "fine"],
-    ];
-    for (const [changes, code] of refused) assert.equal(failed(changes), code, JSON.stringify(changes));
-  }));
+test("an entry that comes to nothing is told where it would restrict or makes no sense anywhere, and only there", (root) => {
+  const context = { environment: world(root), document: null };
+  const reported = (policy: Parameters<typeof settings>[0] & object) => {
+    const resolved = resolvePolicy(settings(policy), context);
+    assert.ok(resolved.ok, JSON.stringify(policy));
+    return resolved.value.notices.map(({ code }) => code);
+  };
+  const rows: readonly (readonly [Record<string, unknown>, string[]])[] = [
+    [{ rw_paths: ["$UNSET"] }, []],
+    [{ rw_paths: ["~else"] }, ["writable-path-dropped"]],
+    [{ rw_paths: [""] }, ["writable-path-dropped"]],
+    [{ deny_read: ["$UNSET"] }, ["policy-path-dropped"]],
+    [{ deny_read: ["~else"] }, ["policy-path-dropped"]],
+    [{ deny_read: ["$secrets"] }, []],
+    [{ protect: ["$UNSET"] }, ["policy-path-dropped"]],
+    [{ protect: ["$git"] }, []],
+    [{ sockets: ["$UNSET"] }, []],
+    [{ sockets: ["~else"] }, ["policy-path-dropped"]],
+    [{ sockets: ["ssh"] }, []],
+  ];
+  for (const [changes, expected] of rows) {
+    assert.deepEqual(reported({ policy: { rw_paths: [], ...changes } }), expected, JSON.stringify(changes));
+  }
+  const failed = (changes: Record<string, unknown>) => {
+    const resolved = resolvePolicy(settings({ policy: { rw_paths: [], ...changes } }), context);
+    return resolved.ok ? "fine" : resolved.problem.code;
+  };
+  const refused: readonly (readonly [Record<string, unknown>, string])[] = [
+    [{ deny_read: ["urn:nope"] }, "unknown-urn"],
+    [{ sockets: ["urn:nope"] }, "unknown-urn"],
+    [{ protect: ["urn:nope"] }, "unknown-urn"],
+    [{ protect: ["$gti"] }, "unknown-protect-word"],
+    [{ protect: ["$GTI"] }, "fine"],
+    [{ network: { allow: ["a b"] } }, "bad-host-rule"],
+    [{ limits: { memroy: 1 } }, "bad-limit"],
+    [{ limits: { memory: 0 } }, "bad-limit"],
+    [{ limits: { memory: 1.5 } }, "bad-limit"],
+    [{ limits: { memory: 1 } }, "fine"],
+  ];
+  for (const [changes, code] of refused) assert.equal(failed(changes), code, JSON.stringify(changes));
+});
 
-Deno.test("a writable path inside another is covered by it, told once, and still seen where the outer one is hidden", () =>
-  inFolder((root) => {
-    const resolved = resolvePolicy(
-      settings({
-        policy: { rw_paths: [`${root}/a`, `${root}/a/b`, `${root}/a/b`, `${root}/c`, `${root}/ab`] },
-      }),
-      { environment: world(root), document: null },
-    );
-    assert.ok(resolved.ok);
-    assert.deepEqual(resolved.value.rw_paths, [`${root}/a`, `${root}/ab`, `${root}/c`]);
-    assert.deepEqual(resolved.value.covered, [`${root}/a/b`]);
-    assert.deepEqual(resolved.value.dropped.map(({ reason }) => reason), [
-      `${root}/a already covers ${root}/a/b`,
-      `${root}/a already covers ${root}/a/b`,
-    ]);
-  }));
+test("a writable path inside another is covered by it, told once, and still seen where the outer one is hidden", (root) => {
+  const resolved = resolvePolicy(
+    settings({
+      policy: { rw_paths: [`${root}/a`, `${root}/a/b`, `${root}/a/b`, `${root}/c`, `${root}/ab`] },
+    }),
+    { environment: world(root), document: null },
+  );
+  assert.ok(resolved.ok);
+  assert.deepEqual(resolved.value.rw_paths, [`${root}/a`, `${root}/ab`, `${root}/c`]);
+  assert.deepEqual(resolved.value.covered, [`${root}/a/b`]);
+  assert.deepEqual(resolved.value.dropped.map(({ reason }) => reason), [
+    `${root}/a already covers ${root}/a/b`,
+    `${root}/a already covers ${root}/a/b`,
+  ]);
+});
 
 test("there is no command in an empty list, switched on or off", async (root) => {
   plant(root, "project/");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { failure, success } from "../../base/problem.ts";
 import { BackendRegistry, createSandboxApi } from "../../sandbox/mod.ts";
 import { plant, settings, world } from "./fixture.ts";
-import { inFolder, testInFolder as test } from "../folder.ts";
+import { testInFolder as test } from "../folder.ts";
 
 interface Doc {
   path: string | null;
@@ -27,17 +27,16 @@ const naming = (name: string, works = true) => ({
   probe: () => Promise.resolve(success(undefined)),
 });
 
-Deno.test("the policy belongs to the document, and an unknown URN is thrown", () =>
-  inFolder((root) => {
-    plant(root, "project/a.chat", "other/");
-    const api = apiFor(root);
-    const doc = { path: `${root}/project/a.chat` };
-    assert.deepEqual(api.getPolicy(doc).rw_paths, [`${root}/project`]);
-    assert.deepEqual(api.getPolicy(null).rw_paths, []);
-    assert.throws(() => api.getPolicy({ path: null, rw: ["urn:flemma:nope"] }), /urn:flemma:nope/);
-    assert.ok(api.isPathWritable(`${root}/project/x`, doc) && !api.isPathWritable(`${root}/other/x`, doc));
-    assert.ok(api.isPathReadable("/etc/passwd", doc));
-  }));
+test("the policy belongs to the document, and an unknown URN is thrown", (root) => {
+  plant(root, "project/a.chat", "other/");
+  const api = apiFor(root);
+  const doc = { path: `${root}/project/a.chat` };
+  assert.deepEqual(api.getPolicy(doc).rw_paths, [`${root}/project`]);
+  assert.deepEqual(api.getPolicy(null).rw_paths, []);
+  assert.throws(() => api.getPolicy({ path: null, rw: ["urn:flemma:nope"] }), /urn:flemma:nope/);
+  assert.ok(api.isPathWritable(`${root}/project/x`, doc) && !api.isPathWritable(`${root}/other/x`, doc));
+  assert.ok(api.isPathReadable("/etc/passwd", doc));
+});
 
 test("a command is wrapped by the backend that works, and is itself without one", async (root) => {
   const api = apiFor(root);
@@ -81,14 +80,13 @@ test("the session switch stands above the settings until it is reset", async (ro
   assert.ok((await api.wrapCommand(["cmd"], null)).ok && !api.isEnabled());
 });
 
-Deno.test("the names of the plugin are the same functions, and each can be taken out and called alone", () =>
-  inFolder((root) => {
-    const api = apiFor(root);
-    const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const members = new Map<string, unknown>(Object.entries(api));
-    const aliases = [...members.keys()].filter((name) => name.includes("_"));
-    assert.equal(aliases.length, 12);
-    for (const name of aliases) assert.equal(members.get(name), members.get(camel(name)), name);
-    const { is_enabled, getAll } = api;
-    assert.ok(is_enabled() && getAll().length === 0);
-  }));
+test("the names of the plugin are the same functions, and each can be taken out and called alone", (root) => {
+  const api = apiFor(root);
+  const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const members = new Map<string, unknown>(Object.entries(api));
+  const aliases = [...members.keys()].filter((name) => name.includes("_"));
+  assert.equal(aliases.length, 12);
+  for (const name of aliases) assert.equal(members.get(name), members.get(camel(name)), name);
+  const { is_enabled, getAll } = api;
+  assert.ok(is_enabled() && getAll().length === 0);
+});

@@ -304,15 +304,13 @@ test("a timeout ends the whole group and gives the text so far and the seconds",
   assert.match(await bashError(place, "sleep 300", settings({ max_timeout: 1 }), 1), /after 1 second\.$/);
 });
 
-Deno.test("what ignores the polite signal is killed", () =>
-  inScene((place) =>
-    withWaitInHand(300, async (due) => {
-      const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
-      const error = await bashError(place, command, { onOutput: due }, 0.3);
-      assert.match(error, /after 0\.3 seconds\.$/);
-      assert.equal(isAlive(parseInt(error)), false);
-    })
-  ));
+test("what ignores the polite signal is killed", (place) =>
+  withWaitInHand(300, async (due) => {
+    const command = "trap '' TERM; echo $$; while :; do sleep 0.1; done";
+    const error = await bashError(place, command, { onOutput: due }, 0.3);
+    assert.match(error, /after 0\.3 seconds\.$/);
+    assert.equal(isAlive(parseInt(error)), false);
+  }));
 
 test("stopping a command ends its group, keeps its output, and the text says the person did it", async (place) => {
   const controller = new AbortController();

@@ -4,7 +4,7 @@ import { failure, success } from "../../base/problem.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
 import type { ToolDefinition } from "../../tools/definition.ts";
 import { runTool } from "../../tools/run.ts";
-import { inScene, openSandbox, testInScene as test } from "./scene.ts";
+import { openSandbox, testInScene as test } from "./scene.ts";
 
 const plain: ToolDefinition = { name: "t", description: "", input_schema: { type: "object" } };
 const bash = builtinTools().find(({ name }) => name === "bash")!;
@@ -13,21 +13,20 @@ function named(settings: Record<string, Record<string, unknown>>) {
   return { tools: { ...DEFAULT_SETTINGS.tools, named: settings } };
 }
 
-Deno.test("a tool is told where the document is, or that there is none", () =>
-  inScene((place) => {
-    const context = place.context(plain);
-    assert.deepEqual([context.document, context.filename, context.__filename], Array(3).fill(place.document));
-    assert.deepEqual([context.dirname, context.__dirname], Array(2).fill(place.folder));
-    assert.equal(context.timeout, 30);
-    assert.deepEqual([context.toolId, context.tool_id], ["call_1", "call_1"]);
-    assert.equal("bufnr" in context, false);
-    const unsaved = place.context(plain, { document: null });
-    assert.deepEqual(
-      [unsaved.document, unsaved.filename, unsaved.dirname, unsaved.__dirname],
-      Array(4).fill(null),
-    );
-    return Promise.resolve();
-  }));
+test("a tool is told where the document is, or that there is none", (place) => {
+  const context = place.context(plain);
+  assert.deepEqual([context.document, context.filename, context.__filename], Array(3).fill(place.document));
+  assert.deepEqual([context.dirname, context.__dirname], Array(2).fill(place.folder));
+  assert.equal(context.timeout, 30);
+  assert.deepEqual([context.toolId, context.tool_id], ["call_1", "call_1"]);
+  assert.equal("bufnr" in context, false);
+  const unsaved = place.context(plain, { document: null });
+  assert.deepEqual(
+    [unsaved.document, unsaved.filename, unsaved.dirname, unsaved.__dirname],
+    Array(4).fill(null),
+  );
+  return Promise.resolve();
+});
 
 test("4.2: path.resolve goes by text, against the document's folder", async (place) => {
   await Deno.symlink("/etc", place.path("link"));
@@ -47,57 +46,53 @@ test("4.2: path.resolve goes by text, against the document's folder", async (pla
   assert.equal(place.context(plain, { document: null }).path.resolve("a"), place.path("a"));
 });
 
-Deno.test("4.2: cwd is tools.NAME.cwd expanded as one value, else the folder the program was started in", () =>
-  inScene((place) => {
-    const cwd = (value: unknown, document?: string | null): string =>
-      place.context(plain, { ...named({ t: { cwd: value } }), document }).cwd;
-    assert.equal(place.context(plain).cwd, place.folder);
-    assert.equal(cwd("/a/../b"), "/b");
-    assert.equal(cwd("sub"), place.path("sub"));
-    assert.equal(cwd("~/x"), place.path("home/x"));
-    assert.equal(cwd("$TMPDIR"), place.path("tmp"));
-    assert.equal(cwd("$UNSET"), place.folder);
-    assert.equal(cwd("urn:flemma:cwd"), place.folder);
-    assert.equal(cwd("urn:flemma:buffer:path", "/tmp/talk.chat"), "/tmp");
-    assert.equal(cwd("urn:flemma:buffer:path", null), place.folder);
-    assert.throws(() => cwd("urn:other"), /tools\.t\.cwd.*urn:other/);
-    return Promise.resolve();
-  }));
+test("4.2: cwd is tools.NAME.cwd expanded as one value, else the folder the program was started in", (place) => {
+  const cwd = (value: unknown, document?: string | null): string =>
+    place.context(plain, { ...named({ t: { cwd: value } }), document }).cwd;
+  assert.equal(place.context(plain).cwd, place.folder);
+  assert.equal(cwd("/a/../b"), "/b");
+  assert.equal(cwd("sub"), place.path("sub"));
+  assert.equal(cwd("~/x"), place.path("home/x"));
+  assert.equal(cwd("$TMPDIR"), place.path("tmp"));
+  assert.equal(cwd("$UNSET"), place.folder);
+  assert.equal(cwd("urn:flemma:cwd"), place.folder);
+  assert.equal(cwd("urn:flemma:buffer:path", "/tmp/talk.chat"), "/tmp");
+  assert.equal(cwd("urn:flemma:buffer:path", null), place.folder);
+  assert.throws(() => cwd("urn:other"), /tools\.t\.cwd.*urn:other/);
+  return Promise.resolve();
+});
 
-Deno.test("4.2: bash runs in the document's folder, or where the program was started when it is unsaved", () =>
-  inScene((place) => {
-    assert.equal(place.context(bash, { document: "/tmp/talk.chat" }).cwd, "/tmp");
-    assert.equal(place.context(bash, { document: null }).cwd, place.folder);
-    assert.equal(place.context(bash, named({ bash: { cwd: "/usr" } })).cwd, "/usr");
-    return Promise.resolve();
-  }));
+test("4.2: bash runs in the document's folder, or where the program was started when it is unsaved", (place) => {
+  assert.equal(place.context(bash, { document: "/tmp/talk.chat" }).cwd, "/tmp");
+  assert.equal(place.context(bash, { document: null }).cwd, place.folder);
+  assert.equal(place.context(bash, named({ bash: { cwd: "/usr" } })).cwd, "/usr");
+  return Promise.resolve();
+});
 
-Deno.test("4.5: getConfig is a deep copy of the tool's settings over its own defaults, or null", () =>
-  inScene((place) => {
-    assert.equal(place.context(plain).getConfig(), null);
-    const settings = { t: { deep: { list: [1] } } };
-    const context = place.context(plain, named(settings));
-    const { getConfig, get_config } = context;
-    (getConfig()?.deep as { list: number[] }).list.push(2);
-    assert.deepEqual(get_config(), { deep: { list: [1] } });
-    assert.equal(place.context(bash).getConfig()?.shell, "bash");
-    assert.equal(place.context(bash, named({ bash: { shell: "dash" } })).getConfig()?.shell, "dash");
-    return Promise.resolve();
-  }));
+test("4.5: getConfig is a deep copy of the tool's settings over its own defaults, or null", (place) => {
+  assert.equal(place.context(plain).getConfig(), null);
+  const settings = { t: { deep: { list: [1] } } };
+  const context = place.context(plain, named(settings));
+  const { getConfig, get_config } = context;
+  (getConfig()?.deep as { list: number[] }).list.push(2);
+  assert.deepEqual(get_config(), { deep: { list: [1] } });
+  assert.equal(place.context(bash).getConfig()?.shell, "bash");
+  assert.equal(place.context(bash, named({ bash: { shell: "dash" } })).getConfig()?.shell, "dash");
+  return Promise.resolve();
+});
 
-Deno.test("the environment for child processes has no provider credentials, and tools.NAME.env is added", () =>
-  inScene((place) => {
-    const variables = { PATH: "/bin", ANTHROPIC_API_KEY: "secret", SSH_AUTH_SOCK: "/s" };
-    const { env } = place.context(bash, {
-      ...named({ bash: { env: { EXTRA: "1", ODD: 5 } } }),
-      variables,
-      sandbox: openSandbox([]),
-    });
-    assert.equal(env.ANTHROPIC_API_KEY, undefined);
-    assert.equal(env.SSH_AUTH_SOCK, undefined);
-    assert.deepEqual([env.PATH, env.PAGER, env.EXTRA, env.ODD], ["/bin", "cat", "1", undefined]);
-    return Promise.resolve();
-  }));
+test("the environment for child processes has no provider credentials, and tools.NAME.env is added", (place) => {
+  const variables = { PATH: "/bin", ANTHROPIC_API_KEY: "secret", SSH_AUTH_SOCK: "/s" };
+  const { env } = place.context(bash, {
+    ...named({ bash: { env: { EXTRA: "1", ODD: 5 } } }),
+    variables,
+    sandbox: openSandbox([]),
+  });
+  assert.equal(env.ANTHROPIC_API_KEY, undefined);
+  assert.equal(env.SSH_AUTH_SOCK, undefined);
+  assert.deepEqual([env.PATH, env.PAGER, env.EXTRA, env.ODD], ["/bin", "cat", "1", undefined]);
+  return Promise.resolve();
+});
 
 test("the names of the plugin answer like ours", async (place) => {
   const { sandbox, truncate } = place.context(plain, { sandbox: openSandbox(["/tmp/x"]) });
@@ -143,16 +138,15 @@ test("what a tool wrapped is given back when the tool is done, and a refusal is 
   assert.deepEqual(refused, { ok: false, error: "No sandbox. Install it." });
 });
 
-Deno.test("a listener that fails is not told again and does not end the tool", () =>
-  inScene((place) => {
-    let reported = 0;
-    const onOutput = (): void => {
-      reported++;
-      throw new Error("the screen is gone");
-    };
-    const context = place.context(plain, { onOutput });
-    context.onOutput("a");
-    context.onOutput("b");
-    assert.equal(reported, 1);
-    return Promise.resolve();
-  }));
+test("a listener that fails is not told again and does not end the tool", (place) => {
+  let reported = 0;
+  const onOutput = (): void => {
+    reported++;
+    throw new Error("the screen is gone");
+  };
+  const context = place.context(plain, { onOutput });
+  context.onOutput("a");
+  context.onOutput("b");
+  assert.equal(reported, 1);
+  return Promise.resolve();
+});

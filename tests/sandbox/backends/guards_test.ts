@@ -109,38 +109,37 @@ Deno.test("a part is given up only where it was refused, is one that the rest do
   }
 });
 
-Deno.test("what is told about hardening is what is in force: one row a condition", () =>
-  inFolder((root) => {
-    const reported = (
-      changes: Partial<typeof POLICY>,
-      config: Record<string, unknown>,
-      superuser: boolean,
-    ) => bwrap.hardening!({ ...POLICY, ...changes }, config, hostIn(root, { root: superuser })).join("\n");
-    const rows: readonly (readonly [string, string, boolean, boolean, boolean, boolean])[] = [
-      // name, text, superuser without capabilities, filtered, not filtered for privileges, other /proc
-      ["ordinary", reported({}, {}, false), false, true, false, false],
-      ["superuser", reported({}, {}, true), true, true, false, false],
-      ["privileged superuser", reported({ allow_privileged: true }, {}, true), false, false, true, false],
-      [
-        "ordinary, privileges kept",
-        reported({ allow_privileged: true }, {}, false),
-        false,
-        true,
-        false,
-        false,
-      ],
-      ["filter refused", reported({}, { seccomp: false }, false), false, false, false, false],
-      ["/proc refused", reported({}, { proc: false }, false), false, true, false, true],
-      ["settings that do not hold", reported({}, { path: "" }, false), false, false, false, false],
-    ];
-    for (const [name, text, superuser, filtered, privileges, proc] of rows) {
-      assert.equal(/commands have no capabilities/.test(text), superuser, name);
-      assert.equal(/typing into terminals are refused/.test(text), filtered, name);
-      assert.equal(/not filtered for a superuser/.test(text), privileges, name);
-      assert.equal(/commands see the processes/.test(text), proc, name);
-      assert.equal(/there is no filter for this machine/.test(text), !filtered && !privileges, name);
-    }
-  }));
+test("what is told about hardening is what is in force: one row a condition", (root) => {
+  const reported = (
+    changes: Partial<typeof POLICY>,
+    config: Record<string, unknown>,
+    superuser: boolean,
+  ) => bwrap.hardening!({ ...POLICY, ...changes }, config, hostIn(root, { root: superuser })).join("\n");
+  const rows: readonly (readonly [string, string, boolean, boolean, boolean, boolean])[] = [
+    // name, text, superuser without capabilities, filtered, not filtered for privileges, other /proc
+    ["ordinary", reported({}, {}, false), false, true, false, false],
+    ["superuser", reported({}, {}, true), true, true, false, false],
+    ["privileged superuser", reported({ allow_privileged: true }, {}, true), false, false, true, false],
+    [
+      "ordinary, privileges kept",
+      reported({ allow_privileged: true }, {}, false),
+      false,
+      true,
+      false,
+      false,
+    ],
+    ["filter refused", reported({}, { seccomp: false }, false), false, false, false, false],
+    ["/proc refused", reported({}, { proc: false }, false), false, true, false, true],
+    ["settings that do not hold", reported({}, { path: "" }, false), false, false, false, false],
+  ];
+  for (const [name, text, superuser, filtered, privileges, proc] of rows) {
+    assert.equal(/commands have no capabilities/.test(text), superuser, name);
+    assert.equal(/typing into terminals are refused/.test(text), filtered, name);
+    assert.equal(/not filtered for a superuser/.test(text), privileges, name);
+    assert.equal(/commands see the processes/.test(text), proc, name);
+    assert.equal(/there is no filter for this machine/.test(text), !filtered && !privileges, name);
+  }
+});
 
 Deno.test("on macOS it is told that a network list cannot be kept, where there is one that would matter", () => {
   const reported = (network: boolean, network_allow?: string[]) =>

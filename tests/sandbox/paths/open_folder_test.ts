@@ -12,7 +12,7 @@ import {
   setModeInFolder,
 } from "../../../sandbox/paths/open_folder.ts";
 import { plant } from "../fixture.ts";
-import { inFolder, testInFolder as test } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 const OTHER_FOLDER = { message: /was replaced by a link or cannot be entered/ };
 
@@ -103,15 +103,14 @@ test("a link is made with the folders on its way, and only where nothing stands"
   assert.equal(text(`${root}/here/taken`), "text of here/taken\n");
 });
 
-Deno.test("folders are made step by step, and what is there already stays as it is", () =>
-  inFolder((root) => {
-    plant(root, "there/file");
-    Deno.chmodSync(`${root}/there`, 0o711);
-    makeInFolder(`${root}/there/a b/-c/*`);
-    assert.deepEqual(names(`${root}/there/a b/-c`), ["*"]);
-    assert.equal(modeOf(`${root}/there`), 0o711);
-    assert.throws(() => makeInFolder(`${root}/there/file/x`));
-  }));
+test("folders are made step by step, and what is there already stays as it is", (root) => {
+  plant(root, "there/file");
+  Deno.chmodSync(`${root}/there`, 0o711);
+  makeInFolder(`${root}/there/a b/-c/*`);
+  assert.deepEqual(names(`${root}/there/a b/-c`), ["*"]);
+  assert.equal(modeOf(`${root}/there`), 0o711);
+  assert.throws(() => makeInFolder(`${root}/there/file/x`));
+});
 
 test("a folder is opened to its owner and gets its mode back; nobody else gains anything", async (root) => {
   plant(root, "shut/");

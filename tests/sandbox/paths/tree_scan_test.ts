@@ -3,78 +3,73 @@
 import assert from "node:assert/strict";
 import { TreeScan } from "../../../sandbox/paths/tree_scan.ts";
 import { plant } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
-Deno.test("repositories below a folder are found to a depth of three, without links and crowded folders", () =>
-  inFolder((root) => {
-    plant(
-      root,
-      ...[
-        "a/.git/",
-        "b/c/.git",
-        "b/d/e/.git/",
-        "b/d/e/f/.git/",
-        "node_modules/x/.git/",
-        "link -> a",
-        ".git/",
-      ],
-    );
-    const { repositories } = new TreeScan([root], () => false).scan();
-    assert.deepEqual([...repositories].sort(), ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`));
-  }));
+test("repositories below a folder are found to a depth of three, without links and crowded folders", (root) => {
+  plant(
+    root,
+    ...[
+      "a/.git/",
+      "b/c/.git",
+      "b/d/e/.git/",
+      "b/d/e/f/.git/",
+      "node_modules/x/.git/",
+      "link -> a",
+      ".git/",
+    ],
+  );
+  const { repositories } = new TreeScan([root], () => false).scan();
+  assert.deepEqual([...repositories].sort(), ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`));
+});
 
-Deno.test("folders that are repositories by themselves, and wanted names, are found; the folder's own are not", () =>
-  inFolder((root) => {
-    const bare = ["HEAD", "config", "objects/", "refs/"];
-    plant(root, ...bare.map((name) => `b/x.git/${name}`), ...bare.slice(1).map((name) => `no/${name}`));
-    plant(root, ...bare, "b/.npmrc", ".npmrc", "b/c/.npmrc/", "npmrc");
-    const { gitFolders, wanted } = new TreeScan([root], (name) => name === ".npmrc").scan();
-    assert.deepEqual(gitFolders, [`${root}/b/x.git`]);
-    assert.deepEqual(wanted, [`${root}/b/.npmrc`, `${root}/b/c/.npmrc`]);
-  }));
+test("folders that are repositories by themselves, and wanted names, are found; the folder's own are not", (root) => {
+  const bare = ["HEAD", "config", "objects/", "refs/"];
+  plant(root, ...bare.map((name) => `b/x.git/${name}`), ...bare.slice(1).map((name) => `no/${name}`));
+  plant(root, ...bare, "b/.npmrc", ".npmrc", "b/c/.npmrc/", "npmrc");
+  const { gitFolders, wanted } = new TreeScan([root], (name) => name === ".npmrc").scan();
+  assert.deepEqual(gitFolders, [`${root}/b/x.git`]);
+  assert.deepEqual(wanted, [`${root}/b/.npmrc`, `${root}/b/c/.npmrc`]);
+});
 
-Deno.test("what appears, vanishes or takes another's place between two looks is seen, whatever the folder's age", () =>
-  inFolder((root) => {
-    plant(root, "a/", "b/.git/", "c/d/");
+test("what appears, vanishes or takes another's place between two looks is seen, whatever the folder's age", (root) => {
+  plant(root, "a/", "b/.git/", "c/d/");
+  const scan = new TreeScan([root], () => false);
+  const names = () => [...scan.scan().repositories].map((path) => path.slice(root.length + 1)).sort();
+  assert.deepEqual(names(), ["b"]);
+  plant(root, "a/.git/", "c/d/.git");
+  Deno.removeSync(`${root}/b/.git`);
+  assert.deepEqual(names(), ["a", "c/d"]);
+  Deno.renameSync(`${root}/c/d`, `${root}/e`);
+  assert.deepEqual(names(), ["a", "e"]);
+  Deno.removeSync(`${root}/a`, { recursive: true });
+  Deno.symlinkSync("e", `${root}/a`);
+  assert.deepEqual(names(), ["e"]);
+});
+
+test("a folder that settled long ago is not listed again", (root) => {
+  plant(root, "a/");
+  const list = Deno.readDirSync;
+  const listed: string[] = [];
+  const now = Date.now;
+  Deno.readDirSync = (path) => {
+    listed.push(String(path));
+    return list(path);
+  };
+  try {
+    Date.now = () => now() + 10_000;
     const scan = new TreeScan([root], () => false);
-    const names = () => [...scan.scan().repositories].map((path) => path.slice(root.length + 1)).sort();
-    assert.deepEqual(names(), ["b"]);
-    plant(root, "a/.git/", "c/d/.git");
-    Deno.removeSync(`${root}/b/.git`);
-    assert.deepEqual(names(), ["a", "c/d"]);
-    Deno.renameSync(`${root}/c/d`, `${root}/e`);
-    assert.deepEqual(names(), ["a", "e"]);
-    Deno.removeSync(`${root}/a`, { recursive: true });
-    Deno.symlinkSync("e", `${root}/a`);
-    assert.deepEqual(names(), ["e"]);
-  }));
+    scan.scan();
+    const first = listed.splice(0);
+    scan.scan();
+    assert.deepEqual([first, listed], [[root, `${root}/a`], []]);
+  } finally {
+    Deno.readDirSync = list;
+    Date.now = now;
+  }
+});
 
-Deno.test("a folder that settled long ago is not listed again", () =>
-  inFolder((root) => {
-    plant(root, "a/");
-    const list = Deno.readDirSync;
-    const listed: string[] = [];
-    const now = Date.now;
-    Deno.readDirSync = (path) => {
-      listed.push(String(path));
-      return list(path);
-    };
-    try {
-      Date.now = () => now() + 10_000;
-      const scan = new TreeScan([root], () => false);
-      scan.scan();
-      const first = listed.splice(0);
-      scan.scan();
-      assert.deepEqual([first, listed], [[root, `${root}/a`], []]);
-    } finally {
-      Deno.readDirSync = list;
-      Date.now = now;
-    }
-  }));
-
-Deno.test("a folder that is missing, or no folder, holds nothing and hinders no other", () =>
-  inFolder((root) => {
-    plant(root, "file", "there/r/.git/");
-    const scan = new TreeScan([`${root}/none`, `${root}/file`, `${root}/there`], () => false);
-    assert.deepEqual(scan.scan().repositories, [`${root}/there/r`]);
-  }));
+test("a folder that is missing, or no folder, holds nothing and hinders no other", (root) => {
+  plant(root, "file", "there/r/.git/");
+  const scan = new TreeScan([`${root}/none`, `${root}/file`, `${root}/there`], () => false);
+  assert.deepEqual(scan.scan().repositories, [`${root}/there/r`]);
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { SandboxSettings } from "../../../config/settings.generated.ts";
 import { expandPath, type ResolvedPolicy, resolvePolicy } from "../../../sandbox/mod.ts";
 import { plant, settings, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 const ENVIRONMENT = {
   cwd: "/work",
@@ -55,65 +55,60 @@ function resolve(
   return policy.value;
 }
 
-Deno.test("each path remembers its entry, and every dropped entry its reason", () =>
-  inFolder((root) => {
-    plant(root, "p/sub/", "loop -> loop");
-    const entries = ["urn:flemma:cwd", "sub", "$NONE", "urn:flemma:buffer:path", `${root}/loop`];
-    const policy = resolve(root, entries, `${root}/p`);
-    assert.deepEqual(policy.writable.map(({ path, entry, byDefault }) => [path, entry, byDefault]), [
-      [`${root}/p`, "urn:flemma:cwd", true],
-    ]);
-    assert.deepEqual(policy.dropped.map(({ entry }) => entry), [
-      "$NONE",
-      "urn:flemma:buffer:path",
-      `${root}/loop`,
-      "sub",
-    ]);
-    assert.match(policy.dropped[0]?.reason ?? "", /not set/);
-    assert.match(policy.dropped[1]?.reason ?? "", /not saved/);
-    assert.match(policy.dropped[2]?.reason ?? "", /too many links/);
-    assert.match(policy.dropped[3]?.reason ?? "", /urn:flemma:cwd already covers/);
-  }));
+test("each path remembers its entry, and every dropped entry its reason", (root) => {
+  plant(root, "p/sub/", "loop -> loop");
+  const entries = ["urn:flemma:cwd", "sub", "$NONE", "urn:flemma:buffer:path", `${root}/loop`];
+  const policy = resolve(root, entries, `${root}/p`);
+  assert.deepEqual(policy.writable.map(({ path, entry, byDefault }) => [path, entry, byDefault]), [
+    [`${root}/p`, "urn:flemma:cwd", true],
+  ]);
+  assert.deepEqual(policy.dropped.map(({ entry }) => entry), [
+    "$NONE",
+    "urn:flemma:buffer:path",
+    `${root}/loop`,
+    "sub",
+  ]);
+  assert.match(policy.dropped[0]?.reason ?? "", /not set/);
+  assert.match(policy.dropped[1]?.reason ?? "", /not saved/);
+  assert.match(policy.dropped[2]?.reason ?? "", /too many links/);
+  assert.match(policy.dropped[3]?.reason ?? "", /urn:flemma:cwd already covers/);
+});
 
-Deno.test("only entries that make no sense anywhere are complained about", () =>
-  inFolder((root) => {
-    plant(root, "p/", "loop -> loop");
-    assert.deepEqual(resolve(root, ["$NONE", `${root}/p`]).notices, []);
-    const { notices } = resolve(root, ["~bob/x", "", "loop"]);
-    assert.deepEqual(notices.map(({ code }) => code), Array(3).fill("writable-path-dropped"));
-  }));
+test("only entries that make no sense anywhere are complained about", (root) => {
+  plant(root, "p/", "loop -> loop");
+  assert.deepEqual(resolve(root, ["$NONE", `${root}/p`]).notices, []);
+  const { notices } = resolve(root, ["~bob/x", "", "loop"]);
+  assert.deepEqual(notices.map(({ code }) => code), Array(3).fill("writable-path-dropped"));
+});
 
-Deno.test("a path that holds the home folder stays, with a notice", () =>
-  inFolder((root) => {
-    plant(root, "home/x/");
-    const reported = (entry: string) => resolve(root, [entry]).notices.map(({ message }) => message);
-    const makes = (entry: string, what: string) => [
-      `The entry "${entry}" makes ${what} writable inside the sandbox.`,
-    ];
-    assert.deepEqual(reported("/"), makes("/", "the whole file system"));
-    assert.deepEqual(reported("~"), makes("~", "your whole home folder"));
-    assert.deepEqual(reported(root), makes(root, `${root}, which holds your home folder,`));
-    assert.deepEqual(reported("~/x"), []);
-    assert.deepEqual(resolve(root, ["/"]).rw_paths, ["/"]);
-  }));
+test("a path that holds the home folder stays, with a notice", (root) => {
+  plant(root, "home/x/");
+  const reported = (entry: string) => resolve(root, [entry]).notices.map(({ message }) => message);
+  const makes = (entry: string, what: string) => [
+    `The entry "${entry}" makes ${what} writable inside the sandbox.`,
+  ];
+  assert.deepEqual(reported("/"), makes("/", "the whole file system"));
+  assert.deepEqual(reported("~"), makes("~", "your whole home folder"));
+  assert.deepEqual(reported(root), makes(root, `${root}, which holds your home folder,`));
+  assert.deepEqual(reported("~/x"), []);
+  assert.deepEqual(resolve(root, ["/"]).rw_paths, ["/"]);
+});
 
-Deno.test("paths are sorted by bytes, not by UTF-16 units", () =>
-  inFolder((root) => {
-    const names = ["\u{1F600}", "\uFF5E", "z", "é"];
-    const { rw_paths } = resolve(root, names.map((name) => `${root}/${name}`));
-    assert.deepEqual(rw_paths.map((path) => path.slice(root.length + 1)), ["z", "é", "\uFF5E", "\u{1F600}"]);
-  }));
+test("paths are sorted by bytes, not by UTF-16 units", (root) => {
+  const names = ["\u{1F600}", "\uFF5E", "z", "é"];
+  const { rw_paths } = resolve(root, names.map((name) => `${root}/${name}`));
+  assert.deepEqual(rw_paths.map((path) => path.slice(root.length + 1)), ["z", "é", "\uFF5E", "\u{1F600}"]);
+});
 
-Deno.test("an unknown URN makes the whole policy invalid and names itself", () =>
-  inFolder((root) => {
-    const policy = resolvePolicy(settings({ policy: { rw_paths: [root, "urn:flemma:nope"] } }), {
-      environment: world(root),
-      document: null,
-    });
-    assert.ok(!policy.ok);
-    assert.equal(policy.problem.code, "unknown-urn");
-    assert.match(policy.problem.message, /urn:flemma:nope/);
-  }));
+test("an unknown URN makes the whole policy invalid and names itself", (root) => {
+  const policy = resolvePolicy(settings({ policy: { rw_paths: [root, "urn:flemma:nope"] } }), {
+    environment: world(root),
+    document: null,
+  });
+  assert.ok(!policy.ok);
+  assert.equal(policy.problem.code, "unknown-urn");
+  assert.match(policy.problem.message, /urn:flemma:nope/);
+});
 
 Deno.test("a limit that does not hold is no limit: one row a condition", () => {
   const limited = (limits: Readonly<Record<string, number>>) => {
@@ -144,26 +139,24 @@ Deno.test("unix sockets are refused to commands only where settings say so", () 
   }
 });
 
-Deno.test("a home that leads nowhere lies in no writable path", () =>
-  inFolder((root) => {
-    plant(root, "p/", "loop -> loop");
-    const environment = { ...world(root, {}, `${root}/p`), home: `${root}/loop` };
-    const policy = resolvePolicy(settings({ policy: { rw_paths: [root] } }), { environment, document: null });
-    assert.ok(policy.ok);
-    assert.deepEqual([policy.value.rw_paths, policy.value.notices], [[root], []]);
-  }));
+test("a home that leads nowhere lies in no writable path", (root) => {
+  plant(root, "p/", "loop -> loop");
+  const environment = { ...world(root, {}, `${root}/p`), home: `${root}/loop` };
+  const policy = resolvePolicy(settings({ policy: { rw_paths: [root] } }), { environment, document: null });
+  assert.ok(policy.ok);
+  assert.deepEqual([policy.value.rw_paths, policy.value.notices], [[root], []]);
+});
 
-Deno.test("only entries that ask for it are made, and of what another one covers the path is remembered", () =>
-  inFolder((root) => {
-    plant(root, "p/");
-    const { create, covered, rw_paths } = resolve(root, [
-      "p",
-      { path: "p/in", create: false },
-      { path: "q/new", create: true },
-      { path: "r" },
-      "p/in/deep",
-    ]);
-    assert.deepEqual(rw_paths, [`${root}/p`, `${root}/q/new`, `${root}/r`]);
-    assert.deepEqual(create, [`${root}/q/new`]);
-    assert.deepEqual([...covered].sort(), [`${root}/p/in`, `${root}/p/in/deep`]);
-  }));
+test("only entries that ask for it are made, and of what another one covers the path is remembered", (root) => {
+  plant(root, "p/");
+  const { create, covered, rw_paths } = resolve(root, [
+    "p",
+    { path: "p/in", create: false },
+    { path: "q/new", create: true },
+    { path: "r" },
+    "p/in/deep",
+  ]);
+  assert.deepEqual(rw_paths, [`${root}/p`, `${root}/q/new`, `${root}/r`]);
+  assert.deepEqual(create, [`${root}/q/new`]);
+  assert.deepEqual([...covered].sort(), [`${root}/p/in`, `${root}/p/in/deep`]);
+});

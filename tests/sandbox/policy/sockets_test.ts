@@ -124,37 +124,35 @@ test("what a variable names is covered or kept only when it is a socket that is 
   });
 });
 
-Deno.test("a runtime folder that is the root or a top folder does not make everything vanish", () =>
-  inFolder((root) => {
-    for (const XDG_RUNTIME_DIR of ["/", "/usr", "relative", `${root}/missing`]) {
-      const { runtime } = findSockets(world(root, { XDG_RUNTIME_DIR }), NOTHING);
-      assert.deepEqual(runtime.filter((path) => !/^\/(run|tmp)\/./.test(path)), [], XDG_RUNTIME_DIR);
-    }
-  }));
+test("a runtime folder that is the root or a top folder does not make everything vanish", (root) => {
+  for (const XDG_RUNTIME_DIR of ["/", "/usr", "relative", `${root}/missing`]) {
+    const { runtime } = findSockets(world(root, { XDG_RUNTIME_DIR }), NOTHING);
+    assert.deepEqual(runtime.filter((path) => !/^\/(run|tmp)\/./.test(path)), [], XDG_RUNTIME_DIR);
+  }
+});
 
-Deno.test("the variables that name sockets do not reach a tool, unless the policy keeps what they name", () =>
-  inFolder((root) => {
-    const variables = Object.fromEntries(SOCKET_VARIABLES.map((name) => [name, `${root}/${name}`]));
-    const environment = world(root, variables);
-    const env = (kept: readonly string[]) =>
-      Object.keys(
-        toolEnvironment(environment.variables, DEFAULT_SETTINGS.tools.env, { sandboxed: true, kept }),
-      )
-        .filter((name) => SOCKET_VARIABLES.includes(name));
-    assert.deepEqual(env([]), []);
-    assert.deepEqual(
-      env(socketVariablesOf(environment, { sockets: [`${root}/SSH_AUTH_SOCK`], socketGroups: ["tmux"] }))
-        .sort(),
-      ["SSH_AUTH_SOCK", "TMUX"],
-    );
-    const outside = toolEnvironment(environment.variables, DEFAULT_SETTINGS.tools.env, { sandboxed: false });
-    assert.equal(outside.SSH_AUTH_SOCK, `${root}/SSH_AUTH_SOCK`);
-    for (
-      const name of ["DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "GPG_AGENT_INFO", "TMUX", "STY", "NVIM"]
-    ) {
-      assert.ok(SOCKET_VARIABLES.includes(name), name);
-    }
-  }));
+test("the variables that name sockets do not reach a tool, unless the policy keeps what they name", (root) => {
+  const variables = Object.fromEntries(SOCKET_VARIABLES.map((name) => [name, `${root}/${name}`]));
+  const environment = world(root, variables);
+  const env = (kept: readonly string[]) =>
+    Object.keys(
+      toolEnvironment(environment.variables, DEFAULT_SETTINGS.tools.env, { sandboxed: true, kept }),
+    )
+      .filter((name) => SOCKET_VARIABLES.includes(name));
+  assert.deepEqual(env([]), []);
+  assert.deepEqual(
+    env(socketVariablesOf(environment, { sockets: [`${root}/SSH_AUTH_SOCK`], socketGroups: ["tmux"] }))
+      .sort(),
+    ["SSH_AUTH_SOCK", "TMUX"],
+  );
+  const outside = toolEnvironment(environment.variables, DEFAULT_SETTINGS.tools.env, { sandboxed: false });
+  assert.equal(outside.SSH_AUTH_SOCK, `${root}/SSH_AUTH_SOCK`);
+  for (
+    const name of ["DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "GPG_AGENT_INFO", "TMUX", "STY", "NVIM"]
+  ) {
+    assert.ok(SOCKET_VARIABLES.includes(name), name);
+  }
+});
 
 Deno.test("a socket of another user, or in a folder that commands cannot enter, is left as it is", {
   ignore: Deno.uid() !== 0,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { strayLink } from "../../../sandbox/paths/stray_link.ts";
 import { OverflowFile } from "../../../tools/overflow/file.ts";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
-import { inFolder, testInFolder as test } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 function writable(root: string, ...rw_paths: string[]): { paths: string[]; reported: string[] } {
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", ...rw_paths] } });
@@ -16,56 +16,52 @@ function writable(root: string, ...rw_paths: string[]): { paths: string[]; repor
   };
 }
 
-Deno.test("an entry that leads out by a link inside another entry is left out, told with the link and the remedy", () =>
-  inFolder((root) => {
-    plant(root, "project/", "outside/", "project/out -> ../outside");
-    assert.deepEqual(writable(root, "./out"), {
-      paths: ["project"],
-      reported: [
-        'The writable path "./out" was left out because it leads through the link project/out, which commands could ' +
-        "have made, to outside; name that path itself.",
-      ],
-    });
-  }));
+test("an entry that leads out by a link inside another entry is left out, told with the link and the remedy", (root) => {
+  plant(root, "project/", "outside/", "project/out -> ../outside");
+  assert.deepEqual(writable(root, "./out"), {
+    paths: ["project"],
+    reported: [
+      'The writable path "./out" was left out because it leads through the link project/out, which commands could ' +
+      "have made, to outside; name that path itself.",
+    ],
+  });
+});
 
-Deno.test("an entry stays when its link leads inside, lies outside, or leads to what another entry names", () =>
-  inFolder((root) => {
-    plant(
-      root,
-      "project/a/",
-      "outside/b/",
-      "project/in -> a",
-      "link -> outside",
-      "project/out -> ../outside",
-    );
-    for (
-      const [entries, paths] of [
-        [["./in"], ["project"]],
-        [[`${root}/link`], ["outside", "project"]],
-        [["./out", `${root}/outside`], ["outside", "project"]],
-        [["./out/b", `${root}/outside`], ["outside", "project"]],
-      ] as const
-    ) {
-      assert.deepEqual(writable(root, ...entries), { paths: [...paths], reported: [] }, entries.join());
-    }
-  }));
+test("an entry stays when its link leads inside, lies outside, or leads to what another entry names", (root) => {
+  plant(
+    root,
+    "project/a/",
+    "outside/b/",
+    "project/in -> a",
+    "link -> outside",
+    "project/out -> ../outside",
+  );
+  for (
+    const [entries, paths] of [
+      [["./in"], ["project"]],
+      [[`${root}/link`], ["outside", "project"]],
+      [["./out", `${root}/outside`], ["outside", "project"]],
+      [["./out/b", `${root}/outside`], ["outside", "project"]],
+    ] as const
+  ) {
+    assert.deepEqual(writable(root, ...entries), { paths: [...paths], reported: [] }, entries.join());
+  }
+});
 
-Deno.test("two entries that lead out do not vouch for each other", () =>
-  inFolder((root) => {
-    plant(root, "project/", "outside/b/", "project/one -> ../outside", "project/two -> ../outside/b");
-    for (
-      const entries of [["./one", "./two"], ["./two", "./one"], ["./one", "./one"], ["./one/b", "./one"]]
-    ) {
-      assert.deepEqual(writable(root, ...entries).paths, ["project"], entries.join());
-    }
-  }));
+test("two entries that lead out do not vouch for each other", (root) => {
+  plant(root, "project/", "outside/b/", "project/one -> ../outside", "project/two -> ../outside/b");
+  for (
+    const entries of [["./one", "./two"], ["./two", "./one"], ["./one", "./one"], ["./one/b", "./one"]]
+  ) {
+    assert.deepEqual(writable(root, ...entries).paths, ["project"], entries.join());
+  }
+});
 
-Deno.test("an entry whose link lies inside what it leads to is left out: the link could lead elsewhere in the next run", () =>
-  inFolder((root) => {
-    plant(root, "project/", "data/", "data/self -> .");
-    assert.deepEqual(writable(root, `${root}/data/self`).paths, ["project"]);
-    assert.deepEqual(writable(root, `${root}/data/self`, `${root}/data`).paths, ["data", "project"]);
-  }));
+test("an entry whose link lies inside what it leads to is left out: the link could lead elsewhere in the next run", (root) => {
+  plant(root, "project/", "data/", "data/self -> .");
+  assert.deepEqual(writable(root, `${root}/data/self`).paths, ["project"]);
+  assert.deepEqual(writable(root, `${root}/data/self`, `${root}/data`).paths, ["data", "project"]);
+});
 
 Deno.test("a way is astray when it ends outside and has a link inside: one row a condition", () => {
   const link = (path: string) => ({ path, target: "x" });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { plant, script } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 const PROGRAM = `
 import { projectSandbox, runInside } from ${JSON.stringify(import.meta.resolve("../fixture.ts"))};
@@ -29,16 +29,14 @@ function inherit(root: string, shell: string): string {
   return new TextDecoder().decode(stdout);
 }
 
-Deno.test("a command gets no descriptor that this program was started with", () =>
-  inFolder((root) => {
-    const out = inherit(root, "for n in /proc/$$/fd/*; do echo ${n##*/} $(readlink $n); done");
-    assert.match(out, /^0 /);
-    assert.ok(!out.includes("/outside"), out);
-  }));
+test("a command gets no descriptor that this program was started with", (root) => {
+  const out = inherit(root, "for n in /proc/$$/fd/*; do echo ${n##*/} $(readlink $n); done");
+  assert.match(out, /^0 /);
+  assert.ok(!out.includes("/outside"), out);
+});
 
-Deno.test("a command cannot write outside through a folder or a file that somebody left open", () =>
-  inFolder((root) => {
-    inherit(root, "echo x > /proc/self/fd/7/made; echo x > /proc/self/fd/17; ls /proc/self/fd/7/");
-    assert.deepEqual([...Deno.readDirSync(`${root}/outside`)].map(({ name }) => name), ["file"]);
-    assert.equal(Deno.readTextFileSync(`${root}/outside/file`), "text of outside/file\n");
-  }));
+test("a command cannot write outside through a folder or a file that somebody left open", (root) => {
+  inherit(root, "echo x > /proc/self/fd/7/made; echo x > /proc/self/fd/17; ls /proc/self/fd/7/");
+  assert.deepEqual([...Deno.readDirSync(`${root}/outside`)].map(({ name }) => name), ["file"]);
+  assert.equal(Deno.readTextFileSync(`${root}/outside/file`), "text of outside/file\n");
+});

@@ -16,7 +16,7 @@ import { newMark } from "../../../sandbox/process/marks.ts";
 import { endsWithOutside, processTable } from "../../../sandbox/process/process_table.ts";
 import { spawn } from "../../../sandbox/process/spawn.ts";
 import { plant, projectSandbox, runInside, world } from "../fixture.ts";
-import { inFolder, testInFolder as test } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 const PROGRAM = new URL("./starts_and_waits.ts", import.meta.url).pathname;
 
@@ -229,55 +229,53 @@ test("of what somebody else started only the mark counts: no group is taken for 
   await group.value.stderr.cancel();
 });
 
-Deno.test("a record is about one process only: not a later one of its number, nor one of another machine or boot", () =>
-  inFolder((root) => {
-    const environment = world(root);
-    const own = identify(Deno.pid)!;
-    assert.ok(isAlive(own));
-    assert.ok(!isAlive({ ...own, started: "1" }), "started at another time");
-    const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
-    const read = () => JSON.parse(Deno.readTextFileSync(file));
-    const write = (changes: Record<string, unknown>) =>
-      Deno.writeTextFileSync(file, JSON.stringify({ ...read(), ...changes }));
-    const { machine, owner } = read();
-    assert.deepEqual(findLeftRecords(environment), [], "it lives");
-    write({ owner: { ...owner, started: "1" } });
-    assert.equal(findLeftRecords(environment).length, 1, "its owner's number belongs to another");
-    write({ leader: { ...own, started: "1" } });
-    assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "its own number belongs to another");
-    write({ owner, leader: own });
-    const [host, boot, namespace] = machine.split(" ");
-    write({ machine: [host, "another-boot", namespace].join(" ") });
-    assert.equal(findLeftRecords(environment).length, 1, "of an earlier boot");
-    assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "which nothing of survived");
-    write({ machine: ["another-host", boot, namespace].join(" ") });
-    assert.deepEqual(records(environment), [], "of another machine");
-    write({ machine: [host, boot, "pid:[1]"].join(" ") });
-    assert.deepEqual(records(environment), [], "of a container that shares the home");
-    Deno.writeTextFileSync(file, "{");
-    assert.deepEqual(records(environment), [], "cut short");
-    removeRecord(file);
-    removeRecord(file);
-  }));
+test("a record is about one process only: not a later one of its number, nor one of another machine or boot", (root) => {
+  const environment = world(root);
+  const own = identify(Deno.pid)!;
+  assert.ok(isAlive(own));
+  assert.ok(!isAlive({ ...own, started: "1" }), "started at another time");
+  const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
+  const read = () => JSON.parse(Deno.readTextFileSync(file));
+  const write = (changes: Record<string, unknown>) =>
+    Deno.writeTextFileSync(file, JSON.stringify({ ...read(), ...changes }));
+  const { machine, owner } = read();
+  assert.deepEqual(findLeftRecords(environment), [], "it lives");
+  write({ owner: { ...owner, started: "1" } });
+  assert.equal(findLeftRecords(environment).length, 1, "its owner's number belongs to another");
+  write({ leader: { ...own, started: "1" } });
+  assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "its own number belongs to another");
+  write({ owner, leader: own });
+  const [host, boot, namespace] = machine.split(" ");
+  write({ machine: [host, "another-boot", namespace].join(" ") });
+  assert.equal(findLeftRecords(environment).length, 1, "of an earlier boot");
+  assert.deepEqual(survivors(findLeftRecords(environment)[0]!), [], "which nothing of survived");
+  write({ machine: ["another-host", boot, namespace].join(" ") });
+  assert.deepEqual(records(environment), [], "of another machine");
+  write({ machine: [host, boot, "pid:[1]"].join(" ") });
+  assert.deepEqual(records(environment), [], "of a container that shares the home");
+  Deno.writeTextFileSync(file, "{");
+  assert.deepEqual(records(environment), [], "cut short");
+  removeRecord(file);
+  removeRecord(file);
+});
 
-Deno.test("commands of other processes are told from our own and from those that are over", () =>
-  inFolder((root) => {
-    const environment = world(root);
-    const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
-    assert.deepEqual(othersAlive(environment), [], "our own");
-    const other = file.replace(`/${Deno.pid}-`, "/1-");
-    Deno.renameSync(file, other);
-    assert.deepEqual(othersAlive(environment).map(({ writable }) => writable), [["/w"]]);
-    const text = Deno.readTextFileSync(other);
-    const { leader, owner } = JSON.parse(text);
-    Deno.writeTextFileSync(
-      other,
-      JSON.stringify({ ...JSON.parse(text), leader: { ...leader, started: "1" } }),
-    );
-    assert.deepEqual(othersAlive(environment), [], "its command is over");
-    Deno.writeTextFileSync(other, JSON.stringify({ ...JSON.parse(text), owner: { ...owner, started: "1" } }));
-    assert.deepEqual(othersAlive(environment), [], "its program is gone");
-  }));
+test("commands of other processes are told from our own and from those that are over", (root) => {
+  const environment = world(root);
+  const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
+  assert.deepEqual(othersAlive(environment), [], "our own");
+  const other = file.replace(`/${Deno.pid}-`, "/1-");
+  Deno.renameSync(file, other);
+  assert.deepEqual(othersAlive(environment).map(({ writable }) => writable), [["/w"]]);
+  const text = Deno.readTextFileSync(other);
+  const { leader, owner } = JSON.parse(text);
+  Deno.writeTextFileSync(
+    other,
+    JSON.stringify({ ...JSON.parse(text), leader: { ...leader, started: "1" } }),
+  );
+  assert.deepEqual(othersAlive(environment), [], "its command is over");
+  Deno.writeTextFileSync(other, JSON.stringify({ ...JSON.parse(text), owner: { ...owner, started: "1" } }));
+  assert.deepEqual(othersAlive(environment), [], "its program is gone");
+});
 
 test("a gate that cannot be opened lets nothing begin", async (root) => {
   plant(root, "project/notes.chat");

@@ -3,35 +3,34 @@
 import assert from "node:assert/strict";
 import { findLeftRecords, identify, isAlive, record, records } from "../../../sandbox/process/leftovers.ts";
 import { world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
-Deno.test("a file that is no whole record says nothing: one row a member", () =>
-  inFolder((root) => {
-    const environment = world(root);
-    const file = record(environment, Deno.pid, { writable: ["/w"], before: '{"a":1}' });
-    const [whole] = records(environment);
-    assert.deepEqual([whole?.writable, whole?.before, whole?.file], [["/w"], { a: 1 }, file]);
-    const good = JSON.parse(Deno.readTextFileSync(file));
-    const spoilt: readonly unknown[] = [
-      { ...good, machine: 1 },
-      { ...good, machine: undefined },
-      { ...good, owner: undefined },
-      { ...good, owner: { ...good.owner, pid: "1" } },
-      { ...good, leader: null },
-      { ...good, leader: { ...good.leader, pid: null } },
-      { ...good, writable: "/w" },
-      null,
-      [],
-    ];
-    for (const each of spoilt) {
-      Deno.writeTextFileSync(file, JSON.stringify(each));
-      assert.deepEqual(records(environment), [], JSON.stringify(each));
-    }
-    Deno.writeTextFileSync(file, JSON.stringify(good).slice(0, -2));
-    assert.deepEqual(records(environment), []);
-    Deno.writeTextFileSync(file, JSON.stringify(good));
-    assert.equal(records(environment).length, 1);
-  }));
+test("a file that is no whole record says nothing: one row a member", (root) => {
+  const environment = world(root);
+  const file = record(environment, Deno.pid, { writable: ["/w"], before: '{"a":1}' });
+  const [whole] = records(environment);
+  assert.deepEqual([whole?.writable, whole?.before, whole?.file], [["/w"], { a: 1 }, file]);
+  const good = JSON.parse(Deno.readTextFileSync(file));
+  const spoilt: readonly unknown[] = [
+    { ...good, machine: 1 },
+    { ...good, machine: undefined },
+    { ...good, owner: undefined },
+    { ...good, owner: { ...good.owner, pid: "1" } },
+    { ...good, leader: null },
+    { ...good, leader: { ...good.leader, pid: null } },
+    { ...good, writable: "/w" },
+    null,
+    [],
+  ];
+  for (const each of spoilt) {
+    Deno.writeTextFileSync(file, JSON.stringify(each));
+    assert.deepEqual(records(environment), [], JSON.stringify(each));
+  }
+  Deno.writeTextFileSync(file, JSON.stringify(good).slice(0, -2));
+  assert.deepEqual(records(environment), []);
+  Deno.writeTextFileSync(file, JSON.stringify(good));
+  assert.equal(records(environment).length, 1);
+});
 
 Deno.test("a process is the one that was meant only with its own time of start, and while it lives", async () => {
   const child = new Deno.Command("sleep", { args: ["300"], stdin: "null" }).spawn();
@@ -45,12 +44,11 @@ Deno.test("a process is the one that was meant only with its own time of start, 
   assert.equal(identify(child.pid), null);
 });
 
-Deno.test("of this boot only what has lost its owner was left behind", () =>
-  inFolder((root) => {
-    const environment = world(root);
-    const file = record(environment, Deno.pid, { writable: [], before: "null" });
-    assert.deepEqual(findLeftRecords(environment), []);
-    const good = JSON.parse(Deno.readTextFileSync(file));
-    Deno.writeTextFileSync(file, JSON.stringify({ ...good, owner: { ...good.owner, started: "1" } }));
-    assert.deepEqual(findLeftRecords(environment).map(({ earlier }) => earlier), [false]);
-  }));
+test("of this boot only what has lost its owner was left behind", (root) => {
+  const environment = world(root);
+  const file = record(environment, Deno.pid, { writable: [], before: "null" });
+  assert.deepEqual(leftBehind(environment), []);
+  const good = JSON.parse(Deno.readTextFileSync(file));
+  Deno.writeTextFileSync(file, JSON.stringify({ ...good, owner: { ...good.owner, started: "1" } }));
+  assert.deepEqual(leftBehind(environment).map(({ earlier }) => earlier), [false]);
+});

@@ -6,7 +6,7 @@ import {
 } from "../../../sandbox/process/runtime_folders.ts";
 import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
 import { plant, world } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const shared = `/dev/shm/flemma-${Deno.uid()}`;
 
@@ -55,60 +55,57 @@ Deno.test(
     }),
 );
 
-Deno.test("the private folder is the first that can be made: relative places and files in the way are passed over", () =>
-  inFolder((root) => {
-    plant(root, "file");
-    assert.deepEqual(runtimeFolders(world(root, { XDG_RUNTIME_DIR: "run", XDG_STATE_HOME: "/s/" })), [
-      "/s/flemma",
-      `${root}/home/.local/state/flemma`,
-    ]);
-    const blocked = world(root, { XDG_RUNTIME_DIR: `${root}/file`, XDG_STATE_HOME: `${root}/state` });
-    assert.equal(makeRuntimeFolder(blocked), `${root}/state/flemma`);
-    const none = { ...world(root, { XDG_RUNTIME_DIR: `${root}/file` }), home: `${root}/file` };
-    assert.equal(makeRuntimeFolder(none), null);
-  }));
+test("the private folder is the first that can be made: relative places and files in the way are passed over", (root) => {
+  plant(root, "file");
+  assert.deepEqual(runtimeFolders(world(root, { XDG_RUNTIME_DIR: "run", XDG_STATE_HOME: "/s/" })), [
+    "/s/flemma",
+    `${root}/home/.local/state/flemma`,
+  ]);
+  const blocked = world(root, { XDG_RUNTIME_DIR: `${root}/file`, XDG_STATE_HOME: `${root}/state` });
+  assert.equal(makeRuntimeFolder(blocked), `${root}/state/flemma`);
+  const none = { ...world(root, { XDG_RUNTIME_DIR: `${root}/file` }), home: `${root}/file` };
+  assert.equal(makeRuntimeFolder(none), null);
+});
 
-Deno.test("a constant file is written once, and again when it is gone or something else has its place", () =>
-  inFolder((root) => {
-    const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+test("a constant file is written once, and again when it is gone or something else has its place", (root) => {
+  const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+  const files = PrivateFiles.open(environment);
+  assert.ok(files.ok);
+  const bytes = new TextEncoder().encode("constant");
+  const path = files.value.constant("x", bytes);
+  const { ino } = Deno.statSync(path);
+  assert.equal(files.value.constant("x", bytes), path);
+  assert.equal(Deno.statSync(path).ino, ino);
+  for (const spoil of [() => {}, () => Deno.symlinkSync("/etc/passwd", path)]) {
+    Deno.removeSync(path);
+    spoil();
+    assert.equal(files.value.constant("x", bytes), path);
+    assert.equal(Deno.lstatSync(path).isFile, true);
+    assert.equal(Deno.readTextFileSync(path), "constant");
+  }
+  assert.notEqual(files.value.constant("x", new TextEncoder().encode("constans")), path);
+});
+
+test("a constant folder is made once, and takes the place of one of that name from before, or of a link", (root) => {
+  const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
+  const entries = [["a", new TextEncoder().encode("text")]] as const;
+  const open = () => {
     const files = PrivateFiles.open(environment);
     assert.ok(files.ok);
-    const bytes = new TextEncoder().encode("constant");
-    const path = files.value.constant("x", bytes);
-    const { ino } = Deno.statSync(path);
-    assert.equal(files.value.constant("x", bytes), path);
-    assert.equal(Deno.statSync(path).ino, ino);
-    for (const spoil of [() => {}, () => Deno.symlinkSync("/etc/passwd", path)]) {
-      Deno.removeSync(path);
-      spoil();
-      assert.equal(files.value.constant("x", bytes), path);
-      assert.equal(Deno.lstatSync(path).isFile, true);
-      assert.equal(Deno.readTextFileSync(path), "constant");
-    }
-    assert.notEqual(files.value.constant("x", new TextEncoder().encode("constans")), path);
-  }));
-
-Deno.test("a constant folder is made once, and takes the place of one of that name from before, or of a link", () =>
-  inFolder((root) => {
-    const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
-    const entries = [["a", new TextEncoder().encode("text")]] as const;
-    const open = () => {
-      const files = PrivateFiles.open(environment);
-      assert.ok(files.ok);
-      return files.value;
-    };
-    const first = open();
-    const path = first.constantFolder("ssh", entries);
-    const { ino } = Deno.statSync(path);
-    assert.equal(first.constantFolder("ssh", entries), path);
-    assert.equal(Deno.statSync(path).ino, ino);
-    Deno.removeSync(path, { recursive: true });
-    plant(root, `run/flemma/${path.slice(path.lastIndexOf("/") + 1)}x/evil`);
-    Deno.symlinkSync(`${path}x`, path);
-    assert.throws(() => first.constantFolder("ssh", entries));
-    assert.deepEqual([...Deno.readDirSync(`${path}x`)].map(({ name }) => name), ["evil"]);
-    Deno.removeSync(path);
-    assert.equal(first.constantFolder("ssh", entries), path);
-    assert.deepEqual([...Deno.readDirSync(path)].map(({ name }) => name), ["a"]);
-    first.remove();
-  }));
+    return files.value;
+  };
+  const first = open();
+  const path = first.constantFolder("ssh", entries);
+  const { ino } = Deno.statSync(path);
+  assert.equal(first.constantFolder("ssh", entries), path);
+  assert.equal(Deno.statSync(path).ino, ino);
+  Deno.removeSync(path, { recursive: true });
+  plant(root, `run/flemma/${path.slice(path.lastIndexOf("/") + 1)}x/evil`);
+  Deno.symlinkSync(`${path}x`, path);
+  assert.throws(() => first.constantFolder("ssh", entries));
+  assert.deepEqual([...Deno.readDirSync(`${path}x`)].map(({ name }) => name), ["evil"]);
+  Deno.removeSync(path);
+  assert.equal(first.constantFolder("ssh", entries), path);
+  assert.deepEqual([...Deno.readDirSync(path)].map(({ name }) => name), ["a"]);
+  first.remove();
+});

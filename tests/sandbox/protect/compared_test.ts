@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
 import { type Compared, putBack, remember } from "../../../sandbox/protect/compared.ts";
 import { plant } from "../fixture.ts";
-import { inFolder, testInFolder as test } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 /** Puts right, and answers with the codes and what was moved away. */
 async function after(
@@ -148,12 +148,11 @@ test("of a folder what appears counts, however deep, but for samples; what goes 
   assert.deepEqual([appeared, away], [["protected-path-appeared"], ["hooks"]], "a file in its place");
 });
 
-Deno.test("what is not there is not remembered, and of one path no more than two hundred things", () =>
-  inFolder((root) => {
-    assert.deepEqual(remember([`${root}/none`], new FsSnapshot()), []);
-    plant(root, "b", ...Array.from({ length: 250 }, (_, n) => `many/${n}`));
-    const compared = remember([`${root}/many`, `${root}/b`], new FsSnapshot());
-    assert.equal(compared.length, 201);
-    assert.equal(compared.at(-1)?.path, `${root}/b`);
-    assert.equal(compared[0]?.names?.length, 250, "but every name is known");
-  }));
+test("what is not there is not remembered, and of one path no more than two hundred things", (root) => {
+  assert.deepEqual(remember([`${root}/none`], new FsSnapshot()), []);
+  plant(root, "b", ...Array.from({ length: 250 }, (_, n) => `many/${n}`));
+  const compared = remember([`${root}/many`, `${root}/b`], new FsSnapshot());
+  assert.equal(compared.length, 201);
+  assert.equal(compared.at(-1)?.path, `${root}/b`);
+  assert.equal(compared[0]?.names?.length, 250, "but every name is known");
+});

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { gitSettings, pathsInConfig } from "../../../sandbox/protect/git_config.ts";
 import { indexEntries, readIndex } from "../../../sandbox/protect/git_index.ts";
 import { git, plant } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { inFolder, testInFolder as test } from "../../folder.ts";
 
 const SPELLINGS = [
   "[core]\n\thooksPath = hooks\n",
@@ -16,37 +16,35 @@ const SPELLINGS = [
   "\uFEFF[core]\r\n\tpager = less -R\r\n",
 ];
 
-Deno.test("a configuration says to us what it says to git", () =>
-  inFolder((root) => {
-    for (const [index, text] of SPELLINGS.entries()) {
-      const file = `${root}/${index}`;
-      Deno.writeTextFileSync(file, text);
-      const stated = git(root, "config", "--no-includes", "-z", "--list", "--file", file).split("\0").filter(
-        Boolean,
-      );
-      const expected = stated.map((line) => {
-        const [key = "", ...value] = line.split("\n");
-        return { key, value: value.length === 0 ? "true" : value.join("\n") };
-      });
-      assert.deepEqual(gitSettings(text), expected, text);
-    }
-  }));
-
-Deno.test("included files, folders of hooks and commands are named, relative ones from where git takes them", () =>
-  inFolder((root) => {
-    plant(root, "w/.git/", "w/more");
-    Deno.writeTextFileSync(
-      `${root}/w/.git/config`,
-      '[include]\npath = ../more\n[includeIf "onbranch:x"]\npath = ~/own\n[core]\nhooksPath = .husky/_\n' +
-        '[filter "a"]\nclean = python3 ./tools/clean.py --x=/opt/y\n[alias]\nx = "!tools/x; b"\n' +
-        '[core]\npager = less\n[remote "o"]\nurl = https://example.org/a/b\n[user]\nname = a/b\n',
+test("a configuration says to us what it says to git", (root) => {
+  for (const [index, text] of SPELLINGS.entries()) {
+    const file = `${root}/${index}`;
+    Deno.writeTextFileSync(file, text);
+    const stated = git(root, "config", "--no-includes", "-z", "--list", "--file", file).split("\0").filter(
+      Boolean,
     );
-    Deno.writeTextFileSync(`${root}/w/more`, "[core]\nfsmonitor = ./watch\n[include]\npath = more\n");
-    assert.deepEqual(pathsInConfig(`${root}/w/.git/config`, { folder: `${root}/w`, home: "/h" }), [
-      ...[`${root}/w/more`, `${root}/w/watch`, "/h/own", `${root}/w/.husky`],
-      ...[`${root}/w/tools/clean.py`, "/opt/y", `${root}/w/tools/x`],
-    ]);
-  }));
+    const expected = stated.map((line) => {
+      const [key = "", ...value] = line.split("\n");
+      return { key, value: value.length === 0 ? "true" : value.join("\n") };
+    });
+    assert.deepEqual(gitSettings(text), expected, text);
+  }
+});
+
+test("included files, folders of hooks and commands are named, relative ones from where git takes them", (root) => {
+  plant(root, "w/.git/", "w/more");
+  Deno.writeTextFileSync(
+    `${root}/w/.git/config`,
+    '[include]\npath = ../more\n[includeIf "onbranch:x"]\npath = ~/own\n[core]\nhooksPath = .husky/_\n' +
+      '[filter "a"]\nclean = python3 ./tools/clean.py --x=/opt/y\n[alias]\nx = "!tools/x; b"\n' +
+      '[core]\npager = less\n[remote "o"]\nurl = https://example.org/a/b\n[user]\nname = a/b\n',
+  );
+  Deno.writeTextFileSync(`${root}/w/more`, "[core]\nfsmonitor = ./watch\n[include]\npath = more\n");
+  assert.deepEqual(pathsInConfig(`${root}/w/.git/config`, { folder: `${root}/w`, home: "/h" }), [
+    ...[`${root}/w/more`, `${root}/w/watch`, "/h/own", `${root}/w/.husky`],
+    ...[`${root}/w/tools/clean.py`, "/opt/y", `${root}/w/tools/x`],
+  ]);
+});
 
 Deno.test("a setting never stands for the working folder itself or one around it", () => {
   const place = { folder: "/w/a", home: "/h" };
@@ -59,45 +57,43 @@ Deno.test("a setting never stands for the working folder itself or one around it
   });
 });
 
-Deno.test("an index of every version and both kinds of hashes is read as git lists it", () =>
-  inFolder((root) => {
-    for (const format of ["sha1", "sha256"]) {
-      const folder = `${root}/${format}`;
-      plant(
-        root,
-        `${format}/a`,
-        `${format}/long/folder/name/file`,
-        `${format}/long/folder/name/other`,
-        `${format}/z`,
-      );
-      git(root, "init", "-q", `--object-format=${format}`, folder);
-      git(root, "init", "-q", `--object-format=${format}`, `${folder}/inner`);
-      git(`${folder}/inner`, "commit", "-q", "--allow-empty", "-m", "x");
-      git(folder, "add", "--intent-to-add", "z");
-      git(folder, "-c", "advice.addEmbeddedRepo=false", "add", "a", "long", "inner");
-      for (const version of ["2", "3", "4"]) {
-        git(folder, "update-index", "--index-version", version);
-        const listed = git(folder, "ls-files", "-s", "-z").split("\0").filter(Boolean).map((line) => {
-          const [, mode, hash, path] = /^(\d+) (\w+) \d\t(.*)$/s.exec(line)!;
-          return { path, hash, link: mode === "160000" };
-        });
-        assert.deepEqual(readIndex(`${folder}/.git/index`), listed, `${format} ${version}`);
-      }
+test("an index of every version and both kinds of hashes is read as git lists it", (root) => {
+  for (const format of ["sha1", "sha256"]) {
+    const folder = `${root}/${format}`;
+    plant(
+      root,
+      `${format}/a`,
+      `${format}/long/folder/name/file`,
+      `${format}/long/folder/name/other`,
+      `${format}/z`,
+    );
+    git(root, "init", "-q", `--object-format=${format}`, folder);
+    git(root, "init", "-q", `--object-format=${format}`, `${folder}/inner`);
+    git(`${folder}/inner`, "commit", "-q", "--allow-empty", "-m", "x");
+    git(folder, "add", "--intent-to-add", "z");
+    git(folder, "-c", "advice.addEmbeddedRepo=false", "add", "a", "long", "inner");
+    for (const version of ["2", "3", "4"]) {
+      git(folder, "update-index", "--index-version", version);
+      const listed = git(folder, "ls-files", "-s", "-z").split("\0").filter(Boolean).map((line) => {
+        const [, mode, hash, path] = /^(\d+) (\w+) \d\t(.*)$/s.exec(line)!;
+        return { path, hash, link: mode === "160000" };
+      });
+      assert.deepEqual(readIndex(`${folder}/.git/index`), listed, `${format} ${version}`);
     }
-  }));
+  }
+});
 
-Deno.test("what is no index, or one that is cut or changed in its lengths, names nothing", () =>
-  inFolder((root) => {
-    plant(root, "w/a", "w/b");
-    git(root, "init", "-q", `${root}/w`);
-    git(`${root}/w`, "add", "a", "b");
-    const bytes = Deno.readFileSync(`${root}/w/.git/index`);
-    assert.equal(indexEntries(bytes).length, 2);
-    for (let length = 0; length < bytes.length; length++) {
-      assert.deepEqual(indexEntries(bytes.subarray(0, length)), [], `${length} bytes`);
-    }
-    const more = bytes.slice();
-    more[11] = 200;
-    assert.deepEqual(indexEntries(more), []);
-    assert.deepEqual(indexEntries(new TextEncoder().encode("DIRC and then a text that is none")), []);
-  }));
+test("what is no index, or one that is cut or changed in its lengths, names nothing", (root) => {
+  plant(root, "w/a", "w/b");
+  git(root, "init", "-q", `${root}/w`);
+  git(`${root}/w`, "add", "a", "b");
+  const bytes = Deno.readFileSync(`${root}/w/.git/index`);
+  assert.equal(indexEntries(bytes).length, 2);
+  for (let length = 0; length < bytes.length; length++) {
+    assert.deepEqual(indexEntries(bytes.subarray(0, length)), [], `${length} bytes`);
+  }
+  const more = bytes.slice();
+  more[11] = 200;
+  assert.deepEqual(indexEntries(more), []);
+  assert.deepEqual(indexEntries(new TextEncoder().encode("DIRC and then a text that is none")), []);
+});

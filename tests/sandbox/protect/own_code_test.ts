@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
 import { denoFolderForCommands, ownCode, type RunningProgram } from "../../../sandbox/protect/own_code.ts";
 import { plant, projectSandbox, runInside } from "../fixture.ts";
-import { inFolder, testInFolder as test } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 const at = (running: Partial<RunningProgram>, variables: Record<string, string> = {}) =>
   ownCode({ cwd: "/w", home: "/h", variables }, {
@@ -131,19 +131,18 @@ test("neither runtime nor program nor the links to them can be exchanged where t
   for (const path of ["deno/2.9/deno", "flemma"]) assert.ok(listed.includes(`${share}/${path}`), path);
 });
 
-Deno.test("who works in the program's own folder is told why nothing there can be changed", () =>
-  inFolder((root) => {
-    plant(root, "project/");
-    const running = {
-      executable: "/usr/bin/deno",
-      standalone: false,
-      module: `file://${root}/project/flemma.js`,
-      main: `file://${root}/project/flemma.js`,
-    };
-    const sandbox = projectSandbox(root, {}, { running });
-    assert.ok(!sandbox.isPathWritable(`${root}/project/x`));
-    assert.deepEqual(sandbox.notices().map(({ code }) => code), ["own-folder"]);
-  }));
+test("who works in the program's own folder is told why nothing there can be changed", (root) => {
+  plant(root, "project/");
+  const running = {
+    executable: "/usr/bin/deno",
+    standalone: false,
+    module: `file://${root}/project/flemma.js`,
+    main: `file://${root}/project/flemma.js`,
+  };
+  const sandbox = projectSandbox(root, {}, { running });
+  assert.ok(!sandbox.isPathWritable(`${root}/project/x`));
+  assert.deepEqual(sandbox.notices().map(({ code }) => code), ["own-folder"]);
+});
 
 test("a Deno inside works in a cache of its own, unless the person passes theirs or it cannot be written", async (root) => {
   plant(root, "project/a.js", "home/.cache/deno/");

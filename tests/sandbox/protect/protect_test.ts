@@ -9,7 +9,7 @@ import {
 } from "../../../sandbox/protect/protect.ts";
 import { areHarmlessHooks, gitHooks, isHarmlessGitConfig } from "../../../sandbox/protect/repository.ts";
 import { plant } from "../fixture.ts";
-import { inFolder } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 function scope(members: Partial<ProtectionScope>): ProtectionScope {
   return {
@@ -61,43 +61,40 @@ Deno.test("each word of the policy brings its list, and without words only .flem
   assert.ok(!of(["$project"]).includes("/w/.git/hooks"));
 });
 
-Deno.test("the name .git is protected while it is a file or missing, not while it is a folder", () =>
-  inFolder((root) => {
-    plant(root, "repo/.git/", "worktree/.git", "plain/");
-    const real = (name: string) =>
-      traceProtected(findProtectedPaths(scope({ writable: [`${root}/${name}`] })), root).real;
-    assert.ok(!real("repo").includes(`${root}/repo/.git`));
-    assert.ok(real("worktree").includes(`${root}/worktree/.git`));
-    assert.ok(real("plain").includes(`${root}/plain/.git`));
-  }));
+test("the name .git is protected while it is a file or missing, not while it is a folder", (root) => {
+  plant(root, "repo/.git/", "worktree/.git", "plain/");
+  const real = (name: string) =>
+    traceProtected(protectedPaths(scope({ writable: [`${root}/${name}`] })), root).real;
+  assert.ok(!real("repo").includes(`${root}/repo/.git`));
+  assert.ok(real("worktree").includes(`${root}/worktree/.git`));
+  assert.ok(real("plain").includes(`${root}/plain/.git`));
+});
 
-Deno.test("a .git that is a file leads to hooks and configuration of its own and of the shared git folder", () =>
-  inFolder((root) => {
-    plant(root, "main/.git/modules/deep/name/HEAD", "main/.git/worktrees/w/HEAD", "w/");
-    Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
-    Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
-    const hooks = gitHooks(`${root}/w`, new FsSnapshot());
-    for (
-      const path of [
-        "main/.git/worktrees/w/config",
-        "main/.git/worktrees/w/config.worktree",
-        "main/.git/hooks",
-        "main/.git/config",
-        "main/.git/modules/deep/name/hooks",
-        "main/.git/modules/deep/name/config",
-      ]
-    ) {
-      assert.ok(hooks.includes(`${root}/${path}`), `${path} in ${hooks.join("\n")}`);
-    }
-  }));
+test("a .git that is a file leads to hooks and configuration of its own and of the shared git folder", (root) => {
+  plant(root, "main/.git/modules/deep/name/HEAD", "main/.git/worktrees/w/HEAD", "w/");
+  Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
+  Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
+  const hooks = gitHooks(`${root}/w`, new FsSnapshot());
+  for (
+    const path of [
+      "main/.git/worktrees/w/config",
+      "main/.git/worktrees/w/config.worktree",
+      "main/.git/hooks",
+      "main/.git/config",
+      "main/.git/modules/deep/name/hooks",
+      "main/.git/modules/deep/name/config",
+    ]
+  ) {
+    assert.ok(hooks.includes(`${root}/${path}`), `${path} in ${hooks.join("\n")}`);
+  }
+});
 
-Deno.test("the links on the way to a protected path are told with their targets", () =>
-  inFolder((root) => {
-    plant(root, "real/hooks/", "w/.git/", "w/.git/hooks -> ../../real/hooks");
-    const { real, links } = traceProtected(findProtectedPaths(scope({ writable: [`${root}/w`] })), root);
-    assert.ok(real.includes(`${root}/real/hooks`));
-    assert.deepEqual(links, [{ path: `${root}/w/.git/hooks`, target: "../../real/hooks" }]);
-  }));
+test("the links on the way to a protected path are told with their targets", (root) => {
+  plant(root, "real/hooks/", "w/.git/", "w/.git/hooks -> ../../real/hooks");
+  const { real, links } = traceProtected(protectedPaths(scope({ writable: [`${root}/w`] })), root);
+  assert.ok(real.includes(`${root}/real/hooks`));
+  assert.deepEqual(links, [{ path: `${root}/w/.git/hooks`, target: "../../real/hooks" }]);
+});
 
 Deno.test("a git configuration is harmless only when it holds what init and clone write", () => {
   const harmless = [
@@ -133,20 +130,19 @@ Deno.test("a git configuration is harmless only when it holds what init and clon
   for (const text of harmful) assert.ok(!isHarmlessGitConfig(text), text);
 });
 
-Deno.test("hooks are harmless only as a folder of sample files", () =>
-  inFolder((root) => {
-    plant(
-      root,
-      ...[
-        "empty/",
-        "samples/pre-commit.sample",
-        "real/pre-commit",
-        "linked/x.sample -> /bin/sh",
-        "link -> empty",
-      ],
-    );
-    const evaluated = ["empty", "samples", "real", "linked", "link", "missing"].map((name) =>
-      areHarmlessHooks(`${root}/${name}`)
-    );
-    assert.deepEqual(evaluated, [true, true, false, false, false, false]);
-  }));
+test("hooks are harmless only as a folder of sample files", (root) => {
+  plant(
+    root,
+    ...[
+      "empty/",
+      "samples/pre-commit.sample",
+      "real/pre-commit",
+      "linked/x.sample -> /bin/sh",
+      "link -> empty",
+    ],
+  );
+  const evaluated = ["empty", "samples", "real", "linked", "link", "missing"].map((name) =>
+    areHarmlessHooks(`${root}/${name}`)
+  );
+  assert.deepEqual(evaluated, [true, true, false, false, false, false]);
+});

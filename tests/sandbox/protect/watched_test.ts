@@ -6,7 +6,7 @@ import { notChanged, TrackedGuard } from "../../../sandbox/protect/tracked.ts";
 import { WATCHED_IN_HOME, WATCHED_IN_PROJECT } from "../../../sandbox/policy/hooks.ts";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { git, plant, projectSandbox, runInside } from "../fixture.ts";
-import { inFolder, testInFolder as test } from "../../folder.ts";
+import { testInFolder as test } from "../../folder.ts";
 
 const changes = (root: string, sandbox: RunSandbox) =>
   sandbox.fileChanges().map(({ path, change }) => `${change} ${path.slice(root.length + 1)}`);
@@ -161,31 +161,30 @@ Deno.test("what git was kept from is told by the index, or by its own words abou
   assert.deepEqual(reported([...retained], "cat .envrc: fine"), [], "no refusal");
 });
 
-Deno.test("what git's index has is remembered until the index or what is held changes", () =>
-  inFolder((root) => {
-    const project = `${root}/project`;
-    plant(root, "project/a/x", "project/b");
-    git(project, "init", "-q");
-    git(project, "add", ".");
-    const tracked = new TrackedGuard([project, `${project}/a`]);
-    const keys = (retained: string[]) => [...tracked.now(retained).keys()].sort();
-    const now = Date.now;
-    for (const age of [0, 60_000]) {
-      Date.now = () => now() + age;
-      try {
-        for (let time = 0; time < 2; time++) {
-          assert.deepEqual(keys([`${project}/b`]), [`${project}/b`]);
-          assert.deepEqual(keys([`${project}/a`, `${project}/b`]), [`${project}/a/x`, `${project}/b`]);
-          assert.deepEqual(keys([]), []);
-        }
-        plant(root, `project/new${age}`);
-        git(project, "add", ".");
-        assert.deepEqual(keys([`${project}/new${age}`]), [`${project}/new${age}`]);
-      } finally {
-        Date.now = now;
+test("what git's index has is remembered until the index or what is held changes", (root) => {
+  const project = `${root}/project`;
+  plant(root, "project/a/x", "project/b");
+  git(project, "init", "-q");
+  git(project, "add", ".");
+  const tracked = new TrackedGuard([project, `${project}/a`]);
+  const keys = (retained: string[]) => [...tracked.now(retained).keys()].sort();
+  const now = Date.now;
+  for (const age of [0, 60_000]) {
+    Date.now = () => now() + age;
+    try {
+      for (let time = 0; time < 2; time++) {
+        assert.deepEqual(keys([`${project}/b`]), [`${project}/b`]);
+        assert.deepEqual(keys([`${project}/a`, `${project}/b`]), [`${project}/a/x`, `${project}/b`]);
+        assert.deepEqual(keys([]), []);
       }
+      plant(root, `project/new${age}`);
+      git(project, "add", ".");
+      assert.deepEqual(keys([`${project}/new${age}`]), [`${project}/new${age}`]);
+    } finally {
+      Date.now = now;
     }
-    const below = new TrackedGuard([`${project}/a`]).now([`${project}/b`]);
-    assert.deepEqual([...below.keys()], [`${project}/b`], "the repository around a folder");
-    assert.deepEqual([...new TrackedGuard([root]).now([root])], [], "no repository");
-  }));
+  }
+  const below = new TrackedGuard([`${project}/a`]).now([`${project}/b`]);
+  assert.deepEqual([...below.keys()], [`${project}/b`], "the repository around a folder");
+  assert.deepEqual([...new TrackedGuard([root]).now([root])], [], "no repository");
+});

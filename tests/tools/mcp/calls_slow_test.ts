@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { faultsIn, type Place, scripted, withPlace } from "./scene.ts";
+import { testsWith } from "../../tests_with.ts";
 
 const bare = { ...scripted(), sandbox: false };
 
@@ -10,74 +11,70 @@ function heard(place: Place): { method?: string; id?: number; params?: Record<st
     .map((line) => JSON.parse(line));
 }
 
-Deno.test("calls of one server at the same time share one process, which ends with the document", () =>
-  withPlace(async (place) => {
-    const calls = Array.from({ length: 5 }, () => ({ name: "one:stay" }));
-    const { result } = await place.run({ one: bare }, calls);
-    const pids = calls.map((_, at) => /\d+/.exec(result(at))![0]);
-    assert.equal(new Set(pids).size, 1, pids.join(" "));
-    assert.equal(heard(place).filter(({ method }) => method === "initialize").length, 1);
-    assert.throws(() => Deno.statSync(`/proc/${pids[0]}`), Deno.errors.NotFound);
-    // Known now: the next document starts it again only for the call.
-    await place.with({ one: bare }, [{ name: "one:stay", status: "pending" }], (chat) => chat.advance());
-    assert.equal(heard(place).filter(({ method }) => method === "initialize").length, 1);
-  }));
+const test = testsWith(withPlace);
 
-Deno.test("progress is shown and begins the time of a call anew", () =>
-  withPlace(async (place) => {
-    const { result, events } = await place.run({ one: { ...bare, timeout: 2 } }, [{ name: "one:slow" }]);
-    assert.match(result(0), /at last/);
-    const shown = events.flatMap((event) => event.event === "tool:output" ? [event.text] : []).join("");
-    for (const at of [1, 4, 7]) assert.match(shown, new RegExp(`step ${at}/12\n`));
-  }));
+test("calls of one server at the same time share one process, which ends with the document", async (place) => {
+  const calls = Array.from({ length: 5 }, () => ({ name: "one:stay" }));
+  const { result } = await place.run({ one: bare }, calls);
+  const pids = calls.map((_, at) => /\d+/.exec(result(at))![0]);
+  assert.equal(new Set(pids).size, 1, pids.join(" "));
+  assert.equal(heard(place).filter(({ method }) => method === "initialize").length, 1);
+  assert.throws(() => Deno.statSync(`/proc/${pids[0]}`), Deno.errors.NotFound);
+  // Known now: the next document starts it again only for the call.
+  await place.with({ one: bare }, [{ name: "one:stay", status: "pending" }], (chat) => chat.advance());
+  assert.equal(heard(place).filter(({ method }) => method === "initialize").length, 1);
+});
 
-Deno.test("a call that is stopped is cancelled at the server, and only that one", () =>
-  withPlace(async (place) => {
-    const calls = [{ name: "one:wait" }, { name: "one:slow" }];
-    const { result } = await place.with({ one: bare }, calls, async (chat, events) => {
-      const advancing = chat.advance();
-      // The other call tells progress only once both are under way.
-      while (!events.some(({ event }) => event === "tool:output")) {
-        await new Promise((resume) => setTimeout(resume, 10));
-      }
-      assert.ok(chat.cancelCall("call_0"));
-      await advancing;
-    });
-    assert.match(result(0), /stopped/);
-    assert.match(result(1), /at last/);
-    const waits = heard(place).find(({ params }) => params?.name === "wait");
-    const cancelled = heard(place).filter(({ method }) => method === "notifications/cancelled");
-    assert.deepEqual(cancelled.map(({ params }) => params?.requestId), [waits!.id]);
-  }));
+test("progress is shown and begins the time of a call anew", async (place) => {
+  const { result, events } = await place.run({ one: { ...bare, timeout: 2 } }, [{ name: "one:slow" }]);
+  assert.match(result(0), /at last/);
+  const shown = events.flatMap((event) => event.event === "tool:output" ? [event.text] : []).join("");
+  for (const at of [1, 4, 7]) assert.match(shown, new RegExp(`step ${at}/12\n`));
+});
 
-Deno.test("what a server refuses is told in its words and does not end it; without an answer it is asked for a sign of life", () =>
-  withPlace(async (place) => {
-    const calls = ["stay", "refuse", "wait"].map((name) => ({ name: `one:${name}` }));
-    const { result } = await place.with({ one: { ...bare, timeout: 3 } }, calls, async (chat) => {
-      await chat.advance();
-    });
-    assert.match(result(1), /\(error\)[^]*one refused the call: .*the input does not please me/);
-    assert.match(
-      result(2),
-      /\(error\)[^]*one gave no answer: it has told nothing for 3 s\. More time: mcp\.servers\.one\.timeout/,
-    );
-    const methods = heard(place).map(({ method }) => method);
-    assert.equal(methods.filter((method) => method === "initialize").length, 1);
-    assert.equal(methods.filter((method) => method === "ping").length, 1);
-  }));
+test("a call that is stopped is cancelled at the server, and only that one", async (place) => {
+  const calls = [{ name: "one:wait" }, { name: "one:slow" }];
+  const { result } = await place.with({ one: bare }, calls, async (chat, events) => {
+    const advancing = chat.advance();
+    // The other call tells progress only once both are under way.
+    while (!events.some(({ event }) => event === "tool:output")) {
+      await new Promise((resume) => setTimeout(resume, 10));
+    }
+    assert.ok(chat.cancelCall("call_0"));
+    await advancing;
+  });
+  assert.match(result(0), /stopped/);
+  assert.match(result(1), /at last/);
+  const waits = heard(place).find(({ params }) => params?.name === "wait");
+  const cancelled = heard(place).filter(({ method }) => method === "notifications/cancelled");
+  assert.deepEqual(cancelled.map(({ params }) => params?.requestId), [waits!.id]);
+});
 
-Deno.test("what a server asks that we do not offer is refused; its ping and our folders are answered", () =>
-  withPlace(async (place) => {
-    const { result } = await place.run({ one: bare }, [{ name: "one:ask" }]);
-    assert.match(result(0), /-32601 -32601 answered answered/);
-  }));
+test("what a server refuses is told in its words and does not end it; without an answer it is asked for a sign of life", async (place) => {
+  const calls = ["stay", "refuse", "wait"].map((name) => ({ name: `one:${name}` }));
+  const { result } = await place.with({ one: { ...bare, timeout: 3 } }, calls, async (chat) => {
+    await chat.advance();
+  });
+  assert.match(result(1), /\(error\)[^]*one refused the call: .*the input does not please me/);
+  assert.match(
+    result(2),
+    /\(error\)[^]*one gave no answer: it has told nothing for 3 s\. More time: mcp\.servers\.one\.timeout/,
+  );
+  const methods = heard(place).map(({ method }) => method);
+  assert.equal(methods.filter((method) => method === "initialize").length, 1);
+  assert.equal(methods.filter((method) => method === "ping").length, 1);
+});
 
-Deno.test("a long text is cut, also that of an error", () =>
-  withPlace(async (place) => {
-    const { result } = await place.run({ one: bare }, [{ name: "one:long" }]);
-    assert.match(result(0), /\(error\)/);
-    assert.ok(result(0).length < 200_000, String(result(0).length));
-  }));
+test("what a server asks that we do not offer is refused; its ping and our folders are answered", async (place) => {
+  const { result } = await place.run({ one: bare }, [{ name: "one:ask" }]);
+  assert.match(result(0), /-32601 -32601 answered answered/);
+});
+
+test("a long text is cut, also that of an error", async (place) => {
+  const { result } = await place.run({ one: bare }, [{ name: "one:long" }]);
+  assert.match(result(0), /\(error\)/);
+  assert.ok(result(0).length < 200_000, String(result(0).length));
+});
 
 Deno.test("tools that a server has from now on are offered by the next request, and kept", () =>
   withPlace(async (place) => {
@@ -103,16 +100,15 @@ Deno.test("tools that a server has from now on are offered by the next request, 
     assert.deepEqual(faultsIn(next), []);
   }, { ANTHROPIC_API_KEY: "sk-of-a-test-000000000000" }));
 
-Deno.test("two servers that have a tool of one name are called each by its own", () =>
-  withPlace(async (place) => {
-    await Deno.mkdir(`${place.folder}/other`);
-    const { result } = await place.run({ one: bare, two: { ...bare, cwd: "other" } }, [
-      { name: "one:shell", input: { command: "pwd" } },
-      { name: "two:shell", input: { command: "pwd" } },
-    ]);
-    assert.match(result(0), /\/work$/m);
-    assert.match(result(1), /\/work\/other$/m);
-  }));
+test("two servers that have a tool of one name are called each by its own", async (place) => {
+  await Deno.mkdir(`${place.folder}/other`);
+  const { result } = await place.run({ one: bare, two: { ...bare, cwd: "other" } }, [
+    { name: "one:shell", input: { command: "pwd" } },
+    { name: "two:shell", input: { command: "pwd" } },
+  ]);
+  assert.match(result(0), /\/work$/m);
+  assert.match(result(1), /\/work\/other$/m);
+});
 
 Deno.test("variables stand for what commands may see; what is not there is told, and a key of a provider never is there", () =>
   withPlace(async (place) => {
