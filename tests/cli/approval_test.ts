@@ -71,10 +71,7 @@ Deno.test("explain --json and status --json tell the same, with file and line of
     assert.equal(two.decision, "deny");
     assert.deepEqual(
       one.commands.map(({ text, rule }: { text: string; rule: unknown }) => [text, rule !== null]),
-      [
-        ["git log -1", true],
-        ["touch /tmp/x", false],
-      ],
+      [["git log -1", true], ["touch /tmp/x", false]],
     );
     assert.deepEqual(one.commands[1].words, ["touch", "/tmp/x"]);
     assert.deepEqual(three.path, {
@@ -85,13 +82,7 @@ Deno.test("explain --json and status --json tell the same, with file and line of
     assert.equal(one.profile, "founding");
     assert.deepEqual(
       one.chain.map(({ priority, answer }: { priority: number; answer: string }) => [priority, answer]),
-      [
-        [110, "pass"],
-        [100, "pass"],
-        [90, "absent"],
-        [80, "pass"],
-        [25, "pass"],
-      ],
+      [[110, "pass"], [100, "pass"], [90, "absent"], [80, "pass"], [25, "pass"]],
     );
   });
 });

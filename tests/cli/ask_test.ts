@@ -148,25 +148,24 @@ Deno.test("a document of one's own is made, and gone on in; ask.dir says where t
 Deno.test("what cannot be asked is told, and changes no document", () =>
   withModel([], async (run, _replay, place) => {
     place.write("there.chat", "@You:\nHi\n\n@Assistant:\nHo\n\n@You:\n\n");
-    for (
-      const [args, stdin, words] of [
-        [["ask"], undefined, /ask needs a question/],
-        [["ask"], " \n", /ask needs a question/],
-        [["ask", "--last", "x"], undefined, /Nothing was asked before/],
-        [["ask", "--last", "--file", "there.chat", "x"], undefined, /--last and --file both name/],
-        [
-          ["ask", "--file", "there.chat", "--system", "S", "x"],
-          undefined,
-          /--system belongs to a new conversation/,
-        ],
-        [
-          ["ask", "--file", "there.chat", "--tools", "none", "x"],
-          undefined,
-          /--tools belongs to a new conversation/,
-        ],
-        [["ask", "x", "--tools", "bsh"], undefined, /bsh/],
-      ] as const
-    ) {
+    const rows = [
+      [["ask"], undefined, /ask needs a question/],
+      [["ask"], " \n", /ask needs a question/],
+      [["ask", "--last", "x"], undefined, /Nothing was asked before/],
+      [["ask", "--last", "--file", "there.chat", "x"], undefined, /--last and --file both name/],
+      [
+        ["ask", "--file", "there.chat", "--system", "S", "x"],
+        undefined,
+        /--system belongs to a new conversation/,
+      ],
+      [
+        ["ask", "--file", "there.chat", "--tools", "none", "x"],
+        undefined,
+        /--tools belongs to a new conversation/,
+      ],
+      [["ask", "x", "--tools", "bsh"], undefined, /bsh/],
+    ] as const;
+    for (const [args, stdin, words] of rows) {
       const { code, stdout, stderr } = await run(args, stdin === undefined ? {} : { stdin });
       assert.ok(code === 2 || code === 4, `${args.join(" ")}: ${code} ${stderr}`);
       assert.equal(stdout, "");

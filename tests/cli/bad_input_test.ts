@@ -140,11 +140,7 @@ test("what is printed about a missing document, followed literally, makes it", a
 test("a name that is not UTF-8 is told as that, and nobody is advised to make a file that is there", async (place) => {
   const line = String.raw`name=$(printf 'caf\351.chat'); printf '@You:\nHi\n' > "$name"; flemma `;
   for (const command of ["status", "check", "advance"]) {
-    refused(
-      await place.shell(`${line}${command} "$name"`),
-      1,
-      /not UTF-8, .*\n {2}Give it another name, or/,
-    );
+    refused(await place.shell(`${line}${command} "$name"`), 1, /not UTF-8, .*\n {2}Give it another name, or/);
   }
   assert.equal((await place.shell('flemma parse < "$(echo caf*)"')).code, 0);
 });

@@ -50,10 +50,7 @@ test("--max-cost stops before the request that would pass it, and its advice wor
   const reply = (at: number) => call(at, `echo ${at}`, 1000, 100);
   const { code, stderr, requests } = await advance(place, reply, [...RUN, "--max-cost", "0.01"]);
   assert.deepEqual([code, requests], [3, 2], stderr);
-  assert.match(
-    stderr,
-    /The next request would come to about \$0\.00\d+, and \$0\.\d+ of \$0\.01 are spent/,
-  );
+  assert.match(stderr, /The next request would come to about \$0\.00\d+, and \$0\.\d+ of \$0\.01 are spent/);
   const first = await advance(place, (at) => reply(at + 20), [...RUN, "--max-cost", "0.0001"]);
   assert.deepEqual([first.code, first.requests], [3, 0], first.stderr);
   const tokens = await advance(place, (at) => reply(at + 40), [...RUN, "--max-tokens", "6000"]);
@@ -88,10 +85,7 @@ test("a full window pauses the autopilot, not the person; status says so", async
     fresh.stdout,
     /^context: about \d+ tokens, under 1 % of the window \(nothing was sent yet\)$/m,
   );
-  const { code, stderr, requests } = await advance(
-    place,
-    (at) => call(at, `echo ${at}`, 16_500 + at * 1000),
-  );
+  const { code, stderr, requests } = await advance(place, (at) => call(at, `echo ${at}`, 16_500 + at * 1000));
   assert.deepEqual([code, requests], [3, 3], stderr);
   assert.match(
     stderr,
@@ -103,10 +97,7 @@ test("a full window pauses the autopilot, not the person; status says so", async
     /would fill about \d+ % of the window .*\n.*flemma compact a\.chat.*flemma advance a\.chat/,
   );
   const status = await place.run(["status", "a.chat"]);
-  assert.match(
-    status.stdout,
-    /^context: 18,520 tokens, 92 % of the window; flemma compact a\.chat goes on/m,
-  );
+  assert.match(status.stdout, /^context: 18,520 tokens, 92 % of the window; flemma compact a\.chat goes on/m);
   const { context } = JSON.parse((await place.run(["status", "a.chat", "--json"])).stdout);
   assert.deepEqual(context, { tokens: 18520, window: 20000, share: 0.926, estimated: false });
   const more = await advance(place, (at) => call(at + 20, `echo ${at}`, 19_000));
@@ -182,19 +173,15 @@ test("hooks tell how a run ended, each its own kind", async (place) => {
 });
 
 test("a hook that fails, is missing, floods or reads nothing changes nothing but a notice", async (place) => {
-  for (
-    const [command, words] of [
-      ['"exit 3"', /hooks\.on_done did not do well: it ended with 3/],
-      ['"echo no such screen >&2; exit 1"', /no such screen \(it ended with 1\)/],
-      [
-        "[/no/such/program]",
-        /hooks\.on_done did not do well: The program \/no\/such\/program was not found/,
-      ],
-      [`"head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2"`, /^(?!.*did not do well)/s],
-      ['["true"]', /^(?!.*did not do well)/s],
-      ['"sleep 300 & exit 1"', /it ended with 1/],
-    ] as const
-  ) {
+  const rows = [
+    ['"exit 3"', /hooks\.on_done did not do well: it ended with 3/],
+    ['"echo no such screen >&2; exit 1"', /no such screen \(it ended with 1\)/],
+    ["[/no/such/program]", /hooks\.on_done did not do well: The program \/no\/such\/program was not found/],
+    [`"head -c 5000000 /dev/zero; head -c 5000000 /dev/zero >&2"`, /^(?!.*did not do well)/s],
+    ['["true"]', /^(?!.*did not do well)/s],
+    ['"sleep 300 & exit 1"', /it ended with 1/],
+  ] as const;
+  for (const [command, words] of rows) {
     place.settings(`hooks:\n  on_done: ${command}\n`);
     place.write("a.chat", "@You:\nGo.\n");
     const { code, stdout, stderr } = await advance(place, () => ({ reply: [{ text: "Done." }] }), [

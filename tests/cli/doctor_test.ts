@@ -5,17 +5,16 @@ test("doctor tells versions, settings, keys by name, state, tools and sandbox on
   place.settings("tools: { auto_approve: [read] }\n");
   const env = { ANTHROPIC_API_KEY: "sk-very-secret" };
   const { stdout } = await place.exits(0, ["doctor"], { env });
-  for (
-    const line of [
-      /^ {2}flemma +\d+\.\d+\.\d+$/m,
-      /^ {2}G {2}\S+\/config\/flemma\/config\.yaml$/m,
-      /^ {2}anthropic +from ANTHROPIC_API_KEY$/m,
-      /^ {2}read +built in, runs without asking \(your settings\)$/m,
-      /^ {2}bash +built in, runs without asking \(the sandbox\)$/m,
-      /^ {2}write +built in, asks you$/m,
-      /^ {2}sandbox +on, and it works$/m,
-    ]
-  ) assert.match(stdout, line);
+  const lines = [
+    /^ {2}flemma +\d+\.\d+\.\d+$/m,
+    /^ {2}G {2}\S+\/config\/flemma\/config\.yaml$/m,
+    /^ {2}anthropic +from ANTHROPIC_API_KEY$/m,
+    /^ {2}read +built in, runs without asking \(your settings\)$/m,
+    /^ {2}bash +built in, runs without asking \(the sandbox\)$/m,
+    /^ {2}write +built in, asks you$/m,
+    /^ {2}sandbox +on, and it works$/m,
+  ];
+  for (const line of lines) assert.match(stdout, line);
   assert.ok(!stdout.includes("sk-very-secret"));
   const json = JSON.parse((await place.run(["doctor", "--json"], { env })).stdout);
   assert.deepEqual(json.credentials.anthropic, { found: true, detail: "ANTHROPIC_API_KEY" });
@@ -27,10 +26,7 @@ test("doctor tells how much of the window of its model a document takes", async 
   place.write("a.chat", `@You:\n${"word ".repeat(800)}\n`);
   const { stdout } = await place.run(["doctor", "a.chat"]);
   assert.match(stdout, /^ {2}context: about 1,00\d tokens, under 1 % of the window$/m);
-  assert.equal(
-    JSON.parse((await place.run(["doctor", "a.chat", "--json"])).stdout).context.estimated,
-    true,
-  );
+  assert.equal(JSON.parse((await place.run(["doctor", "a.chat", "--json"])).stdout).context.estimated, true);
   assert.equal(JSON.parse((await place.run(["doctor", "--json"])).stdout).context, null);
 });
 

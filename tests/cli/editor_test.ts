@@ -43,10 +43,7 @@ test("editor overwrites nothing that a person wrote or changed, and puts it asid
   const refused = await place.exits(1, ["editor", "vim", "--install"]);
   assert.match(refused.stderr, /you changed plugin\/flemma\.vim\. Nothing was written\.\n.*--force/);
   assert.deepEqual([...Deno.readDirSync(atHome(place, PACK))].map(({ name }) => name), ["plugin"]);
-  assert.match(
-    (await place.run(["editor", "vim"])).stdout,
-    /changed by you.*\nyours: plugin\/flemma\.vim$/m,
-  );
+  assert.match((await place.run(["editor", "vim"])).stdout, /changed by you.*\nyours: plugin\/flemma\.vim$/m);
   const forced = await place.exits(0, ["editor", "vim", "--install", "--force"]);
   assert.match(forced.stdout, /What you had changed is in .*plugin\/flemma\.vim\.yours/);
   assert.equal(Deno.readTextFileSync(`${mine}.yours`), '" mine\n');
@@ -72,10 +69,7 @@ test("editor prints, takes another folder, lists, and says what it does not know
     /^Write into your init file: \(load ".*\/home\/\.emacs\.d\/flemma\/flemma\.el"\)$/m,
   );
   const kak = await place.run(["editor", "kak", "--install"], { env: { XDG_CONFIG_HOME: "relative" } });
-  assert.match(
-    kak.stdout,
-    /^Write into your kakrc: source '.*\/home\/\.config\/kak\/flemma\/flemma\.kak'$/m,
-  );
+  assert.match(kak.stdout, /^Write into your kakrc: source '.*\/home\/\.config\/kak\/flemma\/flemma\.kak'$/m);
   const unknown = await place.exits(2, ["editor", "vmi"]);
   assert.match(unknown.stderr, /There are no files for vmi; did you mean vim\?\n.*vim, neovim/);
   place.write("file", "");
@@ -134,14 +128,13 @@ test("for Helix the lines go into the person's own file, and all else of it stay
 test("for Helix nothing is written where the person's own file says something of the same things", async (place) => {
   const file = `${place.folder}/config/helix/languages.toml`;
   Deno.mkdirSync(`${place.folder}/config/helix`, { recursive: true });
-  for (
-    const mine of [
-      '[language-server.flemma]\ncommand = "mine"\n',
-      '[language-server]\nflemma = { command = "mine" }\n',
-      "[[language]]\nname = 'chat'\n",
-      "# flemma begin, version 1, 0123456789abcdef\nwithout an end\n",
-    ]
-  ) {
+  const rows = [
+    '[language-server.flemma]\ncommand = "mine"\n',
+    '[language-server]\nflemma = { command = "mine" }\n',
+    "[[language]]\nname = 'chat'\n",
+    "# flemma begin, version 1, 0123456789abcdef\nwithout an end\n",
+  ];
+  for (const mine of rows) {
     Deno.writeTextFileSync(file, mine);
     const refused = await place.run(["editor", "helix", "--install", "--force"]);
     assert.equal(refused.code, 1, mine);

@@ -127,16 +127,15 @@ test("a second interrupt ends the run at once, and the document still comes out"
 
 Deno.test("what comes at once with an interrupt is the same one, what comes within two seconds is a second one", () => {
   // A process and its group are signalled by two calls of the system, one after the other.
-  for (
-    const [since, meaning] of [
-      [Infinity, "first"],
-      [0, "same"],
-      [99, "same"],
-      [100, "second"],
-      [1999, "second"],
-      [2000, "first"],
-    ] as const
-  ) assert.equal(meaningOf(since), meaning, String(since));
+  const rows = [
+    [Infinity, "first"],
+    [0, "same"],
+    [99, "same"],
+    [100, "second"],
+    [1999, "second"],
+    [2000, "first"],
+  ] as const;
+  for (const [since, meaning] of rows) assert.equal(meaningOf(since), meaning, String(since));
 });
 
 test("messages stay out of a standard output that is also standard error, and can be read later", async (place) => {

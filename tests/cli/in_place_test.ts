@@ -55,11 +55,7 @@ test("after kill -9 the call that ran is asked about, the other one runs, and no
   await place.appears("c1.started", killed);
   killed.kill("SIGKILL");
   await killed.finished;
-  assert.equal(
-    place.read("a.chat"),
-    document,
-    "an approved block stays approved until its result is ready",
-  );
+  assert.equal(place.read("a.chat"), document, "an approved block stays approved until its result is ready");
   const next = await place.exits(3, ["advance", "a.chat"]);
   assert.match(next.stderr, /An earlier run \(process \d+ on .*\) ended without finishing\./);
   assert.match(next.stderr, /c1\) was running when the program ended/);

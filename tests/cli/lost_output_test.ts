@@ -15,11 +15,7 @@ test("a reply that was paid for is written although nobody reads the events any 
     place.write("a.chat", "@You:\nHow are you?\n");
     const line = "{ flemma advance --json a.chat; echo $? > exit; } | head -c 1";
     const { stderr } = await place.shell(line, { env: { ...KEY, ...env } });
-    assert.equal(
-      place.read("a.chat"),
-      "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\n\n",
-      stderr,
-    );
+    assert.equal(place.read("a.chat"), "@You:\nHow are you?\n\n@Assistant:\nI am well.\n\n@You:\n\n", stderr);
     assert.equal(place.read("exit"), "1\n");
     assert.match(
       stderr,

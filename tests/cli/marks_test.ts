@@ -65,11 +65,7 @@ test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", a
     await place.exits(0, ["approve", "a.chat", ...targets]);
     const found = await statuses(place, "a.chat");
     for (const id of ["call_1", "call_2"]) {
-      assert.equal(
-        found[id],
-        approved.includes(id) ? "approved" : "pending",
-        `${targets.join(" ")}: ${id}`,
-      );
+      assert.equal(found[id], approved.includes(id) ? "approved" : "pending", `${targets.join(" ")}: ${id}`);
     }
   }
   assert.ok(!place.exists("log"));
@@ -331,10 +327,7 @@ test("what would be refused again does not lead on to the same request", (place)
 });
 
 test("status tells of a call that ran when the program ended, and of an approved block with a text", async (place) => {
-  place.write(
-    "a.chat",
-    callsDocument([{ id: "c1", command: "touch began; sleep 60", status: "approved" }]),
-  );
+  place.write("a.chat", callsDocument([{ id: "c1", command: "touch began; sleep 60", status: "approved" }]));
   const run = place.start(["advance", "a.chat"]);
   await place.appears("began", run);
   run.kill("SIGKILL");

@@ -143,16 +143,15 @@ Deno.test("of random branches nothing is lost, and every outcome is sound or tol
 
 Deno.test("marks in a quotation are no conflict", () => {
   const quoted = "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> branch\n";
-  for (
-    const text of [
-      `@You:\nResolve this:\n${quoted}\n@Assistant:\nTwo.\n`,
-      `${BASE}@You:\nGo.\n\n@Assistant:\n${call("c1")}@You:\n\n${
-        result("c1", "<<<<<<< HEAD\none")
-      }@Assistant:\nx\n>>>>>>> y\n`,
-      `@You:\n<<<<<<<\n\n@Assistant:\n>>>>>>>\n`,
-      `@You:\n<<<<<< HEAD\n\n@Assistant:\n>>>>>> x\n`,
-    ]
-  ) assert.deepEqual(conflictMarks(chat(text)), [], text);
+  const texts = [
+    `@You:\nResolve this:\n${quoted}\n@Assistant:\nTwo.\n`,
+    `${BASE}@You:\nGo.\n\n@Assistant:\n${call("c1")}@You:\n\n${
+      result("c1", "<<<<<<< HEAD\none")
+    }@Assistant:\nx\n>>>>>>> y\n`,
+    `@You:\n<<<<<<<\n\n@Assistant:\n>>>>>>>\n`,
+    `@You:\n<<<<<< HEAD\n\n@Assistant:\n>>>>>> x\n`,
+  ];
+  for (const text of texts) assert.deepEqual(conflictMarks(chat(text)), [], text);
   const [mark] = conflictMarks(chat(`${BASE}<<<<<<< ours\n@You:\nA\n=======\n@You:\nB\n>>>>>>> theirs\n`));
   assert.deepEqual([mark?.start, mark?.end], [10, 16]);
 });

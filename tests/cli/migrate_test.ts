@@ -45,10 +45,7 @@ test("a call that is approved in the text and comes alive by it is told", async 
   const waiting = "**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```";
   place.write("a.chat", `@You: List.\n\n@Assistant: So.\n\n${call}\n\n@You: ${waiting}\n`);
   const { stderr } = await place.exits(0, ["migrate", "a.chat"]);
-  assert.match(
-    stderr,
-    /The call call_1 \(line 14\) is approved in the text, so the next advance runs it\./,
-  );
+  assert.match(stderr, /The call call_1 \(line 14\) is approved in the text, so the next advance runs it\./);
   // Nothing ran, and what was alive before is not told again.
   assert.doesNotMatch(place.read("a.chat"), /status=approved\n.+\n```/);
   place.write("b.chat", place.read("a.chat").replace("@You:\nList.", "@You: List."));

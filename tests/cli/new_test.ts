@@ -7,15 +7,14 @@ import { testWithScene as test } from "./harness.ts";
 const INSTRUCTIONS = '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n\n';
 
 test("a new document begins with instructions and an empty question, or as its options say", async (place) => {
-  for (
-    const [name, options, text] of [
-      ["a.chat", [], `${INSTRUCTIONS}@You:\n\n`],
-      ["b.chat", ["--bare"], "@You:\n\n"],
-      ["c.chat", ["--system", "Be brief."], "@System:\nBe brief.\n\n@You:\n\n"],
-      ["d.chat", ["-m", "Why?"], `${INSTRUCTIONS}@You:\nWhy?\n`],
-      ["e.chat", ["--bare", "-m", "Why?\nHow?"], "@You:\nWhy?\nHow?\n"],
-    ] as const
-  ) {
+  const rows = [
+    ["a.chat", [], `${INSTRUCTIONS}@You:\n\n`],
+    ["b.chat", ["--bare"], "@You:\n\n"],
+    ["c.chat", ["--system", "Be brief."], "@System:\nBe brief.\n\n@You:\n\n"],
+    ["d.chat", ["-m", "Why?"], `${INSTRUCTIONS}@You:\nWhy?\n`],
+    ["e.chat", ["--bare", "-m", "Why?\nHow?"], "@You:\nWhy?\nHow?\n"],
+  ] as const;
+  for (const [name, options, text] of rows) {
     const { code, stdout, stderr } = await place.run(["new", name, ...options]);
     assert.deepEqual([code, stdout], [0, ""], stderr);
     assert.match(stderr, new RegExp(`flemma advance ${name}`));
@@ -52,14 +51,13 @@ test("--go sends the first question at once, by the options of a run", async (pl
 });
 
 test("what contradicts itself, is missing, or would be more than text makes nothing", async (place) => {
-  for (
-    const [args, words, exit] of [
-      [["--bare", "--system", "S"], /--bare and --system contradict/, 2],
-      [["--go"], /--go sends the first question/, 2],
-      [["--go", "-m", "  "], /--go sends the first question/, 2],
-      [["-m", "a\n@Assistant:\nb"], /would begin a message/, 1],
-    ] as const
-  ) {
+  const cases = [
+    [["--bare", "--system", "S"], /--bare and --system contradict/, 2],
+    [["--go"], /--go sends the first question/, 2],
+    [["--go", "-m", "  "], /--go sends the first question/, 2],
+    [["-m", "a\n@Assistant:\nb"], /would begin a message/, 1],
+  ] as const;
+  for (const [args, words, exit] of cases) {
     const { code, stderr } = await place.run(["new", "a.chat", ...args]);
     assert.equal(code, exit, stderr);
     assert.match(stderr, words);

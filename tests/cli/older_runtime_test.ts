@@ -8,16 +8,15 @@ import { inFolder } from "../folder.ts";
 import { SOURCES, testWithScene as test } from "./harness.ts";
 
 Deno.test("versions of Deno are compared number by number", () => {
-  for (
-    const [version, other, holds] of [
-      ["2.4.2", "2.4.2", true],
-      ["2.4.1", "2.4.2", false],
-      ["2.10.0", "2.4.2", true],
-      ["1.46.3", "2.4.2", false],
-      ["3.0.0-rc.1", "2.4.2", true],
-      ["2.4.2+abc", "2.4.2", true],
-    ] as const
-  ) assert.equal(isAtLeast(version, other), holds, version);
+  const rows = [
+    ["2.4.2", "2.4.2", true],
+    ["2.4.1", "2.4.2", false],
+    ["2.10.0", "2.4.2", true],
+    ["1.46.3", "2.4.2", false],
+    ["3.0.0-rc.1", "2.4.2", true],
+    ["2.4.2+abc", "2.4.2", true],
+  ] as const;
+  for (const [version, other, holds] of rows) assert.equal(isAtLeast(version, other), holds, version);
 });
 
 Deno.test("a lock without tryLock is the system's own: one holder, told apart from tryLock's, free once the file is closed", () =>

@@ -147,10 +147,7 @@ function plant(place: Scene): void {
     "long.chat",
     "@You:\nOne.\n\n@Assistant:\nOne.\n\n@You:\nTwo.\n\n@Assistant:\nTwo.\n\n@You:\nThree?\n",
   );
-  place.write(
-    "request.json",
-    '{ "model": "m", "messages": [{ "role": "user", "content": "Hello" }] }',
-  );
+  place.write("request.json", '{ "model": "m", "messages": [{ "role": "user", "content": "Hello" }] }');
   place.write("SKILL.md", "---\nname: Sums\n---\nAdd.\n");
   const skill = `${place.folder}/home/.agents/skills/sums`;
   Deno.mkdirSync(skill, { recursive: true });

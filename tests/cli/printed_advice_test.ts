@@ -137,10 +137,7 @@ Deno.test({
           assert.equal(finished.code, 0, finished.stderr + words);
           assert.match(words, /No space left on device/);
           assert.deepEqual([replay.problems, replay.remaining], [[], 0], words);
-          assert.match(
-            place.read("b.chat"),
-            /\n\n@You:\nContinue\.\n\n@Assistant:\nAnd on\.\n\n@You:\n\n$/,
-          );
+          assert.match(place.read("b.chat"), /\n\n@You:\nContinue\.\n\n@Assistant:\nAnd on\.\n\n@You:\n\n$/);
         },
       )
     ),

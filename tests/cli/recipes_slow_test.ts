@@ -68,10 +68,7 @@ test("the lines for cron and systemd, and parallel, advance documents under any 
     const options = { env: { ANTHROPIC_API_KEY: "test-key", ...env } };
     for (const name of HOSTILE) place.write(name, "@You:\nWell?\n");
     for (const line of [cron, systemd, `${parallel} ./*.chat`]) {
-      const { code, stderr } = await place.shell(
-        line.replace("flemma", place.program.join(" ")),
-        options,
-      );
+      const { code, stderr } = await place.shell(line.replace("flemma", place.program.join(" ")), options);
       assert.deepEqual([code, requests.length, place.exists("ran")], [0, HOSTILE.length, false], stderr);
     }
   }));

@@ -8,10 +8,7 @@ import type { ToolOrigin } from "../../tools/definition.ts";
 import { ToolRegistry } from "../../tools/registry.ts";
 
 const differ = (expected: string, found: string, errors = [false, false]) =>
-  differences(
-    { content: expected, isError: errors[0]! },
-    { content: found, isError: errors[1]! },
-  );
+  differences({ content: expected, isError: errors[0]! }, { content: found, isError: errors[1]! });
 
 Deno.test("a result is as expected word by word, and else a diff of the lines around the difference", () => {
   const rows: [expected: string, found: string, diff: string[]][] = [

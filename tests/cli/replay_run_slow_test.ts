@@ -136,10 +136,7 @@ export default { input_schema: { type: "object" }, execute: () => ({ content: "$
   Deno.removeSync(`${place.folder}/state`, { recursive: true });
   shot("two");
   await place.exits(0, ["replay", "run", "--update", "a.chat"]);
-  assert.equal(
-    place.read("a.chat"),
-    `${recorded.replace("one\n", "two\n")}\n@Assistant:\nThere.\n\n@You:\n`,
-  );
+  assert.equal(place.read("a.chat"), `${recorded.replace("one\n", "two\n")}\n@Assistant:\nThere.\n\n@You:\n`);
   const checked = await place.run(["check", "a.chat"]);
   assert.doesNotMatch(checked.stdout, /attachment/);
 });

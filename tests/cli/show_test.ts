@@ -30,10 +30,7 @@ test("into a pipe go lines without colours or pager; --color always, --plain and
   );
   assert.deepEqual([drawn.code, drawn.stderr], [0, ""]);
   const colored = await place.run(["show", "a.chat", "--color", "always", "--width", "20"]);
-  assert.ok(
-    colored.stdout.includes("\x1b[1;32mYou\x1b[0m \x1b[2m─────────────\x1b[0m\n"),
-    colored.stdout,
-  );
+  assert.ok(colored.stdout.includes("\x1b[1;32mYou\x1b[0m \x1b[2m─────────────\x1b[0m\n"), colored.stdout);
   assert.ok(colored.stdout.includes("\x1b[3mthis\x1b[0m"));
   const plain = await place.run(["show", "a.chat", "--plain"]);
   assert.equal(plain.stdout, `You:\n\nIs *this* it? ${KEY}\n\nAssistant:\n\nYes.\n\n`);

@@ -352,12 +352,11 @@ test("files that only look like a SKILL.md are listed with what is wrong and cos
     "word-count": "offered",
   });
   const { stdout } = await place.run(["skills", "check"]);
-  for (
-    const words of [
-      /bytes\/SKILL\.md:2:1: error skill_not_text/,
-      /pipe\/SKILL\.md:1:1: error skill_unreadable .*no regular file/,
-      /large\/SKILL\.md:1:1: error skill_unreadable .*larger than 1024 KiB/,
-      /small\/skill\.md:1:1: error skill_file_name/,
-    ]
-  ) assert.match(stdout, words);
+  const rows = [
+    /bytes\/SKILL\.md:2:1: error skill_not_text/,
+    /pipe\/SKILL\.md:1:1: error skill_unreadable .*no regular file/,
+    /large\/SKILL\.md:1:1: error skill_unreadable .*larger than 1024 KiB/,
+    /small\/skill\.md:1:1: error skill_file_name/,
+  ];
+  for (const words of rows) assert.match(stdout, words);
 });

@@ -33,13 +33,12 @@ test("tools list goes by the document: its list of tools, its lists of approvals
 test("tools show gives description, input, settings and the names of variables that commands do not get, never their values", async (place) => {
   const env = { ANTHROPIC_API_KEY: "sk-secret-value" };
   const shown = await place.exits(0, ["tools", "show", "bash"], { env });
-  for (
-    const part of [
-      /^bash\n\nRuns a command in a shell/,
-      /tools\.bash\.max_timeout {2}600/,
-      /withheld .*ANTHROPIC_API_KEY/,
-    ]
-  ) {
+  const cases = [
+    /^bash\n\nRuns a command in a shell/,
+    /tools\.bash\.max_timeout {2}600/,
+    /withheld .*ANTHROPIC_API_KEY/,
+  ];
+  for (const part of cases) {
     assert.match(shown.stdout, part);
   }
   assert.match(shown.stdout, /^input schema\n\{\n {2}"type": "object"/m);

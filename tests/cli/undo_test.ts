@@ -52,10 +52,7 @@ test("all changes come back, the newest first; the document says so, and nothing
 
   const dry = await undo(place, "--dry-run");
   assert.equal(dry.code, 0, dry.stderr);
-  assert.match(
-    dry.stderr,
-    /^Would put back deep\/er\/new\.txt \(write, call_3\)\.\nWould put back old\.txt/,
-  );
+  assert.match(dry.stderr, /^Would put back deep\/er\/new\.txt \(write, call_3\)\.\nWould put back old\.txt/);
   const listed = await undo(place, "--list");
   assert.match(
     listed.stdout,

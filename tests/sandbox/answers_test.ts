@@ -40,14 +40,7 @@ test("writing needs a real path that is writable, not protected and not hidden; 
 });
 
 test("reading needs a real path that is none of the system's, not hidden and not replaced; without a sandbox the first two", (root) => {
-  plant(
-    root,
-    "project/a",
-    "project/secret/x",
-    "run/bus",
-    "run/keep/s",
-    "project/link -> /proc/self/environ",
-  );
+  plant(root, "project/a", "project/secret/x", "run/bus", "run/keep/s", "project/link -> /proc/self/environ");
   const policy = {
     rw_paths: ["urn:flemma:cwd"],
     deny_read: [`${root}/project/secret`],

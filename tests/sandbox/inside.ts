@@ -3,6 +3,4 @@
 import { projectSandbox, runInside } from "./fixture.ts";
 
 const [root = "", shell = ""] = Deno.args;
-Deno.stdout.writeSync(
-  new TextEncoder().encode(JSON.stringify(await runInside(projectSandbox(root), shell))),
-);
+Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(await runInside(projectSandbox(root), shell))));

@@ -27,10 +27,7 @@ test("what a policy lets through is told without a look at what is protected, wh
   const policy = sandbox.policy();
   assert.ok(policy.ok);
   assert.deepEqual(policy.value.rw_paths, [`${root}/project`]);
-  const first = await looked(
-    root,
-    () => assert.ok(policy.value.protect.includes(`${root}/project/.vscode`)),
-  );
+  const first = await looked(root, () => assert.ok(policy.value.protect.includes(`${root}/project/.vscode`)));
   assert.ok((first["/project/.vscode"] ?? 0) > 0);
   assert.deepEqual(await looked(root, () => policy.value.protect.length), {});
 });

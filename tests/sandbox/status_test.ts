@@ -129,16 +129,15 @@ test("the status tells the network list, what is hidden, which sockets are maske
     assert.deepEqual(status.sockets.kept, [`${root}/run/bus`]);
     assert.deepEqual(status.limits, { processes: 9 });
     const text = renderStatus(status);
-    for (
-      const line of [
-        /^network {3}list: example\.org$/m,
-        /^hidden\n {2}.*\/secret$/m,
-        /tmux-1 {2}masked$/m,
-        /run\/bus {2}kept$/m,
-        /^limits {4}processes 9$/m,
-        /^hardening /m,
-      ]
-    ) assert.match(text, line);
+    const lines = [
+      /^network {3}list: example\.org$/m,
+      /^hidden\n {2}.*\/secret$/m,
+      /tmux-1 {2}masked$/m,
+      /run\/bus {2}kept$/m,
+      /^limits {4}processes 9$/m,
+      /^hardening /m,
+    ];
+    for (const line of lines) assert.match(text, line);
   } finally {
     tmux.close();
     bus.close();

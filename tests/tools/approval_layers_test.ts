@@ -152,13 +152,12 @@ Deno.test("under the plugin's profile the merged list speaks at 100", async () =
 Deno.test("a denial of the person is asked first, whatever the document assigns or calls by that name", async () => {
   const person = { presets: { $guard: { deny: ["bash"] } }, auto_approve: ["$default", "$guard"] };
   for (const profile of ["founding", "v0.11"]) {
-    for (
-      const document of [
-        { auto_approve: ["bash"] },
-        { auto_approve: { $remove: ["$guard", "bash"], $append: "bash" } },
-        { presets: { $guard: { approve: ["bash"] } }, auto_approve: ["$guard"] },
-      ]
-    ) {
+    const cases = [
+      { auto_approve: ["bash"] },
+      { auto_approve: { $remove: ["$guard", "bash"], $append: "bash" } },
+      { presets: { $guard: { approve: ["bash"] } }, auto_approve: ["$guard"] },
+    ];
+    for (const document of cases) {
       const settings = settingsOf({ G: { ...person, approval_profile: profile }, M: document });
       assert.equal(await ask(settings, "bash"), "deny by config");
     }

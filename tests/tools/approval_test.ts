@@ -220,15 +220,11 @@ const DEFAULTS = DEFAULT_SETTINGS.tools;
 
 Deno.test("a guard that throws keeps the sandbox and the catch-all from approving", async () => {
   const faults: ResolverFault[] = [];
-  for (
-    const [settings, source] of [
-      [settingsOf({}), "urn:flemma:approval:sandbox"],
-      [
-        settingsOf({ require_approval: false, auto_approve_sandboxed: false }),
-        "urn:flemma:approval:catch-all",
-      ],
-    ] as const
-  ) {
+  const rows = [
+    [settingsOf({}), "urn:flemma:approval:sandbox"],
+    [settingsOf({ require_approval: false, auto_approve_sandboxed: false }), "urn:flemma:approval:catch-all"],
+  ] as const;
+  for (const [settings, source] of rows) {
     const approval = createApproval({
       settings,
       sandbox: sandboxLike({ works: true }),
@@ -299,22 +295,21 @@ Deno.test("a resolver cannot change the input that the next one and the tool see
 });
 
 Deno.test("a global function decides by true, false and deny; other answers pass; throwing asks", async () => {
-  for (
-    const [policy, expected, source] of [
-      [() => true, "approve", "urn:flemma:approval:config"],
-      [() => false, "require_approval", "urn:flemma:approval:config"],
-      [() => "deny", "deny", "urn:flemma:approval:config"],
-      [() => "approve", "require_approval", "default"],
-      [() => undefined, "require_approval", "default"],
-      [
-        () => {
-          throw new Error("broken guard");
-        },
-        "require_approval",
-        "urn:flemma:approval:config",
-      ],
-    ] as const
-  ) {
+  const rows = [
+    [() => true, "approve", "urn:flemma:approval:config"],
+    [() => false, "require_approval", "urn:flemma:approval:config"],
+    [() => "deny", "deny", "urn:flemma:approval:config"],
+    [() => "approve", "require_approval", "default"],
+    [() => undefined, "require_approval", "default"],
+    [
+      () => {
+        throw new Error("broken guard");
+      },
+      "require_approval",
+      "urn:flemma:approval:config",
+    ],
+  ] as const;
+  for (const [policy, expected, source] of rows) {
     const approval = createApproval({
       settings: settingsOf({ auto_approve: policy, auto_approve_sandboxed: false }),
       sandbox: sandboxLike({ works: true }),

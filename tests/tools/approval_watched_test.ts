@@ -33,20 +33,19 @@ Deno.test("writing a watched file asks although the tool is listed: one row a co
   });
   const deny = { decision: "deny", source: "list" } as const;
   assert.equal(await decided(deny, asked), deny, "a denial stays");
-  for (
-    const [what, changed] of [
-      ["a tool that only reads", { ...asked, definition: { ...write, files: "read" as const } }],
-      ["a tool that works with no files", { ...asked, definition: { path_input: "path" } }],
-      ["a tool nobody knows", { ...asked, definition: undefined }],
-      ["a tool that names no path", { ...asked, definition: { files: "write" as const } }],
-      ["another file", { ...asked, input: { path: "x" } }],
-      ["no path", { ...asked, input: {} }],
-      ["an empty path", { ...asked, input: { path: "" }, resolve: () => "/w/.npmrc" }],
-      ["a path that is no text", { ...asked, input: { path: 1 } }],
-      ["a path that leads nowhere", { ...asked, resolve: () => "/w/.npmrc\0" }],
-      ["a sandbox that watches nothing", { ...asked, sandbox: {} }],
-    ] as const
-  ) assert.equal(await decided(approve, changed), approve, what);
+  const rows = [
+    ["a tool that only reads", { ...asked, definition: { ...write, files: "read" as const } }],
+    ["a tool that works with no files", { ...asked, definition: { path_input: "path" } }],
+    ["a tool nobody knows", { ...asked, definition: undefined }],
+    ["a tool that names no path", { ...asked, definition: { files: "write" as const } }],
+    ["another file", { ...asked, input: { path: "x" } }],
+    ["no path", { ...asked, input: {} }],
+    ["an empty path", { ...asked, input: { path: "" }, resolve: () => "/w/.npmrc" }],
+    ["a path that is no text", { ...asked, input: { path: 1 } }],
+    ["a path that leads nowhere", { ...asked, resolve: () => "/w/.npmrc\0" }],
+    ["a sandbox that watches nothing", { ...asked, sandbox: {} }],
+  ] as const;
+  for (const [what, changed] of rows) assert.equal(await decided(approve, changed), approve, what);
 });
 
 test("a link to a watched file, and one in a folder that is a link, ask too", async (root) => {

@@ -199,13 +199,12 @@ test("the command does not see the keys of providers", async (place) => {
 });
 
 test("a background child that holds the pipe does not hold the call, and ends with it", async (place) => {
-  for (
-    const command of [
-      "sleep 300 & echo $!",
-      "(yes >/dev/null & echo $!)",
-      "sleep 300 >/dev/null 2>&1 & echo $!",
-    ]
-  ) {
+  const commands = [
+    "sleep 300 & echo $!",
+    "(yes >/dev/null & echo $!)",
+    "sleep 300 >/dev/null 2>&1 & echo $!",
+  ];
+  for (const command of commands) {
     const pid = Number(await bash(place, command));
     assert.ok(pid > 0);
     assert.equal(isAlive(pid), false, command);

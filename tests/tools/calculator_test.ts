@@ -117,15 +117,14 @@ test("what is empty, malformed or not known is an error that says where", async 
 
 test("length and depth are bounded, and a chain at one level is not deep", async (place) => {
   const deep = (count: number) => `${"(".repeat(count)}1${")".repeat(count)}`;
-  const half = MOST_LEVELS / 2;
+  const half = MOST_EXPRESSION_LEVELS / 2;
   assert.equal(await place.output("calculator", { expression: deep(half - 1) }), "1");
-  for (
-    const expression of [
-      deep(MOST_LEVELS),
-      "-".repeat(MOST_LEVELS + 1) + "1",
-      `${"2^".repeat(MOST_LEVELS)}2`,
-    ]
-  ) {
+  const cases = [
+    deep(MOST_EXPRESSION_LEVELS),
+    "-".repeat(MOST_EXPRESSION_LEVELS + 1) + "1",
+    `${"2^".repeat(MOST_EXPRESSION_LEVELS)}2`,
+  ];
+  for (const expression of cases) {
     assert.match(await place.error("calculator", { expression }), /levels/);
   }
   assert.equal(await place.output("calculator", { expression: `${"1+".repeat(4000)}1` }), "4001");

@@ -119,11 +119,7 @@ test("12.1, 12.5: what is hidden or protected, and all outside, holds by the ker
     assert.equal(await read(`${project}/single`), null, "a device stands there");
     for (const temporary of [".flemma-test", null]) {
       for (const path of ["project/.git/config", "project/notes.chat", "outside/file"]) {
-        await assert.rejects(
-          write(`${root}/${path}`, temporary),
-          /Read-only|Permission denied|busy/i,
-          path,
-        );
+        await assert.rejects(write(`${root}/${path}`, temporary), /Read-only|Permission denied|busy/i, path);
       }
       for (const path of ["project/.git/hooks/pre-commit", "outside/new", "outside/deep/new"]) {
         await assert.rejects(write(`${root}/${path}`, temporary), /Read-only|Permission denied/i, path);

@@ -71,10 +71,7 @@ test("excluded names are skipped as any part of a path, and the setting replaces
   assert.equal(await find(place, "x", "node_modules"), "node_modules/x");
   const named = { find: { exclude: ["a"] } };
   const input = { pattern: "x", path: null, limit: null };
-  assert.equal(
-    await place.output("find", input, { tools: { named } }),
-    lines("node_modules/x", "vendor/x"),
-  );
+  assert.equal(await place.output("find", input, { tools: { named } }), lines("node_modules/x", "vendor/x"));
 });
 
 test("hidden files are found by a pattern with a dot at that place alone", async (place) => {

@@ -32,10 +32,7 @@ async function put(place: Scene, files: Readonly<Record<string, string | Uint8Ar
 
 test("lines come as path:line:text, by path and then by line, and the last line counts them", async (place) => {
   await put(place, { "b.ts": "one\ntwo\none", "a/x.ts": "none\n", "a-b": "one", "c.ts": "zero" });
-  assert.equal(
-    await grep(place, "one$"),
-    "a-b:1:one\na/x.ts:1:none\nb.ts:1:one\nb.ts:3:one\n\n[4 matches]",
-  );
+  assert.equal(await grep(place, "one$"), "a-b:1:one\na/x.ts:1:none\nb.ts:1:one\nb.ts:3:one\n\n[4 matches]");
   assert.equal(await grep(place, "^two"), "b.ts:2:two\n\n[1 match]");
   assert.equal(await grep(place, "seven"), "No matches.");
   assert.equal(
@@ -126,15 +123,14 @@ test("binary files are skipped, broken UTF-8, byte order marks, CR LF and giant 
 
 test("expressions that try every way to split a line, and those that grow when they are read, take no time", async (place) => {
   await put(place, { "d/a": `${"a".repeat(5000)}!\n` });
-  for (
-    const pattern of [
-      "(a+)+$",
-      "(a|aa)+$",
-      "(.*)*b",
-      "(a*)*(a*)*(a*)*c",
-      "a?".repeat(30) + "a".repeat(30) + "b",
-    ]
-  ) {
+  const patterns = [
+    "(a+)+$",
+    "(a|aa)+$",
+    "(.*)*b",
+    "(a*)*(a*)*(a*)*c",
+    "a?".repeat(30) + "a".repeat(30) + "b",
+  ];
+  for (const pattern of patterns) {
     assert.equal(await grep(place, pattern, { path: "d" }), "No matches.", pattern);
   }
   const error = await place.error("grep", {
@@ -178,10 +174,7 @@ test("12.1: hidden files and folders give no line, and their number is told", as
 test("when the time is over, the sentence says so; a stopped call says that it was stopped", async (place) => {
   await put(place, { "a/x": "x" });
   const input = { pattern: "x", path: null, glob: null, limit: null };
-  assert.match(
-    await place.error("grep", input, { tools: { default_timeout: 0 } }),
-    /ended after 0 seconds/,
-  );
+  assert.match(await place.error("grep", input, { tools: { default_timeout: 0 } }), /ended after 0 seconds/);
   const stop = new AbortController();
   stop.abort();
   assert.match(await place.error("grep", input, { signal: stop.signal }), /stopped/);

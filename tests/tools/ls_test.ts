@@ -113,10 +113,7 @@ test("12.1: a hidden folder is named where it stands, but not gone into", async 
   const sandbox = { ...open, isPathReadable: (path: string) => !`${path}/`.startsWith(`${hidden}/`) };
   const run = (path: string) => place.run("ls", { path, max_depth: 3, limit: null }, { sandbox });
   const all = await run("tree");
-  assert.equal(
-    all.output,
-    "keys/\nopen/\nlink\nopen/file\n\n[4 entries, depth=3, 1 folder not readable]",
-  );
+  assert.equal(all.output, "keys/\nopen/\nlink\nopen/file\n\n[4 entries, depth=3, 1 folder not readable]");
   for (const path of ["tree/keys", "tree/link", "tree/open/../keys"]) {
     assert.match((await run(path)).error ?? "", /may not be read by tools/, path);
   }

@@ -144,10 +144,7 @@ test("what a person changed since it was read is not written over", async (place
   await place.output("read", { path: "f" }, { seen });
   await Deno.writeTextFile(place.path("f"), "one\nTWO\n");
   const error = await place.error("write", { path: "f", content: "all new\n" }, { seen });
-  assert.match(
-    error,
-    /f was changed since it was read here, so it was not written\. Read it again first\./,
-  );
+  assert.match(error, /f was changed since it was read here, so it was not written\. Read it again first\./);
   assert.equal(textOf(place.path("f")), "one\nTWO\n");
   const edited = await place.output("edit", { path: "f", oldText: "one", newText: "uno" }, { seen });
   assert.match(edited, /^Edited f\. The file had been changed by someone else since it was read here\.$/);

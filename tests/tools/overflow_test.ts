@@ -122,10 +122,7 @@ test("a file that stands at the path is another call's: it stays, and each call 
     ["1\n2\n3\n4", place.document],
     ["5\n6\n7\n8", place.path("b.chat")],
     ["9\n9\n9\n9", null],
-    [
-      "0\n0\n0\n0",
-      null,
-    ],
+    ["0\n0\n0\n0", null],
   ] as const;
   for (const [text, document] of rows) {
     const shown = await run(place, text, "tail", {}, document);

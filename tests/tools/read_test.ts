@@ -71,20 +71,19 @@ test("a type no provider takes is an error with type and size", async (place) =>
 });
 
 test("textual types of their own, and unknown names without a NUL, are text", async (place) => {
-  for (
-    const name of [
-      "a.json",
-      "a.ts",
-      "a.xml",
-      "a.yaml",
-      "a.toml",
-      "a.sql",
-      "a.js",
-      "Makefile",
-      ".gitignore",
-      "x.unknown",
-    ]
-  ) {
+  const rows = [
+    "a.json",
+    "a.ts",
+    "a.xml",
+    "a.yaml",
+    "a.toml",
+    "a.sql",
+    "a.js",
+    "Makefile",
+    ".gitignore",
+    "x.unknown",
+  ];
+  for (const name of rows) {
     await put(place, name, "text of it");
     assert.equal(await read(place, name), "text of it", name);
   }
@@ -296,10 +295,7 @@ test("a text in UTF-16 is no garbage but told, with a command that shows it; oth
   ) {
     await Deno.writeFile(place.path(name), new Uint8Array(bytes));
     const error = await place.error("read", { path: name, offset: null, limit: null });
-    assert.ok(
-      error.startsWith(`${name} is written in ${encoding}, which read and edit do not take.`),
-      error,
-    );
+    assert.ok(error.startsWith(`${name} is written in ${encoding}, which read and edit do not take.`), error);
     const command = error.slice(error.indexOf("iconv"));
     const shown = await new Deno.Command("/bin/sh", { args: ["-c", command], cwd: place.folder }).output();
     assert.equal(new TextDecoder().decode(shown.stdout), "it's text\n");

@@ -118,14 +118,13 @@ Deno.test("a source that failed is told of for each name that it may have brough
 });
 
 Deno.test("a call that is only looked at waits for code of the settings, and starts nothing else", async () => {
-  for (
-    const [origin, waits] of [
-      ["module", true],
-      ["file", true],
-      ["host", false],
-      ["server", false],
-    ] as const
-  ) {
+  const cases = [
+    ["module", true],
+    ["file", true],
+    ["host", false],
+    ["server", false],
+  ] as const;
+  for (const [origin, waits] of cases) {
     const tools = new ToolRegistry();
     const { it } = source("it");
     tools.registerFrom(origin, it);

@@ -36,90 +36,87 @@ Deno.test("a byte order mark and CR LF are fine", async () => {
 
 const LONG = "x".repeat(65);
 
-for (
-  const [what, text, expected] of [
-    ["an empty file", "", ["1:1 error skill_frontmatter_missing"]],
-    ["no frontmatter", "# Title\n", ["1:1 error skill_frontmatter_missing"]],
-    ["a blank line before the frontmatter", `\n---\nname: pdf\ndescription: x${BODY}`, [
-      "1:1 error skill_frontmatter_missing",
-    ]],
-    ["a frontmatter without end", "---\nname: pdf\n", ["1:1 error skill_frontmatter_unclosed"]],
-    ["a list", `---\n- name${BODY}`, ["2:1 error skill_frontmatter_invalid"]],
-    ["an empty frontmatter", `---${BODY}`, [
-      "1:1 error skill_name_missing",
-      "1:1 error skill_description_missing",
-    ]],
-    ["broken YAML", `---\nname: pdf\ndescription: x\nmetadata: {a: 1${BODY}`, [
-      "4:16 error skill_frontmatter_invalid",
-    ]],
-    ["a key twice", `---\nname: pdf\nname: pdf\ndescription: x${BODY}`, [
-      "3:1 error skill_frontmatter_invalid",
-    ]],
-    ["no name", `---\ndescription: x${BODY}`, ["1:1 error skill_name_missing"]],
-    ["a name without a value", `---\nname:\ndescription: x${BODY}`, ["2:1 error skill_name_missing"]],
-    ["a name that is a number", `---\nname: 7\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
-    ["an empty name", `---\nname: ""\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
-    ["capital letters", `---\nname: PDF\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
-    ["an underscore", `---\nname: p_df\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
-    ["a slash", `---\nname: ../pdf\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
-    ["a hyphen at the beginning", `---\nname: -pdf\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
-    ["a hyphen at the end", `---\nname: pdf-\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
-    ["two hyphens", `---\nname: p--df\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
-    ["a name of 65 characters", `---\nname: ${LONG}\ndescription: x${BODY}`, [
-      "2:7 error skill_name_invalid",
-    ]],
-    ["a name that is not the folder's", `---\nname: doc\ndescription: x${BODY}`, [
-      "2:7 warning skill_name_not_folder",
-    ]],
-    ["letters beyond ASCII", `---\nname: größe\ndescription: x${BODY}`, [
-      "2:7 warning skill_name_beyond_ascii",
-      "2:7 warning skill_name_not_folder",
-    ]],
-    ["no description", `---\nname: pdf${BODY}`, ["1:1 error skill_description_missing"]],
-    ["a description that is a list", `---\nname: pdf\ndescription: [a]${BODY}`, [
-      "3:14 error skill_description_invalid",
-    ]],
-    ["a blank description", `---\nname: pdf\ndescription: " "${BODY}`, [
-      "3:14 error skill_description_invalid",
-    ]],
-    ["a description of 1025 characters", `---\nname: pdf\ndescription: ${"x".repeat(1025)}${BODY}`, [
-      "3:14 error skill_description_invalid",
-    ]],
-    ["a description with a colon", `---\nname: pdf\ndescription: Use when: asked${BODY}`, [
-      "3:14 warning skill_text_unquoted",
-    ]],
-    ["a description that begins like a list", `---\nname: pdf\ndescription: [beta] Reads${BODY}`, [
-      "3:21 warning skill_text_unquoted",
-    ]],
-    ["a description that ends in a comment", `---\nname: pdf\ndescription: Posts to #news${BODY}`, [
-      "3:23 warning skill_text_cut",
-    ]],
-    ["an unknown key", `---\nname: pdf\ndescription: x\nmodel: y${BODY}`, ["4:1 warning skill_key_unknown"]],
-    ["a number for a license", `---\nname: pdf\ndescription: x\nlicense: 2${BODY}`, [
-      "4:10 warning skill_value_invalid",
-    ]],
-    [
-      "a compatibility of 501 characters",
-      `---\nname: pdf\ndescription: x\ncompatibility: ${"x".repeat(501)}${BODY}`,
-      [
-        "4:16 warning skill_value_invalid",
-      ],
-    ],
-    ["a compatibility that is no text", `---\nname: pdf\ndescription: x\ncompatibility: [a]${BODY}`, [
-      "4:16 warning skill_value_invalid",
-    ]],
-    ["metadata that is no text", `---\nname: pdf\ndescription: x\nmetadata: { version: 1.0 }${BODY}`, [
-      "4:11 warning skill_value_invalid",
-    ]],
-    ["allowed-tools that are no names", `---\nname: pdf\ndescription: x\nallowed-tools: [1]${BODY}`, [
-      "4:16 warning skill_value_invalid",
-    ]],
-    ["a switch that is none", `---\nname: pdf\ndescription: x\ndisable-model-invocation: maybe${BODY}`, [
-      "4:27 warning skill_value_invalid",
-    ]],
-    ["no instructions", "---\nname: pdf\ndescription: x\n---\n\n", ["5:1 warning skill_body_empty"]],
-  ] as const
-) {
+const rows = [
+  ["an empty file", "", ["1:1 error skill_frontmatter_missing"]],
+  ["no frontmatter", "# Title\n", ["1:1 error skill_frontmatter_missing"]],
+  ["a blank line before the frontmatter", `\n---\nname: pdf\ndescription: x${BODY}`, [
+    "1:1 error skill_frontmatter_missing",
+  ]],
+  ["a frontmatter without end", "---\nname: pdf\n", ["1:1 error skill_frontmatter_unclosed"]],
+  ["a list", `---\n- name${BODY}`, ["2:1 error skill_frontmatter_invalid"]],
+  ["an empty frontmatter", `---${BODY}`, [
+    "1:1 error skill_name_missing",
+    "1:1 error skill_description_missing",
+  ]],
+  ["broken YAML", `---\nname: pdf\ndescription: x\nmetadata: {a: 1${BODY}`, [
+    "4:16 error skill_frontmatter_invalid",
+  ]],
+  ["a key twice", `---\nname: pdf\nname: pdf\ndescription: x${BODY}`, [
+    "3:1 error skill_frontmatter_invalid",
+  ]],
+  ["no name", `---\ndescription: x${BODY}`, ["1:1 error skill_name_missing"]],
+  ["a name without a value", `---\nname:\ndescription: x${BODY}`, ["2:1 error skill_name_missing"]],
+  ["a name that is a number", `---\nname: 7\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
+  ["an empty name", `---\nname: ""\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
+  ["capital letters", `---\nname: PDF\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
+  ["an underscore", `---\nname: p_df\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
+  ["a slash", `---\nname: ../pdf\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
+  ["a hyphen at the beginning", `---\nname: -pdf\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
+  ["a hyphen at the end", `---\nname: pdf-\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
+  ["two hyphens", `---\nname: p--df\ndescription: x${BODY}`, ["2:7 error skill_name_invalid"]],
+  ["a name of 65 characters", `---\nname: ${LONG}\ndescription: x${BODY}`, [
+    "2:7 error skill_name_invalid",
+  ]],
+  ["a name that is not the folder's", `---\nname: doc\ndescription: x${BODY}`, [
+    "2:7 warning skill_name_not_folder",
+  ]],
+  ["letters beyond ASCII", `---\nname: größe\ndescription: x${BODY}`, [
+    "2:7 warning skill_name_beyond_ascii",
+    "2:7 warning skill_name_not_folder",
+  ]],
+  ["no description", `---\nname: pdf${BODY}`, ["1:1 error skill_description_missing"]],
+  ["a description that is a list", `---\nname: pdf\ndescription: [a]${BODY}`, [
+    "3:14 error skill_description_invalid",
+  ]],
+  ["a blank description", `---\nname: pdf\ndescription: " "${BODY}`, [
+    "3:14 error skill_description_invalid",
+  ]],
+  ["a description of 1025 characters", `---\nname: pdf\ndescription: ${"x".repeat(1025)}${BODY}`, [
+    "3:14 error skill_description_invalid",
+  ]],
+  ["a description with a colon", `---\nname: pdf\ndescription: Use when: asked${BODY}`, [
+    "3:14 warning skill_text_unquoted",
+  ]],
+  ["a description that begins like a list", `---\nname: pdf\ndescription: [beta] Reads${BODY}`, [
+    "3:21 warning skill_text_unquoted",
+  ]],
+  ["a description that ends in a comment", `---\nname: pdf\ndescription: Posts to #news${BODY}`, [
+    "3:23 warning skill_text_cut",
+  ]],
+  ["an unknown key", `---\nname: pdf\ndescription: x\nmodel: y${BODY}`, ["4:1 warning skill_key_unknown"]],
+  ["a number for a license", `---\nname: pdf\ndescription: x\nlicense: 2${BODY}`, [
+    "4:10 warning skill_value_invalid",
+  ]],
+  [
+    "a compatibility of 501 characters",
+    `---\nname: pdf\ndescription: x\ncompatibility: ${"x".repeat(501)}${BODY}`,
+    ["4:16 warning skill_value_invalid"],
+  ],
+  ["a compatibility that is no text", `---\nname: pdf\ndescription: x\ncompatibility: [a]${BODY}`, [
+    "4:16 warning skill_value_invalid",
+  ]],
+  ["metadata that is no text", `---\nname: pdf\ndescription: x\nmetadata: { version: 1.0 }${BODY}`, [
+    "4:11 warning skill_value_invalid",
+  ]],
+  ["allowed-tools that are no names", `---\nname: pdf\ndescription: x\nallowed-tools: [1]${BODY}`, [
+    "4:16 warning skill_value_invalid",
+  ]],
+  ["a switch that is none", `---\nname: pdf\ndescription: x\ndisable-model-invocation: maybe${BODY}`, [
+    "4:27 warning skill_value_invalid",
+  ]],
+  ["no instructions", "---\nname: pdf\ndescription: x\n---\n\n", ["5:1 warning skill_body_empty"]],
+] as const;
+for (const [what, text, expected] of rows) {
   Deno.test(`${what}: ${expected.join(", ")}`, async () => {
     assert.deepEqual(await findings(text), expected);
     const broken = expected.some((each) => each.includes(" error "));

@@ -5,12 +5,7 @@ import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
 import { replaceFile } from "../../tools/files/replace.ts";
 import { type ContextChanges, inScene, openSandbox, type Scene, testInScene as test } from "./scene.ts";
 
-function write(
-  place: Scene,
-  path: string,
-  content: unknown,
-  changes: ContextChanges = {},
-): Promise<string> {
+function write(place: Scene, path: string, content: unknown, changes: ContextChanges = {}): Promise<string> {
   return place.output("write", { label: "l", path, content }, changes);
 }
 
@@ -243,10 +238,7 @@ test("what read showed of bytes that are no text is not written back over them; 
   const latin = new Uint8Array([0x67, 0xf6, 0x0a]);
   await Deno.writeFile(place.path("f.txt"), latin);
   const error = await place.error("write", { path: "f.txt", content: "g\ufffd!\n" });
-  assert.match(
-    error,
-    /^f\.txt holds bytes that are not UTF-8.* Change it with edit, or convert it first\.$/,
-  );
+  assert.match(error, /^f\.txt holds bytes that are not UTF-8.* Change it with edit, or convert it first\.$/);
   assert.deepEqual(await Deno.readFile(place.path("f.txt")), latin);
   for (const content of ["g\u00f6!\n", "of one's own: \ufffd\n", "again: \ufffd\n"]) {
     await place.output("write", { path: "f.txt", content });

@@ -131,11 +131,7 @@ function refusing(root: string, option: string, words: string): string {
 
 test("where a /proc of its own is refused the list without it is probed, used and named in the status", async (root) => {
   plant(root, "project/");
-  const path = refusing(
-    root,
-    "--proc",
-    "bwrap: Can't mount proc on /newroot/proc: Operation not permitted",
-  );
+  const path = refusing(root, "--proc", "bwrap: Can't mount proc on /newroot/proc: Operation not permitted");
   const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
   // Outside processes are seen, and neither signals nor their files are in reach.
   const outside = Deno.pid;

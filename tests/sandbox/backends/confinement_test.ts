@@ -267,18 +267,17 @@ test("in a repository git works, and neither hooks nor configuration can be chan
   const commit =
     "git add file && git -c user.name=t -c user.email=t@example.org commit -qm one && git log --format=%s";
   assert.equal((await runInside(sandbox, commit)).out, "one\n");
-  for (
-    const attempt of [
-      "echo x > .git/hooks/pre-commit",
-      "git config core.hooksPath /tmp",
-      "mv .git aside",
-      "rm -rf .git",
-      "mv .git/hooks .git/aside",
-      "echo x > .flemma/config.yaml",
-      "mv .flemma aside",
-      "echo x > .flemma/new",
-    ]
-  ) {
+  const attempts = [
+    "echo x > .git/hooks/pre-commit",
+    "git config core.hooksPath /tmp",
+    "mv .git aside",
+    "rm -rf .git",
+    "mv .git/hooks .git/aside",
+    "echo x > .flemma/config.yaml",
+    "mv .flemma aside",
+    "echo x > .flemma/new",
+  ];
+  for (const attempt of attempts) {
     assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
   }
   assert.equal(read(`${project}/.git/config`), config);

@@ -69,9 +69,7 @@ Deno.test("ssh and a fetch over it read the settings for everybody inside an ord
 
 Deno.test(
   "a file there that this user may not read, or a link that leads nowhere, spoils none of the others",
-  {
-    ignore,
-  },
+  { ignore },
   () =>
     inFolder(async (root) => {
       const { out, err } = await asOrdinaryUser(

@@ -20,20 +20,19 @@ Deno.test("addresses are read in their canonical forms only", () => {
   assert.equal(text(parseAddress("::ffff:10.1.2.3")), "10 1 2 3");
   assert.equal(text(parseAddress("2001:db8::1")), "32 1 13 184 0 0 0 0 0 0 0 0 0 0 0 1");
   assert.equal(text(parseAddress("::")), "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
-  for (
-    const odd of [
-      "0177.0.0.1",
-      "127.1",
-      "0x7f.0.0.1",
-      "256.0.0.1",
-      "1.2.3",
-      "1::2::3",
-      ":::",
-      "12345::",
-      "::1%lo",
-      "",
-    ]
-  ) {
+  const rows = [
+    "0177.0.0.1",
+    "127.1",
+    "0x7f.0.0.1",
+    "256.0.0.1",
+    "1.2.3",
+    "1::2::3",
+    ":::",
+    "12345::",
+    "::1%lo",
+    "",
+  ];
+  for (const odd of rows) {
     assert.equal(parseAddress(odd), null, odd);
   }
 });
@@ -276,10 +275,7 @@ test("inside, a listed host answers, another is refused, and there is no way aro
         `env -u http_proxy -u HTTP_PROXY -u all_proxy -u ALL_PROXY ${fetch} http://127.0.0.1:${port}/; ` +
         `cat /proc/net/dev | grep -c :; echo $https_proxy; exit 3`,
     );
-    assert.equal(
-      out,
-      "served\nfailed 403\nfailed 403\nfailed TypeError\n1\nhttp://127.0.0.1:3128\n",
-    );
+    assert.equal(out, "served\nfailed 403\nfailed 403\nfailed TypeError\n1\nhttp://127.0.0.1:3128\n");
     assert.equal(code, 3);
     const refusals = sandbox.notices().filter(({ code }) => code === "network-refused");
     assert.deepEqual(refusals.map(({ message }) => message.split(";")[0]), [

@@ -22,17 +22,16 @@ test("a file has a stamp once its time can be trusted to differ at the next chan
   const first = settled();
   assert.notEqual(first, null);
   assert.equal(settled(), first);
-  for (
-    const change of [
-      () => Deno.writeTextFileSync(`${root}/a`, "longer than before, by far\n"),
-      () => Deno.chmodSync(`${root}/a`, 0o600),
-      () => Deno.utimeSync(`${root}/a`, 1, 1),
-      () => {
-        Deno.copyFileSync(`${root}/a`, `${root}/b`);
-        Deno.renameSync(`${root}/b`, `${root}/a`);
-      },
-    ]
-  ) {
+  const rows = [
+    () => Deno.writeTextFileSync(`${root}/a`, "longer than before, by far\n"),
+    () => Deno.chmodSync(`${root}/a`, 0o600),
+    () => Deno.utimeSync(`${root}/a`, 1, 1),
+    () => {
+      Deno.copyFileSync(`${root}/a`, `${root}/b`);
+      Deno.renameSync(`${root}/b`, `${root}/a`);
+    },
+  ];
+  for (const change of rows) {
     const before = settled();
     change();
     assert.notEqual(settled(), before, String(change));
@@ -41,19 +40,19 @@ test("a file has a stamp once its time can be trusted to differ at the next chan
 
 test("what stands at a path is told by its kind: bytes and mode, names, a target, and the status of what is too large", (root) => {
   plant(root, "a", "folder/z", "folder/b", "link -> a");
-  const one = contentOf(`${root}/a`);
+  const one = readEntryContent(`${root}/a`);
   Deno.utimeSync(`${root}/a`, 1, 1);
-  assert.equal(contentOf(`${root}/a`), one, "the time alone is no change");
+  assert.equal(readEntryContent(`${root}/a`), one, "the time alone is no change");
   Deno.chmodSync(`${root}/a`, 0o755);
-  assert.notEqual(contentOf(`${root}/a`), one);
-  assert.equal(contentOf(`${root}/folder`), "folder b/z");
-  assert.equal(contentOf(`${root}/link`), "link a");
-  assert.equal(contentOf(`${root}/none`), null);
+  assert.notEqual(readEntryContent(`${root}/a`), one);
+  assert.equal(readEntryContent(`${root}/folder`), "folder b/z");
+  assert.equal(readEntryContent(`${root}/link`), "link a");
+  assert.equal(readEntryContent(`${root}/none`), null);
   Deno.writeTextFileSync(`${root}/large`, "x".repeat(64 * 1024));
-  assert.match(contentOf(`${root}/large`) ?? "", /x{100}/);
+  assert.match(readEntryContent(`${root}/large`) ?? "", /x{100}/);
   Deno.writeTextFileSync(`${root}/large`, "x".repeat(64 * 1024 + 1));
-  const large = contentOf(`${root}/large`) ?? "";
+  const large = readEntryContent(`${root}/large`) ?? "";
   assert.doesNotMatch(large, /x/);
   Deno.utimeSync(`${root}/large`, 1, 1);
-  assert.notEqual(contentOf(`${root}/large`), large);
+  assert.notEqual(readEntryContent(`${root}/large`), large);
 });

@@ -79,9 +79,7 @@ test("$secrets stands for the shipped list and this program's own state", async 
   );
   assert.equal(out, "1\n1\n1\n1\ntext of home/.bashrc\n");
   assert.ok(SECRET_PATHS.includes("~/.docker/config.json") && SECRET_PATHS.includes("~/.config/gcloud"));
-  assert.ok(
-    !sandbox.isPathReadable("~/.ssh/id") && !sandbox.isPathReadable("~/.local/state/flemma/journal"),
-  );
+  assert.ok(!sandbox.isPathReadable("~/.ssh/id") && !sandbox.isPathReadable("~/.local/state/flemma/journal"));
 });
 
 test("an unknown URN among hidden paths makes the whole policy invalid, so nothing is readable or writable", async (root) => {

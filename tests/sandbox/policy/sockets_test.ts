@@ -65,11 +65,7 @@ test("sockets of agents, multiplexers and editors cannot be reached, nor can a f
       [gone, gone, "reached", "reached", "reached"],
     );
   });
-  assert.deepEqual(
-    [...Deno.readDirSync(`${root}/tmp/tmux-7`)].length,
-    0,
-    "masking made nothing on the host",
-  );
+  assert.deepEqual([...Deno.readDirSync(`${root}/tmp/tmux-7`)].length, 0, "masking made nothing on the host");
 });
 
 test("only what is a socket is masked, through links and in the forms variables name it", async (root) => {
@@ -135,9 +131,7 @@ test("the variables that name sockets do not reach a tool, unless the policy kee
   const variables = Object.fromEntries(SOCKET_VARIABLES.map((name) => [name, `${root}/${name}`]));
   const environment = world(root, variables);
   const env = (kept: readonly string[]) =>
-    Object.keys(
-      toolEnvironment(environment.variables, DEFAULT_SETTINGS.tools.env, { sandboxed: true, kept }),
-    )
+    Object.keys(toolEnvironment(environment.variables, DEFAULT_SETTINGS.tools.env, { sandboxed: true, kept }))
       .filter((name) => SOCKET_VARIABLES.includes(name));
   assert.deepEqual(env([]), []);
   assert.deepEqual(

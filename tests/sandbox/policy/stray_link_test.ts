@@ -28,22 +28,14 @@ test("an entry that leads out by a link inside another entry is left out, told w
 });
 
 test("an entry stays when its link leads inside, lies outside, or leads to what another entry names", (root) => {
-  plant(
-    root,
-    "project/a/",
-    "outside/b/",
-    "project/in -> a",
-    "link -> outside",
-    "project/out -> ../outside",
-  );
-  for (
-    const [entries, paths] of [
-      [["./in"], ["project"]],
-      [[`${root}/link`], ["outside", "project"]],
-      [["./out", `${root}/outside`], ["outside", "project"]],
-      [["./out/b", `${root}/outside`], ["outside", "project"]],
-    ] as const
-  ) {
+  plant(root, "project/a/", "outside/b/", "project/in -> a", "link -> outside", "project/out -> ../outside");
+  const rows = [
+    [["./in"], ["project"]],
+    [[`${root}/link`], ["outside", "project"]],
+    [["./out", `${root}/outside`], ["outside", "project"]],
+    [["./out/b", `${root}/outside`], ["outside", "project"]],
+  ] as const;
+  for (const [entries, paths] of rows) {
     assert.deepEqual(writable(root, ...entries), { paths: [...paths], reported: [] }, entries.join());
   }
 });
@@ -85,19 +77,18 @@ test("entries that others cover are held in place, with the folders on the way",
   plant(root, "project/build/deep/out/", "project/log", "tmp/x/");
   const rw_paths = ["urn:flemma:cwd", "./build/deep/out", "./log", `${root}/tmp`, `${root}/tmp/x`];
   const sandbox = projectSandbox(root, { policy: { rw_paths } });
-  for (
-    const attempt of [
-      ...[
-        "rmdir build/deep/out",
-        "mv build/deep/out b",
-        "mv build b",
-        "rm -rf build",
-        "rm -f log",
-        "mv log l",
-      ],
-      ...[`rmdir ${root}/tmp/x`, `mv ${root}/tmp/x ${root}/tmp/y`],
-    ]
-  ) {
+  const attempts = [
+    ...[
+      "rmdir build/deep/out",
+      "mv build/deep/out b",
+      "mv build b",
+      "rm -rf build",
+      "rm -f log",
+      "mv log l",
+    ],
+    ...[`rmdir ${root}/tmp/x`, `mv ${root}/tmp/x ${root}/tmp/y`],
+  ];
+  for (const attempt of attempts) {
     assert.notEqual((await runInside(sandbox, `${attempt} 2>/dev/null`)).code, 0, attempt);
   }
   const { out } = await runInside(

@@ -268,10 +268,7 @@ test("commands of other processes are told from our own and from those that are 
   assert.deepEqual(othersAlive(environment).map(({ writable }) => writable), [["/w"]]);
   const text = Deno.readTextFileSync(other);
   const { leader, owner } = JSON.parse(text);
-  Deno.writeTextFileSync(
-    other,
-    JSON.stringify({ ...JSON.parse(text), leader: { ...leader, started: "1" } }),
-  );
+  Deno.writeTextFileSync(other, JSON.stringify({ ...JSON.parse(text), leader: { ...leader, started: "1" } }));
   assert.deepEqual(othersAlive(environment), [], "its command is over");
   Deno.writeTextFileSync(other, JSON.stringify({ ...JSON.parse(text), owner: { ...owner, started: "1" } }));
   assert.deepEqual(othersAlive(environment), [], "its program is gone");

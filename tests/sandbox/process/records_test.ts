@@ -47,8 +47,8 @@ Deno.test("a process is the one that was meant only with its own time of start, 
 test("of this boot only what has lost its owner was left behind", (root) => {
   const environment = world(root);
   const file = record(environment, Deno.pid, { writable: [], before: "null" });
-  assert.deepEqual(leftBehind(environment), []);
+  assert.deepEqual(findLeftRecords(environment), []);
   const good = JSON.parse(Deno.readTextFileSync(file));
   Deno.writeTextFileSync(file, JSON.stringify({ ...good, owner: { ...good.owner, started: "1" } }));
-  assert.deepEqual(leftBehind(environment).map(({ earlier }) => earlier), [false]);
+  assert.deepEqual(findLeftRecords(environment).map(({ earlier }) => earlier), [false]);
 });

@@ -23,9 +23,7 @@ function pretending<T>(changes: Partial<Deno.FileInfo>, ask: () => T): T {
 
 Deno.test(
   "a folder in shared memory that somebody else made, or can look into, is not used: one row a condition",
-  {
-    ignore: Deno.build.os !== "linux",
-  },
+  { ignore: Deno.build.os !== "linux" },
   () =>
     inFolder((root) => {
       const environment = world(root);

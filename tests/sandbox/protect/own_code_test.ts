@@ -106,16 +106,15 @@ test("neither runtime nor program nor the links to them can be exchanged where t
     installed(root),
   );
   const share = `${root}/home/.local/share`;
-  for (
-    const attempt of [
-      "echo PWNED > deno/2.9/deno; mv deno/2.9 x; mv deno y",
-      "echo PWNED > flemma/load.js; echo PWNED > flemma/more.js; mv flemma z",
-      "ln -sfn ../evil deno/latest; rm -f deno/latest; mkdir deno/latest; echo PWNED > deno/latest/deno",
-      "rm -f bin/deno; echo PWNED > bin/deno; mv bin b",
-      "echo PWNED > first/deno; chmod +x first/deno",
-      "mv first f; mkdir first; echo PWNED > first/deno",
-    ]
-  ) {
+  const attempts = [
+    "echo PWNED > deno/2.9/deno; mv deno/2.9 x; mv deno y",
+    "echo PWNED > flemma/load.js; echo PWNED > flemma/more.js; mv flemma z",
+    "ln -sfn ../evil deno/latest; rm -f deno/latest; mkdir deno/latest; echo PWNED > deno/latest/deno",
+    "rm -f bin/deno; echo PWNED > bin/deno; mv bin b",
+    "echo PWNED > first/deno; chmod +x first/deno",
+    "mv first f; mkdir first; echo PWNED > first/deno",
+  ];
+  for (const attempt of attempts) {
     await runInside(sandbox, `cd ${share}; ${attempt}`);
     const through = ["deno/2.9/deno", "flemma/load.js", "deno/latest/deno", "bin/deno"];
     for (const path of through) {
@@ -165,14 +164,13 @@ test("a Deno inside works in a cache of its own, unless the person passes theirs
 test("a command cannot put code of its own into the compiled code of this program", async (root) => {
   plant(root, "project/", "home/.cache/deno/v8_code_cache_v2", "home/.cache/deno/gen/file/cli.js");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
-  for (
-    const attempt of [
-      "echo x > ~/.cache/deno/v8_code_cache_v2",
-      "mv ~/.cache/deno/v8_code_cache_v2 ~/.cache/x",
-      "echo x > ~/.cache/deno/gen/file/cli.js",
-      "mv ~/.cache/deno ~/.cache/other",
-    ]
-  ) {
+  const rows = [
+    "echo x > ~/.cache/deno/v8_code_cache_v2",
+    "mv ~/.cache/deno/v8_code_cache_v2 ~/.cache/x",
+    "echo x > ~/.cache/deno/gen/file/cli.js",
+    "mv ~/.cache/deno ~/.cache/other",
+  ];
+  for (const attempt of rows) {
     assert.notEqual((await runInside(sandbox, attempt)).code, 0, attempt);
   }
   assert.ok(!sandbox.isPathWritable("~/.cache/deno/gen/file/cli.js"));

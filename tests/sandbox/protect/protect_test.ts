@@ -64,7 +64,7 @@ Deno.test("each word of the policy brings its list, and without words only .flem
 test("the name .git is protected while it is a file or missing, not while it is a folder", (root) => {
   plant(root, "repo/.git/", "worktree/.git", "plain/");
   const real = (name: string) =>
-    traceProtected(protectedPaths(scope({ writable: [`${root}/${name}`] })), root).real;
+    traceProtected(findProtectedPaths(scope({ writable: [`${root}/${name}`] })), root).real;
   assert.ok(!real("repo").includes(`${root}/repo/.git`));
   assert.ok(real("worktree").includes(`${root}/worktree/.git`));
   assert.ok(real("plain").includes(`${root}/plain/.git`));
@@ -75,23 +75,22 @@ test("a .git that is a file leads to hooks and configuration of its own and of t
   Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
   Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
   const hooks = gitHooks(`${root}/w`, new FsSnapshot());
-  for (
-    const path of [
-      "main/.git/worktrees/w/config",
-      "main/.git/worktrees/w/config.worktree",
-      "main/.git/hooks",
-      "main/.git/config",
-      "main/.git/modules/deep/name/hooks",
-      "main/.git/modules/deep/name/config",
-    ]
-  ) {
+  const rows = [
+    "main/.git/worktrees/w/config",
+    "main/.git/worktrees/w/config.worktree",
+    "main/.git/hooks",
+    "main/.git/config",
+    "main/.git/modules/deep/name/hooks",
+    "main/.git/modules/deep/name/config",
+  ];
+  for (const path of rows) {
     assert.ok(hooks.includes(`${root}/${path}`), `${path} in ${hooks.join("\n")}`);
   }
 });
 
 test("the links on the way to a protected path are told with their targets", (root) => {
   plant(root, "real/hooks/", "w/.git/", "w/.git/hooks -> ../../real/hooks");
-  const { real, links } = traceProtected(protectedPaths(scope({ writable: [`${root}/w`] })), root);
+  const { real, links } = traceProtected(findProtectedPaths(scope({ writable: [`${root}/w`] })), root);
   assert.ok(real.includes(`${root}/real/hooks`));
   assert.deepEqual(links, [{ path: `${root}/w/.git/hooks`, target: "../../real/hooks" }]);
 });

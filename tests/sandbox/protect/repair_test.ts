@@ -123,14 +123,13 @@ test("submodules and repositories below the folder of the work have their hooks 
     ],
   );
   const sandbox = projectSandbox(root);
-  for (
-    const path of [
-      ".git/modules/lib/hooks/x",
-      ".git/modules/lib/config",
-      "vendor/x/.git/hooks/x",
-      "vendor/x/.git/config",
-    ]
-  ) {
+  const rows = [
+    ".git/modules/lib/hooks/x",
+    ".git/modules/lib/config",
+    "vendor/x/.git/hooks/x",
+    "vendor/x/.git/config",
+  ];
+  for (const path of rows) {
     assert.notEqual((await runInside(sandbox, `echo x > ${path}`)).code, 0, path);
     assert.ok(!sandbox.isPathWritable(path), path);
   }
@@ -154,21 +153,20 @@ test("repositories, worktrees and submodules that commands make stay whole while
   new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
   const sandbox = projectSandbox(root);
   const allow = "git -c protocol.file.allow=always";
-  for (
-    const [shell, look] of [
-      [`${COMMIT}; git worktree add -q wt`, "git -C wt status --short"],
-      [`git init -q sub && cd sub && ${COMMIT}`, "git -C sub log --oneline"],
-      [
-        "git clone -q sub copy && git clone -q --bare sub bare.git && git clone -q --mirror sub m.git",
-        "git -C m.git log -1",
-      ],
-      [
-        `cd copy && ${allow} submodule --quiet add ../sub in && cd .. && ${allow} clone -q --recurse-submodules copy again`,
-        "git -C copy/in status",
-      ],
-      ["git -C sub config user.name me && git -C sub branch -q other", "git -C sub branch"],
-    ] as const
-  ) {
+  const cases = [
+    [`${COMMIT}; git worktree add -q wt`, "git -C wt status --short"],
+    [`git init -q sub && cd sub && ${COMMIT}`, "git -C sub log --oneline"],
+    [
+      "git clone -q sub copy && git clone -q --bare sub bare.git && git clone -q --mirror sub m.git",
+      "git -C m.git log -1",
+    ],
+    [
+      `cd copy && ${allow} submodule --quiet add ../sub in && cd .. && ${allow} clone -q --recurse-submodules copy again`,
+      "git -C copy/in status",
+    ],
+    ["git -C sub config user.name me && git -C sub branch -q other", "git -C sub branch"],
+  ] as const;
+  for (const [shell, look] of cases) {
     const { code, err } = await runInside(sandbox, shell);
     assert.equal(code, 0, `${shell}: ${err}`);
     const looked = await runInside(sandbox, look);

@@ -97,11 +97,7 @@ test("a link is put back when it is gone, leads elsewhere or is none, and what s
       kept === null ? [] : ["protected-link-restored"],
       name,
     );
-    assert.equal(
-      reported[0]?.next?.startsWith("What stood there is kept as ") ?? false,
-      kept === true,
-      name,
-    );
+    assert.equal(reported[0]?.next?.startsWith("What stood there is kept as ") ?? false, kept === true, name);
     Deno.removeSync(`${root}/w`, { recursive: true });
   }
   const looked = lookAt(root, {

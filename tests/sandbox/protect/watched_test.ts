@@ -26,31 +26,29 @@ Deno.test("every listed file is watched by its name, in the project and in the h
 
 Deno.test("a path is watched when its names match: one row a condition", () => {
   const watched = (path: string) => obeyedBy(path, "/home/me") !== null;
-  for (
-    const path of [
-      "/w/.npmrc",
-      "/w/.cargo/config.toml",
-      "/w/x.code-workspace",
-      "/w/sub/.envrc",
-      "/home/me/.config/pip/pip.conf",
-    ]
-  ) {
+  const paths = [
+    "/w/.npmrc",
+    "/w/.cargo/config.toml",
+    "/w/x.code-workspace",
+    "/w/sub/.envrc",
+    "/home/me/.config/pip/pip.conf",
+  ];
+  for (const path of paths) {
     assert.ok(watched(path), path);
   }
-  for (
-    const path of [
-      ...[
-        "/w/npmrc",
-        "/w/.npmrc2",
-        "/w/x.npmrc",
-        "/w/.cargo/x",
-        "/w/.cargo",
-        "/w/code-workspace",
-        "/w/x.code-workspaces",
-      ],
-      ...["/w/.config/pip/pip.conf", "/home/other/.Rprofile", "/w/src/main.ts", "/"],
-    ]
-  ) assert.ok(!watched(path), path);
+  const rows = [
+    ...[
+      "/w/npmrc",
+      "/w/.npmrc2",
+      "/w/x.npmrc",
+      "/w/.cargo/x",
+      "/w/.cargo",
+      "/w/code-workspace",
+      "/w/x.code-workspaces",
+    ],
+    ...["/w/.config/pip/pip.conf", "/home/other/.Rprofile", "/w/src/main.ts", "/"],
+  ];
+  for (const path of rows) assert.ok(!watched(path), path);
 });
 
 test("made, changed and removed files are told after each command, at the top and below, and nothing else is", async (root) => {

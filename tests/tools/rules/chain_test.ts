@@ -41,12 +41,7 @@ Deno.test("a question or a denial by a rule outranks every list, preset, name fo
       approve: ["bash"],
       block: `${FENCE}json\n{"flemma":{"tools":{"auto_approve":["bash","write"]}}}\n${FENCE}\n\n`,
     }),
-    [
-      "require_approval by rules",
-      "approve by frontmatter",
-      "deny by rules",
-      "approve by frontmatter",
-    ],
+    ["require_approval by rules", "approve by frontmatter", "deny by rules", "approve by frontmatter"],
   );
 });
 
@@ -167,10 +162,7 @@ Deno.test("a denial tells the model which part and why, and who decided stands i
     });
     const [call] = await session.calls();
     const path = `${world.home}/.config/flemma/config.yaml`;
-    assert.equal(
-      call?.decided.detail,
-      `${path}:1:18 says deny bash(git push **): pushing is done by hand`,
-    );
+    assert.equal(call?.decided.detail, `${path}:1:18 says deny bash(git push **): pushing is done by hand`);
     assert.equal(
       call?.decided.forModel,
       'This call was denied by policy and did not run: "git push origin" is not allowed (git push **). ' +

@@ -199,9 +199,7 @@ test("what writes or runs by an option waits, one command a row of the table", a
         [{ approve: "bash", command: pattern }],
         "bash",
         { command },
-        {
-          folder,
-        },
+        { folder },
       );
       assert.equal(approved, false, command);
       assert.match(why ?? "", /may write a file or run a program/, command);
@@ -216,9 +214,7 @@ test("what only looks like it is approved", async (folder) => {
         [{ approve: "bash", command: pattern }],
         "bash",
         { command },
-        {
-          folder,
-        },
+        { folder },
       );
       assert.ok(approved, `${command}: ${why}`);
     }
@@ -252,14 +248,13 @@ Deno.test("every row of the table has a command above; programs that run others 
     }
   }
   await inFolder(async (folder) => {
-    for (
-      const command of [
-        "tar --to-command=x -tf a",
-        "tar -I x -tf a",
-        "wget -O f http://x",
-        "wget --execute=x http://x",
-      ]
-    ) {
+    const rows = [
+      "tar --to-command=x -tf a",
+      "tar -I x -tf a",
+      "wget -O f http://x",
+      "wget --execute=x http://x",
+    ];
+    for (const command of rows) {
       const rule = { approve: "bash", command: `${command.split(" ")[0]} **`, allow_runner: true };
       assert.equal((await evaluate([rule], "bash", { command }, { folder })).approved, false, command);
     }

@@ -20,17 +20,16 @@ test("a path is approved by where it leads, however it is spelled", async (folde
   // The tool takes `..` by the text: this one leads to src, not to where the link leads.
   await Deno.symlink("/etc", `${folder}/src/etc`);
   assert.ok(await reads("src/etc/../a.ts", { folder }));
-  for (
-    const path of [
-      "src/a.ts",
-      "./src/a.ts",
-      "src//a.ts",
-      "src/../src/a.ts",
-      "link/a.ts",
-      "src",
-      "src/new/b.ts",
-    ]
-  ) {
+  const rows = [
+    "src/a.ts",
+    "./src/a.ts",
+    "src//a.ts",
+    "src/../src/a.ts",
+    "link/a.ts",
+    "src",
+    "src/new/b.ts",
+  ];
+  for (const path of rows) {
     assert.ok(await reads(path, { folder }), path);
     assert.ok(await reads(`${folder}/${path}`, { folder }), `${folder}/${path}`);
   }
@@ -188,12 +187,7 @@ test("ask and deny hold for the path as it was written and where it leads, at an
 
 test("where letters of both sizes name one file, a denial holds for both", async (folder) => {
   const where = { folder, world: { ignoresCase: () => true } };
-  const found = await evaluate(
-    [{ deny: "read", path: "./Secret/**" }],
-    "read",
-    { path: "secret/x" },
-    where,
-  );
+  const found = await evaluate([{ deny: "read", path: "./Secret/**" }], "read", { path: "secret/x" }, where);
   assert.equal(found.restriction?.decision, "deny");
   assert.equal(await reads("SRC/a.ts", where), false, "an approval goes by the very name");
 });
@@ -218,11 +212,7 @@ test("a folder is looked through only where nothing below it is taken out or den
 
 test("a call without the input that a rule is about is not approved by it", async (folder) => {
   for (const input of [{}, { path: "" }, { path: 5 }, { path: null }]) {
-    assert.equal(
-      (await evaluate(INSIDE, "read", input, { folder })).approved,
-      false,
-      JSON.stringify(input),
-    );
+    assert.equal((await evaluate(INSIDE, "read", input, { folder })).approved, false, JSON.stringify(input));
   }
   assert.equal((await evaluate(INSIDE, "bash", { command: "ls" }, { folder })).approved, false);
 });
