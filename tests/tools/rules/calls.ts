@@ -32,6 +32,10 @@ export interface Asked {
 /** A call of bash. */
 export const bash = (command: string) => `bash ${JSON.stringify({ command })}`;
 
+/** A first block in JSON with these settings below `tools`. */
+export const jsonBlock = (tools: Readonly<Record<string, unknown>>) =>
+  `${FENCE}json\n${JSON.stringify({ flemma: { tools } })}\n${FENCE}\n\n`;
+
 /** Opens a document with these calls. */
 export async function open(world: World, calls: readonly string[], asked: Asked): Promise<ChatSession> {
   const tools = asked.settings ?? "{}";
@@ -54,15 +58,19 @@ export async function open(world: World, calls: readonly string[], asked: Asked)
   return opened.value;
 }
 
-/** What becomes of each call, and who says so: `approve by approve-rules`. */
-export async function decisions(calls: readonly string[], asked: Asked): Promise<string[]> {
+/** Checks what becomes of each call, and who says so: `approve by approve-rules`. */
+export async function decideEach(
+  asked: Asked,
+  rows: readonly (readonly [call: string, decision: string])[],
+): Promise<void> {
   const found: string[] = [];
   await inWorld(async (world) => {
-    await using session = await open(world, calls, asked);
+    await using session = await open(world, rows.map(([call]) => call), asked);
     assert.deepEqual(session.blockers, []);
     for (const { decided: { decision, source } } of await session.calls()) {
       found.push(`${decision} by ${source.replace("urn:flemma:approval:", "")}`);
     }
   });
-  return found;
+  const named = (decided: readonly string[]) => rows.map(([call], at) => `${call}: ${decided[at]}`);
+  assert.deepEqual(named(found), named(rows.map(([, decision]) => decision)), JSON.stringify(asked));
 }

@@ -2,76 +2,50 @@
 
 import assert from "node:assert/strict";
 import { inWorld } from "../../config/world.ts";
-import { bash, decisions, FENCE, open } from "./calls.ts";
+import { bash, decideEach, FENCE, jsonBlock, open } from "./calls.ts";
 
-Deno.test("rules of the person's settings approve, ask and deny", async () => {
+Deno.test("rules of the person's settings approve, ask and deny", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: bash, command: git log ** }, " +
     "{ ask: bash, command: git push ** }, { deny: bash, command: sudo **, reason: not here }, { deny: write }] }";
-  assert.deepEqual(
-    await decisions([
-      bash("git log -1"),
-      bash("git push"),
-      bash("sudo ls"),
-      bash("ls"),
-      'write {"path":"a","content":""}',
-      'read {"path":"a"}',
-    ], { settings }),
-    [
-      "approve by approve-rules",
-      "require_approval by rules",
-      "deny by rules",
-      "require_approval by default",
-      "deny by rules",
-      "require_approval by default",
-    ],
-  );
+  return decideEach({ settings }, [
+    [bash("git log -1"), "approve by approve-rules"],
+    [bash("git push"), "require_approval by rules"],
+    [bash("sudo ls"), "deny by rules"],
+    [bash("ls"), "require_approval by default"],
+    ['write {"path":"a","content":""}', "deny by rules"],
+    ['read {"path":"a"}', "require_approval by default"],
+  ]);
 });
 
-Deno.test("a question or a denial by a rule outranks every list, preset, name for this run and the catch-all", async () => {
+Deno.test("a question or a denial by a rule outranks every list, preset, name for this run and the catch-all", () => {
   const settings = "{ auto_approve: [bash, write], require_approval: false, rules: [" +
     "{ ask: bash, command: git push ** }, { deny: write, path: secret/** }] }";
-  assert.deepEqual(
-    await decisions([
-      bash("git push --dry-run"),
-      bash("ls"),
-      'write {"path":"secret/a","content":""}',
-      'write {"path":"a","content":""}',
-    ], {
-      settings,
-      approve: ["bash"],
-      block: `${FENCE}json\n{"flemma":{"tools":{"auto_approve":["bash","write"]}}}\n${FENCE}\n\n`,
-    }),
-    ["require_approval by rules", "approve by frontmatter", "deny by rules", "approve by frontmatter"],
-  );
+  const block = jsonBlock({ auto_approve: ["bash", "write"] });
+  return decideEach({ settings, approve: ["bash"], block }, [
+    [bash("git push --dry-run"), "require_approval by rules"],
+    [bash("ls"), "approve by frontmatter"],
+    ['write {"path":"secret/a","content":""}', "deny by rules"],
+    ['write {"path":"a","content":""}', "approve by frontmatter"],
+  ]);
 });
 
-Deno.test("an approval by a rule never outranks a denial by a list or a preset", async () => {
+Deno.test("an approval by a rule never outranks a denial by a list or a preset", () => {
   const settings =
     "{ auto_approve: [$no], presets: { $no: { deny: [bash] } }, rules: [{ approve: bash, command: ls }] }";
-  assert.deepEqual(await decisions([bash("ls")], { settings }), ["deny by config"]);
+  return decideEach({ settings }, [[bash("ls"), "deny by config"]]);
 });
 
-Deno.test("short forms stand in lists, in presets and after --approve", async () => {
+Deno.test("short forms stand in lists, in presets and after --approve", () => {
   const settings = '{ auto_approve: ["bash(git log **, git status)", "read(src/**)", $more], ' +
     'presets: { $more: { approve: ["bash(ls **)"], deny: ["bash(ls /etc)"] } } }';
-  assert.deepEqual(
-    await decisions([
-      bash("git log -1 && git status && ls -l"),
-      bash("ls /etc"),
-      'read {"path":"src/a"}',
-      'read {"path":"b"}',
-      bash("pwd"),
-      bash("pwd; rm x"),
-    ], { settings, approve: ["bash(pwd)"] }),
-    [
-      "approve by approve-rules",
-      "deny by rules",
-      "approve by approve-rules",
-      "require_approval by default",
-      "approve by approve-rules",
-      "require_approval by default",
-    ],
-  );
+  return decideEach({ settings, approve: ["bash(pwd)"] }, [
+    [bash("git log -1 && git status && ls -l"), "approve by approve-rules"],
+    [bash("ls /etc"), "deny by rules"],
+    ['read {"path":"src/a"}', "approve by approve-rules"],
+    ['read {"path":"b"}', "require_approval by default"],
+    [bash("pwd"), "approve by approve-rules"],
+    [bash("pwd; rm x"), "require_approval by default"],
+  ]);
 });
 
 Deno.test("a document's rules ask and deny; what they approve is left out and told", async () => {
@@ -92,67 +66,56 @@ Deno.test("a document's rules ask and deny; what they approve is left out and to
 });
 
 Deno.test("a document can neither take a rule of the person away nor set the list anew", async () => {
-  for (const op of ['{"$remove":{"deny":"bash","command":"ls **"}}', "[]", '{"$remove":[{"deny":"bash"}]}']) {
-    const block = `${FENCE}json\n{"flemma":{"tools":{"rules":${op}}}}\n${FENCE}\n\n`;
-    assert.deepEqual(
-      await decisions([bash("ls")], {
-        settings: "{ auto_approve: [bash], rules: [{ deny: bash, command: ls ** }] }",
-        block,
-      }),
-      ["deny by rules"],
-      op,
-    );
+  const settings = "{ auto_approve: [bash], rules: [{ deny: bash, command: ls ** }] }";
+  for (
+    const rules of [{ $remove: { deny: "bash", command: "ls **" } }, [], { $remove: [{ deny: "bash" }] }]
+  ) {
+    await decideEach({ settings, block: jsonBlock({ rules }) }, [[bash("ls"), "deny by rules"]]);
   }
 });
 
 Deno.test("a project's rules only restrict until somebody trusts it", async () => {
   const project = "{ rules: [{ approve: bash, command: pwd }, { deny: bash, command: ls ** }] }";
-  const calls = [bash("pwd"), bash("ls")];
-  const settings = "{ auto_approve: [] }";
-  assert.deepEqual(await decisions(calls, { settings, project }), [
-    "require_approval by default",
-    "deny by rules",
-  ]);
-  assert.deepEqual(
-    await decisions(calls, { settings, project, trusted: true }),
-    ["approve by approve-rules", "deny by rules"],
-  );
+  for (const trusted of [false, true]) {
+    await decideEach({ settings: "{ auto_approve: [] }", project, trusted }, [
+      [bash("pwd"), trusted ? "approve by approve-rules" : "require_approval by default"],
+      [bash("ls"), "deny by rules"],
+    ]);
+  }
 });
 
-Deno.test("rules of every layer count together", async () => {
+Deno.test("rules of every layer count together", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: bash, command: pwd }] }";
   const project = "{ rules: [{ approve: bash, command: ls }, { deny: bash, command: rm ** }] }";
-  const block =
-    `${FENCE}json\n{"flemma":{"tools":{"rules":{"$append":{"ask":"bash","command":"pwd"}}}}}\n${FENCE}\n\n`;
-  assert.deepEqual(
-    await decisions([bash("pwd"), bash("ls"), bash("rm x")], { settings, project, block, trusted: true }),
-    ["require_approval by rules", "approve by approve-rules", "deny by rules"],
-  );
+  const block = jsonBlock({ rules: { $append: { ask: "bash", command: "pwd" } } });
+  return decideEach({ settings, project, block, trusted: true }, [
+    [bash("pwd"), "require_approval by rules"],
+    [bash("ls"), "approve by approve-rules"],
+    [bash("rm x"), "deny by rules"],
+  ]);
 });
 
 Deno.test("where the document has a list of its own or took the tool out, rules of files approve nothing for it", async () => {
   const settings = "{ auto_approve: [read], rules: [{ approve: bash, command: pwd }] }";
-  const stated = (value: string) =>
-    `${FENCE}json\n{"flemma":{"tools":{"auto_approve":${value}}}}\n${FENCE}\n\n`;
-  const calls = [bash("pwd")];
-  const asked = (block: string, approve: string[] = []) => decisions(calls, { settings, block, approve });
-  assert.deepEqual(await asked(stated('["read"]')), ["require_approval by default"]);
-  assert.deepEqual(await asked(stated('{"$remove":"bash"}')), ["require_approval by default"]);
-  assert.deepEqual(await asked(stated('{"$remove":"read"}')), ["approve by approve-rules"]);
-  assert.deepEqual(await asked(stated('["read"]'), ["bash(pwd)"]), ["approve by approve-rules"]);
+  const rows: readonly (readonly [auto_approve: unknown, approve: readonly string[], decision: string])[] = [
+    [["read"], [], "require_approval by default"],
+    [{ $remove: "bash" }, [], "require_approval by default"],
+    [{ $remove: "read" }, [], "approve by approve-rules"],
+    [["read"], ["bash(pwd)"], "approve by approve-rules"],
+  ];
+  for (const [auto_approve, approve, decision] of rows) {
+    await decideEach({ settings, block: jsonBlock({ auto_approve }), approve }, [[bash("pwd"), decision]]);
+  }
 });
 
-Deno.test("relative patterns belong to the project's folder, the document's folder or the working folder", async () => {
+Deno.test("relative patterns belong to the project's folder, the document's folder or the working folder", () => {
   const settings = "{ auto_approve: [], rules: [{ approve: read, path: mine/** }] }";
   const project = "{ rules: [{ approve: read, path: theirs/** }] }";
-  assert.deepEqual(
-    await decisions(['read {"path":"mine/a"}', 'read {"path":"theirs/a"}', 'read {"path":"others/a"}'], {
-      settings,
-      project,
-      trusted: true,
-    }),
-    ["approve by approve-rules", "approve by approve-rules", "require_approval by default"],
-  );
+  return decideEach({ settings, project, trusted: true }, [
+    ['read {"path":"mine/a"}', "approve by approve-rules"],
+    ['read {"path":"theirs/a"}', "approve by approve-rules"],
+    ['read {"path":"others/a"}', "require_approval by default"],
+  ]);
 });
 
 Deno.test("a denial tells the model which part and why, and who decided stands in the verdict", async () => {
@@ -175,36 +138,25 @@ Deno.test("a denial tells the model which part and why, and who decided stands i
 });
 
 Deno.test("lists that approve searching do not show what a rule keeps from being read", async () => {
-  const calls = [
+  const searches = [
     'grep {"pattern":"x"}',
     'grep {"pattern":"x","path":"secret"}',
     "ls {}",
     'find {"pattern":"*"}',
   ];
-  const settings = (profile: string, rule: string) => ({
-    settings: `{ approval_profile: ${profile}, rules: [${rule}] }`,
-  });
+  const under = (profile: string, rule: string, decided: readonly string[]) =>
+    decideEach(
+      { settings: `{ approval_profile: ${profile}, rules: [${rule}] }` },
+      searches.map((call, at) => [call, decided[at] ?? decided[0]!]),
+    );
   const denied = "{ deny: read, path: ./secret/** }";
-  assert.deepEqual(await decisions(calls, settings("v0.11", denied)), [
+  await under("v0.11", denied, [
     "require_approval by rules",
     "deny by rules",
     "approve by config",
     "approve by config",
   ]);
-  assert.deepEqual(
-    await decisions(calls, settings("founding", "{ approve: [grep, ls, find], path: ./** }")),
-    [
-      "approve by approve-rules",
-      "approve by approve-rules",
-      "approve by approve-rules",
-      "approve by approve-rules",
-    ],
-  );
+  await under("founding", "{ approve: [grep, ls, find], path: ./** }", ["approve by approve-rules"]);
   const taken = "{ approve: [grep, ls, find], path: [./**, '!./secret/**'] }";
-  assert.deepEqual(await decisions(calls, settings("founding", taken)), [
-    "require_approval by default",
-    "require_approval by default",
-    "require_approval by default",
-    "require_approval by default",
-  ]);
+  await under("founding", taken, ["require_approval by default"]);
 });

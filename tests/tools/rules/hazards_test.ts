@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { HAZARDS } from "../../../tools/approval/rules/hazards.ts";
+import type { RuleEvaluation } from "../../../tools/approval/rules/types.ts";
 import { evaluate, inFolder, testInRepository as test } from "./policy.ts";
 
 /** Commands under the pattern before them, that must wait, one row of the table after the other. */
@@ -192,48 +193,39 @@ const APPROVED: Readonly<Record<string, readonly string[]>> = {
   "[ **": ["[ -f x ]", "[ a = b ]"],
 };
 
-test("what writes or runs by an option waits, one command a row of the table", async (folder) => {
-  for (const [pattern, commands] of Object.entries(REFUSED)) {
+/** Calls `look` with what a rule for the pattern of each command says about it. */
+async function eachCommand(
+  list: Readonly<Record<string, readonly string[]>>,
+  folder: string,
+  look: (command: string, found: RuleEvaluation) => void,
+): Promise<void> {
+  for (const [pattern, commands] of Object.entries(list)) {
     for (const command of commands) {
-      const { approved, why } = await evaluate(
-        [{ approve: "bash", command: pattern }],
-        "bash",
-        { command },
-        { folder },
-      );
-      assert.equal(approved, false, command);
-      assert.match(why ?? "", /may write a file or run a program/, command);
+      look(command, await evaluate([{ approve: "bash", command: pattern }], "bash", { command }, { folder }));
     }
   }
+}
+
+test("what writes or runs by an option waits, one command a row of the table", (folder) =>
+  eachCommand(REFUSED, folder, (command, { approved, why }) => {
+    assert.equal(approved, false, command);
+    assert.match(why ?? "", /may write a file or run a program/, command);
+  }));
+
+test("what only looks like it is approved", (folder) =>
+  eachCommand(APPROVED, folder, (command, { approved, why }) => assert.ok(approved, `${command}: ${why}`)));
+
+test("a pattern that spells an option out gives it away, and no other", (folder) => {
+  const commands = Object.values(REFUSED).flat().filter((command) => !/['"]|^(?:tar|wget)/.test(command));
+  const spelt = Object.fromEntries(commands.map((command) => [command, [command]]));
+  return eachCommand(
+    spelt,
+    folder,
+    (command, { approved, why }) => assert.ok(approved, `${command}: ${why}`),
+  );
 });
 
-test("what only looks like it is approved", async (folder) => {
-  for (const [pattern, commands] of Object.entries(APPROVED)) {
-    for (const command of commands) {
-      const { approved, why } = await evaluate(
-        [{ approve: "bash", command: pattern }],
-        "bash",
-        { command },
-        { folder },
-      );
-      assert.ok(approved, `${command}: ${why}`);
-    }
-  }
-});
-
-test("a pattern that spells an option out gives it away, and no other", async (folder) => {
-  for (const commands of Object.values(REFUSED)) {
-    for (const command of commands) {
-      if (/['"]|^(?:tar|wget)/.test(command)) continue;
-      const { approved, why } = await evaluate([{ approve: "bash", command }], "bash", { command }, {
-        folder,
-      });
-      assert.ok(approved, `${command}: ${why}`);
-    }
-  }
-});
-
-Deno.test("every row of the table has a command above; programs that run others need allow_runner besides", async () => {
+test("every row of the table has a command above; programs that run others need allow_runner besides", async () => {
   const programs = new Set(Object.keys(REFUSED).map((pattern) => pattern.split(" ")[0]));
   const missing = Object.keys(HAZARDS).filter((name) =>
     !programs.has(name) && !["tar", "wget"].includes(name)

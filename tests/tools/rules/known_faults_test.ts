@@ -1,7 +1,7 @@
 // Faults that people reported on programs of this kind, each as it would show here.
 
 import assert from "node:assert/strict";
-import { bash, decisions, FENCE } from "./calls.ts";
+import { bash, decideEach, jsonBlock } from "./calls.ts";
 import { evaluate, evaluateCommand, inFolder, placed, testInRepository as test } from "./policy.ts";
 
 type Rules = Parameters<typeof evaluate>[0];
@@ -41,10 +41,7 @@ Deno.test("nothing that was recognised is no approval", async () => {
   const nothing = ["git diff --", "-", "", " ", "\n", "# only a comment", "\t# x\n\n"];
   assert.deepEqual(await approved(rule("pwd"), nothing), []);
   const settings = "{ auto_approve: [], rules: [{ ask: '*' }] }";
-  assert.deepEqual(
-    await decisions(nothing.map(bash), { settings }),
-    nothing.map(() => "require_approval by rules"),
-  );
+  await decideEach({ settings }, nothing.map((command) => [bash(command), "require_approval by rules"]));
 });
 
 Deno.test("where a redirection leads is looked at", async () => {
@@ -52,14 +49,6 @@ Deno.test("where a redirection leads is looked at", async () => {
   const others = ["env | tee ../outside.txt", "env; cat > ../outside.txt << E\nx\nE"];
   assert.deepEqual(await approved(rule("env", "cat **"), [...commands, ...others]), []);
   assert.deepEqual(await approved(rule("env"), ["env", "env 2>/dev/null"]), ["env", "env 2>/dev/null"]);
-});
-
-test("the strictest rule wins, whatever the order", async (folder) => {
-  const rules: Rules = [{ approve: "bash", command: "ls **" }, { deny: "bash", command: "ls /root **" }];
-  for (const order of [rules, [...rules].reverse()]) {
-    const { restriction } = await evaluate(order, "bash", { command: "ls /root" }, { folder });
-    assert.equal(restriction?.decision, "deny");
-  }
 });
 
 test("ordinary substitutions are not refused outright, and a refusal says what is in the way", async (folder) => {
@@ -88,12 +77,11 @@ Deno.test("programs that run others stand on no list by themselves", async () =>
   }
 });
 
-Deno.test("a question of the person outranks the sandbox, and says which rule it was", async () => {
+Deno.test("a question of the person outranks the sandbox, and says which rule it was", () => {
   const settings = "{ rules: [{ ask: bash, command: git push ** }] }";
-  const block =
-    `${FENCE}json\n{"flemma":{"tools":{"rules":[{"ask":"bash","command":"git pull **"}]}}}\n${FENCE}\n\n`;
-  assert.deepEqual(
-    await decisions([bash("git push --dry-run"), bash("ls && git pull")], { settings, block, sandbox: true }),
-    ["require_approval by rules", "require_approval by rules"],
-  );
+  const block = jsonBlock({ rules: [{ ask: "bash", command: "git pull **" }] });
+  return decideEach({ settings, block, sandbox: true }, [
+    [bash("git push --dry-run"), "require_approval by rules"],
+    [bash("ls && git pull"), "require_approval by rules"],
+  ]);
 });
