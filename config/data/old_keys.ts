@@ -41,6 +41,11 @@ export const OLD_KEYS: Readonly<Record<string, OldKey>> = {
   "tools.show_spinner": { says: "has no effect here; editors show what runs in their own way" },
   "tools.store": NEWER,
   "tools.jobs": NEWER,
+  "tools.mcporter.path": { says: "has no effect: flemma no longer starts mcporter" },
+  "tools.mcporter.startup": { says: "has no effect: flemma no longer starts mcporter" },
+  "tools.mcporter.timeout": { says: "has no effect; each server has mcp.servers.NAME.timeout" },
+  "tools.mcporter.include": { says: "has no effect; each server has mcp.servers.NAME.include" },
+  "tools.mcporter.exclude": { says: "has no effect; each server has mcp.servers.NAME.exclude" },
 };
 
 export function oldKey(key: string): OldKey | null {

@@ -63,7 +63,6 @@ class Draft implements LayerDraft {
   readonly #logs: readonly LayerLog[];
   readonly #catalog: Catalog;
   readonly #lua: boolean;
-  readonly #old = new Set<string>();
   readonly #module: ((path: string) => string) | undefined;
 
   constructor({ layer, others, catalog, lua, module }: DraftOptions) {
@@ -121,9 +120,14 @@ class Draft implements LayerDraft {
   apply(op: Op, keys: readonly string[], value: unknown): readonly SettingFault[] {
     const found = findKey(keys, this.#catalog);
     if (!found.ok) return [found.problem];
-    if (found.value.old !== undefined) this.#warnOfOld(found.value.old, keys);
-    return this.#write(op, found.value, value)
-      .map(({ below = [], ...fault }) => ({ written: [...keys, ...below], ...fault }));
+    const { old, node } = found.value;
+    const faults = this.#write(op, found.value, value);
+    if (old !== undefined) {
+      const isAccepted = faults.length === 0 && (old.now === undefined || node.node !== "old");
+      this.#warnOfOld(old, keys, isAccepted);
+      return [];
+    }
+    return faults.map(({ below = [], ...fault }) => ({ written: [...keys, ...below], ...fault }));
   }
 
   finish(): readonly SettingFault[] {
@@ -277,17 +281,23 @@ class Draft implements LayerDraft {
     return kept.length === 0 ? undefined : kept;
   }
 
-  #warnOfOld({ key, says }: NonNullable<KeyMatch["old"]>, written: readonly string[]): void {
-    if (this.#old.has(key)) return;
-    this.#old.add(key);
-    this.#warn({
+  /** Warns once of each old key. A value that its replacement does not accept is not an error. */
+  #warnOfOld(
+    { key, says }: NonNullable<KeyMatch["old"]>,
+    written: readonly string[],
+    isAccepted: boolean,
+  ): void {
+    const warning: SettingFault = {
       code: "config_old_key",
       severity: "warning",
       key,
-      message: `"${key}" ${says}`,
+      message: `"${key}" ${says}${isAccepted ? "" : "; it does not accept this value"}`,
       written,
       atKey: true,
-    });
+    };
+    const earlier = this.warnings.findIndex((each) => each.code === warning.code && each.key === key);
+    if (earlier < 0) this.#warn(warning);
+    else if (!isAccepted) this.warnings[earlier] = warning;
   }
 
   #warn(fault: SettingFault): void {

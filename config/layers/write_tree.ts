@@ -34,8 +34,8 @@ function visit(
 ): readonly SettingFault[] {
   const found = findKey(keys, options.catalog);
   if (!found.ok) return [found.problem];
-  const { node, path, member } = found.value;
-  if (node.node === "old") return draft.apply("set", keys, value);
+  const { node, path, member, old } = found.value;
+  if (node.node === "old" || (old !== undefined && value === null)) return draft.apply("set", keys, value);
   if (value === null && options.nullIsAbsent && restricts(node)) return [nothingStated(keys, path)];
   if (value === null && (options.nullIsAbsent || node.node === "group")) return [];
   if (!isObject(value) || member !== undefined) return draft.apply("set", keys, value);
@@ -76,6 +76,8 @@ function visit(
     if (faults.length >= MOST_FINDINGS) break;
     faults.push(...visit(draft, [...keys, name], value[name], options));
   }
+  // An old key is never an error, and gets its warning even if it is an empty table.
+  if (old !== undefined) return node.node === "group" ? draft.apply("set", keys, {}) : [];
   return faults;
 }
 

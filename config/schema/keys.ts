@@ -50,6 +50,7 @@ function locate(written: readonly string[], catalog: Catalog): KeyMatch | Lost {
     if (node.node === "key") {
       const members: readonly string[] = node.record ? ["level", "foreign"] : [];
       if (members.includes(name) && open.length === 0) return { path, node, member: name, ...old };
+      if (old.old !== undefined) return { path, node: OLD, ...old };
       return { path, name, names: () => members };
     }
     const step = stepInto(node, path, name, catalog);
@@ -71,6 +72,7 @@ function locate(written: readonly string[], catalog: Catalog): KeyMatch | Lost {
       open.unshift(name.slice(0, dot), name.slice(dot + 1));
       continue;
     }
+    if (old.old !== undefined) return { path, node: OLD, ...old };
     const group: Group = node;
     return { path, name, names: () => namesOf(group, catalog) };
   }

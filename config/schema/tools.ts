@@ -257,13 +257,6 @@ export const toolsGroup = group("Tools: which are offered, which run unasked, ho
         default: false,
       },
     ),
-    path: hostKey(STRING, "No effect any more.", { default: "mcporter" }),
-    timeout: hostKey(natural(1), "No effect any more; mcp.servers.NAME.timeout has one.", { default: 60 }),
-    startup: group("No effect any more.", {
-      concurrency: hostKey(natural(1), "No effect any more.", { default: 4 }),
-    }),
-    include: hostKey(STRINGS, "No effect any more; mcp.servers.NAME.include has one.", { default: [] }),
-    exclude: hostKey(STRINGS, "No effect any more; mcp.servers.NAME.exclude has one.", { default: [] }),
   }, { holds: "nothing" }),
 }, {
   ts: "ToolSettings",

@@ -119,10 +119,7 @@ class Assembly {
     if (resolveScalar(this.#logs, "tools.mcporter.enabled", false).value !== true) return null;
     const { mcporterServers, mcporterWarning } = await import("./mcporter_file.ts");
     const { environment } = this.#options;
-    const { servers, notices } = mcporterServers(environment, {
-      isTaken: (name) => isNamed(name, this.#logs),
-      isSet: (key) => this.#logs.some((log) => log.on(key).length > 0),
-    });
+    const { servers, notices } = mcporterServers(environment, (name) => isNamed(name, this.#logs));
     this.#notices.push(...notices);
     const catalog = this.#catalog;
     const draft = draftLayer({ layer: "G", others: [], catalog });

@@ -12,21 +12,15 @@ const READ: ReadonlySet<string> = new Set([
   ...["description", "name", "type", "transport"],
 ]);
 
-/** Settings from the time when flemma started mcporter. */
-const NO_EFFECT = ["path", "timeout", "startup.concurrency", "include", "exclude"];
-
 export interface McporterServers {
   readonly servers: Record<string, Record<string, unknown>>;
   readonly notices: readonly Problem[];
 }
 
-/**
- * @param settings.isTaken whether the settings define a server of this name, which then wins
- * @param settings.isSet whether the settings contain this key
- */
+/** @param isTaken whether the settings define a server of this name, which then wins */
 export function mcporterServers(
   environment: Environment,
-  settings: { isTaken(name: string): boolean; isSet(key: string): boolean },
+  isTaken: (name: string) => boolean,
 ): McporterServers {
   const found = findFile(environment);
   if (!found.ok) return { servers: {}, notices: [mcporterWarning(found.problem.message)] };
@@ -40,18 +34,13 @@ export function mcporterServers(
   const read = serversIn(file);
   if (!read.ok) return { servers: {}, notices: [mcporterWarning(read.problem.message)] };
   const servers = Object.fromEntries(
-    Object.entries(read.value.servers).filter(([name]) => !settings.isTaken(name)),
+    Object.entries(read.value.servers).filter(([name]) => !isTaken(name)),
   );
   const sentences = [
     `${file.path} is read as mcp.servers: ${Object.keys(servers).join(", ") || "no server"}.`,
   ];
   const unread = unreadMembers(file);
   if (unread.length > 0) sentences.push(`What it says of ${unread.join(", ")} is not read.`);
-  const keys = NO_EFFECT.map((key) => `tools.mcporter.${key}`).filter((key) => settings.isSet(key));
-  if (keys.length > 0) {
-    const have = keys.length === 1 ? "has" : "have";
-    sentences.push(`${keys.join(", ")} ${have} no effect; each server has include, exclude and timeout.`);
-  }
   return { servers, notices: [mcporterWarning(sentences.join(" "))] };
 }
 

@@ -49,17 +49,14 @@ test("without the setting the file is not looked at", async (world) => {
   assert.deepEqual([servers, warnings], [{}, []]);
 });
 
-test("a server that the settings name counts in place of mcporter's, and old keys are named", async (world) => {
+test("a server that the settings name counts in place of mcporter's", async (world) => {
   const { servers, warnings } = await loaded(world, {
     "home/.config/flemma/config.yaml": "mcp: { servers: { a: { url: 'https://a.example/' } } }\n" +
-      "tools: { mcporter: { enabled: true, path: /m, exclude: ['a:*'] } }\n",
+      "tools: { mcporter: { enabled: true } }\n",
     [FILE]: { mcpServers: { a: { command: "x" }, b: { command: "y" } } },
   });
   assert.deepEqual(servers, { a: { url: "https://a.example/" }, b: { command: "y" } });
-  assert.match(
-    warnings[0]!.message,
-    /mcp\.servers: b\. tools\.mcporter\.path, tools\.mcporter\.exclude have no/,
-  );
+  assert.match(warnings[0]!.message, /mcp\.servers: b\.$/);
 });
 
 test("a file in the folder of settings counts before the one in the home, and one that is missing or broken is told", async (world) => {

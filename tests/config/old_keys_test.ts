@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { documentSettings } from "../../config/frontmatter.ts";
 import { loadSettingsLayers } from "../../config/load.ts";
 import { OLD_KEYS } from "../../config/data/old_keys.ts";
-import { SCHEMA } from "../../config/schema/schema.ts";
+import { PROVIDER_TABLES, SCHEMA } from "../../config/schema/schema.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { parse } from "../../parser/mod.ts";
 import { luaRunner } from "../lua/lua.ts";
 import { inWorld, testInWorld as test } from "./world.ts";
@@ -56,6 +57,100 @@ Deno.test("a document with every old key runs, with one warning for each, in eve
       assert.deepEqual([settings.model, settings.parameters.timeout], ["m", 7], language);
     }
   });
+});
+
+/** Every alias and every old key together; each alias has its own value. */
+const ALIASES = {
+  thinking: "low",
+  max_tokens: 321,
+  temperature: 0.5,
+  timeout: 8,
+  cache_retention: "long",
+  ...Object.fromEntries(Object.keys(PROVIDER_TABLES).map((name, at) => [name, { max_tokens: 100 + at }])),
+};
+const TOGETHER = { ...TREE, ...ALIASES, tools: { approve: ["read"] } };
+
+function checkTogether({ parameters, tools, model }: Settings, where: string): void {
+  const { thinking, max_tokens, temperature, timeout, cache_retention } = parameters;
+  const { auto_approve } = tools.document ?? tools;
+  assert.deepEqual(
+    [thinking.level, max_tokens, temperature, timeout, cache_retention, model, auto_approve],
+    ["low", 321, 0.5, 8, "long", "m", ["read"]],
+    where,
+  );
+  const tables = parameters as unknown as Record<string, { max_tokens: number }>;
+  for (const [at, name] of Object.keys(PROVIDER_TABLES).entries()) {
+    assert.equal(tables[name]?.max_tokens, 100 + at, `${where}: ${name}`);
+  }
+}
+
+Deno.test("every old key and alias together load from files and from a document, with one warning a key", async () => {
+  assert.deepEqual(Object.keys(ALIASES), Object.keys(SCHEMA.aliases ?? {}));
+  for (const where of ["home/.config/flemma", "project/.flemma", "document"]) {
+    await inWorld(async (world) => {
+      if (where !== "document") {
+        await world.write(`${world.folder}/${where}/config.yaml`, JSON.stringify(TOGETHER));
+      }
+      const loaded = await loadSettingsLayers({ environment: world.environment() });
+      assert.ok(loaded.ok, loaded.ok ? "" : loaded.problem.message);
+      if (where !== "document") {
+        assert.deepEqual(toldOf(loaded.value.warnings), KEYS, where);
+        if (where.startsWith("home")) checkTogether(loaded.value.settings, where);
+        return;
+      }
+      const code = JSON.stringify({ flemma: TOGETHER });
+      const { frontmatter } = parse(new TextEncoder().encode(`\`\`\`yaml\n${code}\n\`\`\`\n\n@You:\n`));
+      const read = await documentSettings({ loaded: loaded.value, frontmatter, runLua });
+      assert.deepEqual(read.diagnostics.filter(({ severity }) => severity === "error"), []);
+      assert.deepEqual(toldOf(read.diagnostics.map(({ message }) => message)), KEYS);
+      checkTogether(read.settings, where);
+    });
+  }
+});
+
+Deno.test("a value that the replacement of an old key does not accept is part of its one warning, not an error", async () => {
+  const refused = '"pricing" is "ui.pricing" now; it does not accept this value';
+  const rows: readonly (readonly [value: unknown, warning: string, enabled: boolean])[] = [
+    [false, refused, true],
+    [[], refused, true],
+    [null, refused, true],
+    [{}, '"pricing" is "ui.pricing" now', true],
+    [{ enabled: false }, '"pricing" is "ui.pricing" now', false],
+    [{ enabled: { $set: false } }, '"pricing" is "ui.pricing" now', false],
+    [{ $set: { enabled: false } }, '"pricing" is "ui.pricing" now', false],
+    [{ enabled: false, foo: { bar: 1 } }, refused, false],
+    [{ enabled: { foo: 1 } }, refused, true],
+    [{ enabled: "no" }, refused, true],
+  ];
+  for (const [pricing, warning, enabled] of rows) {
+    await inWorld(async (world) => {
+      const path = `${world.home}/.config/flemma/config.yaml`;
+      await world.write(path, JSON.stringify({ pricing, model: "m" }));
+      const loaded = await loadSettingsLayers({ environment: world.environment() });
+      const where = JSON.stringify(pricing);
+      assert.ok(loaded.ok, where);
+      assert.deepEqual(
+        loaded.value.warnings.map((line) => line.replace(/^.*?:\d+:\d+: /, "")),
+        [warning],
+        where,
+      );
+      assert.deepEqual([loaded.value.settings.ui.pricing.enabled, loaded.value.settings.model], [
+        enabled,
+        "m",
+      ]);
+      const empty = await loadSettingsLayers({ environment: world.environment(), noConfig: true });
+      assert.ok(empty.ok);
+      const block = `\`\`\`json\n${JSON.stringify({ flemma: { pricing } })}\n\`\`\`\n\n@You:\n`;
+      const { frontmatter } = parse(new TextEncoder().encode(block));
+      const { diagnostics } = await documentSettings({ loaded: empty.value, frontmatter, runLua });
+      const own = diagnostics.filter(({ code }) => code === "config_old_key");
+      assert.deepEqual(
+        [own.length, diagnostics.some(({ severity }) => severity === "error")],
+        [1, false],
+        where,
+      );
+    });
+  }
 });
 
 test("the command line and the session take old keys with a warning too", async (world) => {
