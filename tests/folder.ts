@@ -1,5 +1,6 @@
 // Folders and programs of their own for tests that run programs, and what of these a machine allows.
 
+import type { Environment } from "../base/environment.ts";
 import { testsWith } from "./tests_with.ts";
 
 /**
@@ -22,6 +23,25 @@ export async function inFolder<T>(body: (folder: string) => T | Promise<T>): Pro
 
 /** Defines a test that runs in `inFolder`. */
 export const testInFolder = testsWith(inFolder<void>);
+
+export interface StatePlace {
+  readonly folder: string;
+  /** Home is the folder, and state lies below it. */
+  readonly environment: Environment;
+}
+
+/** Runs `body` in a folder that keeps its own state. */
+export async function withState(body: (place: StatePlace) => Promise<void>): Promise<void> {
+  await inFolder((folder) =>
+    body({
+      folder,
+      environment: { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } },
+    })
+  );
+}
+
+/** Defines a test that runs in `withState`. */
+export const testWithState = testsWith(withState);
 
 /** Whether a small file system can be mounted in a namespace of its own here. */
 export async function mayMount(): Promise<boolean> {

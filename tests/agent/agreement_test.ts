@@ -1,23 +1,16 @@
 // A session tells what a person would agree to, and goes by the agreement at once.
 
 import assert from "node:assert/strict";
-import type { Environment } from "../../base/environment.ts";
 import { chatInMemory, type ChatSession, newChat, openChat } from "../../agent/mod.ts";
 import { authorityIn, readStatedAuthority } from "../../agent/trust/agreement.ts";
 import type { MemoryOptions } from "../../agent/types.ts";
 import { authorityOf, findStatedAuthority } from "../../config/document/authority.ts";
 import { LayerLog } from "../../config/layers/log.ts";
 import { callsDocument } from "../cli/harness.ts";
-import { inFolder } from "../folder.ts";
+import { testWithState as test } from "../folder.ts";
 
 const BLOCK = "```lua\nflemma.opt.sandbox = false\nflemma.opt.tools.auto_approve = { 'bash' }\n```\n";
 const CALL = callsDocument([{ id: "c1", command: "true" }]);
-
-async function inPlace(body: (folder: string, environment: Environment) => Promise<void>): Promise<void> {
-  await inFolder(async (folder) => {
-    await body(folder, { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } });
-  });
-}
 
 async function inMemory(text: string, options: MemoryOptions): Promise<ChatSession> {
   const opened = await chatInMemory(new TextEncoder().encode(text), options);
@@ -28,61 +21,57 @@ async function inMemory(text: string, options: MemoryOptions): Promise<ChatSessi
 const decisionsOf = async (session: ChatSession) =>
   (await session.calls()).map(({ decided: { decision, source } }) => [decision, source.split(":").at(-1)]);
 
-Deno.test("trusting changes what policy decides in the same session, and in the next one for that path", () =>
-  inPlace(async (_folder, environment) => {
-    const options = { environment, path: "a.chat" };
-    await using session = await inMemory(BLOCK + CALL, options);
-    assert.equal(session.doubts.length, 1);
-    assert.deepEqual(await decisionsOf(session), [["require_approval", "trust"]]);
-    const shown = await session.agreement();
-    assert.ok(shown.ok && !shown.value.agreed);
-    assert.equal(shown.value.lines.length, 2);
-    assert.ok((await session.trust()).ok);
-    assert.deepEqual(await decisionsOf(session), [["approve", "frontmatter"]]);
-    assert.deepEqual(session.doubts, []);
-    await using again = await inMemory(BLOCK + CALL, options);
-    assert.deepEqual(await decisionsOf(again), [["approve", "frontmatter"]]);
-    await using elsewhere = await inMemory(BLOCK + CALL, { environment, path: "b.chat" });
-    assert.deepEqual(await decisionsOf(elsewhere), [["require_approval", "trust"]]);
-  }));
+test("trusting changes what policy decides in the same session, and in the next one for that path", async ({ environment }) => {
+  const options = { environment, path: "a.chat" };
+  await using session = await inMemory(BLOCK + CALL, options);
+  assert.equal(session.doubts.length, 1);
+  assert.deepEqual(await decisionsOf(session), [["require_approval", "trust"]]);
+  const shown = await session.agreement();
+  assert.ok(shown.ok && !shown.value.agreed);
+  assert.equal(shown.value.lines.length, 2);
+  assert.ok((await session.trust()).ok);
+  assert.deepEqual(await decisionsOf(session), [["approve", "frontmatter"]]);
+  assert.deepEqual(session.doubts, []);
+  await using again = await inMemory(BLOCK + CALL, options);
+  assert.deepEqual(await decisionsOf(again), [["approve", "frontmatter"]]);
+  await using elsewhere = await inMemory(BLOCK + CALL, { environment, path: "b.chat" });
+  assert.deepEqual(await decisionsOf(elsewhere), [["require_approval", "trust"]]);
+});
 
-Deno.test("a text without a path, and a block with a mistake, cannot be agreed to", () =>
-  inPlace(async (_folder, environment) => {
-    await using nameless = await inMemory(BLOCK + CALL, { environment });
-    assert.match(nameless.doubts[0] ?? "", /Save it, or name its path with --name/);
-    await using mistaken = await inMemory(BLOCK.replace("false", "'of'") + CALL, {
-      environment,
-      path: "a.chat",
-    });
-    for (const [session, code] of [[nameless, "usage"], [mistaken, "first-block-invalid"]] as const) {
-      for (const found of [await session.agreement(), await session.trust()]) {
-        assert.ok(!found.ok);
-        assert.equal(found.problem.code, code);
-      }
+test("a text without a path, and a block with a mistake, cannot be agreed to", async ({ environment }) => {
+  await using nameless = await inMemory(BLOCK + CALL, { environment });
+  assert.match(nameless.doubts[0] ?? "", /Save it, or name its path with --name/);
+  await using mistaken = await inMemory(BLOCK.replace("false", "'of'") + CALL, {
+    environment,
+    path: "a.chat",
+  });
+  for (const [session, code] of [[nameless, "usage"], [mistaken, "first-block-invalid"]] as const) {
+    for (const found of [await session.agreement(), await session.trust()]) {
+      assert.ok(!found.ok);
+      assert.equal(found.problem.code, code);
     }
-  }));
+  }
+});
 
-Deno.test("agreements that cannot be read are none, and the reason is told", () =>
-  inPlace(async (folder, environment) => {
-    Deno.mkdirSync(`${folder}/state/flemma`, { recursive: true });
-    Deno.writeTextFileSync(`${folder}/state/flemma/trust.json`, "{");
-    await using session = await inMemory(BLOCK + CALL, { environment, path: "a.chat" });
-    assert.deepEqual(await decisionsOf(session), [["require_approval", "trust"]]);
-    assert.match(session.doubts[0] ?? "", /trust\.json is not valid JSON.*Remove/);
-    const shown = await session.agreement();
-    assert.ok(!shown.ok);
-  }));
+test("agreements that cannot be read are none, and the reason is told", async ({ folder, environment }) => {
+  Deno.mkdirSync(`${folder}/state/flemma`, { recursive: true });
+  Deno.writeTextFileSync(`${folder}/state/flemma/trust.json`, "{");
+  await using session = await inMemory(BLOCK + CALL, { environment, path: "a.chat" });
+  assert.deepEqual(await decisionsOf(session), [["require_approval", "trust"]]);
+  assert.match(session.doubts[0] ?? "", /trust\.json is not valid JSON.*Remove/);
+  const shown = await session.agreement();
+  assert.ok(!shown.ok);
+});
 
-Deno.test("a document that is made is one that the person agreed to, as far as it says anything", () =>
-  inPlace(async (folder, environment) => {
-    const made = await newChat("a.chat", { question: "Hello" }, { environment });
-    assert.ok(made.ok);
-    const opened = await openChat(`${folder}/a.chat`, { environment, readOnly: true });
-    assert.ok(opened.ok);
-    await using session = opened.value;
-    const shown = await session.agreement();
-    assert.deepEqual(shown.ok && shown.value, { lines: [], agreed: true });
-  }));
+test("a document that is made is one that the person agreed to, as far as it says anything", async ({ folder, environment }) => {
+  const made = await newChat("a.chat", { question: "Hello" }, { environment });
+  assert.ok(made.ok);
+  const opened = await openChat(`${folder}/a.chat`, { environment, readOnly: true });
+  assert.ok(opened.ok);
+  await using session = opened.value;
+  const shown = await session.agreement();
+  assert.deepEqual(shown.ok && shown.value, { lines: [], agreed: true });
+});
 
 Deno.test("what a first block comes to is told the same where nothing that reads settings is loaded for it", async () => {
   const off = [{ op: "set", path: ["sandbox", "enabled"], value: false }] as const;

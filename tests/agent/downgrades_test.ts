@@ -10,8 +10,7 @@ import { openJournal } from "../../cycle/storage/journal.ts";
 import type { CycleEvent } from "../../cycle/types.ts";
 import { type ApprovalDecision, type Decide, withDowngrades } from "../../tools/approval/mod.ts";
 import { builtinTools } from "../../tools/builtin/mod.ts";
-import { removeFolder } from "../folder.ts";
-import { testsWith } from "../tests_with.ts";
+import { testInFolder as test } from "../folder.ts";
 
 type Sandbox = Settings["sandbox"];
 
@@ -40,17 +39,6 @@ function settings({ sandbox = {}, list, trust = DEFAULT_SETTINGS.trust.documents
     tools: { ...tools, document: list ?? null },
   };
 }
-
-async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-distrust-" }));
-  try {
-    await body(folder);
-  } finally {
-    await removeFolder(folder);
-  }
-}
-
-const test = testsWith(inFolder);
 
 function question(folder: string, person: Stated, document: Stated, works = true) {
   return {

@@ -3,21 +3,19 @@ import type { Environment } from "../../base/environment.ts";
 import { loadSettingsLayers } from "../../config/load.ts";
 import { testInWorld as test } from "./world.ts";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
+import { inFolder } from "../folder.ts";
 
-async function inFolder(
+async function withFiles(
   files: Record<string, string>,
   run: (environment: Environment, folder: string) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "flemma-config-" });
-  try {
+  await inFolder(async (folder) => {
     for (const [name, text] of Object.entries(files)) {
       await Deno.mkdir(`${folder}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
       await Deno.writeTextFile(`${folder}/${name}`, text);
     }
     await run({ cwd: folder, home: folder, variables: {} }, folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 async function settingsOf(environment: Environment, extra = {}) {
@@ -27,7 +25,7 @@ async function settingsOf(environment: Environment, extra = {}) {
 }
 
 Deno.test("without any file the defaults hold", async () => {
-  await inFolder({}, async (environment) => {
+  await withFiles({}, async (environment) => {
     const { settings, files, origin } = await settingsOf(environment);
     assert.deepEqual(settings, DEFAULT_SETTINGS);
     assert.deepEqual(files, []);
@@ -46,7 +44,7 @@ tools:
 sandbox:
   policy: { network: false }
 `;
-  await inFolder({ ".config/flemma/config.yaml": yaml }, async (environment, folder) => {
+  await withFiles({ ".config/flemma/config.yaml": yaml }, async (environment, folder) => {
     const overrides = { tools: { autopilot: { max_turns: 3 } }, sandbox: false };
     const { settings, files, origin } = await settingsOf(environment, { overrides });
     assert.equal(settings.model, "some-model");
@@ -74,7 +72,7 @@ Deno.test("every mistake of a file is listed with line, column and the nearest k
     "parameters: { cache_retention: shrt }", // 7: wrong word
     "",
   ].join("\n");
-  await inFolder({ "c.yaml": yaml }, async (environment) => {
+  await withFiles({ "c.yaml": yaml }, async (environment) => {
     const loaded = await loadSettingsLayers({ environment, configPath: "c.yaml" });
     assert.ok(!loaded.ok);
     const lines = loaded.problem.message.split("\n");
@@ -89,7 +87,7 @@ Deno.test("every mistake of a file is listed with line, column and the nearest k
 });
 
 Deno.test("broken YAML names file, line and column", async () => {
-  await inFolder({ "c.yaml": "tools:\n  auto_approve: [bash\n" }, async (environment) => {
+  await withFiles({ "c.yaml": "tools:\n  auto_approve: [bash\n" }, async (environment) => {
     const loaded = await loadSettingsLayers({ environment, configPath: "c.yaml" });
     assert.ok(!loaded.ok);
     assert.equal(loaded.problem.code, "config-invalid");
@@ -98,7 +96,7 @@ Deno.test("broken YAML names file, line and column", async () => {
 });
 
 Deno.test("a configuration file that was named must exist; an empty variable means no file", async () => {
-  await inFolder({ ".config/flemma/config.yaml": "model: from-file\n" }, async (environment) => {
+  await withFiles({ ".config/flemma/config.yaml": "model: from-file\n" }, async (environment) => {
     const missing = await loadSettingsLayers({ environment, configPath: "nowhere.yaml" });
     assert.ok(!missing.ok && missing.problem.code === "config-missing");
     const off = { ...environment, variables: { FLEMMA_CONFIG: "" } };
@@ -109,7 +107,7 @@ Deno.test("a configuration file that was named must exist; an empty variable mea
 });
 
 Deno.test("a JSON file works and a folder in its place is an error that names it", async () => {
-  await inFolder({ "a.json": '{"tools":{"auto_approve":null}}', "d/x": "" }, async (environment) => {
+  await withFiles({ "a.json": '{"tools":{"auto_approve":null}}', "d/x": "" }, async (environment) => {
     const loaded = await settingsOf(environment, { configPath: "a.json" });
     assert.equal(loaded.settings.tools.auto_approve, null);
     const folder = await loadSettingsLayers({ environment, configPath: "d" });
@@ -118,14 +116,14 @@ Deno.test("a JSON file works and a folder in its place is an error that names it
 });
 
 Deno.test("names approved for one run are added to whatever list holds", async () => {
-  await inFolder({}, async (environment) => {
+  await withFiles({}, async (environment) => {
     const { settings } = await settingsOf(environment, { approve: ["bash"] });
     assert.deepEqual(settings.tools.auto_approve, ["$default", "bash"]);
   });
 });
 
 Deno.test("keys of the editor plugin are accepted and dropped", async () => {
-  await inFolder({ "c.yaml": "keymaps: { send: x }\nediting: false\n" }, async (environment) => {
+  await withFiles({ "c.yaml": "keymaps: { send: x }\nediting: false\n" }, async (environment) => {
     const { settings } = await settingsOf(environment, { configPath: "c.yaml" });
     assert.deepEqual(settings, DEFAULT_SETTINGS);
   });

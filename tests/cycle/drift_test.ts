@@ -13,6 +13,7 @@ import { parse } from "../../parser/mod.ts";
 import { luaSession } from "../../prompt/template/document_lua.ts";
 import { anthropic } from "../../providers/anthropic/provider.ts";
 import { testsWith } from "../tests_with.ts";
+import { inFolder } from "../folder.ts";
 
 /** A document with files beside it. */
 class Place {
@@ -73,12 +74,9 @@ class Place {
 }
 
 async function withPlace(body: (place: Place) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-drift-" }));
-  try {
+  await inFolder(async (folder) => {
     await body(new Place(folder));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 const test = testsWith(withPlace);

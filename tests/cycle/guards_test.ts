@@ -11,19 +11,11 @@ import { openSeenFiles } from "../../cycle/storage/seen_files.ts";
 import { readDocument } from "../../cycle/storage/read.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { parse } from "../../parser/mod.ts";
+import { testWithState as test } from "../folder.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const chat = (text: string) => parse(bytes(text));
 const text = (merged: Uint8Array | null) => merged === null ? null : new TextDecoder().decode(merged);
-
-async function withFolder(body: (folder: string, environment: Environment) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-guards-" }));
-  try {
-    await body(folder, { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
 
 const BASE = [
   "```json",
@@ -99,116 +91,111 @@ Deno.test("a foreign text is merged from the text of this run that it is nearest
   assert.equal(mergeFrom([], bytes(ours), bytes(old)), null);
 });
 
-Deno.test("a lock file that is replaced between opening and locking it is not the lock", () =>
-  withFolder(async (folder, environment) => {
-    const lockPath = `${folder}/state/flemma/locks/${await documentKey(`${folder}/a`)}.lock`;
-    const original = Deno.FsFile.prototype.tryLock;
-    let looks = 0;
-    Deno.FsFile.prototype.tryLock = async function (exclusive) {
-      // Another run ends between the two: it removes the file that we have opened.
-      if (looks++ === 0) await Deno.remove(lockPath);
-      return await original.call(this, exclusive);
-    };
-    let retained;
-    try {
-      retained = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-    } finally {
-      Deno.FsFile.prototype.tryLock = original;
+test("a lock file that is replaced between opening and locking it is not the lock", async ({ folder, environment }) => {
+  const lockPath = `${folder}/state/flemma/locks/${await documentKey(`${folder}/a`)}.lock`;
+  const original = Deno.FsFile.prototype.tryLock;
+  let looks = 0;
+  Deno.FsFile.prototype.tryLock = async function (exclusive) {
+    // Another run ends between the two: it removes the file that we have opened.
+    if (looks++ === 0) await Deno.remove(lockPath);
+    return await original.call(this, exclusive);
+  };
+  let retained;
+  try {
+    retained = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+  } finally {
+    Deno.FsFile.prototype.tryLock = original;
+  }
+  assert.ok(retained.ok);
+  assert.equal(looks, 2, "it looked again");
+  const second = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+  assert.ok(!second.ok && second.problem.code === "document-locked", "nobody else gets it");
+  await retained.value.release();
+});
+
+test("a lock file that somebody removed is no reason to remove the one that another run made since", async ({ folder, environment }) => {
+  const path = `${folder}/a`;
+  const first = await lockDocument(path, { environment, wait: 0 });
+  assert.ok(first.ok);
+  await Deno.remove(`${folder}/state/flemma/locks/${await documentKey(path)}.lock`);
+  const second = await lockDocument(path, { environment, wait: 0 });
+  assert.ok(second.ok);
+  assert.equal(await first.value.release(), null);
+  const third = await lockDocument(path, { environment, wait: 0 });
+  assert.ok(!third.ok && third.problem.code === "document-locked");
+  assert.equal((await holderOf(path, environment))?.pid, Deno.pid);
+  await second.value.release();
+  assert.equal(await holderOf(path, environment), null);
+});
+
+test("a dead run counts as one from elsewhere when no lock of this state folder names it too", async ({ folder, environment }) => {
+  const path = `${folder}/a`;
+  const run = { pid: 7, host: "one", boot: "b", since: "2026-01-01T00:00:00.000Z", path: "/mnt/a" };
+  const here = `${folder}/state/flemma/locks/${await documentKey(path)}.lock`;
+  await Deno.mkdir(parentOf(here), { recursive: true });
+  const rows: readonly [string, typeof run | null, typeof run | null, boolean][] = [
+    ["nobody died", null, null, false],
+    ["only this state folder names it", null, run, false],
+    ["both name it, the folder at another path", run, { ...run, path }, false],
+    ["only the lock beside names it", run, null, true],
+    ["another process", run, { ...run, pid: 8 }, true],
+    ["another machine", run, { ...run, host: "two" }, true],
+    ["another start of the machine", run, { ...run, boot: "c" }, true],
+    ["another time", run, { ...run, since: "2026-01-01T00:00:00.001Z" }, true],
+  ];
+  for (const [name, beside, state, expected] of rows) {
+    for (const [file, holder] of [[lockBeside(path), beside], [here, state]] as const) {
+      if (holder !== null) Deno.writeTextFileSync(file, JSON.stringify(holder));
     }
-    assert.ok(retained.ok);
-    assert.equal(looks, 2, "it looked again");
-    const second = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-    assert.ok(!second.ok && second.problem.code === "document-locked", "nobody else gets it");
-    await retained.value.release();
-  }));
+    const lock = await lockDocument(path, { environment, wait: 0, place: "beside" });
+    assert.ok(lock.ok);
+    assert.equal(lock.value.leftElsewhere, expected, name);
+    assert.equal(lock.value.notice !== null, beside !== null || state !== null, name);
+    await lock.value.release();
+  }
+});
 
-Deno.test("a lock file that somebody removed is no reason to remove the one that another run made since", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a`;
-    const first = await lockDocument(path, { environment, wait: 0 });
-    assert.ok(first.ok);
-    await Deno.remove(`${folder}/state/flemma/locks/${await documentKey(path)}.lock`);
-    const second = await lockDocument(path, { environment, wait: 0 });
-    assert.ok(second.ok);
-    assert.equal(await first.value.release(), null);
-    const third = await lockDocument(path, { environment, wait: 0 });
-    assert.ok(!third.ok && third.problem.code === "document-locked");
-    assert.equal((await holderOf(path, environment))?.pid, Deno.pid);
-    await second.value.release();
-    assert.equal(await holderOf(path, environment), null);
-  }));
+test("what stands in a free lock file names a dead run only when it is a whole holder", async ({ folder, environment }) => {
+  const locks = `${folder}/state/flemma/locks`;
+  await Deno.mkdir(locks, { recursive: true });
+  const rows: readonly (readonly [left: string, reported: boolean])[] = [
+    ['{"pid":4242,"host":"elsewhere","path":"/a"}', true],
+    ['{"pid":4242,"host":"elsewhere"', false],
+    ['{"pid":"4242","host":"elsewhere"}', false],
+    ['{"host":"elsewhere"}', false],
+    ['{"pid":4242}', false],
+    ['{"pid":4242,"host":7}', false],
+    ["null", false],
+    ['"4242"', false],
+    ["", false],
+  ];
+  for (const [left, reported] of rows) {
+    await Deno.writeTextFile(`${locks}/${await documentKey(`${folder}/a`)}.lock`, left);
+    const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    assert.ok(lock.ok);
+    assert.equal(lock.value.notice !== null, reported, left);
+    await lock.value.release();
+  }
+});
 
-Deno.test("a dead run counts as one from elsewhere when no lock of this state folder names it too", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a`;
-    const run = { pid: 7, host: "one", boot: "b", since: "2026-01-01T00:00:00.000Z", path: "/mnt/a" };
-    const here = `${folder}/state/flemma/locks/${await documentKey(path)}.lock`;
-    await Deno.mkdir(parentOf(here), { recursive: true });
-    const rows: readonly [string, typeof run | null, typeof run | null, boolean][] = [
-      ["nobody died", null, null, false],
-      ["only this state folder names it", null, run, false],
-      ["both name it, the folder at another path", run, { ...run, path }, false],
-      ["only the lock beside names it", run, null, true],
-      ["another process", run, { ...run, pid: 8 }, true],
-      ["another machine", run, { ...run, host: "two" }, true],
-      ["another start of the machine", run, { ...run, boot: "c" }, true],
-      ["another time", run, { ...run, since: "2026-01-01T00:00:00.001Z" }, true],
-    ];
-    for (const [name, beside, state, expected] of rows) {
-      for (const [file, holder] of [[lockBeside(path), beside], [here, state]] as const) {
-        if (holder !== null) Deno.writeTextFileSync(file, JSON.stringify(holder));
-      }
-      const lock = await lockDocument(path, { environment, wait: 0, place: "beside" });
-      assert.ok(lock.ok);
-      assert.equal(lock.value.leftElsewhere, expected, name);
-      assert.equal(lock.value.notice !== null, beside !== null || state !== null, name);
-      await lock.value.release();
-    }
-  }));
-
-Deno.test("what stands in a free lock file names a dead run only when it is a whole holder", () =>
-  withFolder(async (folder, environment) => {
-    const locks = `${folder}/state/flemma/locks`;
-    await Deno.mkdir(locks, { recursive: true });
-    const rows: readonly (readonly [left: string, reported: boolean])[] = [
-      ['{"pid":4242,"host":"elsewhere","path":"/a"}', true],
-      ['{"pid":4242,"host":"elsewhere"', false],
-      ['{"pid":"4242","host":"elsewhere"}', false],
-      ['{"host":"elsewhere"}', false],
-      ['{"pid":4242}', false],
-      ['{"pid":4242,"host":7}', false],
-      ["null", false],
-      ['"4242"', false],
-      ["", false],
-    ];
-    for (const [left, reported] of rows) {
-      await Deno.writeTextFile(`${locks}/${await documentKey(`${folder}/a`)}.lock`, left);
-      const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-      assert.ok(lock.ok);
-      assert.equal(lock.value.notice !== null, reported, left);
-      await lock.value.release();
-    }
-  }));
-
-Deno.test("two names of one file are one lock, and one name is none for another file", () =>
-  withFolder(async (folder, environment) => {
-    await Deno.writeTextFile(`${folder}/a`, "");
-    await Deno.link(`${folder}/a`, `${folder}/b`);
-    await Deno.writeTextFile(`${folder}/c`, "");
-    const retained = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-    assert.ok(retained.ok);
-    const linked = await lockDocument(`${folder}/b`, { environment, wait: 0 });
-    assert.ok(!linked.ok && linked.problem.code === "document-locked");
-    assert.equal((await holderOf(`${folder}/b`, environment))?.pid, Deno.pid);
-    // Having failed at the second lock, it holds the first one no longer.
-    await retained.value.release();
-    const free = await lockDocument(`${folder}/b`, { environment, wait: 0 });
-    assert.ok(free.ok);
-    const other = await lockDocument(`${folder}/c`, { environment, wait: 0 });
-    assert.ok(other.ok);
-    await free.value.release();
-    await other.value.release();
-  }));
+test("two names of one file are one lock, and one name is none for another file", async ({ folder, environment }) => {
+  await Deno.writeTextFile(`${folder}/a`, "");
+  await Deno.link(`${folder}/a`, `${folder}/b`);
+  await Deno.writeTextFile(`${folder}/c`, "");
+  const retained = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+  assert.ok(retained.ok);
+  const linked = await lockDocument(`${folder}/b`, { environment, wait: 0 });
+  assert.ok(!linked.ok && linked.problem.code === "document-locked");
+  assert.equal((await holderOf(`${folder}/b`, environment))?.pid, Deno.pid);
+  // Having failed at the second lock, it holds the first one no longer.
+  await retained.value.release();
+  const free = await lockDocument(`${folder}/b`, { environment, wait: 0 });
+  assert.ok(free.ok);
+  const other = await lockDocument(`${folder}/c`, { environment, wait: 0 });
+  assert.ok(other.ok);
+  await free.value.release();
+  await other.value.release();
+});
 
 /** The journal of a document after these lines stood in it. */
 async function journalOf(environment: Environment, path: string, lines: readonly unknown[]) {
@@ -222,156 +209,149 @@ async function journalOf(environment: Environment, path: string, lines: readonly
   return { journal: opened.value, file };
 }
 
-Deno.test("a line of the journal counts only when each of its members is what it must be", () =>
-  withFolder(async (folder, environment) => {
-    const read = async (line: unknown) => (await journalOf(environment, `${folder}/a`, [line])).journal;
-    const approval = { kind: "approval", id: "c", by: "person", hash: "h" };
-    assert.deepEqual((await read(approval)).approval("c"), { by: "person", hash: "h" });
-    assert.equal((await read({ ...approval, by: "policy" })).approval("c")?.by, "policy");
-    for (
-      const wrong of [{ by: "model" }, { by: undefined }, { hash: 7 }, { hash: undefined }, { id: 7 }, {
-        kind: "x",
-      }]
-    ) {
-      assert.equal((await read({ ...approval, ...wrong })).approval("c"), null, JSON.stringify(wrong));
-    }
-    const start = { kind: "start", id: "c", tool: "bash" };
-    assert.equal((await read(start)).started().size, 1);
-    for (const wrong of [{ tool: 7 }, { tool: undefined }, { id: null }]) {
-      assert.equal((await read({ ...start, ...wrong })).started().size, 0, JSON.stringify(wrong));
-    }
-    for (
-      const [effects, expected] of [
-        [undefined, undefined],
-        ["none", "none"],
-        ["reads", "reads"],
-        ["writes", "writes"],
-        ["harmless", "writes"],
-        [7, "writes"],
-      ]
-    ) {
-      const found = (await read({ ...start, effects })).started().get("c");
-      assert.equal(found?.effects, expected, JSON.stringify(effects));
-    }
-    const file = { kind: "file", path: "/f", hash: "h" };
-    assert.equal((await read(file)).fileHash("/f"), "h");
-    for (const wrong of [{ hash: 7 }, { path: 7 }]) {
-      assert.equal((await read({ ...file, ...wrong })).fileHash("/f"), null);
-    }
-    const day = { kind: "day", day: "2026-11-28" };
-    assert.equal((await read(day)).promptDay(), "2026-11-28");
-    for (const wrong of [{ day: 7 }, { day: "soon" }, { day: "2026-11-28\n## Rules" }]) {
-      assert.equal((await read({ ...day, ...wrong })).promptDay(), null, JSON.stringify(wrong));
-    }
-    const kept = { kind: "result", id: "c", path: "/r" };
-    assert.equal((await read(kept)).savedResults().get("c"), "/r");
-    assert.equal((await read({ ...kept, path: 7 })).savedResults().size, 0);
-    const unfinished = { kind: "unfinished", ids: ["c"] };
-    assert.equal((await read(unfinished)).unfinished().size, 1);
-    for (const wrong of [{ ids: "c" }, { ids: ["c", 7] }]) {
-      assert.equal((await read({ ...unfinished, ...wrong })).unfinished().size, 0);
-    }
-    for (const odd of ["null", "7", '"text"', "{", "[]"]) {
-      const journal = (await journalOf(environment, `${folder}/a`, [odd, start])).journal;
-      assert.equal(journal.started().size, 1, `${odd} costs itself alone`);
-    }
-  }));
+test("a line of the journal counts only when each of its members is what it must be", async ({ folder, environment }) => {
+  const read = async (line: unknown) => (await journalOf(environment, `${folder}/a`, [line])).journal;
+  const approval = { kind: "approval", id: "c", by: "person", hash: "h" };
+  assert.deepEqual((await read(approval)).approval("c"), { by: "person", hash: "h" });
+  assert.equal((await read({ ...approval, by: "policy" })).approval("c")?.by, "policy");
+  for (
+    const wrong of [{ by: "model" }, { by: undefined }, { hash: 7 }, { hash: undefined }, { id: 7 }, {
+      kind: "x",
+    }]
+  ) {
+    assert.equal((await read({ ...approval, ...wrong })).approval("c"), null, JSON.stringify(wrong));
+  }
+  const start = { kind: "start", id: "c", tool: "bash" };
+  assert.equal((await read(start)).started().size, 1);
+  for (const wrong of [{ tool: 7 }, { tool: undefined }, { id: null }]) {
+    assert.equal((await read({ ...start, ...wrong })).started().size, 0, JSON.stringify(wrong));
+  }
+  for (
+    const [effects, expected] of [
+      [undefined, undefined],
+      ["none", "none"],
+      ["reads", "reads"],
+      ["writes", "writes"],
+      ["harmless", "writes"],
+      [7, "writes"],
+    ]
+  ) {
+    const found = (await read({ ...start, effects })).started().get("c");
+    assert.equal(found?.effects, expected, JSON.stringify(effects));
+  }
+  const file = { kind: "file", path: "/f", hash: "h" };
+  assert.equal((await read(file)).fileHash("/f"), "h");
+  for (const wrong of [{ hash: 7 }, { path: 7 }]) {
+    assert.equal((await read({ ...file, ...wrong })).fileHash("/f"), null);
+  }
+  const day = { kind: "day", day: "2026-11-28" };
+  assert.equal((await read(day)).promptDay(), "2026-11-28");
+  for (const wrong of [{ day: 7 }, { day: "soon" }, { day: "2026-11-28\n## Rules" }]) {
+    assert.equal((await read({ ...day, ...wrong })).promptDay(), null, JSON.stringify(wrong));
+  }
+  const kept = { kind: "result", id: "c", path: "/r" };
+  assert.equal((await read(kept)).savedResults().get("c"), "/r");
+  assert.equal((await read({ ...kept, path: 7 })).savedResults().size, 0);
+  const unfinished = { kind: "unfinished", ids: ["c"] };
+  assert.equal((await read(unfinished)).unfinished().size, 1);
+  for (const wrong of [{ ids: "c" }, { ids: ["c", 7] }]) {
+    assert.equal((await read({ ...unfinished, ...wrong })).unfinished().size, 0);
+  }
+  for (const odd of ["null", "7", '"text"', "{", "[]"]) {
+    const journal = (await journalOf(environment, `${folder}/a`, [odd, start])).journal;
+    assert.equal(journal.started().size, 1, `${odd} costs itself alone`);
+  }
+});
 
-Deno.test("a journal that is folded forgets nothing that still matters, of this run or of another", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a`;
-    const noise = Array.from(
-      { length: 12_000 },
-      () => [{ kind: "start", id: "x", tool: "bash" }, { kind: "end", id: "x" }],
-    );
-    const { journal, file } = await journalOf(environment, path, [
-      { kind: "approval", id: "old", by: "policy", hash: "1", source: "s" },
-      { kind: "approval", id: "old", by: "person", hash: "2" },
-      { kind: "start", id: "open", tool: "ls", effects: "reads" },
-      { kind: "result", id: "kept", path: "/r" },
-      { kind: "result", id: "done", path: "/d" },
-      { kind: "end", id: "done" },
-      { kind: "file", path: "/f", hash: "f1" },
-      { kind: "file", path: "/f", hash: "f2" },
-      { kind: "day", day: "2026-11-27" },
-      { kind: "day", day: "2026-11-28" },
-      { kind: "unfinished", ids: ["u1", "u2", "u3"] },
-      { kind: "finished", ids: ["u1"] },
-      { kind: "approval", id: "u2", by: "person", hash: "3" },
-      ...noise.flat(),
-    ]);
-    await Deno.writeTextFile(file, `${JSON.stringify({ kind: "start", id: "others", tool: "read" })}\n`, {
-      append: true,
-    });
-    const before = (await Deno.stat(file)).size;
-    await journal.recordApprovals(new Map([["mine", { by: "person", hash: "4" }]]));
-    assert.ok((await Deno.stat(file)).size < before / 10);
-    const again = await openJournal({ environment, path });
-    assert.ok(again.ok);
-    const read = again.value;
-    assert.deepEqual(read.approval("old"), { by: "person", hash: "2" });
-    assert.equal(read.approval("mine")?.hash, "4");
-    assert.deepEqual([...read.started().keys()].sort(), ["open", "others"]);
-    assert.deepEqual([read.started().get("open")?.tool, read.started().get("open")?.effects], [
-      "ls",
-      "reads",
-    ]);
-    assert.deepEqual([...read.savedResults()], [["kept", "/r"]]);
-    assert.equal(read.fileHash("/f"), "f2");
-    assert.equal(read.promptDay(), "2026-11-27", "the first one stays");
-    assert.deepEqual([...read.unfinished()], ["u3"]);
-  }));
+test("a journal that is folded forgets nothing that still matters, of this run or of another", async ({ folder, environment }) => {
+  const path = `${folder}/a`;
+  const noise = Array.from(
+    { length: 12_000 },
+    () => [{ kind: "start", id: "x", tool: "bash" }, { kind: "end", id: "x" }],
+  );
+  const { journal, file } = await journalOf(environment, path, [
+    { kind: "approval", id: "old", by: "policy", hash: "1", source: "s" },
+    { kind: "approval", id: "old", by: "person", hash: "2" },
+    { kind: "start", id: "open", tool: "ls", effects: "reads" },
+    { kind: "result", id: "kept", path: "/r" },
+    { kind: "result", id: "done", path: "/d" },
+    { kind: "end", id: "done" },
+    { kind: "file", path: "/f", hash: "f1" },
+    { kind: "file", path: "/f", hash: "f2" },
+    { kind: "day", day: "2026-11-27" },
+    { kind: "day", day: "2026-11-28" },
+    { kind: "unfinished", ids: ["u1", "u2", "u3"] },
+    { kind: "finished", ids: ["u1"] },
+    { kind: "approval", id: "u2", by: "person", hash: "3" },
+    ...noise.flat(),
+  ]);
+  await Deno.writeTextFile(file, `${JSON.stringify({ kind: "start", id: "others", tool: "read" })}\n`, {
+    append: true,
+  });
+  const before = (await Deno.stat(file)).size;
+  await journal.recordApprovals(new Map([["mine", { by: "person", hash: "4" }]]));
+  assert.ok((await Deno.stat(file)).size < before / 10);
+  const again = await openJournal({ environment, path });
+  assert.ok(again.ok);
+  const read = again.value;
+  assert.deepEqual(read.approval("old"), { by: "person", hash: "2" });
+  assert.equal(read.approval("mine")?.hash, "4");
+  assert.deepEqual([...read.started().keys()].sort(), ["open", "others"]);
+  assert.deepEqual([read.started().get("open")?.tool, read.started().get("open")?.effects], ["ls", "reads"]);
+  assert.deepEqual([...read.savedResults()], [["kept", "/r"]]);
+  assert.equal(read.fileHash("/f"), "f2");
+  assert.equal(read.promptDay(), "2026-11-27", "the first one stays");
+  assert.deepEqual([...read.unfinished()], ["u3"]);
+});
 
 const SEEN = { hash: "h", size: 1, mtime: 2 };
 
-Deno.test("what is remembered of seen files counts only entry by entry, and a torn file as nothing", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a`;
-    const file = `${folder}/state/flemma/seen/${await documentKey(path)}.json`;
-    await Deno.mkdir(`${folder}/state/flemma/seen`, { recursive: true });
-    const paths = async (text: string) => {
-      await Deno.writeTextFile(file, text);
-      return (await openSeenFiles(environment, path)).paths;
-    };
-    const entry = (key: unknown, seen: unknown) => JSON.stringify([["/good", SEEN], [key, seen]]);
-    assert.deepEqual(await paths(entry("/too", SEEN)), ["/good", "/too"]);
-    const wrong: readonly (readonly [unknown, unknown])[] = [
-      [7, SEEN],
-      ["/bad", null],
-      ["/bad", "text"],
-      ["/bad", { ...SEEN, hash: 7 }],
-      ["/bad", { ...SEEN, size: "1" }],
-      ["/bad", { ...SEEN, mtime: undefined }],
-    ];
-    for (const [key, seen] of wrong) {
-      assert.deepEqual(await paths(entry(key, seen)), ["/good"], JSON.stringify(seen));
-    }
-    for (const torn of ["", "[", "{}", "null", '"text"', '[["/x"']) {
-      assert.deepEqual(await paths(torn), [], torn);
-    }
-    await Deno.remove(file);
-    assert.deepEqual((await openSeenFiles(environment, path)).paths, [], "nothing was seen yet");
-    await Deno.mkdir(file);
-    await assert.rejects(openSeenFiles(environment, path), "what cannot be read is no empty memory");
-  }));
+test("what is remembered of seen files counts only entry by entry, and a torn file as nothing", async ({ folder, environment }) => {
+  const path = `${folder}/a`;
+  const file = `${folder}/state/flemma/seen/${await documentKey(path)}.json`;
+  await Deno.mkdir(`${folder}/state/flemma/seen`, { recursive: true });
+  const paths = async (text: string) => {
+    await Deno.writeTextFile(file, text);
+    return (await openSeenFiles(environment, path)).paths;
+  };
+  const entry = (key: unknown, seen: unknown) => JSON.stringify([["/good", SEEN], [key, seen]]);
+  assert.deepEqual(await paths(entry("/too", SEEN)), ["/good", "/too"]);
+  const wrong: readonly (readonly [unknown, unknown])[] = [
+    [7, SEEN],
+    ["/bad", null],
+    ["/bad", "text"],
+    ["/bad", { ...SEEN, hash: 7 }],
+    ["/bad", { ...SEEN, size: "1" }],
+    ["/bad", { ...SEEN, mtime: undefined }],
+  ];
+  for (const [key, seen] of wrong) {
+    assert.deepEqual(await paths(entry(key, seen)), ["/good"], JSON.stringify(seen));
+  }
+  for (const torn of ["", "[", "{}", "null", '"text"', '[["/x"']) {
+    assert.deepEqual(await paths(torn), [], torn);
+  }
+  await Deno.remove(file);
+  assert.deepEqual((await openSeenFiles(environment, path)).paths, [], "nothing was seen yet");
+  await Deno.mkdir(file);
+  await assert.rejects(openSeenFiles(environment, path), "what cannot be read is no empty memory");
+});
 
-Deno.test("the thousand files that were seen last are remembered, across runs, and an unsaved document leaves none behind", () =>
-  withFolder(async (folder, environment) => {
-    const seen = await openSeenFiles(environment, `${folder}/a`);
-    await seen.record([]);
-    assert.throws(() => Deno.statSync(`${folder}/state`), Deno.errors.NotFound, "nothing seen, nothing kept");
-    await seen.record(Array.from({ length: 1000 }, (_, index) => [`/f${index}`, SEEN] as const));
-    await seen.record([["/f0", { ...SEEN, hash: "new" }], ["/one more", SEEN]]);
-    const again = await openSeenFiles(environment, `${folder}/a`);
-    assert.equal(again.paths.length, 1000);
-    assert.equal(again.get("/f0")?.hash, "new", "seen again, it is one of the last");
-    assert.equal(again.get("/f1"), null);
-    assert.deepEqual(again.paths.slice(-2), ["/f0", "/one more"]);
-    const unsaved = await openSeenFiles(environment, null);
-    await unsaved.record([["/x", SEEN]]);
-    assert.deepEqual(unsaved.get("/x"), SEEN);
-    assert.equal([...Deno.readDirSync(`${folder}/state/flemma/seen`)].length, 1);
-  }));
+test("the thousand files that were seen last are remembered, across runs, and an unsaved document leaves none behind", async ({ folder, environment }) => {
+  const seen = await openSeenFiles(environment, `${folder}/a`);
+  await seen.record([]);
+  assert.throws(() => Deno.statSync(`${folder}/state`), Deno.errors.NotFound, "nothing seen, nothing kept");
+  await seen.record(Array.from({ length: 1000 }, (_, index) => [`/f${index}`, SEEN] as const));
+  await seen.record([["/f0", { ...SEEN, hash: "new" }], ["/one more", SEEN]]);
+  const again = await openSeenFiles(environment, `${folder}/a`);
+  assert.equal(again.paths.length, 1000);
+  assert.equal(again.get("/f0")?.hash, "new", "seen again, it is one of the last");
+  assert.equal(again.get("/f1"), null);
+  assert.deepEqual(again.paths.slice(-2), ["/f0", "/one more"]);
+  const unsaved = await openSeenFiles(environment, null);
+  await unsaved.record([["/x", SEEN]]);
+  assert.deepEqual(unsaved.get("/x"), SEEN);
+  assert.equal([...Deno.readDirSync(`${folder}/state/flemma/seen`)].length, 1);
+});
 
 Deno.test("messages are kept by the path of a document, else by its first message, else for no document", async () => {
   const key = (text: string, path: string | null = null) => messagesKey(chat(text), path);

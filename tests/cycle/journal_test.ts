@@ -6,6 +6,7 @@ import type { Journal } from "../../cycle/types.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import { testsWith } from "../tests_with.ts";
+import { inFolder } from "../folder.ts";
 
 interface Place {
   readonly file: string;
@@ -13,8 +14,7 @@ interface Place {
 }
 
 async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "flemma-journal-" });
-  try {
+  await inFolder(async (folder) => {
     const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: folder } };
     const path = `${folder}/a.chat`;
     await Deno.mkdir(`${folder}/flemma/journal`, { recursive: true });
@@ -26,9 +26,7 @@ async function inPlace(body: (place: Place) => Promise<void>): Promise<void> {
         return opened.value;
       },
     });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 const test = testsWith(inPlace);

@@ -9,6 +9,7 @@ import { anthropic } from "../../providers/anthropic/provider.ts";
 import { serve } from "../providers/loopback.ts";
 import { withClock } from "../waiting.ts";
 import { BEFORE, bytes, delta, END, frames, senderTo, type Sent, sent, SSE, stop } from "./sending.ts";
+import { testInFolder as test } from "../folder.ts";
 
 /** Nothing aborts it. */
 const NEVER = new AbortController().signal;
@@ -571,43 +572,38 @@ function watched(
   };
 }
 
-Deno.test("a streamed reply is in the file before it is complete; with stream off it is written once", async () => {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-send-" }));
-  try {
-    const path = `${folder}/talk.chat`;
-    await Deno.writeTextFile(path, BEFORE);
-    const first = frames(delta("First half, "));
-    const resume = Promise.withResolvers<void>();
-    const answer = {
-      headers: SSE,
-      body: first + frames(delta("second half."), stop("end_turn"), END),
-      chunk: bytes(first).length,
-      pause: { at: bytes(first).length, until: resume.promise },
-    };
-    const server = serve(() => answer);
-    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
-    const opened = await openFile(path, { environment, wait: 0 });
-    assert.ok(opened.ok);
-    const watcher = Deno.watchFs(folder);
-    const sending = senderTo(server.url, opened.value)(NEVER);
-    for await (const _ of watcher) {
-      if ((await Deno.readTextFile(path)).includes("First half,")) break;
-    }
-    assert.equal(await Deno.readTextFile(path), `${BEFORE}\n@Assistant:\nFirst half, \n`);
-    resume.resolve();
-    assert.equal((await sending).kind, "completed");
-    const after = `${BEFORE}\n@Assistant:\nFirst half, second half.\n\n@You:\n\n`;
-    assert.equal(await Deno.readTextFile(path), after);
-    await opened.value.close();
-
-    const store = watched(new MemoryStore(bytes(BEFORE), null), () => {});
-    await senderTo(server.url, store, { stream: false })(NEVER);
-    assert.equal(store.commits, 1);
-    assert.equal(new TextDecoder().decode(store.chat.bytes), after);
-    await server.close();
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+test("a streamed reply is in the file before it is complete; with stream off it is written once", async (folder) => {
+  const path = `${folder}/talk.chat`;
+  await Deno.writeTextFile(path, BEFORE);
+  const first = frames(delta("First half, "));
+  const resume = Promise.withResolvers<void>();
+  const answer = {
+    headers: SSE,
+    body: first + frames(delta("second half."), stop("end_turn"), END),
+    chunk: bytes(first).length,
+    pause: { at: bytes(first).length, until: resume.promise },
+  };
+  const server = serve(() => answer);
+  const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
+  const opened = await openFile(path, { environment, wait: 0 });
+  assert.ok(opened.ok);
+  const watcher = Deno.watchFs(folder);
+  const sending = senderTo(server.url, opened.value)(NEVER);
+  for await (const _ of watcher) {
+    if ((await Deno.readTextFile(path)).includes("First half,")) break;
   }
+  assert.equal(await Deno.readTextFile(path), `${BEFORE}\n@Assistant:\nFirst half, \n`);
+  resume.resolve();
+  assert.equal((await sending).kind, "completed");
+  const after = `${BEFORE}\n@Assistant:\nFirst half, second half.\n\n@You:\n\n`;
+  assert.equal(await Deno.readTextFile(path), after);
+  await opened.value.close();
+
+  const store = watched(new MemoryStore(bytes(BEFORE), null), () => {});
+  await senderTo(server.url, store, { stream: false })(NEVER);
+  assert.equal(store.commits, 1);
+  assert.equal(new TextDecoder().decode(store.chat.bytes), after);
+  await server.close();
 });
 
 for (

@@ -17,24 +17,13 @@ import {
   replaceDocumentFile,
   type WriteOptions,
 } from "../../cycle/storage/disk/write.ts";
-import { testsWith } from "../tests_with.ts";
+import { testWithState as test } from "../folder.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const knownOf = (path: string): KnownFile => ({
   content: contentFromBytes(Deno.readFileSync(path)),
   stamp: stampOf(Deno.statSync(path)),
 });
-
-async function withFolder(body: (folder: string, environment: Environment) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-session-" }));
-  try {
-    await body(folder, { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
-const test = testsWith(withFolder);
 
 Deno.test("state lives below XDG_STATE_HOME, and a relative value of it is ignored", () => {
   const environment = (variables: Record<string, string>): Environment => ({
@@ -54,30 +43,29 @@ Deno.test("state lives below XDG_STATE_HOME, and a relative value of it is ignor
   assert.deepEqual(paths, ["/d/a.chat", "/l/b.chat", "/c.yaml", "/s/flemma"]);
 });
 
-Deno.test("each refusal to read a document names the file and the reason", () =>
-  withFolder(async (folder, environment) => {
-    const refusal = async (name: string) => {
-      const outcome = await readDocument(name, environment);
-      assert.ok(!outcome.ok, `${name} was read`);
-      assert.ok(outcome.problem.message.includes(name), outcome.problem.message);
-      assert.ok(!outcome.problem.message.includes("\n"));
-      return outcome.problem.code;
-    };
-    await Deno.mkdir(`${folder}/folder`);
-    await Deno.writeFile(`${folder}/nul`, new Uint8Array([64, 0, 10]));
-    await Deno.writeFile(`${folder}/latin1`, new Uint8Array([0xe4, 10]));
-    await Deno.writeTextFile(`${folder}/half`, "");
-    await Deno.truncate(`${folder}/half`, 2 ** 29 - 23);
-    await Deno.symlink("nowhere", `${folder}/dangling`);
-    assert.equal(await refusal("missing"), "document-missing");
-    assert.equal(await refusal("dangling"), "document-missing");
-    assert.equal(await refusal("nul/below"), "document-missing");
-    assert.equal(await refusal("folder"), "document-is-folder");
-    assert.equal(await refusal("nul"), "document-binary");
-    assert.equal(await refusal("latin1"), "document-not-utf8");
-    assert.equal(await refusal("half"), "document-too-large");
-    assert.equal(await refusal("/dev/null"), "document-not-a-file");
-  }));
+test("each refusal to read a document names the file and the reason", async ({ folder, environment }) => {
+  const refusal = async (name: string) => {
+    const outcome = await readDocument(name, environment);
+    assert.ok(!outcome.ok, `${name} was read`);
+    assert.ok(outcome.problem.message.includes(name), outcome.problem.message);
+    assert.ok(!outcome.problem.message.includes("\n"));
+    return outcome.problem.code;
+  };
+  await Deno.mkdir(`${folder}/folder`);
+  await Deno.writeFile(`${folder}/nul`, new Uint8Array([64, 0, 10]));
+  await Deno.writeFile(`${folder}/latin1`, new Uint8Array([0xe4, 10]));
+  await Deno.writeTextFile(`${folder}/half`, "");
+  await Deno.truncate(`${folder}/half`, 2 ** 29 - 23);
+  await Deno.symlink("nowhere", `${folder}/dangling`);
+  assert.equal(await refusal("missing"), "document-missing");
+  assert.equal(await refusal("dangling"), "document-missing");
+  assert.equal(await refusal("nul/below"), "document-missing");
+  assert.equal(await refusal("folder"), "document-is-folder");
+  assert.equal(await refusal("nul"), "document-binary");
+  assert.equal(await refusal("latin1"), "document-not-utf8");
+  assert.equal(await refusal("half"), "document-too-large");
+  assert.equal(await refusal("/dev/null"), "document-not-a-file");
+});
 
 Deno.test("a document that may not be written is told with what helps against that very reason", () => {
   const thrown = (code: string) => Object.assign(new Error(`refused (${code})`), { code });
@@ -114,7 +102,7 @@ Deno.test("a document that may not be written is told with what helps against th
   }
 });
 
-test("whether its owner could give leave to write a file is told by owner and permissions", async (folder) => {
+test("whether its owner could give leave to write a file is told by owner and permissions", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "");
   for (const [mode, writable] of [[0o644, true], [0o200, true], [0o444, false], [0o577, false]] as const) {
@@ -126,106 +114,101 @@ test("whether its owner could give leave to write a file is told by owner and pe
   assert.equal((await ownership(Deno.uid() === 0 ? path : "/")).own, false);
 });
 
-Deno.test("a lock whose holder has not said its name yet is waited for a moment, so that it can be told", () =>
-  withFolder(async (folder, environment) => {
-    const locks = `${folder}/state/flemma/locks`;
-    await Deno.mkdir(locks, { recursive: true });
-    const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
-    using retained = await Deno.open(path, { create: true, read: true, write: true });
-    await retained.lock(true);
-    const open = Deno.open;
-    let looks = 0;
-    Deno.open = (file, options) => {
-      if (String(file) === path && ++looks === 2) {
-        Deno.writeTextFileSync(path, JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` }));
-      }
-      return open(file, options);
-    };
-    try {
-      const refused = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-      assert.ok(!refused.ok);
-      assert.match(refused.problem.message, /is in use by process 4242 on elsewhere/);
-      assert.equal(looks, 2, "a named one is told at once");
-    } finally {
-      Deno.open = open;
+test("a lock whose holder has not said its name yet is waited for a moment, so that it can be told", async ({ folder, environment }) => {
+  const locks = `${folder}/state/flemma/locks`;
+  await Deno.mkdir(locks, { recursive: true });
+  const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
+  using retained = await Deno.open(path, { create: true, read: true, write: true });
+  await retained.lock(true);
+  const open = Deno.open;
+  let looks = 0;
+  Deno.open = (file, options) => {
+    if (String(file) === path && ++looks === 2) {
+      Deno.writeTextFileSync(path, JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` }));
     }
-  }));
+    return open(file, options);
+  };
+  try {
+    const refused = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+    assert.ok(!refused.ok);
+    assert.match(refused.problem.message, /is in use by process 4242 on elsewhere/);
+    assert.equal(looks, 2, "a named one is told at once");
+  } finally {
+    Deno.open = open;
+  }
+});
 
-Deno.test("who looks at the lock that a dead run left holds nobody up, and is not taken for the dead run", () =>
-  withFolder(async (folder, environment) => {
-    const locks = `${folder}/state/flemma/locks`;
-    await Deno.mkdir(locks, { recursive: true });
-    const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
-    Deno.writeTextFileSync(path, JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` }));
-    const looking = await Deno.open(path, { read: true, write: true });
-    await looking.lock(false);
-    assert.equal(await holderOf(`${folder}/a`, environment), null);
-    const { tryLock } = Deno.FsFile.prototype;
-    Deno.FsFile.prototype.tryLock = async function (exclusive) {
-      const taken = await tryLock.call(this, exclusive);
-      // The look is over once it was in the way.
-      if (exclusive === true && !taken) looking.close();
-      return taken;
-    };
-    try {
-      const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-      assert.ok(lock.ok, JSON.stringify(lock));
-      assert.match(lock.value.notice!.message, /4242 on elsewhere/);
-      await lock.value.release();
-    } finally {
-      Deno.FsFile.prototype.tryLock = tryLock;
-    }
-  }));
-
-Deno.test("a lock keeps a second run out, names its holder, and is free again after release", () =>
-  withFolder(async (folder, environment) => {
-    const first = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-    assert.ok(first.ok);
-    assert.equal(first.value.notice, null);
-    const second = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-    assert.ok(!second.ok);
-    assert.equal(second.problem.code, "document-locked");
-    assert.match(second.problem.message, new RegExp(`process ${Deno.pid} on ${Deno.hostname()}`));
-    const other = await lockDocument(`${folder}/b`, { environment, wait: 0 });
-    assert.ok(other.ok, "another document is another lock");
-    const waiting = lockDocument(`${folder}/a`, { environment, wait: 60 });
-    await first.value.release();
-    const third = await waiting;
-    assert.ok(third.ok);
-    await third.value.release();
-    await other.value.release();
-    assert.deepEqual([...Deno.readDirSync(`${folder}/state/flemma/locks`)], []);
-  }));
-
-Deno.test("many runs that wait for one lock get it one after the other", () =>
-  withFolder(async (folder, environment) => {
-    let inside = 0;
-    let most = 0;
-    await Promise.all(Array.from({ length: 8 }, async () => {
-      const lock = await lockDocument(`${folder}/a`, { environment, wait: 60 });
-      assert.ok(lock.ok);
-      most = Math.max(most, ++inside);
-      await new Promise((done) => setTimeout(done, 0));
-      inside--;
-      await lock.value.release();
-    }));
-    assert.equal(most, 1);
-  }));
-
-Deno.test("a lock whose holder is gone is taken over with a notice that names it", () =>
-  withFolder(async (folder, environment) => {
-    const locks = `${folder}/state/flemma/locks`;
-    await Deno.mkdir(locks, { recursive: true });
-    const left = JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` });
-    await Deno.writeTextFile(`${locks}/${await documentKey(`${folder}/a`)}.lock`, left);
+test("who looks at the lock that a dead run left holds nobody up, and is not taken for the dead run", async ({ folder, environment }) => {
+  const locks = `${folder}/state/flemma/locks`;
+  await Deno.mkdir(locks, { recursive: true });
+  const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
+  Deno.writeTextFileSync(path, JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` }));
+  const looking = await Deno.open(path, { read: true, write: true });
+  await looking.lock(false);
+  assert.equal(await holderOf(`${folder}/a`, environment), null);
+  const { tryLock } = Deno.FsFile.prototype;
+  Deno.FsFile.prototype.tryLock = async function (exclusive) {
+    const taken = await tryLock.call(this, exclusive);
+    // The look is over once it was in the way.
+    if (exclusive === true && !taken) looking.close();
+    return taken;
+  };
+  try {
     const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
-    assert.ok(lock.ok);
-    assert.equal(lock.value.notice?.code, "lock-taken-over");
+    assert.ok(lock.ok, JSON.stringify(lock));
     assert.match(lock.value.notice!.message, /4242 on elsewhere/);
     await lock.value.release();
-  }));
+  } finally {
+    Deno.FsFile.prototype.tryLock = tryLock;
+  }
+});
 
-test("replacing a file keeps its mode, hands over the old one, and leaves nothing beside it", async (folder) => {
+test("a lock keeps a second run out, names its holder, and is free again after release", async ({ folder, environment }) => {
+  const first = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+  assert.ok(first.ok);
+  assert.equal(first.value.notice, null);
+  const second = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+  assert.ok(!second.ok);
+  assert.equal(second.problem.code, "document-locked");
+  assert.match(second.problem.message, new RegExp(`process ${Deno.pid} on ${Deno.hostname()}`));
+  const other = await lockDocument(`${folder}/b`, { environment, wait: 0 });
+  assert.ok(other.ok, "another document is another lock");
+  const waiting = lockDocument(`${folder}/a`, { environment, wait: 60 });
+  await first.value.release();
+  const third = await waiting;
+  assert.ok(third.ok);
+  await third.value.release();
+  await other.value.release();
+  assert.deepEqual([...Deno.readDirSync(`${folder}/state/flemma/locks`)], []);
+});
+
+test("many runs that wait for one lock get it one after the other", async ({ folder, environment }) => {
+  let inside = 0;
+  let most = 0;
+  await Promise.all(Array.from({ length: 8 }, async () => {
+    const lock = await lockDocument(`${folder}/a`, { environment, wait: 60 });
+    assert.ok(lock.ok);
+    most = Math.max(most, ++inside);
+    await new Promise((done) => setTimeout(done, 0));
+    inside--;
+    await lock.value.release();
+  }));
+  assert.equal(most, 1);
+});
+
+test("a lock whose holder is gone is taken over with a notice that names it", async ({ folder, environment }) => {
+  const locks = `${folder}/state/flemma/locks`;
+  await Deno.mkdir(locks, { recursive: true });
+  const left = JSON.stringify({ pid: 4242, host: "elsewhere", path: `${folder}/a` });
+  await Deno.writeTextFile(`${locks}/${await documentKey(`${folder}/a`)}.lock`, left);
+  const lock = await lockDocument(`${folder}/a`, { environment, wait: 0 });
+  assert.ok(lock.ok);
+  assert.equal(lock.value.notice?.code, "lock-taken-over");
+  assert.match(lock.value.notice!.message, /4242 on elsewhere/);
+  await lock.value.release();
+});
+
+test("replacing a file keeps its mode, hands over the old one, and leaves nothing beside it", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   for (const mode of [0o600, 0o755, 0o444]) {
     await Deno.writeTextFile(path, "old");
@@ -274,7 +257,7 @@ const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
 
 for (const [way, write] of Object.entries(WAYS)) {
   for (const [what, change] of Object.entries(MEANWHILE)) {
-    test(`a file that became ${what} between look and act is not ${way}`, async (folder) => {
+    test(`a file that became ${what} between look and act is not ${way}`, async ({ folder }) => {
       const path = `${folder}/a.chat`;
       await Deno.writeTextFile(path, "one\n");
       let theirs = "";
@@ -289,7 +272,7 @@ for (const [way, write] of Object.entries(WAYS)) {
     });
   }
 
-  test(`a file that nobody touched is ${way}`, async (folder) => {
+  test(`a file that nobody touched is ${way}`, async ({ folder }) => {
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one\n");
     assert.notEqual(await write(path, knownOf(path), {}), null);
@@ -298,7 +281,7 @@ for (const [way, write] of Object.entries(WAYS)) {
 }
 
 for (const way of ["overwritten", "extended"]) {
-  test(`what somebody writes right after a file was ${way} is noticed`, async (folder) => {
+  test(`what somebody writes right after a file was ${way} is noticed`, async ({ folder }) => {
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one\n");
     let calls = 0;
@@ -312,7 +295,7 @@ for (const way of ["overwritten", "extended"]) {
   });
 }
 
-test("a rename that must not happen any more does not happen", async (folder) => {
+test("a rename that must not happen any more does not happen", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "one\n");
   assert.equal(
@@ -325,46 +308,44 @@ test("a rename that must not happen any more does not happen", async (folder) =>
   assert.equal([...Deno.readDirSync(folder)].length, 1);
 });
 
-Deno.test("a text that is cut off anywhere while it is overwritten is recognised as torn and completed", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a.chat`;
-    const pairs = [["@You:\nold tail\n", "@You:\nnew, longer tail\n"], ["a longer old text", "short"], [
-      "ab",
-      "abc",
-    ]];
-    for (const [old, text] of pairs.map(([a, b]) => [bytes(a!), bytes(b!)] as const)) {
-      for (let cut = 1; cut < text.length; cut++) {
-        const torn = new Uint8Array(Math.max(cut, old.length));
-        torn.set(old);
-        torn.set(text.subarray(0, cut));
-        assert.ok(isTorn(torn, old, text));
-        await Deno.writeFile(path, torn);
-        const guard = await OverwriteGuard.for(path, environment);
-        await guard.before(old, text);
-        await guard.recover(path, torn);
-        const after = await Deno.readFile(path);
-        const same = (a: Uint8Array, b: Uint8Array) =>
-          a.length === b.length && a.every((byte, at) => byte === b[at]);
-        assert.ok(same(after, text) || (same(torn, old) && same(after, old)));
-        assert.equal(await guard.recover(path, after), null, "done once");
-      }
+test("a text that is cut off anywhere while it is overwritten is recognised as torn and completed", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  const pairs = [["@You:\nold tail\n", "@You:\nnew, longer tail\n"], ["a longer old text", "short"], [
+    "ab",
+    "abc",
+  ]];
+  for (const [old, text] of pairs.map(([a, b]) => [bytes(a!), bytes(b!)] as const)) {
+    for (let cut = 1; cut < text.length; cut++) {
+      const torn = new Uint8Array(Math.max(cut, old.length));
+      torn.set(old);
+      torn.set(text.subarray(0, cut));
+      assert.ok(isTorn(torn, old, text));
+      await Deno.writeFile(path, torn);
+      const guard = await OverwriteGuard.for(path, environment);
+      await guard.before(old, text);
+      await guard.recover(path, torn);
+      const after = await Deno.readFile(path);
+      const same = (a: Uint8Array, b: Uint8Array) =>
+        a.length === b.length && a.every((byte, at) => byte === b[at]);
+      assert.ok(same(after, text) || (same(torn, old) && same(after, old)));
+      assert.equal(await guard.recover(path, after), null, "done once");
     }
-  }));
+  }
+});
 
-Deno.test("a document that was changed after a cut-off write is left alone, and the text wanted is kept", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a.chat`;
-    await Deno.writeTextFile(path, "edited since");
-    const guard = await OverwriteGuard.for(path, environment);
-    await guard.before(bytes("old"), bytes("wanted"));
-    const notice = await guard.recover(path, bytes("edited since"));
-    assert.equal(notice?.code, "write-not-completed");
-    assert.equal(await Deno.readTextFile(path), "edited since");
-    const kept = /is in (\S+)\.$/.exec(notice!.message)![1]!;
-    assert.equal(await Deno.readTextFile(kept), "wanted");
-  }));
+test("a document that was changed after a cut-off write is left alone, and the text wanted is kept", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  await Deno.writeTextFile(path, "edited since");
+  const guard = await OverwriteGuard.for(path, environment);
+  await guard.before(bytes("old"), bytes("wanted"));
+  const notice = await guard.recover(path, bytes("edited since"));
+  assert.equal(notice?.code, "write-not-completed");
+  assert.equal(await Deno.readTextFile(path), "edited since");
+  const kept = /is in (\S+)\.$/.exec(notice!.message)![1]!;
+  assert.equal(await Deno.readTextFile(kept), "wanted");
+});
 
-test("overwriting makes a file shorter or longer and keeps its inode", async (folder) => {
+test("overwriting makes a file shorter or longer and keeps its inode", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "one two three");
   const { ino } = await Deno.stat(path);
@@ -375,95 +356,88 @@ test("overwriting makes a file shorter or longer and keeps its inode", async (fo
   assert.equal((await Deno.stat(path)).ino, ino);
 });
 
-Deno.test("a journal remembers approvals and starts without end across runs, also after a torn line", () =>
-  withFolder(async (folder, environment) => {
-    const open = async () => {
-      const outcome = await openJournal({ environment, path: `${folder}/a.chat` });
-      assert.ok(outcome.ok);
-      return outcome.value;
-    };
-    const journal = await open();
-    await journal.recordApprovals(new Map([["c1", { by: "person", hash: "h" }]]));
-    await journal.recordApprovals(new Map([["c2", { by: "policy", hash: "i", source: "config" }]]));
-    await journal.recordStart("c1", "bash");
-    await journal.recordStart("c2", "read");
-    await journal.recordEnd("c2");
-    const [entry] = [...Deno.readDirSync(`${folder}/state/flemma/journal`)];
-    const file = `${folder}/state/flemma/journal/${entry!.name}`;
-    await Deno.writeTextFile(file, '{"kind":"end","id":"c', { append: true });
-    const second = await open();
-    assert.deepEqual([...second.started()].map(([id, { tool }]) => [id, tool]), [["c1", "bash"]]);
-    assert.deepEqual(second.approval("c1"), { by: "person", hash: "h" });
-    assert.deepEqual(second.approval("c2"), { by: "policy", hash: "i", source: "config" });
-    assert.equal(second.approval("c3"), null);
-    await second.recordEnd("c1");
-    assert.deepEqual([...(await open()).started()], [], "the entry after the torn line counts");
-  }));
+test("a journal remembers approvals and starts without end across runs, also after a torn line", async ({ folder, environment }) => {
+  const open = async () => {
+    const outcome = await openJournal({ environment, path: `${folder}/a.chat` });
+    assert.ok(outcome.ok);
+    return outcome.value;
+  };
+  const journal = await open();
+  await journal.recordApprovals(new Map([["c1", { by: "person", hash: "h" }]]));
+  await journal.recordApprovals(new Map([["c2", { by: "policy", hash: "i", source: "config" }]]));
+  await journal.recordStart("c1", "bash");
+  await journal.recordStart("c2", "read");
+  await journal.recordEnd("c2");
+  const [entry] = [...Deno.readDirSync(`${folder}/state/flemma/journal`)];
+  const file = `${folder}/state/flemma/journal/${entry!.name}`;
+  await Deno.writeTextFile(file, '{"kind":"end","id":"c', { append: true });
+  const second = await open();
+  assert.deepEqual([...second.started()].map(([id, { tool }]) => [id, tool]), [["c1", "bash"]]);
+  assert.deepEqual(second.approval("c1"), { by: "person", hash: "h" });
+  assert.deepEqual(second.approval("c2"), { by: "policy", hash: "i", source: "config" });
+  assert.equal(second.approval("c3"), null);
+  await second.recordEnd("c1");
+  assert.deepEqual([...(await open()).started()], [], "the entry after the torn line counts");
+});
 
-Deno.test("calls of a reply are unfinished until it ends or a person approves them, in long journals too", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a.chat`;
-    const open = async () => {
-      const outcome = await openJournal({ environment, path });
-      assert.ok(outcome.ok);
-      return outcome.value;
-    };
-    const left = async () => [...(await open()).unfinished()];
-    const journal = await open();
-    await journal.recordUnfinished(["a", "b"]);
-    await journal.recordUnfinished(["c", "d", "e"]);
-    assert.deepEqual(await left(), ["a", "b", "c", "d", "e"]);
-    await journal.recordFinished(["a"]);
-    await journal.recordApprovals(new Map([["b", { by: "policy", hash: "h", source: "config" }]]));
-    await journal.recordApprovals(new Map([["c", { by: "person", hash: "h", asked: true }]]));
-    await journal.recordApprovals(new Map([["d", { by: "person", hash: "h" }]]));
-    assert.deepEqual([[...journal.unfinished()], await left()], [["b", "c", "e"], ["b", "c", "e"]]);
-    const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
-    const wrong = [{ kind: "unfinished" }, { kind: "unfinished", ids: "x" }, {
-      kind: "unfinished",
-      ids: [1],
-    }];
-    await Deno.writeTextFile(file, wrong.map((entry) => JSON.stringify(entry) + "\n").join(""), {
-      append: true,
-    });
-    const noise = JSON.stringify({ kind: "end", id: "x" }) + "\n";
-    await Deno.writeTextFile(file, noise.repeat(20_000), { append: true });
-    await (await open()).recordEnd("y");
-    assert.ok((await Deno.stat(file)).size < 10_000);
-    assert.deepEqual(await left(), ["b", "c", "e"]);
-  }));
-
-Deno.test("a long journal is shortened to what still matters, by who records and not by who looks", () =>
-  withFolder(async (folder, environment) => {
-    const path = `${folder}/a.chat`;
-    const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
-    await Deno.mkdir(`${folder}/state/flemma/journal`, { recursive: true });
-    const line = (entry: unknown) => JSON.stringify(entry) + "\n";
-    const noise = line({ kind: "start", id: "x", tool: "bash", time: "" }) + line({ kind: "end", id: "x" });
-    const open = line({ kind: "start", id: "y", tool: "bash", time: "" });
-    await Deno.writeTextFile(file, open + noise.repeat(4000));
+test("calls of a reply are unfinished until it ends or a person approves them, in long journals too", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  const open = async () => {
     const outcome = await openJournal({ environment, path });
     assert.ok(outcome.ok);
-    assert.deepEqual([...outcome.value.started()].map(([id, { tool }]) => [id, tool]), [["y", "bash"]]);
-    assert.equal((await Deno.stat(file)).size, open.length + 4000 * noise.length);
-    // What another process recorded since it was opened stays.
-    const other = line({ kind: "start", id: "z", tool: "bash", time: "" });
-    await Deno.writeTextFile(file, other, { append: true });
-    await outcome.value.recordEnd("w");
-    assert.equal(await Deno.readTextFile(file), open + other + line({ kind: "end", id: "w" }));
-  }));
+    return outcome.value;
+  };
+  const left = async () => [...(await open()).unfinished()];
+  const journal = await open();
+  await journal.recordUnfinished(["a", "b"]);
+  await journal.recordUnfinished(["c", "d", "e"]);
+  assert.deepEqual(await left(), ["a", "b", "c", "d", "e"]);
+  await journal.recordFinished(["a"]);
+  await journal.recordApprovals(new Map([["b", { by: "policy", hash: "h", source: "config" }]]));
+  await journal.recordApprovals(new Map([["c", { by: "person", hash: "h", asked: true }]]));
+  await journal.recordApprovals(new Map([["d", { by: "person", hash: "h" }]]));
+  assert.deepEqual([[...journal.unfinished()], await left()], [["b", "c", "e"], ["b", "c", "e"]]);
+  const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
+  const wrong = [{ kind: "unfinished" }, { kind: "unfinished", ids: "x" }, { kind: "unfinished", ids: [1] }];
+  await Deno.writeTextFile(file, wrong.map((entry) => JSON.stringify(entry) + "\n").join(""), {
+    append: true,
+  });
+  const noise = JSON.stringify({ kind: "end", id: "x" }) + "\n";
+  await Deno.writeTextFile(file, noise.repeat(20_000), { append: true });
+  await (await open()).recordEnd("y");
+  assert.ok((await Deno.stat(file)).size < 10_000);
+  assert.deepEqual(await left(), ["b", "c", "e"]);
+});
 
-Deno.test("a kept body is found under the answered path, whatever the id holds", () =>
-  withFolder(async (folder, environment) => {
-    for (const path of [`${folder}/a.chat`, null]) {
-      const outcome = await openJournal({ environment, path });
-      assert.ok(outcome.ok);
-      const kept = await outcome.value.keepBody("../../x`y", "body\n");
-      assert.ok(kept.startsWith(`${folder}/state/flemma/bodies/`), kept);
-      assert.ok(!kept.includes(".."));
-      assert.equal(await Deno.readTextFile(kept), "body\n");
-    }
-  }));
+test("a long journal is shortened to what still matters, by who records and not by who looks", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
+  await Deno.mkdir(`${folder}/state/flemma/journal`, { recursive: true });
+  const line = (entry: unknown) => JSON.stringify(entry) + "\n";
+  const noise = line({ kind: "start", id: "x", tool: "bash", time: "" }) + line({ kind: "end", id: "x" });
+  const open = line({ kind: "start", id: "y", tool: "bash", time: "" });
+  await Deno.writeTextFile(file, open + noise.repeat(4000));
+  const outcome = await openJournal({ environment, path });
+  assert.ok(outcome.ok);
+  assert.deepEqual([...outcome.value.started()].map(([id, { tool }]) => [id, tool]), [["y", "bash"]]);
+  assert.equal((await Deno.stat(file)).size, open.length + 4000 * noise.length);
+  // What another process recorded since it was opened stays.
+  const other = line({ kind: "start", id: "z", tool: "bash", time: "" });
+  await Deno.writeTextFile(file, other, { append: true });
+  await outcome.value.recordEnd("w");
+  assert.equal(await Deno.readTextFile(file), open + other + line({ kind: "end", id: "w" }));
+});
+
+test("a kept body is found under the answered path, whatever the id holds", async ({ folder, environment }) => {
+  for (const path of [`${folder}/a.chat`, null]) {
+    const outcome = await openJournal({ environment, path });
+    assert.ok(outcome.ok);
+    const kept = await outcome.value.keepBody("../../x`y", "body\n");
+    assert.ok(kept.startsWith(`${folder}/state/flemma/bodies/`), kept);
+    assert.ok(!kept.includes(".."));
+    assert.equal(await Deno.readTextFile(kept), "body\n");
+  }
+});
 
 Deno.test("a state folder that cannot be made is told with the variable that moves it", async () => {
   const environment = { cwd: "/", home: "/", variables: { XDG_STATE_HOME: "/dev/null" } };
@@ -477,68 +451,64 @@ Deno.test("a state folder that cannot be made is told with the variable that mov
   assert.match(lock.problem.next!, /XDG_STATE_HOME/);
 });
 
-Deno.test("kept messages are those of the last run of each document, and of the last run at all", () =>
-  withFolder(async (folder, environment) => {
-    assert.equal(await lastMessages(environment, null), null);
-    keepMessages(environment, "a", ["one", "two"]);
-    keepMessages(environment, "a", ["three"]);
-    assert.equal(await lastMessages(environment, "a"), "three\n");
-    assert.equal(await lastMessages(environment, "b"), null);
-    keepMessages(environment, "b", ["four"]);
-    const messages = `${folder}/state/flemma/messages`;
-    await Deno.utime(`${messages}/a.txt`, 1, 1);
-    assert.equal(await lastMessages(environment, "a"), "three\n");
-    assert.equal(await lastMessages(environment, null), "four\n");
-  }));
+test("kept messages are those of the last run of each document, and of the last run at all", async ({ folder, environment }) => {
+  assert.equal(await lastMessages(environment, null), null);
+  keepMessages(environment, "a", ["one", "two"]);
+  keepMessages(environment, "a", ["three"]);
+  assert.equal(await lastMessages(environment, "a"), "three\n");
+  assert.equal(await lastMessages(environment, "b"), null);
+  keepMessages(environment, "b", ["four"]);
+  const messages = `${folder}/state/flemma/messages`;
+  await Deno.utime(`${messages}/a.txt`, 1, 1);
+  assert.equal(await lastMessages(environment, "a"), "three\n");
+  assert.equal(await lastMessages(environment, null), "four\n");
+});
 
-Deno.test("messages are kept for the fifty documents that were worked on last", () =>
-  withFolder(async (folder, environment) => {
-    for (let count = 0; count < 52; count++) {
-      keepMessages(environment, `k${count}`, ["x"]);
-      await Deno.utime(`${folder}/state/flemma/messages/k${count}.txt`, count + 1, count + 1);
-    }
-    assert.equal(await lastMessages(environment, "k0"), null);
-    assert.equal(await lastMessages(environment, "k51"), "x\n");
-    assert.equal([...Deno.readDirSync(`${folder}/state/flemma/messages`)].length, 50);
-  }));
+test("messages are kept for the fifty documents that were worked on last", async ({ folder, environment }) => {
+  for (let count = 0; count < 52; count++) {
+    keepMessages(environment, `k${count}`, ["x"]);
+    await Deno.utime(`${folder}/state/flemma/messages/k${count}.txt`, count + 1, count + 1);
+  }
+  assert.equal(await lastMessages(environment, "k0"), null);
+  assert.equal(await lastMessages(environment, "k51"), "x\n");
+  assert.equal([...Deno.readDirSync(`${folder}/state/flemma/messages`)].length, 50);
+});
 
-Deno.test("what a filter has in hand is there until it is delivered, and only the newest are kept", () =>
-  withFolder((_folder, environment) => {
-    const faults: unknown[] = [];
-    const make = () => new SavedText(environment, (problem) => faults.push(problem));
-    const unchanged = make();
-    assert.equal(unchanged.close(false), null);
-    const run = make();
-    for (const text of ["@You:\nHi\n", "@You:\nHi\n\n@Assistant:\nHello", "@You:\nH\n"]) {
-      run.update(new TextEncoder().encode(text));
-      const [retained] = listSavedTexts(environment);
-      assert.equal(Deno.readTextFileSync(retained!.path), text);
-      assert.equal(retained!.running, true);
-    }
-    assert.equal(run.close(true), null);
-    assert.deepEqual(listSavedTexts(environment), []);
-    for (let count = 0; count < 22; count++) {
-      const lost = make();
-      lost.update(new TextEncoder().encode(`${count}`));
-      const id = lost.close(false);
-      const found = listSavedTexts(environment).find((kept) => kept.id === id);
-      Deno.utimeSync(found!.path, count + 1, count + 1);
-    }
-    const kept = listSavedTexts(environment);
-    assert.equal(kept.length, 20);
-    assert.ok(kept.every(({ running }) => !running));
-    assert.equal(Deno.readTextFileSync(kept[0]!.path), "21");
-    assert.deepEqual(faults, []);
-    return Promise.resolve();
-  }));
+test("what a filter has in hand is there until it is delivered, and only the newest are kept", ({ environment }) => {
+  const faults: unknown[] = [];
+  const make = () => new SavedText(environment, (problem) => faults.push(problem));
+  const unchanged = make();
+  assert.equal(unchanged.close(false), null);
+  const run = make();
+  for (const text of ["@You:\nHi\n", "@You:\nHi\n\n@Assistant:\nHello", "@You:\nH\n"]) {
+    run.update(new TextEncoder().encode(text));
+    const [retained] = listSavedTexts(environment);
+    assert.equal(Deno.readTextFileSync(retained!.path), text);
+    assert.equal(retained!.running, true);
+  }
+  assert.equal(run.close(true), null);
+  assert.deepEqual(listSavedTexts(environment), []);
+  for (let count = 0; count < 22; count++) {
+    const lost = make();
+    lost.update(new TextEncoder().encode(`${count}`));
+    const id = lost.close(false);
+    const found = listSavedTexts(environment).find((kept) => kept.id === id);
+    Deno.utimeSync(found!.path, count + 1, count + 1);
+  }
+  const kept = listSavedTexts(environment);
+  assert.equal(kept.length, 20);
+  assert.ok(kept.every(({ running }) => !running));
+  assert.equal(Deno.readTextFileSync(kept[0]!.path), "21");
+  assert.deepEqual(faults, []);
+  return Promise.resolve();
+});
 
-Deno.test("a state folder that takes nothing is told once, and the filter goes on", () =>
-  withFolder(async (folder, environment) => {
-    await Deno.writeTextFile(`${folder}/state`, "in the way");
-    const faults: string[] = [];
-    const run = new SavedText(environment, ({ code }) => faults.push(code));
-    run.update(new Uint8Array([1]));
-    run.update(new Uint8Array([1, 2]));
-    assert.equal(run.close(false), null);
-    assert.deepEqual(faults, ["state-unwritable"]);
-  }));
+test("a state folder that takes nothing is told once, and the filter goes on", async ({ folder, environment }) => {
+  await Deno.writeTextFile(`${folder}/state`, "in the way");
+  const faults: string[] = [];
+  const run = new SavedText(environment, ({ code }) => faults.push(code));
+  run.update(new Uint8Array([1]));
+  run.update(new Uint8Array([1, 2]));
+  assert.equal(run.close(false), null);
+  assert.deepEqual(faults, ["state-unwritable"]);
+});

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { openJournal } from "../../cycle/storage/journal.ts";
 import { isThinkingEntry, thinkingEntries, thinkingState } from "../../cycle/storage/thinking_memory.ts";
 import type { ThinkingEntry } from "../../cycle/types.ts";
+import { testWithState as test } from "../folder.ts";
 
 const RECORD = { key: "k", text: "t", prefix: "p", before: null, model: "m" };
 const ENTRIES: readonly ThinkingEntry[] = [
@@ -39,44 +40,38 @@ Deno.test("an entry that lacks something, or has it in another shape, is none", 
   assert.ok(!isThinkingEntry({ kind: "stale", keys: ["k", 1] }));
 });
 
-Deno.test("it is read again by the next run, and outlives a torn line and the folding of a long journal", async () => {
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-thinking-" }));
-  try {
-    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
-    const open = async () => {
-      const opened = await openJournal({ environment, path: `${folder}/a.chat` });
-      assert.ok(opened.ok);
-      return opened.value;
-    };
-    const first = await open();
-    assert.deepEqual(first.thinking, thinkingState([]));
-    await first.recordThinking(ENTRIES.slice(0, 3));
-    await first.recordThinking(ENTRIES.slice(3));
-    assert.deepEqual(first.thinking, thinkingState(ENTRIES));
-    assert.deepEqual((await open()).thinking, thinkingState(ENTRIES));
-    const [name] = [...Deno.readDirSync(`${folder}/state/flemma/journal`)].map((entry) => entry.name);
-    const path = `${folder}/state/flemma/journal/${name}`;
-    await Deno.writeTextFile(path, '{"kind":"stale","ke', { append: true });
-    await (await open()).recordThinking([{ kind: "stale", keys: ["later"] }]);
-    assert.deepEqual([...(await open()).thinking.stale], ["k", "later"]);
-    // Long enough to be folded at the next record.
-    const many = Array.from(
-      { length: 4000 },
-      (_, index) => ({ kind: "stale" as const, keys: [`stale ${index % 7}`] }),
-    );
-    await (await open()).recordThinking(many);
-    await (await open()).recordThinking(many);
-    const { size } = await Deno.stat(path);
-    await (await open()).recordThinking([{ kind: "stale", keys: ["last"] }]);
-    assert.ok((await Deno.stat(path)).size < size / 10);
-    const { thinking } = await open();
-    assert.deepEqual(
-      [...thinking.stale].sort(),
-      ["k", "last", "later", ...many.slice(0, 7).map(({ keys }) => keys[0]!)].sort(),
-    );
-    assert.deepEqual(thinking.sent, ["a", "b", "d"]);
-    assert.equal(thinking.records.size, 2);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+test("it is read again by the next run, and outlives a torn line and the folding of a long journal", async ({ folder, environment }) => {
+  const open = async () => {
+    const opened = await openJournal({ environment, path: `${folder}/a.chat` });
+    assert.ok(opened.ok);
+    return opened.value;
+  };
+  const first = await open();
+  assert.deepEqual(first.thinking, thinkingState([]));
+  await first.recordThinking(ENTRIES.slice(0, 3));
+  await first.recordThinking(ENTRIES.slice(3));
+  assert.deepEqual(first.thinking, thinkingState(ENTRIES));
+  assert.deepEqual((await open()).thinking, thinkingState(ENTRIES));
+  const [name] = [...Deno.readDirSync(`${folder}/state/flemma/journal`)].map((entry) => entry.name);
+  const path = `${folder}/state/flemma/journal/${name}`;
+  await Deno.writeTextFile(path, '{"kind":"stale","ke', { append: true });
+  await (await open()).recordThinking([{ kind: "stale", keys: ["later"] }]);
+  assert.deepEqual([...(await open()).thinking.stale], ["k", "later"]);
+  // Long enough to be folded at the next record.
+  const many = Array.from(
+    { length: 4000 },
+    (_, index) => ({ kind: "stale" as const, keys: [`stale ${index % 7}`] }),
+  );
+  await (await open()).recordThinking(many);
+  await (await open()).recordThinking(many);
+  const { size } = await Deno.stat(path);
+  await (await open()).recordThinking([{ kind: "stale", keys: ["last"] }]);
+  assert.ok((await Deno.stat(path)).size < size / 10);
+  const { thinking } = await open();
+  assert.deepEqual(
+    [...thinking.stale].sort(),
+    ["k", "last", "later", ...many.slice(0, 7).map(({ keys }) => keys[0]!)].sort(),
+  );
+  assert.deepEqual(thinking.sent, ["a", "b", "d"]);
+  assert.equal(thinking.records.size, 2);
 });

@@ -11,6 +11,7 @@ import {
 } from "../../cycle/storage/unsettled.ts";
 import { documentKey } from "../../cycle/storage/state_files.ts";
 import type { TamperCheck, TamperedParts } from "../../cycle/types.ts";
+import { testWithState as test } from "../folder.ts";
 
 const TAMPER_CHECK: TamperCheck = {
   name: "/a.chat",
@@ -79,30 +80,24 @@ Deno.test("an entry in which anything is missing or of another kind says nothing
   for (const entry of bad) assert.ok(!isUnsettledEntry(entry), JSON.stringify(entry));
 });
 
-Deno.test("the shortening of a long journal keeps what is unsettled, below the approvals", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: folder } };
-    const path = `${folder}/a.chat`;
-    const open = async () => {
-      const journal = await openJournal({ environment, path });
-      assert.ok(journal.ok);
-      return journal.value;
-    };
-    const first = await open();
-    await first.recordApprovals(new Map([["c1", { by: "person", hash: "old" }]]));
-    await first.recordTampered(TAMPERED);
-    await first.recordTamperCheck(TAMPER_CHECK);
-    const file = `${folder}/flemma/journal/${await documentKey(path)}.jsonl`;
-    const noise = '{"kind":"start","id":"x","tool":"bash","time":""}\n{"kind":"end","id":"x"}\n'.repeat(4000);
-    await Deno.writeTextFile(file, noise, { append: true });
-    await (await open()).recordEnd("x");
-    assert.ok((await Deno.stat(file)).size < 2000, "it was shortened");
-    const after = await open();
-    assert.deepEqual(after.tampered(), TAMPERED);
-    assert.deepEqual(after.tamperCheck(), TAMPER_CHECK);
-    assert.deepEqual(after.approval("c1"), { by: "person", hash: "old" });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+test("the shortening of a long journal keeps what is unsettled, below the approvals", async ({ folder, environment }) => {
+  const path = `${folder}/a.chat`;
+  const open = async () => {
+    const journal = await openJournal({ environment, path });
+    assert.ok(journal.ok);
+    return journal.value;
+  };
+  const first = await open();
+  await first.recordApprovals(new Map([["c1", { by: "person", hash: "old" }]]));
+  await first.recordTampered(TAMPERED);
+  await first.recordTamperCheck(TAMPER_CHECK);
+  const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
+  const noise = '{"kind":"start","id":"x","tool":"bash","time":""}\n{"kind":"end","id":"x"}\n'.repeat(4000);
+  await Deno.writeTextFile(file, noise, { append: true });
+  await (await open()).recordEnd("x");
+  assert.ok((await Deno.stat(file)).size < 2000, "it was shortened");
+  const after = await open();
+  assert.deepEqual(after.tampered(), TAMPERED);
+  assert.deepEqual(after.tamperCheck(), TAMPER_CHECK);
+  assert.deepEqual(after.approval("c1"), { by: "person", hash: "old" });
 });

@@ -6,7 +6,7 @@ import { allRecords, openUsageLog, recordsOf, type UsageLog } from "../../cycle/
 import { cacheShare, readRecord, recordOf, totalOf } from "../../cycle/usage/record.ts";
 import type { UsageRecord } from "../../cycle/types.ts";
 import { costWords, formatCount, money, percent, runWords, usageWords } from "../../commands/io/amounts.ts";
-import { freshFolder } from "../folder.ts";
+import { inFolder } from "../folder.ts";
 import type { Answer } from "../providers/loopback.ts";
 import { StoppedClock } from "../providers/stopped_clock.ts";
 import { sent, streamed } from "./sending.ts";
@@ -108,12 +108,9 @@ Deno.test("a run is told with its model, its cost, that of the document and how 
 async function withState(
   body: (environment: { cwd: string; home: string; variables: Record<string, string> }) => Promise<void>,
 ) {
-  const folder = await freshFolder("flemma-usage-");
-  try {
+  await inFolder(async (folder) => {
     await body({ cwd: folder, home: folder, variables: { XDG_STATE_HOME: folder } });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 Deno.test("records of many at once are all kept, by document; a torn line costs only itself", () =>

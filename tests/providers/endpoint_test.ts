@@ -7,6 +7,20 @@ import { post } from "../../providers/http/post.ts";
 import { serve } from "./loopback.ts";
 import { withClock } from "../waiting.ts";
 
+/** Posts to a port that nobody listens at, without limits of time unless some are given. */
+function posted(options: Partial<Parameters<typeof post>[0]>): ReturnType<typeof post> {
+  return post({
+    request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+    timeout: 0,
+    pingTimeout: 0,
+    connectTimeout: 0,
+    signal: new AbortController().signal,
+    onEvent: () => "more",
+    onUnreadable: () => {},
+    ...options,
+  });
+}
+
 Deno.test("a base URL leads to the same place with a slash, the version or the whole path, and keeps its query", () => {
   const rows = [
     ["https://api.anthropic.com", "https://api.anthropic.com/v1/messages"],
@@ -48,15 +62,11 @@ Deno.test("a host that takes no connection is given up after connect_timeout, on
   const server = serve(() => ({ body: "ok" }));
   const request = { method: "POST", url: server.url, headers: {}, body: "{}" } as const;
   const exchange = (reach: () => Promise<boolean>, thought: Promise<unknown>) =>
-    post({
+    posted({
       request,
       timeout: 60,
-      pingTimeout: 0,
       connectTimeout: 0.05,
       reach,
-      signal: new AbortController().signal,
-      onEvent: () => "more",
-      onUnreadable: () => {},
       fetch: async (input, init) => {
         await Promise.race([thought, aborted(init?.signal)]);
         return await fetch(input, init);
@@ -91,21 +101,16 @@ Deno.test("whether a host takes connections is known of one that does and one th
 
 Deno.test("where there is a proxy, it is the proxy that has to take the connection, and it is named when it does not", async () => {
   const asked: string[] = [];
-  const exchange = await post({
+  const exchange = await posted({
     request: { method: "POST", url: "https://api.example/v1", headers: {}, body: "{}" },
-    timeout: 0,
-    pingTimeout: 0,
     connectTimeout: 0.01,
     proxy: { url: "http://proxy.example:3128", host: "proxy.example:3128", variable: "HTTPS_PROXY" },
     reach: (url) => {
       asked.push(url);
       return new Promise(() => {});
     },
-    signal: new AbortController().signal,
     fetch: (_, init) =>
       new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(init.signal?.reason))),
-    onEvent: () => "more",
-    onUnreadable: () => {},
   });
   assert.deepEqual(asked, ["http://proxy.example:3128"]);
   assert.ok(exchange.kind === "failed");
@@ -119,19 +124,12 @@ Deno.test("where there is a proxy, it is the proxy that has to take the connecti
 Deno.test("a redirect is any status from 300 to 399, and none is followed", async () => {
   for (const [status, kind] of [[299, "body"], [300, "failed"], [399, "failed"], [400, "body"]] as const) {
     let asked = 0;
-    const exchange = await post({
-      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
-      timeout: 0,
-      pingTimeout: 0,
-      connectTimeout: 0,
-      signal: new AbortController().signal,
+    const exchange = await posted({
       fetch: () => {
         asked++;
         const headers = { "content-type": "application/json", location: "http://127.0.0.1:1/" };
         return Promise.resolve(new Response("{}", { status, headers }));
       },
-      onEvent: () => "more",
-      onUnreadable: () => {},
     });
     assert.deepEqual([exchange.kind, asked], [kind, 1], `${status}`);
     if (exchange.kind === "failed") assert.match(exchange.error.message, /redirects to .*are not followed/);
@@ -144,12 +142,8 @@ Deno.test("no more of a reply is read while who takes it is behind, and that is 
     const pulled: number[] = [];
     const taken: number[] = [];
     const behind = 5;
-    const exchange = await post({
-      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+    const exchange = await posted({
       timeout: 0.2,
-      pingTimeout: 0,
-      connectTimeout: 0,
-      signal: new AbortController().signal,
       fetch: () => {
         let at = 0;
         const body = new ReadableStream<Uint8Array>({
@@ -165,7 +159,6 @@ Deno.test("no more of a reply is read while who takes it is behind, and that is 
         taken.push((data as { at: number }).at);
         return "more";
       },
-      onUnreadable: () => {},
       room: () => {
         if (taken.length !== behind) return undefined;
         // Longer than the server may be silent.
@@ -213,12 +206,8 @@ Deno.test("a body of bytes is read into one buffer, and one of anything else as 
   };
   for (const [kind, body] of Object.entries(bodies)) {
     const events: number[] = [];
-    const exchange = await post({
-      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+    const exchange = await posted({
       timeout: 5,
-      pingTimeout: 0,
-      connectTimeout: 0,
-      signal: new AbortController().signal,
       fetch: () =>
         Promise.resolve(new Response(body(), { headers: { "content-type": "text/event-stream" } })),
       onEvent: (data) => {
@@ -240,12 +229,8 @@ Deno.test("what is no stream of events is read up to a limit, and of what is one
   const answered = async (begins: string, pieces: number) => {
     let pulled = 0;
     let size = 0;
-    const exchange = await post({
-      request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+    const exchange = await posted({
       timeout: 60,
-      pingTimeout: 0,
-      connectTimeout: 0,
-      signal: new AbortController().signal,
       fetch: () =>
         Promise.resolve(
           new Response(
@@ -258,8 +243,6 @@ Deno.test("what is no stream of events is read up to a limit, and of what is one
             { headers: { "content-type": "text/event-stream" } },
           ),
         ),
-      onEvent: () => "more",
-      onUnreadable: () => {},
     });
     assert.equal(exchange.kind, "stream");
     if (exchange.kind === "stream") size = exchange.lines.join("\n").length;
@@ -279,12 +262,9 @@ Deno.test("pings keep a request alive for a while and not for ever; whatever is 
     await withClock(async (clock) => {
       const begun = clock.now();
       let ended = false;
-      const exchange = await post({
-        request: { method: "POST", url: "http://127.0.0.1:9/", headers: {}, body: "{}" },
+      const exchange = await posted({
         timeout: 60,
         pingTimeout: limit,
-        connectTimeout: 0,
-        signal: new AbortController().signal,
         fetch: (_, init) => {
           const body = new ReadableStream<Uint8Array>({
             start: (controller) =>
@@ -302,8 +282,6 @@ Deno.test("pings keep a request alive for a while and not for ever; whatever is 
           }, { highWaterMark: 0 });
           return Promise.resolve(new Response(body, { headers: { "content-type": type } }));
         },
-        onEvent: () => "more",
-        onUnreadable: () => {},
       });
       kind = exchange.kind === "failed" ? exchange.error.message : exchange.kind;
     });

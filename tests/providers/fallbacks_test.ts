@@ -1,13 +1,11 @@
 // A request that is refused for something it can do without is made once more without it, and never twice the same.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
-import { createSend } from "../../cycle/send/send.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import { getProvider } from "../../providers/registry.ts";
+import type { Settings } from "../../config/settings.generated.ts";
 import { sha256 } from "../../base/hash.ts";
 import { PNG } from "../pictures.ts";
 import { serve } from "./loopback.ts";
+import { KEYS, sendOnce } from "./send_once.ts";
 
 const KEPT = await Deno.makeTempDir({ prefix: "flemma-concessions-" });
 const HASH = await sha256(PNG);
@@ -196,36 +194,17 @@ for (const [what, row] of Object.entries(ROWS)) {
         : { headers: { "content-type": "text/event-stream" }, body: GOOD[row.provider]! }
     );
     try {
-      const settings: Settings = {
-        ...DEFAULT_SETTINGS,
-        provider: row.provider,
-        model: row.provider === "openai_chat" ? "qwen3" : row.provider === "openai" ? "gpt-5.4" : null,
-        parameters: { ...DEFAULT_SETTINGS.parameters, ...row.parameters } as Settings["parameters"],
-        providers: { [row.provider]: { base_url: server.url } },
-      };
-      const provider = await getProvider(row.provider);
-      assert.ok(provider.ok);
-      const store = new MemoryStore(new TextEncoder().encode(row.document ?? "@You:\nhi\n"), null);
-      const send = createSend({
-        store,
-        settings,
-        environment: {
-          cwd: "/",
-          home: "/",
-          variables: {
-            OPENAI_API_KEY: "k",
-            GEMINI_API_KEY: "k",
-            ANTHROPIC_API_KEY: "k",
-            XDG_STATE_HOME: KEPT,
-          },
-        },
-        provider: provider.value,
-        tools: () => [],
-        emit: () => {},
+      const { provider, parameters } = row;
+      const { outcome, after } = await sendOnce(row.document ?? "@You:\nhi\n", {
+        provider,
+        model: provider === "openai_chat" ? "qwen3" : provider === "openai" ? "gpt-5.4" : null,
+        url: server.url,
+        parameters,
+        variables: { ...KEYS, XDG_STATE_HOME: KEPT },
+        retry: true,
       });
-      const outcome = await send(new AbortController().signal);
       assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
-      assert.ok(new TextDecoder().decode(store.chat.bytes).endsWith("Well.\n\n@You:\n\n"));
+      assert.ok(after.endsWith("Well.\n\n@You:\n\n"));
       assert.equal(
         outcome.warnings.filter((warning) => warning.includes("is asked again without")).length,
         1,
@@ -246,21 +225,12 @@ Deno.test("what is refused again, or cannot be left out, ends with the refusal",
       body: JSON.stringify({ error: { message } }),
     }));
     try {
-      const provider = await getProvider("openai_chat");
-      assert.ok(provider.ok);
-      const store = new MemoryStore(new TextEncoder().encode("@You:\nhi\n"), null);
-      const outcome = await createSend({
-        store,
-        settings: { ...DEFAULT_SETTINGS, model: "m", providers: { openai_chat: { base_url: server.url } } },
-        environment: { cwd: "/", home: "/", variables: {} },
-        provider: provider.value,
-        tools: () => [],
-        emit: () => {},
-      })(new AbortController().signal);
+      const asked = { provider: "openai_chat", model: "m", url: server.url, retry: true };
+      const { outcome, after } = await sendOnce("@You:\nhi\n", asked);
       assert.ok(outcome.kind === "failed");
       assert.equal(outcome.problem.message, message);
       assert.equal(server.requests.length, message.includes("stream_options") ? 2 : 1);
-      assert.equal(new TextDecoder().decode(store.chat.bytes), "@You:\nhi\n");
+      assert.equal(after, "@You:\nhi\n");
     } finally {
       await server.close();
     }

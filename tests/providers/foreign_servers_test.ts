@@ -5,12 +5,8 @@
 import assert from "node:assert/strict";
 import { LLMock } from "@copilotkit/aimock";
 import mockServer from "@dwmkerr/mock-llm/dist/server.js";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
-import { createSend } from "../../cycle/send/send.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import type { SendOutcome } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
-import { getProvider } from "../../providers/registry.ts";
+import { sendOnce } from "./send_once.ts";
 
 const PROVIDERS = [
   ["anthropic", "claude-sonnet-5-5"],
@@ -21,41 +17,14 @@ const PROVIDERS = [
   ["openai_chat", "qwen3:8b"],
 ] as const;
 
-const KEYS = [
-  "ANTHROPIC_API_KEY",
-  "OPENAI_API_KEY",
-  "VERTEX_ACCESS_TOKEN",
-  "GEMINI_API_KEY",
-  "MOONSHOT_API_KEY",
-];
+const WEATHER = {
+  name: "weather",
+  description: "Tells it.",
+  input_schema: { type: "object", properties: {} },
+};
 
-async function send(
-  document: string,
-  [provider, model]: readonly [string, string],
-  url: string,
-): Promise<{ outcome: SendOutcome; after: string }> {
-  const settings: Settings = {
-    ...DEFAULT_SETTINGS,
-    provider,
-    model,
-    parameters: { ...DEFAULT_SETTINGS.parameters, vertex: { project_id: "demo" } },
-    providers: { [provider]: { base_url: url } },
-  };
-  const found = await getProvider(provider);
-  assert.ok(found.ok);
-  const store = new MemoryStore(new TextEncoder().encode(document), null);
-  const outcome = await createSend({
-    store,
-    settings,
-    environment: { cwd: "/", home: "/", variables: Object.fromEntries(KEYS.map((name) => [name, "k"])) },
-    provider: found.value,
-    tools:
-      () => [{ name: "weather", description: "Tells it.", input_schema: { type: "object", properties: {} } }],
-    emit: () => {},
-    retry: false,
-  })(new AbortController().signal);
-  return { outcome, after: new TextDecoder().decode(store.chat.bytes) };
-}
+const send = (document: string, [provider, model]: readonly [string, string], url: string) =>
+  sendOnce(document, { provider, model, url, tools: () => [WEATHER] });
 
 for (const provider of PROVIDERS) {
   Deno.test(`a mock of all APIs, asked by ${provider[0]}: words, reasoning, a call, its result, and an error`, async () => {

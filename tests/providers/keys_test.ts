@@ -10,7 +10,7 @@ import { KeyMemory } from "../../providers/keys/memory.ts";
 import { keyringResolver } from "../../providers/keys/resolvers.ts";
 import { keyReport, keyWords } from "../../providers/keys/sources.ts";
 import type { CredentialAnswer, CredentialResolver, KeyOwner } from "../../providers/keys/types.ts";
-import { freshFolder, writeProgram } from "../folder.ts";
+import { inFolder, writeProgram } from "../folder.ts";
 import { GCLOUD, SECRET_TOOL, SECURITY } from "./key_helpers.ts";
 
 const CLAUDE: KeyOwner = { name: "anthropic", display: "Anthropic", keyVariables: ["ANTHROPIC_API_KEY"] };
@@ -32,8 +32,7 @@ async function withHelpers(
   helpers: Record<string, string>,
   body: (place: Place) => Promise<void>,
 ): Promise<void> {
-  const folder = await freshFolder("flemma-keys-");
-  try {
+  await inFolder(async (folder) => {
     const ring = `${folder}/ring`;
     await Deno.mkdir(ring);
     await Deno.mkdir(`${folder}/bin`);
@@ -58,9 +57,7 @@ async function withHelpers(
         secrets: { gcloud: { path: gcloud } },
       }),
     });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 }
 
 async function found(query: Parameters<typeof resolveCredential>[0]): Promise<string> {

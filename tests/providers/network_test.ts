@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { openNetwork } from "../../providers/http/network.ts";
 import { transportError } from "../../providers/http/transport_error.ts";
-import { freshFolder } from "../folder.ts";
+import { inFolder, testInFolder as test } from "../folder.ts";
 import { makeAuthority } from "./authority.ts";
 import { type ProxyOptions, startProxy } from "./proxy_server.ts";
-import { testsWith } from "../tests_with.ts";
 
 const API = "api.example.test";
 
@@ -30,17 +29,6 @@ async function ask(url: string, variables: Record<string, string>): Promise<{
     close();
   }
 }
-
-async function withFolder(body: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await freshFolder("flemma-tls-");
-  try {
-    await body(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
-const test = testsWith(withFolder);
 
 /** A server for the names, over TLS when it has a certificate; its port is told. */
 function serve(tls: { cert: string; key: string } | null): { readonly port: number; close(): Promise<void> } {
@@ -165,7 +153,7 @@ test("an authority of one's own is believed by each of the variables, and a fail
 });
 
 Deno.test("a certificate for another name, one of yesterday and a server without TLS are told apart", async () => {
-  await withFolder(async (folder) => {
+  await inFolder(async (folder) => {
     const authority = await makeAuthority(folder);
     const other = serve(await authority.sign("DNS:other.example"));
     const plain = serve(null);

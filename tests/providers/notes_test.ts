@@ -1,13 +1,10 @@
 // What a provider said of its reply and the document has no place for comes back with the next request.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
 import type { Journal } from "../../cycle/types.ts";
-import { createSend } from "../../cycle/send/send.ts";
 import { openJournal } from "../../cycle/storage/journal.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
-import { getProvider } from "../../providers/registry.ts";
 import { serve } from "./loopback.ts";
+import { sendOnce } from "./send_once.ts";
 
 /** A journal that ends with the test. */
 async function journal(): Promise<Journal> {
@@ -30,27 +27,10 @@ interface Turn {
 async function send(turn: Turn): Promise<{ after: string; body: string }> {
   const server = serve(() => ({ headers: { "content-type": "text/event-stream" }, body: turn.answer }));
   try {
-    const settings: Settings = {
-      ...DEFAULT_SETTINGS,
-      provider: turn.provider,
-      model: turn.model,
-      providers: { [turn.provider]: { base_url: server.url } },
-    };
-    const provider = await getProvider(turn.provider);
-    assert.ok(provider.ok);
-    const store = new MemoryStore(new TextEncoder().encode(turn.document), null);
-    const outcome = await createSend({
-      store,
-      settings,
-      environment: { cwd: "/", home: "/", variables: { OPENAI_API_KEY: "k", GEMINI_API_KEY: "k" } },
-      provider: provider.value,
-      tools: () => [],
-      emit: () => {},
-      retry: false,
-      journal: turn.journal,
-    })(new AbortController().signal);
+    const { document, answer: _, ...asked } = turn;
+    const { outcome, after } = await sendOnce(document, { ...asked, url: server.url });
     assert.ok(outcome.kind === "completed", JSON.stringify(outcome));
-    return { after: new TextDecoder().decode(store.chat.bytes), body: server.requests[0]!.body };
+    return { after, body: server.requests[0]!.body };
   } finally {
     await server.close();
   }

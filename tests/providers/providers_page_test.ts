@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/mod.ts";
 import { KNOWN_PROVIDERS } from "../../providers/known.ts";
+import { testInFolder as test } from "../folder.ts";
 
 const PAGE = await Deno.readTextFile(new URL("../../docs/providers.md", import.meta.url));
 
@@ -21,21 +22,16 @@ Deno.test("the page shows every provider that is built in, in five lines at most
 });
 
 for (const { name, url, text } of EXAMPLES) {
-  Deno.test(`the settings for ${name} on the page lead to ${url}`, async () => {
-    const folder = await Deno.makeTempDir({ prefix: "flemma-page-" });
-    try {
-      await Deno.writeTextFile(`${folder}/config.yaml`, text);
-      const opened = await chatInMemory(new TextEncoder().encode("@You:\nhi\n"), {
-        environment: { cwd: folder, home: folder, variables: {} },
-        settings: { configPath: `${folder}/config.yaml` },
-      });
-      assert.ok(opened.ok, JSON.stringify(opened));
-      const prepared = await opened.value.request();
-      assert.ok(prepared.kind === "ready", JSON.stringify(prepared));
-      assert.equal(prepared.request.url, url);
-      assert.deepEqual(prepared.warnings, []);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+  test(`the settings for ${name} on the page lead to ${url}`, async (folder) => {
+    await Deno.writeTextFile(`${folder}/config.yaml`, text);
+    const opened = await chatInMemory(new TextEncoder().encode("@You:\nhi\n"), {
+      environment: { cwd: folder, home: folder, variables: {} },
+      settings: { configPath: `${folder}/config.yaml` },
+    });
+    assert.ok(opened.ok, JSON.stringify(opened));
+    const prepared = await opened.value.request();
+    assert.ok(prepared.kind === "ready", JSON.stringify(prepared));
+    assert.equal(prepared.request.url, url);
+    assert.deepEqual(prepared.warnings, []);
   });
 }

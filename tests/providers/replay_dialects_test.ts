@@ -2,13 +2,10 @@
 // APIs refuse, so that a request that one of them would not take fails here.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
-import { createSend } from "../../cycle/send/send.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { SendOutcome } from "../../cycle/types.ts";
 import { parse } from "../../parser/mod.ts";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
-import { getProvider } from "../../providers/registry.ts";
+import { sendOnce } from "./send_once.ts";
 
 const TOOLS = [
   { name: "bash", description: "Runs.", input_schema: { type: "object", properties: {} } },
@@ -26,47 +23,25 @@ const ALL = [
   ["ollama", "qwen3:8b"],
 ] as const;
 
-function settingsFor(provider: string, model: string, url: string): Settings {
-  return {
-    ...DEFAULT_SETTINGS,
-    provider,
-    model,
-    parameters: { ...DEFAULT_SETTINGS.parameters, vertex: { project_id: "demo" } },
-    providers: { ollama: { kind: "openai_chat" }, [provider]: { kind: "openai_chat", base_url: url } },
-  };
-}
-
 async function send(
   document: string,
   provider: string,
   model: string,
-  replay: Replay,
+  { url }: Replay,
 ): Promise<{ outcome: SendOutcome; after: string; progress: ReadonlySet<string> }> {
-  const settings = settingsFor(provider, model, replay.url);
-  const found = await getProvider(provider, settings);
-  assert.ok(found.ok);
-  const store = new MemoryStore(new TextEncoder().encode(document), null);
   const progress = new Set<string>();
-  const outcome = await createSend({
-    store,
-    settings,
-    environment: {
-      cwd: "/",
-      home: "/",
-      variables: Object.fromEntries(
-        ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "VERTEX_ACCESS_TOKEN", "GOOGLE_API_KEY", "MOONSHOT_API_KEY"]
-          .map((name) => [name, "k"]),
-      ),
-    },
-    provider: found.value,
+  const sent = await sendOnce(document, {
+    provider,
+    model,
+    url,
+    providers: { ollama: { kind: "openai_chat" }, [provider]: { kind: "openai_chat", base_url: url } },
     tools: () => TOOLS,
-    retry: false,
     emit: (event) => {
       if (event.event === "reply:progress") progress.add(event.name ?? event.block);
     },
-  })(new AbortController().signal);
-  assert.ok(outcome.kind === "completed", `${provider}: ${JSON.stringify(outcome)}\n${document}`);
-  return { outcome, after: new TextDecoder().decode(store.chat.bytes), progress };
+  });
+  assert.ok(sent.outcome.kind === "completed", `${provider}: ${JSON.stringify(sent.outcome)}\n${document}`);
+  return { ...sent, progress };
 }
 
 /** The document with a result for every call that has none; `say` is what the person writes below them. */

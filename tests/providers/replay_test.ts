@@ -10,6 +10,7 @@ import {
   type ScriptedReply,
   startReplay,
 } from "../../providers/replay/server.ts";
+import { inFolder } from "../folder.ts";
 
 const BEFORE = "@System:\nBe brief.\n\n@You:\nfix the test\n";
 const TOOLS = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
@@ -235,8 +236,7 @@ Deno.test("a script is read from YAML and JSON, and every mistake in it is named
 
 Deno.test("the example of docs/replay.md does what its script expects", async () => {
   const root = new URL("../../", import.meta.url).pathname;
-  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "flemma-replay-" }));
-  try {
+  await inFolder(async (folder) => {
     for (const name of ["talk.chat", "poem.txt"]) {
       await Deno.copyFile(`${root}examples/replay/${name}`, `${folder}/${name}`);
     }
@@ -267,9 +267,7 @@ Deno.test("the example of docs/replay.md does what its script expects", async ()
     const after = await Deno.readTextFile(`${folder}/talk.chat`);
     assert.match(after, /\*\*Tool Result:\*\* `call_read`\n\n```\nWhose woods these are/);
     assert.match(after, /\nThe first line has eight words\.\n\n@You:\n\n$/);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  });
 });
 
 /** The cache of this process, which a child with another HOME would not find. */

@@ -2,41 +2,11 @@
 // not come is not, and nothing that failed is told as success.
 
 import assert from "node:assert/strict";
-import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";
-import { createSend } from "../../cycle/send/send.ts";
-import { MemoryStore } from "../../cycle/storage/memory_store.ts";
 import type { SendOutcome } from "../../cycle/types.ts";
-import { getProvider } from "../../providers/registry.ts";
 import { serve } from "./loopback.ts";
 import { BEFORE, type Ending, FAULTS, WHOLE } from "./stream_faults.ts";
-import { DIALECTS, type StreamDialect } from "./same_stream.ts";
-
-async function sendTo(
-  dialect: StreamDialect,
-  url: string,
-  timeout: number,
-): Promise<{ outcome: SendOutcome; after: string }> {
-  const settings: Settings = {
-    ...DEFAULT_SETTINGS,
-    provider: dialect.provider,
-    model: dialect.model,
-    parameters: { ...DEFAULT_SETTINGS.parameters, timeout },
-    providers: { [dialect.provider]: { base_url: url } },
-  };
-  const provider = await getProvider(dialect.provider);
-  assert.ok(provider.ok);
-  const store = new MemoryStore(new TextEncoder().encode(BEFORE), null);
-  const outcome = await createSend({
-    store,
-    settings,
-    environment: { cwd: "/", home: "/", variables: { [dialect.keyVariable]: "k" } },
-    provider: provider.value,
-    tools: () => [{ name: "bash", description: "", input_schema: { type: "object" } }],
-    emit: () => {},
-    retry: false,
-  })(new AbortController().signal);
-  return { outcome, after: new TextDecoder().decode(store.chat.bytes) };
-}
+import { DIALECTS } from "./same_stream.ts";
+import { sendOnce } from "./send_once.ts";
 
 function check(ending: Ending, { outcome, after }: { outcome: SendOutcome; after: string }): void {
   if (ending.is === "failed") {
@@ -68,7 +38,15 @@ for (const dialect of DIALECTS) {
       try {
         // Only silence has to wait for its end; whatever answers gets all the time that a busy machine takes.
         const seconds = answer(dialect).hang ? 0.4 : 300;
-        const ended = await sendTo(dialect, server.url, seconds);
+        const { provider, model, keyVariable } = dialect;
+        const ended = await sendOnce(BEFORE, {
+          provider,
+          model,
+          url: server.url,
+          parameters: { timeout: seconds },
+          variables: { [keyVariable]: "k" },
+          tools: () => [{ name: "bash", description: "", input_schema: { type: "object" } }],
+        });
         check(typeof ending === "function" ? ending(dialect) : ending, ended);
       } finally {
         await server.close();
