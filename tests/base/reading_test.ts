@@ -122,9 +122,11 @@ Deno.test("a process ends although a file it has given up on still does not answ
   try {
     const pipe = `${folder}/pipe`;
     assert.ok(new Deno.Command("mkfifo", { args: [pipe] }).outputSync().success);
+    const reading = JSON.stringify(new URL("../../base/system/reading.ts", import.meta.url).href);
     const program = `
-      import { within } from ${JSON.stringify(new URL("../../base/system/reading.ts", import.meta.url).href)};
-      await within(0.01, Deno.open(${JSON.stringify(pipe)})).catch((thrown) => console.log(thrown.message));
+      import { withTimeout } from ${reading};
+      const opened = Deno.open(${JSON.stringify(pipe)});
+      await withTimeout(0.01, opened).catch((thrown) => console.log(thrown.message));
       Deno.exit(7);`;
     const { code, stdout } = new Deno.Command(Deno.execPath(), { args: ["eval", program] }).outputSync();
     assert.equal(new TextDecoder().decode(stdout), "no answer within 0.01 seconds\n");

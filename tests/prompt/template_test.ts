@@ -232,14 +232,14 @@ Deno.test("variables that leave no room for an environment end in a diagnostic, 
 
 Deno.test("a document without tags and without a first block never loads the engine", async () => {
   const script = `
-    import { evaluate } from "${new URL("../../prompt/mod.ts", import.meta.url)}";
+    import { evaluateChat } from "${new URL("../../prompt/mod.ts", import.meta.url)}";
     import { parse } from "${new URL("../../parser/mod.ts", import.meta.url)}";
     const chat = parse(new TextEncoder().encode(${
     JSON.stringify("@System:\nBe brief.\n@You:\nHi { } % @./x\n")
   }));
     const compile = WebAssembly.compile;
     WebAssembly.compile = () => { throw new Error("the engine was loaded"); };
-    await evaluate(chat, { document: null, environment: { cwd: "/", home: "/", variables: {} } });
+    await evaluateChat(chat, { document: null, environment: { cwd: "/", home: "/", variables: {} } });
     console.log("fine");
   `;
   const child = await new Deno.Command(Deno.execPath(), {
