@@ -66,6 +66,15 @@ export function mayBeThere(path: string): boolean {
   }
 }
 
+/** The path with all links resolved; null if that is not possible, because it does not exist or is inaccessible. */
+export function realPathOrNull(path: string): string | null {
+  try {
+    return Deno.realPathSync(path);
+  } catch {
+    return null;
+  }
+}
+
 /** Removes a file; does nothing if it does not exist. */
 export async function removeIfThere(path: string): Promise<void> {
   try {
@@ -81,6 +90,11 @@ export async function writeAll(
   bytes: Uint8Array,
 ): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await to.write(bytes.subarray(at));
+}
+
+/** `writeAll` for a synchronous writer. */
+export function writeAllSync(to: { writeSync(bytes: Uint8Array): number }, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length;) at += to.writeSync(bytes.subarray(at));
 }
 
 /** Writes a new file durably; fails if the name exists, and removes the file if it cannot be written completely. */

@@ -16,6 +16,19 @@ export function after(milliseconds: number, act: () => void): () => void {
   return () => signal.removeEventListener("abort", act);
 }
 
+/** Resolves after at least this many milliseconds, or once the signal aborts. */
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      cancel();
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = after(milliseconds, done);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}
+
 /** Milliseconds for handling input that has already arrived. */
 const TURN = 20;
 

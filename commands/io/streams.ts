@@ -1,6 +1,7 @@
 // Reads standard input, writes standard output and error, and tells what they are connected to.
 
 import { concat, MOST_TEXT_BYTES } from "../../base/bytes.ts";
+import { writeAllSync } from "../../base/files.ts";
 import { thrownText } from "../../base/problem.ts";
 import { visible } from "../../base/visible.ts";
 import { Exit } from "./exit.ts";
@@ -72,7 +73,7 @@ async function firstInput(wait: number): Promise<Uint8Array | null> {
       } catch (thrown) {
         if (!(thrown instanceof Deno.errors.WouldBlock)) throw thrown;
         if (performance.now() - begun > wait) return null;
-        pause();
+        block();
       }
     }
   } finally {
@@ -94,7 +95,7 @@ function readPiece(piece: Uint8Array): number | null {
       return Deno.stdin.readSync(piece);
     } catch (thrown) {
       if (!(thrown instanceof Deno.errors.WouldBlock)) throw thrown;
-      pause();
+      block();
     }
   }
 }
@@ -184,8 +185,7 @@ interface Writer {
 
 /** Writes all of it. Throws on failure. */
 export function writeTo(stream: Writer, data: Uint8Array | string): void {
-  const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
-  for (let written = 0; written < bytes.length;) written += stream.writeSync(bytes.subarray(written));
+  writeAllSync(stream, typeof data === "string" ? new TextEncoder().encode(data) : data);
 }
 
 /** Size of the runtime's write buffer for standard streams. */
@@ -206,7 +206,7 @@ function writePatiently(stream: Writer, bytes: Uint8Array): void {
       } catch (thrown) {
         if (!(thrown instanceof Deno.errors.WouldBlock)) throw thrown;
         if (taken) left = new Uint8Array(0);
-        pause();
+        block();
       }
     }
   };
@@ -240,7 +240,7 @@ export function descriptorState(descriptor: number): { readonly flags: number; r
 }
 
 /** Blocks for a moment, as a blocking stream would. */
-function pause(): void {
+function block(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MILLISECONDS);
 }
 

@@ -2,6 +2,7 @@
 
 import type { RunEvent } from "../../agent/views/run_event.ts";
 import type { Environment } from "../../base/environment.ts";
+import { realPathOrNull } from "../../base/files.ts";
 import { absolutePath } from "../../base/paths.ts";
 import { failure, type Outcome, type Problem, success, thrownText } from "../../base/problem.ts";
 import type { Invocation } from "../invocation.ts";
@@ -53,7 +54,9 @@ interface Target {
 function openTarget(environment: Environment, path: string, document: string | null): Outcome<Target> {
   const descriptor = path === "stderr" ? 2 : /^fd:(\d+)$/.exec(path)?.[1];
   if (descriptor !== undefined) return descriptorTarget(Number(descriptor), path);
-  if (document !== null && realPath(absolutePath(environment, path)) === document) {
+  const absolute = absolutePath(environment, path);
+  // A missing file cannot be the document; opening it reports any other error.
+  if (document !== null && (realPathOrNull(absolute) ?? absolute) === document) {
     return failure(
       "usage",
       `--events ${path} names the document itself.`,
@@ -178,14 +181,4 @@ function createReporter(path: string, write: (line: string) => void): (line: str
       throw new Error(`Events cannot be written to ${path}: ${thrownText(thrown)}.`, { cause: thrown });
     }
   };
-}
-
-/** The path with links resolved, or the given path if the file does not exist yet. */
-function realPath(path: string): string {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    // A missing file cannot be the document; opening it reports any other error.
-    return path;
-  }
 }

@@ -1,7 +1,9 @@
 // Watches a file for saves, through the system's events for its folders, and reports each save once the
 // editor is done.
 
+import { realPathOrNull } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
+import { pause } from "../../base/system/timer.ts";
 
 /** Milliseconds without a change until a save counts as complete: editors empty a file and write it in pieces. */
 export const SETTLED = 100;
@@ -36,7 +38,7 @@ export async function watchSaves({ path, onSave, signal }: SavesOptions): Promis
 
 /** Watches the folders of a file and of its link target; returns why that ended. */
 async function follow(path: string, changed: () => void, signal: AbortSignal): Promise<"gone" | "moved"> {
-  const real = realPath(path);
+  const real = realPathOrNull(path);
   const files = new Set([path, ...(real === null ? [] : [real])]);
   const folders = [...new Set([...files].map(parentOf))];
   const there = identityOf(folders);
@@ -48,7 +50,7 @@ async function follow(path: string, changed: () => void, signal: AbortSignal): P
     throw thrown;
   }
   // Events come from the watched folders, even after other folders took their paths.
-  const isOther = () => identityOf(folders) !== there || (realPath(path) ?? real) !== real;
+  const isOther = () => identityOf(folders) !== there || (realPathOrNull(path) ?? real) !== real;
   const stop = () => watcher.close();
   signal.addEventListener("abort", stop, { once: true });
   // A replaced parent folder causes no event, so the identity is also checked at intervals.
@@ -86,23 +88,4 @@ function identityOf(folders: readonly string[]): string {
       return "";
     }
   }).join("\n");
-}
-
-function realPath(path: string): string | null {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    // It does not exist at the moment.
-    return null;
-  }
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
-  });
 }

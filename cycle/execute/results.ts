@@ -4,6 +4,7 @@ import type { FinalBlock } from "../../parser/edits/result_block.ts";
 import type { Edit } from "../../parser/edits/edit.ts";
 import { writeResult } from "../../parser/edits/placement.ts";
 import { failed, type Outcome, type Problem, success } from "../../base/problem.ts";
+import { pause } from "../../base/system/timer.ts";
 import type { Chat } from "../../parser/types.ts";
 import type { Writer } from "./writer.ts";
 
@@ -111,8 +112,4 @@ function goneProblem(id: string): Problem {
     message: `The call ${id} left the document while it was running.`,
     next: "Put the call back, or start it anew.",
   };
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

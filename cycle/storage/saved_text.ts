@@ -1,6 +1,6 @@
 // Saves the current text of a filter run to disk, so that it can be recovered if the output is lost.
 
-import { isMissing } from "../../base/files.ts";
+import { isMissing, writeAllSync } from "../../base/files.ts";
 import type { Environment } from "../../base/environment.ts";
 import { commonPrefix } from "../../base/bytes.ts";
 import { type Problem, thrownText } from "../../base/problem.ts";
@@ -49,7 +49,7 @@ export class SavedText {
       const file = this.#file ?? this.#open();
       const same = commonPrefix(this.#written, text);
       file.seekSync(same, Deno.SeekMode.Start);
-      for (let at = same; at < text.length;) at += file.writeSync(text.subarray(at));
+      writeAllSync(file, text.subarray(same));
       if (text.length < this.#written.length) file.truncateSync(text.length);
       this.#written = text;
     } catch (thrown) {

@@ -3,6 +3,7 @@
 import { chatInMemory, type RequestLimiter } from "../../agent/open.ts";
 import type { ChatSession } from "../../agent/types.ts";
 import type { Environment } from "../../base/environment.ts";
+import { realPathOrNull } from "../../base/files.ts";
 import { isObject } from "../../base/is_object.ts";
 import { pathOfUri } from "../../base/paths.ts";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -51,7 +52,8 @@ export class OpenDocument {
   constructor(uri: string, text: string, version: number, host: DocumentHost) {
     const named = pathOfUri(uri);
     this.uri = uri;
-    this.path = named === null ? null : realPath(named);
+    // The state of a document belongs to its real path; one that was never saved has the given path.
+    this.path = named === null ? null : realPathOrNull(named) ?? named;
     this.#host = host;
     const { environment, client } = host;
     this.store = new BufferStore(text, version, {
@@ -288,13 +290,4 @@ export function positionIn(value: unknown): { line: number; character: number } 
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
-}
-
-/** The state of a document belongs to its real path; one that was never saved has the given path. */
-function realPath(path: string): string {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    return path;
-  }
 }

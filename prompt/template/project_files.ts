@@ -1,5 +1,6 @@
 // Collection of a project's instruction files for generated system prompts.
 
+import { realPathOrNull } from "../../base/files.ts";
 import { parentOf } from "../../base/paths.ts";
 import { thrownText } from "../../base/problem.ts";
 import type { CheckFile } from "../../base/system/reading.ts";
@@ -40,7 +41,7 @@ export interface ProjectFiles {
  */
 export function projectFiles(folder: string, readFile: ProjectFileReader): ProjectFiles {
   const folders = foldersFromRoot(folder);
-  const root = realPath(folders[0]!);
+  const root = realPathOrNull(folders[0]!);
   const texts = new Set<string>();
   const files: ProjectFile[] = [];
   const leftOut: { path: string; why: string }[] = [];
@@ -110,15 +111,6 @@ function statOf(path: string): Deno.FileInfo | null {
     return Deno.statSync(path);
   } catch {
     // Any error means that it cannot be read.
-    return null;
-  }
-}
-
-function realPath(path: string): string | null {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    // It was removed meanwhile.
     return null;
   }
 }

@@ -2,10 +2,11 @@
 // files asks it first, because a command could replace a folder during the write.
 
 import type { Environment } from "../../base/environment.ts";
+import { writeAllSync } from "../../base/files.ts";
 import { isInside } from "../../base/paths.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { failure, type Outcome, success, thrownText } from "../../base/problem.ts";
-import { after } from "../../base/system/timer.ts";
+import { pause } from "../../base/system/timer.ts";
 
 /** Milliseconds between two attempts to get a lock that another process holds. */
 const POLL = 20;
@@ -38,7 +39,7 @@ export async function announceCommand(
     const path = `${livingFolder(environment)}/${crypto.randomUUID()}`;
     const file = Deno.openSync(path, { write: true, createNew: true, mode: 0o600 });
     file.tryLockSync(true);
-    file.writeSync(new TextEncoder().encode(writable.join("\n")));
+    writeAllSync(file, new TextEncoder().encode(writable.join("\n")));
     return success({
       release() {
         file.close();
@@ -85,7 +86,7 @@ async function passGate(environment: Environment, until: number): Promise<Deno.F
       gate.close();
       return null;
     }
-    await pause();
+    await waitForPoll();
   }
 }
 
@@ -124,16 +125,8 @@ function livingFolder(environment: Environment): string {
 }
 
 /** Waits for one polling interval, or until the signal aborts. */
-export function pause(signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      takeBack();
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const takeBack = after(POLL, done);
-    signal?.addEventListener("abort", done, { once: true });
-  });
+export function waitForPoll(signal?: AbortSignal): Promise<void> {
+  return pause(POLL, signal);
 }
 
 function removeQuietly(path: string): void {

@@ -4,7 +4,7 @@
 import type { Environment } from "../../base/environment.ts";
 import { type Outcome, type Problem, success } from "../../base/problem.ts";
 import type { FileAccess, FileTurn } from "../types.ts";
-import { announceCommand, type LivingCommand, pause, tryBetweenCommands } from "./command_registry.ts";
+import { announceCommand, type LivingCommand, tryBetweenCommands, waitForPoll } from "./command_registry.ts";
 
 /**
  * The turns of one run. Commands run in parallel, and so do reads. Commands and file tools never overlap, nor do two
@@ -80,7 +80,7 @@ export class Turns {
       if (attempt.value !== null) return attempt.value.value;
       if (!reported) turn.waiting("another run");
       reported = true;
-      await pause(turn.signal);
+      await waitForPoll(turn.signal);
     }
   }
 

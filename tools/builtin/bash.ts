@@ -3,6 +3,7 @@
 import { textOrEmpty } from "../../base/is_object.ts";
 import { problemLine } from "../../base/problem.ts";
 import { after, afterSilence } from "../../base/system/timer.ts";
+import { plural } from "../../base/text/plural.ts";
 import { findProgram } from "../../sandbox/process/program.ts";
 import { WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
 import type { ExitStatus, Running } from "../../sandbox/process/spawn.ts";
@@ -343,10 +344,6 @@ function ended(output: string, sentence: string): ExecutionResult {
 
 function failed(error: string): ExecutionResult {
   return { success: false, error };
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 async function isFolder(path: string): Promise<boolean> {

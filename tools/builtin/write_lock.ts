@@ -2,7 +2,7 @@
 // the lock file records what the holder left behind.
 
 import type { Environment } from "../../base/environment.ts";
-import { removeIfThere } from "../../base/files.ts";
+import { removeIfThere, writeAllSync } from "../../base/files.ts";
 import { stateFolder } from "../../base/folders.ts";
 import { sha256 } from "../../base/hash.ts";
 
@@ -63,7 +63,7 @@ function createLock(file: Deno.FsFile, path: string): WriteLock {
     note(temporary) {
       file.truncateSync(0);
       file.seekSync(0, Deno.SeekMode.Start);
-      file.writeSync(new TextEncoder().encode(temporary));
+      writeAllSync(file, new TextEncoder().encode(temporary));
     },
     release() {
       // Removed while still locked: a process waiting on this file then sees that it is no longer at the path.

@@ -1,6 +1,7 @@
 // The file helper of a run: a process inside the sandbox that performs file operations, requested over its standard
 // input. It is bundled into helper.generated.ts, so that every distribution of the program contains it.
 
+import { writeAllSync } from "../../base/files.ts";
 import { isSystemPath } from "../../base/system/reading.ts";
 import { isSeen } from "../../sandbox/policy/view.ts";
 import { packError } from "../../base/disk/failures.ts";
@@ -55,5 +56,5 @@ function doOne(
 
 function answer(frame: FromHelper): void {
   const bytes = frameOf(frame);
-  for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+  writeAllSync(Deno.stdout, bytes);
 }

@@ -2,7 +2,7 @@
 // first check to the last operation.
 
 import { sameBytes } from "../../base/bytes.ts";
-import { readAllSync } from "../../base/files.ts";
+import { readAllSync, writeAllSync } from "../../base/files.ts";
 import { readSettled } from "../../base/system/settled.ts";
 import { takePlace } from "../../base/system/take_place.ts";
 import { baseName, parentOf } from "../../base/paths.ts";
@@ -252,10 +252,6 @@ function removeTemporary(path: string): void {
   } catch (thrown) {
     if (!(thrown instanceof Deno.errors.NotFound)) throw thrown;
   }
-}
-
-function writeAllSync(file: Deno.FsFile, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
 }
 
 /**

@@ -1,6 +1,6 @@
 // Skill folders that tools must not change, because skills loaded from there count as the person's own word.
 
-import { canBeSeen } from "../../base/files.ts";
+import { canBeSeen, realPathOrNull } from "../../base/files.ts";
 import { isInside, parentOf } from "../../base/paths.ts";
 import { trustedEntries } from "../../config/sources/trust.ts";
 import { skillPlaces, type SkillSubject } from "./places.ts";
@@ -20,16 +20,8 @@ export function protectedSkillFolders(subject: SkillSubject): string[] {
   // An unreadable trust list is reported by the search for skills; without it no project skill is loaded.
   const entries = trusted.ok ? trusted.value.map(({ path }) => path) : [];
   const agreed = entries.filter((path) =>
-    path.endsWith(`/${SKILL_FILE}`) && project.some((place) => isInside(path, realOf(place.path)))
+    path.endsWith(`/${SKILL_FILE}`) &&
+    project.some((place) => isInside(path, realPathOrNull(place.path) ?? place.path))
   );
   return [...own, ...agreed.map(parentOf)];
-}
-
-function realOf(path: string): string {
-  try {
-    return Deno.realPathSync(path);
-  } catch {
-    // A dangling link contains nothing.
-    return path;
-  }
 }

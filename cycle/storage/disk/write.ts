@@ -4,7 +4,7 @@
 import { commonPrefix, sameBytes } from "../../../base/bytes.ts";
 import { type Content, contentFromBytes } from "./content.ts";
 import type { Extension } from "./extension.ts";
-import { readAllSync, removeIfThere, temporaryPrefix, writeAll } from "../../../base/files.ts";
+import { readAllSync, removeIfThere, temporaryPrefix, writeAll, writeAllSync } from "../../../base/files.ts";
 import { takePlace } from "../../../base/system/take_place.ts";
 import { parentOf } from "../../../base/paths.ts";
 import { mayHaveAttributes } from "../../../base/system/libc.ts";
@@ -148,10 +148,6 @@ function putSync(file: Deno.FsFile, at: number, content: Content): void {
   file.seekSync(at, Deno.SeekMode.Start);
   for (const part of content.parts(at)) writeAllSync(file, part);
   cutTo(file, content.byteLength);
-}
-
-function writeAllSync(file: Deno.FsFile, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
 }
 
 function cutTo(file: Deno.FsFile, length: number): void {

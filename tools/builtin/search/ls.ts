@@ -1,6 +1,7 @@
 // The tool that lists a folder.
 
 import { textOrEmpty } from "../../../base/is_object.ts";
+import { plural } from "../../../base/text/plural.ts";
 import {
   type BuiltinTool,
   CODING_ASSISTANT,
@@ -116,13 +117,9 @@ function footerOf(lines: number, { total, closed }: Listing, depth: number): str
     [
       count,
       ...(depth > 1 ? [`depth=${depth}`] : []),
-      ...(closed > 0 ? [`${plural(closed, "folder", "folders")} not readable`] : []),
+      ...(closed > 0 ? [`${plural(closed, "folder")} not readable`] : []),
     ].join(", ")
   }]`;
-}
-
-function plural(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 function failed(error: string): ExecutionResult {

@@ -1,6 +1,7 @@
 // What find and grep share: where they search, what they skip, and how an answer is composed.
 
 import { textOrEmpty } from "../../../base/is_object.ts";
+import { plural } from "../../../base/text/plural.ts";
 import { runWithTimeout } from "../../files/on_disk.ts";
 import type { Gaps, SearchOptions } from "../../files/search/search.ts";
 import { pathOnOneLine } from "../../files/text/one_line.ts";
@@ -114,8 +115,4 @@ export function answer(
 /** A note about a count; empty if it is zero. */
 export function noteCount(count: number, noun: string, what: string): string[] {
   return count === 0 ? [] : [`${plural(count, noun)} ${what}`];
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
