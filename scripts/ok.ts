@@ -16,7 +16,7 @@ import { makeBundle } from "./gate/ways.ts";
 const deno = Deno.execPath();
 type Step = readonly [name: string, run: () => Promise<Counts>];
 
-const CHECKS: readonly Step[] = [
+const STEPS: readonly Step[] = [
   ["format", async () => countOf(await run(deno, ["fmt", "--check", "--quiet"]) === 0)],
   ["lint", async () => countOf(await run(deno, ["lint", "--quiet"]) === 0)],
   ["types", async () => countOf(await run(deno, ["check", "--quiet", "."]) === 0)],
@@ -24,32 +24,26 @@ const CHECKS: readonly Step[] = [
   ["generated files (stale ones are mended by `deno task generate`)", () => reportFaults(staleFiles(ROOT))],
   ["documentation of the library", async () => countOf(await isDocumented())],
   ["examples in documentation", async () => await runDocTests(await exampleSources())],
+  ["tests", testBundle],
 ];
 
 const words = Deno.args.filter((word) => word !== "--stop" && word !== "--all");
 const stop = Deno.args.includes("--stop");
 const all = Deno.args.includes("--all");
-const { passed, failed } = words.length > 0 ? await runTests(words) : await gate();
+const { passed, failed } = words.length > 0 ? await runTests(words) : await runSteps(STEPS);
 if (words.length === 0 && !all) {
   print(`${(await slowTests()).length} files of slow tests (tests/**/*_slow_test.ts) run with --all only.`);
 }
 print(`${passed} passed, ${failed} failed`);
 Deno.exit(failed === 0 ? 0 : 1);
 
-async function gate(): Promise<Counts> {
+/** Tests the program as distributed, which also starts much faster. The step "types" has checked the tests too. */
+async function testBundle(): Promise<Counts> {
   const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-gate-" });
-  // The tests start the program as distributed. It is built while the other steps run.
-  const bundle = makeBundle(`${folder}/bundle`);
-  const built = Promise.allSettled([bundle]);
-  const tests = async () => {
-    const { program } = await bundle;
-    // The step "types" has checked the tests too.
-    return await runTests([], { program, all, check: false });
-  };
   try {
-    return await runSteps([...CHECKS, ["tests", tests]]);
+    const { program } = await makeBundle(`${folder}/bundle`);
+    return await runTests([], { program, all, check: false });
   } finally {
-    await built;
     await Deno.remove(folder, { recursive: true });
   }
 }
