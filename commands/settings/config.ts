@@ -7,6 +7,8 @@ import type { Loaded } from "../../config/sources/find.ts";
 import { formatValue, renderLegend, renderRows } from "../../config/layers/render.ts";
 import { currentModel } from "../../providers/models/choice.ts";
 import { visible } from "../../base/visible.ts";
+import type { Catalog } from "../../config/schema/catalog.ts";
+import { findKey, type KeyMatch } from "../../config/schema/keys.ts";
 import { documentPath, readForReport, settingsFor } from "../document/read.ts";
 import { refuse } from "../io/refuse.ts";
 import { Exit } from "../io/exit.ts";
@@ -66,6 +68,12 @@ async function show(invocation: Invocation): Promise<number> {
   return Exit.ok;
 }
 
+/** The old key that makes `key` a setting without effect and without a value; null for settings. */
+function oldKeyOf(key: string, catalog: Catalog): NonNullable<KeyMatch["old"]> | null {
+  const found = findKey(key.split("."), catalog);
+  return found.ok && found.value.node.node === "old" ? found.value.old ?? null : null;
+}
+
 async function get(invocation: Invocation): Promise<number> {
   const [key, file] = invocation.arguments.positionals;
   const seen = await view(invocation, file);
@@ -74,6 +82,8 @@ async function get(invocation: Invocation): Promise<number> {
   if (!found.ok) {
     return refuse(invocation, { code: "usage", message: sentenceOf(found.problem.message) });
   }
+  const old = oldKeyOf(key!, seen.loaded.catalog);
+  if (old !== null) return refuse(invocation, { code: "usage", message: `"${old.key}" ${old.says}.` });
   tellDiagnostics(invocation, seen.label, seen.document);
   const rows: readonly Row[] = "key" in found.value ? [found.value] : found.value;
   if (switchOption(invocation.arguments, "json") === true) {

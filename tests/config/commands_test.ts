@@ -114,6 +114,22 @@ test("config show evaluates a document's Lua, and config check tells its mistake
   assert.match(endless.out, /frontmatter_runtime/);
 });
 
+test("config get of an old key without effect says what became of it, and of a renamed one its value", async (world) => {
+  for (
+    const [key, message] of [
+      ["tools.mcporter.path", '"tools.mcporter.path" has no effect; mcporter is not started any more.'],
+      ["pricing.foo", '"pricing" is "ui.pricing" now.'],
+    ]
+  ) {
+    assert.deepEqual(await world.run("config", "get", key!), {
+      code: 2,
+      out: "",
+      err: `flemma: ${message}\n`,
+    });
+  }
+  assert.deepEqual(await world.run("config", "get", "pricing.enabled"), { code: 0, out: "true\n", err: "" });
+});
+
 test("config get prints one value, and an unknown key gets the nearest one and exit code 2", async (world) => {
   assert.deepEqual(await world.run("config", "get", "sandbox.backend"), { code: 0, out: "auto\n", err: "" });
   assert.equal((await world.run("config", "get", "model")).out, "claude-sonnet-5-5\n");
