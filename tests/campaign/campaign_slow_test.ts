@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { inFolder } from "../tools/rules/policy.ts";
 import { approvedCommands, checkApproved } from "./approved_commands.ts";
-import { commandKills } from "./command_kills.ts";
+import { COMMANDS } from "./command_kill_rows.ts";
+import { commandKills, undisturbed } from "./command_kills.ts";
 import { filterFaults } from "./filter_faults.ts";
 import { forgery } from "./forgery.ts";
 import { kills } from "./kills.ts";
@@ -26,6 +27,10 @@ Deno.test("a few kills lose nothing, double nothing and leave nothing behind", a
 
 Deno.test("a few kills of undo and fork leave every file old or new, and the next run does all of it", async () => {
   await commandKills(2, 0);
+});
+
+Deno.test("every command of that campaign changes something when nobody kills it", async () => {
+  for (const command of COMMANDS) await undisturbed(command);
 });
 
 Deno.test("a few hundred replies of every provider forge nothing, and come back as they were declared", async () => {

@@ -104,10 +104,10 @@ export const COMMANDS: readonly KilledCommand[] = [
     what: "import",
     prepare: (place) =>
       place.write(
-        "a.js",
-        `messages.create({ model: "m", messages: [{ role: "user", content: "${LONG}" }] })`,
+        "a.json",
+        `{"model":"m","messages":[{"role":"user","content":"${LONG}"}]}`,
       ),
-    line: "flemma import a.js > ../b.new && mv ../b.new b.chat",
+    line: "flemma import a.json > ../b.new && mv ../b.new b.chat",
   },
   {
     what: "new with a long question",

@@ -21,12 +21,11 @@ export async function commandKills(
   commands: readonly KilledCommand[] = COMMANDS,
 ): Promise<string> {
   const random = chance(seed);
-  const traced = await canTrace();
   const done = new Map<KilledCommand, Whole>();
   let early = 0;
   for (let at = 0; at < count; at++) {
     const command = commands[(seed + at) % commands.length]!;
-    const whole = done.get(command) ?? await undisturbed(command, traced);
+    const whole = done.get(command) ?? await undisturbed(command);
     done.set(command, whole);
     try {
       if (await oneKill(command, whole, instant(whole, random))) early++;
@@ -47,7 +46,9 @@ interface Whole {
   readonly calls: readonly string[];
 }
 
-async function undisturbed(command: KilledCommand, traced: boolean): Promise<Whole> {
+/** Runs a command that nobody kills; rejects where it changes nothing. */
+export async function undisturbed(command: KilledCommand): Promise<Whole> {
+  const traced = await canTrace();
   let whole: Whole | null = null;
   await inPlace(command, async (place, line) => {
     const before = treeOf(place);
@@ -186,7 +187,7 @@ function treeOf({ folder }: Scene): Tree {
       if (isDirectory) walk(below);
       tree.set(
         below.slice(folder.length + 1),
-        isFile ? textOf(below) : null,
+        isFile ? textOf(below, folder.slice(folder.lastIndexOf("/") + 1)) : null,
       );
     }
   };
@@ -195,11 +196,8 @@ function treeOf({ folder }: Scene): Tree {
 }
 
 /** What a file holds; what is another one each time is not: the folder of the test, and which name was free. */
-function textOf(path: string): string {
-  return Deno.readTextFileSync(path).replaceAll(/flemma-cli-[0-9a-f]+/g, "FOLDER").replace(
-    /(_c1)-\d+(\.txt)/,
-    "$1$2",
-  );
+function textOf(path: string, folder: string): string {
+  return Deno.readTextFileSync(path).replaceAll(folder, "FOLDER").replace(/(_c1)-\d+(\.txt)/, "$1$2");
 }
 
 async function canTrace(): Promise<boolean> {
