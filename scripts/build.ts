@@ -4,6 +4,7 @@
 //   build.ts npm        the packages for npm
 //   build.ts codemirror the page of examples/codemirror
 //   build.ts binary …   one binary, which scripts/compile asks for
+//   build.ts program F  the bundle of the command line alone, in the new folder F, for tests
 
 import { compileCommand } from "./build/binary.ts";
 import { bundleLibrary, bundleProgram, bundleText } from "./build/bundle.ts";
@@ -11,8 +12,13 @@ import { buildPackages } from "./build/npm.ts";
 import { writeReferences } from "./build/references.ts";
 import { versioned } from "./build/versioned.ts";
 import { print, ROOT } from "./gate/root.ts";
+import { makeBundle } from "./gate/ways.ts";
 
 if (Deno.args[0] === "binary") Deno.exit(await compileCommand(Deno.args.slice(1)));
+if (Deno.args[0] === "program") {
+  await makeBundle(Deno.args[1]!);
+  Deno.exit(0);
+}
 
 // Leftovers of an earlier build would be shipped too.
 await Deno.remove(`${ROOT}/dist`, { recursive: true }).catch((error) => {

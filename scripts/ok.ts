@@ -11,12 +11,12 @@ import { staleFiles } from "./gate/generated.ts";
 import { checkTree } from "./gate/layer_faults.ts";
 import { print, ROOT, run } from "./gate/root.ts";
 import { countOf, type Counts, runDocTests, runTests, slowTests, total } from "./gate/tests.ts";
-import { makeBundle } from "./gate/ways.ts";
+import { fromBundle } from "./gate/ways.ts";
 
 const deno = Deno.execPath();
 type Step = readonly [name: string, run: () => Promise<Counts>];
 
-const STEPS: readonly Step[] = [
+const CHECKS: readonly Step[] = [
   ["format", async () => countOf(await run(deno, ["fmt", "--check", "--quiet"]) === 0)],
   ["lint", async () => countOf(await run(deno, ["lint", "--quiet"]) === 0)],
   ["types", async () => countOf(await run(deno, ["check", "--quiet", "."]) === 0)],
@@ -24,26 +24,37 @@ const STEPS: readonly Step[] = [
   ["generated files (stale ones are mended by `deno task generate`)", () => reportFaults(staleFiles(ROOT))],
   ["documentation of the library", async () => countOf(await isDocumented())],
   ["examples in documentation", async () => await runDocTests(await exampleSources())],
-  ["tests", testBundle],
 ];
 
 const words = Deno.args.filter((word) => word !== "--stop" && word !== "--all");
 const stop = Deno.args.includes("--stop");
 const all = Deno.args.includes("--all");
-const { passed, failed } = words.length > 0 ? await runTests(words) : await runSteps(STEPS);
+const { passed, failed } = words.length > 0 ? await runTests(words) : await runWithBundle();
 if (words.length === 0 && !all) {
   print(`${(await slowTests()).length} files of slow tests (tests/**/*_slow_test.ts) run with --all only.`);
 }
 print(`${passed} passed, ${failed} failed`);
 Deno.exit(failed === 0 ? 0 : 1);
 
-/** Tests the program as distributed, which also starts much faster. The step "types" has checked the tests too. */
-async function testBundle(): Promise<Counts> {
+/**
+ * Runs all steps. The tests start the program as distributed, which is also much faster to start; another process builds it
+ * while the checks run.
+ */
+async function runWithBundle(): Promise<Counts> {
   const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-gate-" });
-  try {
-    const { program } = await makeBundle(`${folder}/bundle`);
+  const building = new Deno.Command(deno, {
+    args: ["run", "-A", "--quiet", `${ROOT}/scripts/build.ts`, "program", `${folder}/bundle`],
+    stdin: "null",
+  }).spawn();
+  const testBundle = async () => {
+    if (!(await building.status).success) return { passed: 0, failed: 1 };
+    const { program } = fromBundle(`${folder}/bundle`);
     return await runTests([], { program, all, check: false });
+  };
+  try {
+    return await runSteps([...CHECKS, ["tests", testBundle]]);
   } finally {
+    await building.status;
     await Deno.remove(folder, { recursive: true });
   }
 }

@@ -33,6 +33,11 @@ export async function makeBundle(folder: string): Promise<Way> {
   await Deno.mkdir(folder);
   await bundleProgram(`${folder}/flemma.js`);
   await versioned(`${folder}/flemma.js`);
+  return fromBundle(folder);
+}
+
+/** The bundle that `makeBundle` built in a folder. */
+export function fromBundle(folder: string): Way {
   return { program: run(`${folder}/flemma.js`), path: PATH };
 }
 
