@@ -32,7 +32,7 @@ export function environmentAt(cwd: string): Environment {
 export class HomeUnknown extends Error {
   constructor() {
     super(
-      "Your home folder is not known: HOME is not set, and the user database has no entry for you. Set HOME.",
+      "Cannot find your home folder: HOME is not set, and the user database has no entry for you. Set HOME.",
     );
   }
 }
@@ -101,7 +101,7 @@ export function systemFor(what: string): Outcome<null> {
   if ("Deno" in globalThis) return { ok: true, value: null };
   return failure(
     "runtime-unsupported",
-    `${what} needs Deno, because files, commands and requests are there only.`,
-    "Run this program with Deno. Reading documents, changing their text and conversationOf work in every runtime.",
+    `${what} needs Deno for files, commands and requests.`,
+    "Run this program with Deno. Reading documents, editing their text and conversationOf work in every runtime.",
   );
 }

@@ -17,9 +17,9 @@ export function explainMissing(path: string): string | null {
   for (let at = path; at !== "/"; at = parentOf(at)) {
     try {
       if (Deno.lstatSync(at).isSymlink && leadsNowhere(at)) {
-        return `${at} is a link to ${Deno.readLinkSync(at)}, which is not there`;
+        return `${at} is a symbolic link to ${Deno.readLinkSync(at)}, which does not exist`;
       }
-      return at === path || Deno.statSync(at).isDirectory ? null : `${at} is no folder`;
+      return at === path || Deno.statSync(at).isDirectory ? null : `${at} is not a folder`;
     } catch (thrown) {
       if (!isMissing(thrown)) return thrownText(thrown);
     }
@@ -276,7 +276,7 @@ const MOST_OF_REGULAR = 64 * 1024 * 1024;
  */
 export async function readRegular(path: string): Promise<Uint8Array<ArrayBuffer>> {
   const { isFile, size } = await Deno.stat(path);
-  if (!isFile) throw new Error("it is no regular file");
+  if (!isFile) throw new Error("it is not a regular file");
   if (size > MOST_OF_REGULAR) throw new Error("it is larger than 64 MiB");
   return await Deno.readFile(path);
 }

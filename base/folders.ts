@@ -46,8 +46,9 @@ export function stateRefusal(thrown: unknown, environment: Environment): Problem
   if (place === undefined || thrown instanceof Deno.errors.NotFound) return null;
   return {
     code: "state-unreachable",
-    message: `${path} cannot be used: ${reason}.`,
-    next: `Make ${place.folder} and all in it yours, or name another place with ${place.variable}.`,
+    message: `Cannot use ${path}: ${reason}.`,
+    next:
+      `Make yourself the owner of ${place.folder} and its contents, or set ${place.variable} to another folder.`,
   };
 }
 

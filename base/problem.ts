@@ -59,17 +59,16 @@ export function runtimeRefusal(thrown: unknown): Problem | null {
     const [what = ""] = thrown.message.split(", run again");
     return {
       code: "permission-lacking",
-      message: `This program was started without the permission ${flag}: ${what.replace(/^R/, "r")}.`,
-      next: `Start it with ${flag}, or with -A for all that its commands need.`,
+      message: `Missing permission ${flag}: flemma ${what.replace(/^R/, "r")}.`,
+      next: `Start it with ${flag}, or with -A for everything its commands need.`,
     };
   }
   const { origin, protocol } = new URL(import.meta.url);
   if (protocol !== "file:" && thrown instanceof TypeError && thrown.message.includes(origin)) {
     return {
       code: "part-missing",
-      message: `A part of flemma could not be fetched: ${thrown.message}`,
-      next:
-        "Start it once with deno run --reload: its address has another version now, or cannot be reached.",
+      message: `Could not fetch a part of flemma: ${thrown.message}`,
+      next: "Start it once with deno run --reload: the address now has another version or is unreachable.",
     };
   }
   return null;

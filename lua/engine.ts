@@ -26,7 +26,7 @@ export async function startEngine(world: CellWorld, limits: LuaLimits = DEFAULT_
     library = new Library(inner, world);
     return 0;
   });
-  if (library === null) throw new Error(`the library of the cell does not load: ${raised?.message}`);
+  if (library === null) throw new Error(`the Lua library does not load: ${raised?.message}`);
   return { cell, library };
 }
 

@@ -68,7 +68,7 @@ const MOST_BYTES = 64 * 1024 * 1024;
 /** Returns why an existing file is not read, or null: reading a device or pipe may never end. */
 export function attachObstacle(real: string, info: Deno.FileInfo): string | null {
   if (info.isDirectory) return "it is a folder";
-  if (!info.isFile) return "it is no regular file";
+  if (!info.isFile) return "it is not a regular file";
   if (isSystemFile(real, info)) return SYSTEM_FILE;
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
 }

@@ -50,7 +50,7 @@ export async function readAttachment(
 }
 
 function obstacle(real: string, info: Deno.FileInfo): string | null {
-  if (!info.isFile || isSystemFile(real, info)) return "it is no regular file";
+  if (!info.isFile || isSystemFile(real, info)) return "it is not a regular file";
   return info.size > MOST_BYTES ? `it is larger than ${MOST_BYTES / 1024 / 1024} MiB` : null;
 }
 

@@ -8,7 +8,7 @@ import type { FileRead } from "./types.ts";
 export type ReadPolicy = (path: string) => boolean;
 
 /** Documents cannot read environment variables, and system files expose those of running programs. */
-export const SYSTEM_FILE = "it is a file of the system, which may hold the variables of programs";
+export const SYSTEM_FILE = "it is a system file, which may contain the environment of programs";
 
 /** Files read so far; the last read of a file counts. */
 export class FileLog {

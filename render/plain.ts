@@ -6,7 +6,7 @@ import type { ConversationView, Field, PartView, ResultView } from "./types.ts";
 
 /** Generates the conversation as text that is safe to show; each piece ends with a line end. */
 export function* plainText({ settings, preamble, messages }: ConversationView): Generator<string> {
-  if (settings !== null) yield section(`First block, ${settings.language}`, [settings.code]);
+  if (settings !== null) yield section(`Frontmatter, ${settings.language}`, [settings.code]);
   if (preamble !== null) yield section("Before the first message", [preamble.text]);
   for (const { role, parts } of messages) yield section(role, parts.map(partText));
 }
@@ -21,13 +21,13 @@ function partText(part: PartView): string {
     case "prose":
       return part.text;
     case "thinking":
-      return part.redacted ? "Thinking, kept by the provider" : `Thinking:\n${part.text}`;
+      return part.redacted ? "Thinking, hidden by the provider" : `Thinking:\n${part.text}`;
     case "aborted":
-      return `Cut short: ${part.text}`;
+      return `Interrupted: ${part.text}`;
     case "call": {
       const label = part.label === "" ? "" : ` # ${part.label}`;
       const result = part.result === null ? "Result: none yet" : resultText(part.result);
-      return [`Call of ${part.tool} (${part.id})${label}`, ...part.fields.map(fieldText), result].join("\n");
+      return [`Call: ${part.tool} (${part.id})${label}`, ...part.fields.map(fieldText), result].join("\n");
     }
     case "result":
       return resultText(part);

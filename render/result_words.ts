@@ -12,7 +12,7 @@ export interface ResultWords {
 
 const WORDS: Readonly<Record<Status, ResultWords>> = {
   pending: { words: "waits for you", tone: "open" },
-  approved: { words: "approved, has not run", tone: "open" },
+  approved: { words: "approved, has not run yet", tone: "open" },
   error: { words: "failed", tone: "bad" },
   rejected: { words: "rejected", tone: "bad" },
   denied: { words: "denied", tone: "bad" },

@@ -35,8 +35,8 @@ const PREFIXED: Readonly<Record<string, RegExp>> = {
   "GitLab token": /\bgl(?:pat|dt|rt|cbt|ptt|ft|soat|agent)-[\w.-]{20,}/,
   "AWS key id": /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/,
   "Slack token": /\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{10,}/,
-  "Slack address": /https:\/\/hooks\.slack\.com\/(?:services|workflows)\/[\w/-]{20,}/,
-  "Discord address": /https:\/\/discord(?:app)?\.com\/api\/webhooks\/[0-9]+\/[\w-]{20,}/,
+  "Slack webhook URL": /https:\/\/hooks\.slack\.com\/(?:services|workflows)\/[\w/-]{20,}/,
+  "Discord webhook URL": /https:\/\/discord(?:app)?\.com\/api\/webhooks\/[0-9]+\/[\w-]{20,}/,
   "Stripe key": /\b(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{20,}/,
   "npm token": /\bnpm_[A-Za-z0-9]{30,}/,
   "PyPI token": /\bpypi-[\w-]{40,}/,
@@ -59,7 +59,7 @@ const VALUE = "[A-Za-z0-9+/_.~=!@#%^&*-]";
 /** Patterns for secrets recognized by a name next to them. */
 const NAMED: readonly Shape[] = [
   {
-    name: "password in an address",
+    name: "password in a URL",
     pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>]{0,200}:(?<address>[^\s/@"'<>]{1,200})@(?=[^\s/])/,
     hides: "address",
   },
@@ -71,7 +71,7 @@ const NAMED: readonly Shape[] = [
   },
   { name: "bearer token", pattern: /\bBearer\s{1,4}(?<bearer>[A-Za-z0-9+/_.~=-]{20,})/, hides: "bearer" },
   {
-    name: "value of a variable for secrets",
+    name: "value of a secret variable",
     pattern: new RegExp(
       "(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|_PASS|CREDENTIALS?|[sS]ecret|[pP]assword|passwd|[aA](?:pi|ccess)_?[kK]ey|" +
         "[aA]uth_?[tT]oken|[aA]ccess_?[tT]oken|[rR]efresh_?[tT]oken)[\"']?\\s{0,4}[:=]\\s{0,4}[\"']?" +

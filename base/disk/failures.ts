@@ -8,7 +8,7 @@ export class FileFailure extends Error {}
 /** Thrown if a folder or file is not the one that was checked, or is now reached through a link. */
 export class Exchanged extends Error {
   constructor(path: string) {
-    super(`${path} was exchanged for something else meanwhile`);
+    super(`${path} was replaced during the operation`);
   }
 
   /** Recreates one that was thrown in another process. */
@@ -29,7 +29,7 @@ export function folderSentence(path: string): string {
  * text.
  */
 export function systemSentence(shown: string): string {
-  return `Sandbox: ${shown} is a file of the system; tools leave these alone.`;
+  return `Sandbox: ${shown} is a system file, which tools may not use.`;
 }
 
 /** A failure as plain data, for another process. */

@@ -74,7 +74,7 @@ function mounts(): string {
 /** Returns why a file must not be read, or null if it may. `real` is its real path. */
 export type CheckFile = (real: string, info: Deno.FileInfo) => string | null;
 
-const EXCHANGED = "it was exchanged for something else while it was opened";
+const EXCHANGED = "it was replaced while flemma opened it";
 
 /** The bytes of a file that `check` allows, or why it is not read. Rejects with the system's errors. */
 export async function readChecked(path: string, check: CheckFile): Promise<Uint8Array<ArrayBuffer> | string> {

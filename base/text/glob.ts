@@ -78,7 +78,7 @@ function joined(text: string, places: readonly number[]): Outcome<readonly strin
     for (const middle of inner.value) {
       for (const end of after.value) found.push(`${text.slice(0, places[0])}${middle}${end}`);
       if (found.length > MOST_ALTERNATIVES) {
-        return failed(`its braces stand for more than ${MOST_ALTERNATIVES} patterns`);
+        return failed(`its braces expand to more than ${MOST_ALTERNATIVES} patterns`);
       }
     }
   }
@@ -105,12 +105,12 @@ function tokensOf(text: string): Outcome<readonly Token[], string> {
       const end = characters.indexOf("]", at + 2);
       if (end === -1) return failed("a bracket [ is not closed");
       const set = setOf(characters.slice(at + 1, end));
-      if (set === null) return failed("a range in its brackets runs backwards");
+      if (set === null) return failed("a range in its brackets is reversed");
       tokens.push({ is: "set", fits: set });
       at = end;
     } else if (character === "\\") {
       at += 1;
-      if (at >= characters.length) return failed("a backslash stands at its end");
+      if (at >= characters.length) return failed("it ends with a backslash");
       tokens.push({ is: "char", text: characters[at]! });
     } else tokens.push({ is: "char", text: character });
   }

@@ -43,18 +43,18 @@ export function textFault(bytes: Uint8Array): TextFault | null {
 /** What is wrong and where, as a sentence without its full stop. */
 export function faultWords({ kind, byte, line, column }: TextFault): string {
   const place = `line ${line}, column ${column}`;
-  if (kind === "nul") return `${place}: the text holds a NUL byte`;
+  if (kind === "nul") return `${place}: the text contains a NUL byte`;
   return `${place}: the text is not valid UTF-8 (byte 0x${byte.toString(16).padStart(2, "0").toUpperCase()})`;
 }
 
 /** How to convert the file to text, with the command if there is a file (`path` is not null). */
 export function textRemedy({ encoding }: TextFault, path: string | null): string {
-  if (path === null) return encoding === null ? "Look whether this is the right text." : "Save it as UTF-8.";
+  if (path === null) return encoding === null ? "Check that this is the right text." : "Save it as UTF-8.";
   const target = `> ${shellWord(`${path}.utf8`)}`;
   if (encoding !== null) {
-    return `Save it as UTF-8, for instance: iconv -f ${encoding} -t UTF-8 ${operands(path)} ${target}`;
+    return `Save it as UTF-8, for example: iconv -f ${encoding} -t UTF-8 ${operands(path)} ${target}`;
   }
-  return `Look whether this is the right file; to take NUL bytes out: tr -d '\\000' < ${
+  return `Check that this is the right file. To remove NUL bytes: tr -d '\\000' < ${
     shellWord(path)
   } ${target}`;
 }

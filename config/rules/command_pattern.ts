@@ -67,7 +67,7 @@ function readWord(text: string, start: number): Outcome<ReadWord, string> {
       pieces.push("");
     } else if (character === "\\") {
       at += 1;
-      if (at >= text.length) return failed("a backslash stands at its end");
+      if (at >= text.length) return failed("it ends with a backslash");
       add(text[at]!);
     } else if (character === "'" || character === '"') {
       const end = closing(text, at);

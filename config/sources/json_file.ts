@@ -34,7 +34,7 @@ export function readText(path: string, options: { readonly named?: boolean } = {
       );
     }
     if (!isFile && !(named && Deno.realPathSync(path) === NO_TEXT)) {
-      return unreadable("it is no regular file");
+      return unreadable("it is not a regular file");
     }
     if (!named && size > MOST_BYTES) {
       return unreadable(`it is larger than ${MOST_BYTES / 1024 / 1024} MiB`);

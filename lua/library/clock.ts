@@ -43,7 +43,7 @@ export const date: HostFunction = (cell) => {
   const seconds = cell.type(2) <= TYPE.nil ? Date.now() / 1000 : cell.number(2);
   const utc = given.startsWith("!");
   const dateTime = readDateTime(seconds, utc) ??
-    cell.raise("the date lies outside the years that can be shown");
+    cell.raise("the date is outside the supported years");
   const format = utc ? given.slice(1) : given;
   if (format.startsWith("*t")) pushTable(cell, dateTime);
   else {

@@ -51,7 +51,7 @@ export function pathFunctions(world: CellWorld): HostFunctions {
   return {
     fnamemodify: path((given, cell) =>
       modify(given, cell.text(2) ?? "", world) ??
-        cell.raise(`the modifiers "${cell.text(2)}" are not known here`)
+        cell.raise(`the modifiers "${cell.text(2)}" are not supported`)
     ),
     simplify: path(simplify),
     normalize: path((given) => normalize(given, world)),

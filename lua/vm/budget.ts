@@ -124,13 +124,13 @@ export class Budget {
       case "memory":
         return `it needs more than ${limits.memory / MIB} MiB of memory`;
       case "string":
-        return `it made a text of more than ${limits.string / MIB} MiB`;
+        return `it created a string of more than ${limits.string / MIB} MiB`;
       case "depth":
-        return `it called functions more than ${limits.depth} deep`;
+        return `it nested function calls more than ${limits.depth} levels deep`;
       case "includes":
-        return `it included files more than ${limits.includes} deep`;
+        return `it nested includes more than ${limits.includes} levels deep`;
       case "broken":
-        return "it drove the interpreter into a fault";
+        return "it crashed the interpreter";
       case null:
         return "no limit was reached";
     }

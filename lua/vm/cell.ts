@@ -110,7 +110,7 @@ export class Cell extends Stack {
   #open(): void {
     const { lua } = this;
     this.state = lua.lua_newstate(this.#machine.pointers.allocate, 0);
-    if (this.state === 0) throw new Error("the Lua interpreter has no memory to start");
+    if (this.state === 0) throw new Error("the Lua interpreter has too little memory to start");
     lua.lua_sethook(this.state, this.#machine.pointers.hook, HOOK_CALL | HOOK_COUNT, STEPS_PER_HOOK);
   }
 
@@ -331,7 +331,9 @@ export class Cell extends Stack {
     }
     const type = this.type(1);
     if (type === TYPE.string || type === TYPE.number) return this.text(1) ?? "";
-    return type === TYPE.nil ? "an error without a value" : `an error that is no text (${typeName(type)})`;
+    return type === TYPE.nil
+      ? "an error without a value"
+      : `an error value that is not a string (${typeName(type)})`;
   }
 }
 

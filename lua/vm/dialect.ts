@@ -44,9 +44,9 @@ export function toDialect(code: string): string | DialectFault {
     if (number !== undefined) out += asFloat(number);
     else if (name === "_ENV") out += "_ENV_";
     else if (operator !== undefined && LATER_OPERATORS.has(operator)) {
-      return { message: `the operator ${operator} does not exist in this Lua`, line: lineOf(code, from) };
+      return { message: `this Lua has no operator ${operator}`, line: lineOf(code, from) };
     } else if (operator === "<" && inLocal) {
-      return { message: "attributes of local variables do not exist in this Lua", line: lineOf(code, from) };
+      return { message: "this Lua has no attributes of local variables", line: lineOf(code, from) };
     } else out += text;
     if (name !== undefined) inLocal = name === "local" || (inLocal && name !== "function");
     else if (groups.skip === undefined && operator !== ",") inLocal = false;

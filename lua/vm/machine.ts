@@ -177,11 +177,11 @@ export async function startMachine(
 function imports(machine: () => LuaExports, mostMemory: number): WebAssembly.Imports {
   // Lua's libraries for files, processes and the clock are never opened, so none of these is reached.
   const absent = () => {
-    throw new Error("the cell has no such call of the system");
+    throw new Error("the Lua interpreter may not make system calls");
   };
   const env: WebAssembly.ModuleImports = {
     abort: () => {
-      throw new Error("the Lua interpreter gave up");
+      throw new Error("the Lua interpreter aborted");
     },
     invoke_vii: (index: number, first: number, second: number) => {
       const lua = machine();

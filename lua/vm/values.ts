@@ -77,7 +77,7 @@ class Reader {
       case TYPE.table:
         return this.#table(index);
       default:
-        return cell.raise("a value of this type cannot leave Lua");
+        return cell.raise("a value of this type cannot be passed out of Lua");
     }
   }
 
@@ -165,7 +165,7 @@ export function pushValue(cell: Cell, value: unknown, level = 0): void {
 
 function pushFunction(cell: Cell, value: CallableFunction): void {
   const kept = keptFunctions.get(value);
-  if (kept?.cell !== cell) cell.raise("a function that is not of this document cannot enter it");
+  if (kept?.cell !== cell) cell.raise("a function of another document cannot be passed to Lua");
   cell.pushKept(kept.reference);
 }
 

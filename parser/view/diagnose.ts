@@ -56,7 +56,7 @@ export function diagnoseStructure(text: Text, { head, conversation }: Structure,
 function frontmatterUnclosed(head: Head): Diagnostic[] {
   if (!head.frontmatterUnclosed) return [];
   const message =
-    "The first block, which begins in line 1, never ends, so it is not read: write a line of three backticks below it.";
+    "The frontmatter that begins in line 1 is never closed, so flemma ignores it. Write a line of three backticks below it.";
   return [finding("frontmatter_unclosed", message, 1)];
 }
 
@@ -65,7 +65,7 @@ function textBeforeFirstMessage(text: Text, head: Head): Diagnostic | null {
     if (isSpace(text.byte(at))) continue;
     const line = text.lineOf(at);
     const message =
-      `Text before the first role marker, such as "@You:", belongs to no message and is never sent.${
+      `This text comes before the first role marker, such as "@You:", so flemma never sends it.${
         markerHint(text.text(at, text.end(line)))
       }`;
     return finding("text_before_first_message", message, line + 1);
@@ -77,7 +77,7 @@ function textBeforeFirstMessage(text: Text, head: Head): Diagnostic | null {
 function markerHint(line: string): string {
   const [, role] = /^@([A-Za-z]{1,20}):\s*\S/.exec(line.slice(0, LONGEST_MARKER)) ?? [];
   const meant = role === undefined ? null : nearestRole(role);
-  return meant === null ? "" : ` Write "@${meant}:" on a line of its own, and the text below it.`;
+  return meant === null ? "" : ` Write "@${meant}:" on its own line and the text below it.`;
 }
 
 /** Characters of a line that are checked for a marker. */
@@ -103,7 +103,7 @@ function legacy(text: Text, at: number): Diagnostic {
   const role: Span = legacyMarker(bytes, 0, bytes.length)?.role ?? { from: 0, to: 0 };
   const message = `"@${
     spanText(bytes, role)
-  }:" with text on the same line begins no message: put the text on the next line, or run flemma migrate.`;
+  }:" with text on the same line does not start a message. Move the text to the next line, or run flemma migrate.`;
   return finding("legacy_form", message, line + 1);
 }
 
@@ -115,7 +115,7 @@ function findings(text: Text, conversation: Conversation): Diagnostic[] {
     if (message.swallowing !== null) {
       const { at, ticks } = message.swallowing;
       const sentence =
-        `This fence of ${ticks} backticks is never closed and swallows every role marker below it.`;
+        `This fence of ${ticks} backticks is never closed, so flemma reads every role marker below it as text.`;
       found.push(finding("fence_unclosed", sentence, text.lineOf(offset + at) + 1));
     }
     for (const own of messageFindings(text, message, offset)) {
@@ -133,12 +133,11 @@ function roles(text: Text, conversation: Conversation): Diagnostic[] {
     if (!ROLES.includes(message.role)) {
       const nearest = nearestRole(message.role);
       const hint = nearest === null ? "" : ` Did you mean "@${nearest}:"?`;
-      const sentence = `The role "${message.role}" is none of ${
-        ROLES.join(", ")
-      }, so its message is never sent.${hint}`;
+      const sentence =
+        `Unknown role "${message.role}", so flemma never sends this message. The roles are System, You and Assistant.${hint}`;
       found.push(finding("role_unknown", sentence, text.lineOf(offset) + 1));
     } else if (message.role === "System" && systems-- > 1) {
-      const sentence = "A later System message takes the place of this one.";
+      const sentence = "A later System message replaces this one.";
       found.push(finding("system_repeated", sentence, text.lineOf(offset) + 1));
     }
   });
@@ -155,11 +154,11 @@ function results(text: Text, conversation: Conversation, ids: Ids): Diagnostic[]
       if (!ids.faulty.has(id)) continue;
       const line = text.lineOf(offset + at) + 1;
       if (!ids.isCalled(id)) {
-        const sentence = `No readable call has the id "${id}", so its result is never sent.`;
+        const sentence = `No readable call has the id "${id}", so flemma never sends this result.`;
         found.push(finding("result_orphan", sentence, line, { id }));
       }
       if (seen.has(id)) {
-        const sentence = `The call "${id}" has a result further up already; the last one counts.`;
+        const sentence = `The call "${id}" already has a result further up. flemma uses the last one.`;
         found.push(finding("result_duplicate", sentence, line, { id }));
       }
       seen.add(id);

@@ -70,7 +70,7 @@ class Blocks implements MessageBlocks {
 function callFault(text: Text, call: CallBlock): readonly [code: ParseCode, sentence: string] | null {
   if (call.body === null) {
     return call.hasOpener
-      ? ["tool_use_unclosed_fence", "has a body whose fence is never closed."]
+      ? ["tool_use_unclosed_fence", "has a body with an unclosed fence."]
       : ["tool_use_missing_fence", "needs a fenced JSON body below its header."];
   }
   if (call.foreignLanguage !== null) {
@@ -142,7 +142,7 @@ class Reader {
     for (const at of looseThinking) {
       this.#find(
         "thinking_unclosed",
-        'This thinking tag has no closing line "</thinking>" in its message, so it is read as text.',
+        'This thinking tag has no closing line "</thinking>" in its message, so flemma reads it as text.',
         this.#offset + at,
       );
     }
@@ -159,7 +159,7 @@ class Reader {
       : `The template tag "${opener}" has no closing "${opener === "{{" ? "}}" : "%}"}"`;
     this.#findings.push({
       code: "template_unclosed",
-      message: `${what} in this text, so it and what follows is sent as it stands.`,
+      message: `${what} in this text, so flemma sends it and the text after it unchanged.`,
       at: at - this.#offset,
       column: true,
     });
@@ -209,7 +209,7 @@ class Reader {
         code: "call_hidden_in_fence",
         message: `The call "${id}" of "${
           spanText(line, header.name)
-        }" is text, because a code fence that was opened above it is not closed before it.`,
+        }" is read as text, because a code fence above it is not closed.`,
         at: cursor.at - this.#offset,
         id,
       });
@@ -236,7 +236,9 @@ class Reader {
     const fault = callFault(this.#text, call);
     if (fault !== null) return wrong(...fault);
     const flaw = inputFlaw(this.#text.text(call.body!.from, call.body!.to));
-    if (flaw !== null) wrong("tool_use_invalid_input", `cannot run, because ${flaw}; the model is told.`);
+    if (flaw !== null) {
+      wrong("tool_use_invalid_input", `cannot run, because ${flaw}. flemma reports this to the model.`);
+    }
     this.blocks.calls.push({ id: call.id, at: call.from - this.#offset, node: index });
   }
 
@@ -246,7 +248,7 @@ class Reader {
     for (const { id, at } of this.blocks.calls.toReversed()) {
       if (later.has(id)) {
         const message =
-          `Another call further down in this message has the id "${id}" too, and only that one runs; give this one an id of its own.`;
+          `A later call in this message has the same id "${id}", and only that one runs. Give this one its own id.`;
         this.#findings.push({ code: "tool_use_duplicate", message, at, id });
       }
       later.add(id);
@@ -262,7 +264,7 @@ class Reader {
       return result.hasOpener
         ? this.#find(
           "tool_result_unclosed_fence",
-          `${what} has a body whose fence is never closed.`,
+          `${what} has a body with an unclosed fence.`,
           from,
           id,
         )
@@ -271,17 +273,17 @@ class Reader {
     const { unknown } = result.block;
     if (unknown !== undefined) {
       const hint = unknown.near === null
-        ? " The words are pending, approved, rejected, denied and aborted."
+        ? " The statuses are pending, approved, rejected, denied and aborted."
         : ` Did you mean ${unknown.near}?`;
-      const sentence = `${JSON.stringify(unknown.word.slice(0, 40))} is no status`;
-      const counts = result.block.status === "pending" ? ", so the block counts as pending" : "";
+      const sentence = `${JSON.stringify(unknown.word.slice(0, 40))} is not a status`;
+      const counts = result.block.status === "pending" ? ", so flemma treats the block as pending" : "";
       const at = unknown.inHeader ? from : result.block.opener.from;
       this.#find("status_unknown", `${sentence}${counts}.${hint}`, at, id);
     }
     if (result.block.style === "pending-fence") {
       this.#find(
         "legacy_form",
-        '"flemma:pending" is an old spelling: write "flemma:tool status=pending", or run flemma migrate.',
+        '"flemma:pending" is an old form. Write "flemma:tool status=pending", or run flemma migrate.',
         result.block.opener.from,
         id,
       );

@@ -47,7 +47,7 @@ export function markerMeantLast(chat: Chat): NearMarker | null {
 
 /** The sentence for the user about such a line. */
 export function noMarkerSentence({ line, written, role }: NearMarker): string {
-  return `Line ${line}, "${written}", begins no message: write @${role}: alone on the line, at its beginning.`;
+  return `Line ${line}, "${written}", does not start a message. Write only @${role}: on the line, without indentation.`;
 }
 
 /** The lines that resemble a marker but are not; `first` is the number of the first line. */

@@ -132,7 +132,7 @@ export function inputFlaw(text: string): string | null {
   const key = repeatedKey(text);
   return key === null
     ? null
-    : `its key ${JSON.stringify(key.slice(0, MOST_SHOWN))} stands twice in one object`;
+    : `its key ${JSON.stringify(key.slice(0, MOST_SHOWN))} occurs twice in one object`;
 }
 
 /** The decoded object of a call, or the end of a sentence that says what the text is instead. */
@@ -143,7 +143,7 @@ export function decodeCallInput(text: string): Record<string, unknown> | string 
   } catch (error) {
     return text.trim() === ""
       ? "it is empty"
-      : `it does not parse: ${error instanceof Error ? error.message : error}`;
+      : `it is not valid JSON: ${error instanceof Error ? error.message : error}`;
   }
   if (Array.isArray(value)) return "it is an array";
   return isObject(value) ? value : `it is ${value === null ? "null" : `a ${typeof value}`}`;

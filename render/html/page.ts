@@ -46,7 +46,7 @@ export async function* pageHtml(
     `<title>${escapeHtml(title)}</title>\n<style>${STYLE}</style>\n</head>\n<body>\n<main>\n` +
     `<h1>${escapeHtml(title)}</h1>\n<p class="about">${amount(messages)}</p>\n`;
   if (settings !== null) {
-    yield write.details(`First block, ${settings.language}`, settings.code);
+    yield write.details(`Frontmatter, ${settings.language}`, settings.code);
   }
   if (preamble !== null) yield `<section>${write.prose(preamble.text)}</section>\n`;
   for (const message of messages) yield write.message(message);
@@ -104,7 +104,7 @@ class Writer {
       : isPicture(content)
       ? `<figure><img src="data:${content.mimeType};base64,${content.data}" alt="${escapeHtml(path)}">` +
         `<figcaption class="name">${escapeHtml(path)}</figcaption></figure>\n`
-      : `<p class="state open">${escapeHtml(path)}: no picture that a browser shows</p>\n`;
+      : `<p class="state open">${escapeHtml(path)}: browsers cannot show this file</p>\n`;
     return `<section class="file">${body}</section>\n`;
   }
 
@@ -114,10 +114,10 @@ class Writer {
         return this.prose(part.text);
       case "thinking":
         return part.redacted || part.text.trim() === ""
-          ? '<p class="state good">thinking, kept by the provider</p>'
+          ? '<p class="state good">thinking, hidden by the provider</p>'
           : this.details("thinking", part.text.trim(), "thinking");
       case "aborted":
-        return `<p class="state open">cut short: ${escapeHtml(part.text)}</p>`;
+        return `<p class="state open">interrupted: ${escapeHtml(part.text)}</p>`;
       case "call":
         return this.#call(part);
       case "result":
@@ -160,7 +160,7 @@ function fieldHtml({ name, kind, text }: Field): string {
 }
 
 function diffHtml(text: string): string {
-  if (text === "") return '<p class="state good">nothing changes</p>';
+  if (text === "") return '<p class="state good">no changes</p>';
   const lines = text.split("\n").map((line) => {
     const element = line.startsWith("+") ? "ins" : line.startsWith("-") ? "del" : "span";
     return `<${element}>${escapeHtml(line)}</${element}>`;

@@ -30,7 +30,7 @@ export function* screenLines(conversation: ConversationView, options: ScreenOpti
   };
   if (settings !== null) {
     const lines = block(settings.code, foldOf(options, { head: 4, tail: 0 }), inner, () => ["dim"]);
-    yield* section(`first block, ${settings.language}`, ["dim"], lines);
+    yield* section(`frontmatter, ${settings.language}`, ["dim"], lines);
   }
   if (preamble !== null) {
     yield* section(
@@ -69,12 +69,14 @@ function partLines(part: PartView, options: ScreenOptions): readonly string[] {
     case "prose":
       return markdownLines(options.markdown(part.text), options);
     case "thinking":
-      return part.redacted || part.text.trim() === "" ? [note("thinking, kept by the provider", options)] : [
-        colorize("thinking", ["dim", "italic"], options),
-        ...block(part.text.trim(), foldOf(options, { head: 3, tail: 0 }), options, () => ["dim"]),
-      ];
+      return part.redacted || part.text.trim() === ""
+        ? [note("thinking, hidden by the provider", options)]
+        : [
+          colorize("thinking", ["dim", "italic"], options),
+          ...block(part.text.trim(), foldOf(options, { head: 3, tail: 0 }), options, () => ["dim"]),
+        ];
     case "aborted":
-      return wrapSpans([span(`cut short: ${part.text}`, "yellow")], options.width).map((line) =>
+      return wrapSpans([span(`interrupted: ${part.text}`, "yellow")], options.width).map((line) =>
         drawSpans(line, options)
       );
     case "call":
@@ -102,7 +104,7 @@ function fieldLines({ name, kind, text }: Field, options: ScreenOptions): string
   // Commands are shown in full, because the person has to read them.
   if (kind === "command") return block(text, UNFOLDED, options, () => ["bold"]);
   if (kind === "diff") {
-    if (text === "") return [note("nothing changes", options)];
+    if (text === "") return [note("no changes", options)];
     return block(text, foldOf(options, { head: 40, tail: 10 }), options, diffColors);
   }
   const isShort = !text.includes("\n") && displayWidth(name) + text.length + 4 <= options.width;

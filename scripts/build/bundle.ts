@@ -267,7 +267,7 @@ export async function packagesIn(entry: string, external: readonly string[]): Pr
  * the rest explains at its first system call why it cannot continue.
  */
 const WITHOUT_SYSTEM = 'const Deno=globalThis.Deno??new Proxy({},{get(){throw new Error("' +
-  "flemma needs Deno for this, because files, commands and requests are there only." + '")}});\n';
+  "This needs Deno for files, commands and requests." + '")}});\n';
 
 const LANGUAGE = "es2022";
 

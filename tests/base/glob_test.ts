@@ -71,8 +71,8 @@ Deno.test("what is no glob is told", () => {
       ["[a", /bracket \[ is not closed/],
       ["{a", /brace \{ is not closed/],
       ["{a,{b}", /brace \{ is not closed/],
-      ["a\\", /backslash stands at its end/],
-      ["[b-a]", /range in its brackets runs backwards/],
+      ["a\\", /it ends with a backslash/],
+      ["[b-a]", /range in its brackets is reversed/],
       ["{a,b}".repeat(7), /more than 64 patterns/],
     ] as const
   ) {

@@ -57,6 +57,6 @@ Deno.test("where nobody knows home the program stops with one sentence, and a pi
   const { code, stdout, stderr } = await run(["advance"], { unknown: true, stdin: text });
   assert.notEqual(code, 0);
   assert.equal(stdout, text);
-  assert.match(stderr, /home folder is not known.*Set HOME/);
+  assert.match(stderr, /Cannot find your home folder.*Set HOME/);
   assert.doesNotMatch(stderr, /\n\s+at /, "no stack trace");
 });

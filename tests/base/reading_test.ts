@@ -92,7 +92,7 @@ for (
           exchange(folder);
           return null;
         });
-        assert.equal(answer, "it was exchanged for something else while it was opened");
+        assert.equal(answer, "it was replaced while flemma opened it");
       });
     }
   });

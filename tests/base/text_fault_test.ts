@@ -41,9 +41,9 @@ Deno.test("the first byte that is no text is told with line and column in bytes"
       join("\n\n", [0xff]),
       "line 3, column 1: the text is not valid UTF-8 (byte 0xFF)",
     ],
-    ["NUL", join("ab\nc", [0], "\n"), "line 2, column 2: the text holds a NUL byte"],
-    ["NUL at the very start", join([0]), "line 1, column 1: the text holds a NUL byte"],
-    ["NUL before what is not UTF-8", join("a", [0, 0xff]), "line 1, column 2: the text holds a NUL byte"],
+    ["NUL", join("ab\nc", [0], "\n"), "line 2, column 2: the text contains a NUL byte"],
+    ["NUL at the very start", join([0]), "line 1, column 1: the text contains a NUL byte"],
+    ["NUL before what is not UTF-8", join("a", [0, 0xff]), "line 1, column 2: the text contains a NUL byte"],
     [
       "what is not UTF-8 before NUL",
       join("a", [0xff, 0]),

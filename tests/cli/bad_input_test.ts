@@ -57,7 +57,8 @@ test("a line that looks like a marker and is none is told where it keeps the doc
       "@Yuo",
     ]
   ) {
-    const reported = `"${written}", begins no message: write @You: alone on the line, at its beginning.\n`;
+    const reported =
+      `"${written}", does not start a message. Write only @You: on the line, without indentation.\n`;
     place.write("a.chat", `${answered}${written}\nAnd now?\n`);
     const [run, check] = await Promise.all([
       place.run(["advance", "a.chat"]),
@@ -73,7 +74,7 @@ test("a line that looks like a marker and is none is told where it keeps the doc
   for (const stated of ["@alice", "Note:", "\\@You:", "You: are here", "@You:\\", "@You\n\n"]) {
     place.write("a.chat", `${answered}${stated}${stated.endsWith("\n") ? "" : "\nAnd now?"}\n`);
     const { stderr } = await place.run(["advance", "a.chat"]);
-    assert.doesNotMatch(stderr, /begins no message: write/, stated);
+    assert.doesNotMatch(stderr, /does not start a message/, stated);
   }
 });
 
@@ -158,7 +159,9 @@ test("a link that leads nowhere is told as that, and nobody is advised to make w
     const { stderr } = await place.exits(1, ["advance", file!]);
     assert.match(
       stderr,
-      new RegExp(`There is no file ${file}: \\S+/${link} is a link to ${target}, which is not there\\.`),
+      new RegExp(
+        `There is no file ${file}: \\S+/${link} is a symbolic link to ${target}, which does not exist\\.`,
+      ),
     );
     assert.doesNotMatch(stderr, /Make it/);
   }
@@ -245,7 +248,7 @@ test("a state folder that the system keeps from us, as root's is after one start
     const { stderr } = await place.exits(1, words, { env });
     assert.match(
       stderr,
-      /^flemma: \S+\/loop\/flemma\/\S+ cannot be used: [^\n]+\.\n {2}Make \S+\/loop\/flemma and all in it yours, or [^\n]+ XDG_STATE_HOME\.\n$/,
+      /^flemma: Cannot use \S+\/loop\/flemma\/\S+: [^\n]+\.\n {2}Make yourself the owner of \S+\/loop\/flemma and its contents, or set XDG_STATE_HOME to another folder\.\n$/,
     );
   }
   for (const words of [["status", "a.chat"], ["check", "a.chat"], ["doctor"], ["tools", "list"]]) {

@@ -70,5 +70,5 @@ test("a document takes in no environment variables through the files of running 
   assert.ok(stdout.includes("link.txt"), stdout);
   assert.ok(!stdout.includes("sk-1234"), stdout);
   const checked = await place.run(["check", "a.chat"]);
-  assert.equal(checked.stdout.split("a file of the system").length, 4, checked.stdout);
+  assert.equal(checked.stdout.split("a system file").length, 4, checked.stdout);
 });

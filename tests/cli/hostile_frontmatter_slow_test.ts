@@ -9,8 +9,8 @@ const HOSTILE: Readonly<Record<string, readonly [code: string, reported: RegExp]
     "while true do pcall(function() while true do end end) end",
     /stopped: it took more than \d+ steps/,
   ],
-  "recursion that catches itself": ["local function f() pcall(f) end\nf()", /more than 200 deep/],
-  "texts of a gigabyte": ['while true do pcall(string.rep, "x", 1e9) end', /memory|text of more/],
+  "recursion that catches itself": ["local function f() pcall(f) end\nf()", /more than 200 levels deep/],
+  "texts of a gigabyte": ['while true do pcall(string.rep, "x", 1e9) end', /memory|string of more/],
   "a pattern that tries everything": [
     'local s = ("a"):rep(5000)\nx = s:find(("a*"):rep(20) .. "b")',
     /steps|seconds/,
@@ -22,7 +22,7 @@ const HOSTILE: Readonly<Record<string, readonly [code: string, reported: RegExp]
   ],
   "a device as a file": [
     'x = include("/dev/zero")',
-    /\/dev\/zero cannot be read \(it is a file of the system/,
+    /\/dev\/zero cannot be read \(it is a system file/,
   ],
 };
 

@@ -12,7 +12,7 @@ test("text in a pending block becomes the result, and check, status and approve 
   const checked = await place.run(["check", "a.chat"]);
   assert.match(
     checked.stdout,
-    /The text in the block of c1 \(line 18\) becomes its result with the next advance\./,
+    /The next advance uses the text in the block of c1 \(line 18\) as its result\./,
   );
   const status = await place.run(["status", "a.chat"]);
   assert.match(status.stdout, /^pending .*c1 {3}your text becomes its result$/m);
@@ -23,7 +23,7 @@ test("text in a pending block becomes the result, and check, status and approve 
   const approved = await place.exits(3, ["approve", "a.chat"]);
   assert.match(
     approved.stderr,
-    /^flemma: c1 is approved, but there is text in its block \(line 18\)\. Delete the text to run the call, or write pending/m,
+    /^flemma: c1 is approved, but its block contains text \(line 18\)\. Delete the text to run the call, or write pending/m,
   );
   const after = await place.run(["status", "a.chat"]);
   assert.match(after.stdout, /^approved .*c1 {3}does not run: there is text in its block$/m);
@@ -39,10 +39,10 @@ test("text in a pending block becomes the result, and check, status and approve 
 
 test("check says of each call what it waits for", async (place) => {
   const rows: readonly (readonly [status: string | undefined, says: RegExp])[] = [
-    [undefined, /The call c1 of bash has no result yet; nothing is sent until it has\./],
-    ["pending", /The call c1 of bash waits for you; nothing is sent until then\./],
-    ["approved", /The call c1 of bash is approved and has not run; nothing is sent until it has\./],
-    ["rejected", /The call c1 of bash is rejected; the model is told with the next advance\./],
+    [undefined, /The call c1 of bash has no result yet; flemma sends nothing until it has one\./],
+    ["pending", /The call c1 of bash waits for you; flemma sends nothing until you decide\./],
+    ["approved", /The call c1 of bash is approved but has not run; flemma sends nothing until it has run\./],
+    ["rejected", /The call c1 of bash is rejected; the next advance reports this to the model\./],
   ];
   for (const [status, says] of rows) {
     place.write("a.chat", callsDocument([{ id: "c1", command: "true", status }]));
@@ -74,7 +74,7 @@ test("a mistyped status waits, with a warning that names the nearest, and approv
   const checked = await place.run(["check", "a.chat"]);
   assert.match(
     checked.stdout,
-    /^a\.chat:17:1: warning status_unknown "aproved" is no status, so the block counts as pending\. Did you mean approved\?$/m,
+    /^a\.chat:17:1: warning status_unknown "aproved" is no status, so flemma treats the block as pending\. Did you mean approved\?$/m,
   );
   await place.run(["approve", "a.chat"]);
   assert.match(place.read("a.chat"), /```flemma:tool status=approved\n/);

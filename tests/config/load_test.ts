@@ -140,9 +140,9 @@ test("a settings file that is found but is a pipe, a device or endless is refuse
   };
   const made = await new Deno.Command("mkfifo", { args: [path] }).output();
   assert.ok(made.success);
-  await refused(/it is no regular file/);
+  await refused(/it is not a regular file/);
   await Deno.symlink("/dev/zero", path);
-  await refused(/it is no regular file/);
+  await refused(/it is not a regular file/);
   await Deno.writeTextFile(path, "");
   await Deno.truncate(path, 17 * 1024 * 1024);
   await refused(/it is larger than 16 MiB/);

@@ -13,28 +13,28 @@ Deno.test("a settings file that is there and cannot be read stops the program an
   const kinds: readonly (readonly [string, RegExp, (path: string) => Promise<unknown>])[] = [
     [
       "a link to nothing",
-      /is a link to .*gone.*, which is not there/,
+      /is a symbolic link to .*gone.*, which does not exist/,
       (path) => Deno.symlink("gone.yaml", path),
     ],
-    ["a link to a link to nothing", /is a link to .*, which is not there/, async (path) => {
+    ["a link to a link to nothing", /is a symbolic link to .*, which does not exist/, async (path) => {
       await Deno.symlink("gone", `${path}.2`);
       await Deno.symlink(`${path}.2`, path);
     }],
     ["a link that leads to itself", /cannot be read: .*link/i, (path) => Deno.symlink(path, path)],
-    ["a link below a file", /is a link to .*, which is not there/, async (path) => {
+    ["a link below a file", /is a symbolic link to .*, which does not exist/, async (path) => {
       await Deno.writeTextFile(`${path}.2`, "");
       await Deno.symlink(`${path}.2/x`, path);
     }],
     ["a folder", /it is a folder/, (path) => Deno.mkdir(path)],
-    ["a pipe", /it is no regular file/, (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
-    ["a link to a device", /it is no regular file/, (path) => Deno.symlink("/dev/zero", path)],
+    ["a pipe", /it is not a regular file/, (path) => new Deno.Command("mkfifo", { args: [path] }).output()],
+    ["a link to a device", /it is not a regular file/, (path) => Deno.symlink("/dev/zero", path)],
     [
       "Latin-1",
       /line 2, column 4: the text is not valid UTF-8 \(byte 0xE4\)/,
       (path) => Deno.writeFile(path, new Uint8Array([0x23, 0x0a, 0x23, 0xc3, 0xa4, 0xe4, 0x0a])),
     ],
     ["UTF-16", /not valid UTF-8/, (path) => Deno.writeFile(path, new Uint8Array([0xff, 0xfe, 0x23, 0]))],
-    ["NUL", /line 1, column 3: the text holds a NUL byte/, (path) => Deno.writeTextFile(path, "# \0\n")],
+    ["NUL", /line 1, column 3: the text contains a NUL byte/, (path) => Deno.writeTextFile(path, "# \0\n")],
   ];
   for (const where of ["home/.config/flemma", "project/.flemma"]) {
     for (const [what, reason, make] of kinds) {
@@ -55,7 +55,7 @@ Deno.test("a settings file that is there and cannot be read stops the program an
 test("a socket in the place of a settings file is refused", async (world) => {
   await Deno.mkdir(`${world.project}/.flemma`);
   using _listener = Deno.listen({ transport: "unix", path: `${world.project}/.flemma/config.yaml` });
-  assert.match((await refusal(world))?.message ?? "", /it is no regular file/);
+  assert.match((await refusal(world))?.message ?? "", /it is not a regular file/);
 });
 
 Deno.test("a folder of settings that is a link to nothing, or a file, counts as settings that cannot be read", async () => {
@@ -66,12 +66,12 @@ Deno.test("a folder of settings that is a link to nothing, or a file, counts as 
       await Deno.symlink("/nowhere/at/all", path);
       assert.match(
         (await refusal(world))?.message ?? "",
-        /is a link to \/nowhere\/at\/all, which is not there/,
+        /is a symbolic link to \/nowhere\/at\/all, which does not exist/,
         where,
       );
       await Deno.remove(path);
       await Deno.writeTextFile(path, RESTRICTS);
-      assert.match((await refusal(world))?.message ?? "", /is no folder/, where);
+      assert.match((await refusal(world))?.message ?? "", /is not a folder/, where);
       await Deno.remove(path);
       await Deno.mkdir(path);
       assert.equal(await refusal(world), null, where);
@@ -83,11 +83,11 @@ test("a file that was named must be there; it may be of any size and /dev/null, 
   await Deno.symlink("gone", `${world.project}/link.yaml`);
   const named = (configPath: string) => refusal(world, { configPath });
   assert.equal((await named("none.yaml"))?.code, "config-missing");
-  assert.match((await named("link.yaml"))?.message ?? "", /is a link to gone, which is not there/);
+  assert.match((await named("link.yaml"))?.message ?? "", /is a symbolic link to gone, which does not exist/);
   assert.match((await named("."))?.message ?? "", /it is a folder/);
   assert.equal(await named("/dev/null"), null);
   for (const device of ["/dev/zero", "/dev/full"]) {
-    assert.match((await named(device))?.message ?? "", /it is no regular file/, device);
+    assert.match((await named(device))?.message ?? "", /it is not a regular file/, device);
   }
   const pipe = `${world.project}/pipe.yaml`;
   assert.ok((await new Deno.Command("mkfifo", { args: [pipe] }).output()).success);
@@ -102,7 +102,7 @@ test("a file that was named must be there; it may be of any size and /dev/null, 
 test("session overrides behind a link to nothing stop the program too: they may be the only restriction", async (world) => {
   await Deno.mkdir(`${world.folder}/run/flemma/session`, { recursive: true });
   await Deno.symlink("gone", `${world.folder}/run/flemma/session/default.json`);
-  assert.match((await refusal(world))?.message ?? "", /is a link to gone/);
+  assert.match((await refusal(world))?.message ?? "", /is a symbolic link to gone/);
 });
 
 Deno.test("of two settings files side by side the one that is not read is told, with what takes it away", async () => {
@@ -160,6 +160,6 @@ test("every refusal to read settings ends a command with 2 and names the file", 
   for (const words of [["config", "check"], ["config", "show"], ["sandbox", "status"]]) {
     const { code, err, out } = await world.run(...words);
     assert.equal(code, 2, words.join(" "));
-    assert.match(err + out, /config\.yaml is a link to \/gone, which is not there/);
+    assert.match(err + out, /config\.yaml is a symbolic link to \/gone, which does not exist/);
   }
 });

@@ -126,12 +126,15 @@ test("a file that was only found must be a file of a size to read; one that was 
   assert.deepEqual([ask(false), ask(true)], ["it is a folder.", "it is a folder."]);
   await Deno.remove(path);
   await Deno.symlink("/dev/null", path);
-  assert.deepEqual([ask(false), ask(true)], ["it is no regular file.", "read"]);
+  assert.deepEqual([ask(false), ask(true)], ["it is not a regular file.", "read"]);
   const below = `${path}/settings.yaml`;
   const blocked = readText(below);
-  assert.match(blocked.ok ? "" : blocked.problem.message, /settings is no folder/);
+  assert.match(blocked.ok ? "" : blocked.problem.message, /settings is not a folder/);
   await Deno.remove(path);
   await Deno.symlink("nowhere", path);
   const dangling = readText(path);
-  assert.match(dangling.ok ? "" : dangling.problem.message, /is a link to nowhere, which is not there/);
+  assert.match(
+    dangling.ok ? "" : dangling.problem.message,
+    /is a symbolic link to nowhere, which does not exist/,
+  );
 });

@@ -424,7 +424,7 @@ Deno.test("a call whose input holds a key twice gets an error that names it, and
   await built.cycle.advance();
   assert.deepEqual(built.ran, []);
   assert.equal(built.store.chat.result("c1")?.status, "error");
-  assert.match(built.store.chat.result("c1")?.content ?? "", /its key "command" stands twice in one object/);
+  assert.match(built.store.chat.result("c1")?.content ?? "", /its key "command" occurs twice in one object/);
   assert.ok(built.store.text.includes(twice));
 });
 

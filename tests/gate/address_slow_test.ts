@@ -153,7 +153,7 @@ Deno.test("a bundle at an address gets no part of another version, and says what
     assert.equal(gone.out, "@You:\nHello\n");
     assert.match(
       gone.error,
-      /A part of flemma could not be fetched: .*\n {2}Start it once with deno run --reload/,
+      /Could not fetch a part of flemma: .*\n {2}Start it once with deno run --reload/,
     );
     assert.equal(gone.code, 1);
     // The runtime remembers what it did not find; so somebody else now, who fetched the first file just before.
@@ -170,7 +170,7 @@ Deno.test("a bundle at an address gets no part of another version, and says what
     await Deno.remove(`${folder}/two/${names[0]}`, { recursive: true });
     const later = await run(["-A"], [program, "send"], "@You:\nHello\n");
     assert.equal(later.out, "@You:\nHello\n");
-    assert.match(later.error, /A part of flemma could not be fetched/);
+    assert.match(later.error, /Could not fetch a part of flemma/);
     const fresh = await run(["-A", "--reload"], [program, "check", "a.chat"]);
     assert.deepEqual(fresh, { code: 0, out: "", error: "the second version\n" });
   }));
@@ -208,7 +208,7 @@ Deno.test("the permissions that the page of installing lists are enough, and eac
       }
       for (const flag of flags) {
         const { code, error } = await started(flags.filter((other) => other !== flag), commands[0]!);
-        assert.match(error, new RegExp(`started without the permission ${flag}: requires `));
+        assert.match(error, new RegExp(`Missing permission ${flag}: flemma requires `));
         assert.equal(code, 1);
       }
     }

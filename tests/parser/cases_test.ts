@@ -35,12 +35,12 @@ Deno.test("a marker as other programs write it is told with the one to write", (
   const sentence = (text: string) => parse(new TextEncoder().encode(text)).diagnostics[0]?.message ?? "";
   for (const role of ["user", "User", "human"]) {
     assert.match(sentence(`@${role}:\nhi\n`), /Did you mean "@You:"\?$/);
-    assert.match(sentence(`@${role}: hi\n`), / Write "@You:" on a line of its own, and the text below it\.$/);
+    assert.match(sentence(`@${role}: hi\n`), / Write "@You:" on its own line and the text below it\.$/);
   }
   assert.match(sentence("@ai: hi\n"), /Write "@Assistant:"/);
   assert.match(
     sentence("@You: hi\n"),
-    /"@You:" with text on the same line .*: put the text on the next line, or run flemma migrate\.$/,
+    /"@You:" with text on the same line .*\. Move the text to the next line, or run flemma migrate\.$/,
   );
   // What only looks like one gets no advice.
   for (const text of ["@somebody: hi\n", "@user hi\n", "x @user: hi\n"]) {

@@ -12,22 +12,25 @@ function sentence(block: string | null): string {
 
 Deno.test("what a call waits for is said for each status, with and without a text in its block", () => {
   const rows: readonly (readonly [block: string | null, sentence: RegExp])[] = [
-    [null, /^The call c1 of bash has no result yet; nothing is sent until it has\.$/],
+    [null, /^The call c1 of bash has no result yet; flemma sends nothing until it has one\.$/],
     [
       "```flemma:tool status=pending\n```",
-      /^The call c1 of bash waits for you; nothing is sent until then\.$/,
+      /^The call c1 of bash waits for you; flemma sends nothing until you decide\.$/,
     ],
     [
       "```flemma:tool status=pending\nmine\n```",
-      /^The text in the block of c1 \(line 13\) becomes its result/,
+      /^The next advance uses the text in the block of c1 \(line 13\) as its result/,
     ],
-    ["```flemma:tool status=approved\n```", /^The call c1 of bash is approved and has not run;/],
+    ["```flemma:tool status=approved\n```", /^The call c1 of bash is approved but has not run;/],
     [
       "```flemma:tool status=approved\nmine\n```",
-      /^c1 is approved, but there is text in its block \(line 13\)\. Delete/,
+      /^c1 is approved, but its block contains text \(line 13\)\. Delete/,
     ],
-    ["```flemma:tool status=rejected\n```", /^The call c1 of bash is rejected; the model is told/],
-    ["```flemma:tool status=denied\n```", /^The call c1 of bash is denied; the model is told/],
+    [
+      "```flemma:tool status=rejected\n```",
+      /^The call c1 of bash is rejected; the next advance reports this/,
+    ],
+    ["```flemma:tool status=denied\n```", /^The call c1 of bash is denied; the next advance reports this/],
     ["```\nout\n```", /^The call c1 of bash is answered;/],
   ];
   for (const [block, expected] of rows) assert.match(sentence(block), expected, String(block));

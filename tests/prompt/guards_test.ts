@@ -14,12 +14,12 @@ Deno.test("a file is read only when it is one, is none of the system's, and is n
     attachObstacle(real, { ...info, ...changes });
   assert.equal(why({}), null);
   assert.match(why({ isDirectory: true, isFile: false })!, /folder/);
-  assert.match(why({ isFile: false })!, /no regular file/);
-  assert.match(why({}, "/proc/self/environ")!, /file of the system/);
-  assert.match(why({}, "/sys/kernel/x")!, /file of the system/);
+  assert.match(why({ isFile: false })!, /not a regular file/);
+  assert.match(why({}, "/proc/self/environ")!, /system file/);
+  assert.match(why({}, "/sys/kernel/x")!, /system file/);
   assert.match(
     why({ dev: Deno.statSync("/proc/self/status").dev })!,
-    /file of the system/,
+    /system file/,
     "mounted elsewhere too",
   );
   assert.equal(why({ size: 64 * MIB }), null);

@@ -122,7 +122,7 @@ Deno.test("includes that never end are stopped by their depth or their number", 
     Array.from({ length: 40 }, (_, index) => [`${index}.md`, `{{ include("${index + 1}.md") }}`]),
   );
   const nested = await scene('@You:\n{{ include("0.md") }}\n', deep);
-  assert.match(nested.prompt.diagnostics[0]!.message, /included files more than 32 deep/);
+  assert.match(nested.prompt.diagnostics[0]!.message, /nested includes more than 32 levels deep/);
   assert.ok(nested.prompt.blocked);
   const many = await scene('@You:\n{% while true do include("a.md") end %}\n', { "a.md": "x" });
   assert.deepEqual(many.reported, ["template_runtime 2!"]);

@@ -196,13 +196,13 @@ Deno.test("hostile templates end within the budget of the whole document", async
       ["@You:\na{% while true do end %}\n@You:\nb{{ 1 }}\n", /steps/],
       ["@You:\n{{ (function() while true do end end)() }}\n", /steps/],
       ["@You:\n{% while true do pcall(print, 'x') end %}\n", /steps|seconds/],
-      ["@You:\n{% for i = 1, 1e9 do %}text {% end %}\n", /steps|seconds|text/],
-      [`@You:\n{% for i = 1, 1e9 do %}${"long text ".repeat(1000)}{% end %}\n`, /text of more than 16 MiB/],
-      ["@You:\n{{ ('x'):rep(1e9) }}\n", /memory|text/],
+      ["@You:\n{% for i = 1, 1e9 do %}text {% end %}\n", /steps|seconds|string/],
+      [`@You:\n{% for i = 1, 1e9 do %}${"long text ".repeat(1000)}{% end %}\n`, /string of more than 16 MiB/],
+      ["@You:\n{{ ('x'):rep(1e9) }}\n", /memory|string/],
       [`@You:\n${"{{ (function() for i = 1, 1e5 do end end)() }}".repeat(200)}\n`, /steps/],
       [
         "@You:\n{% local t = { emit = 0 }; t.emit = function() print(1) return t end; local function f() print({}) f() end f() %}\n",
-        /200 deep/,
+        /200 levels deep/,
       ],
     ] as const
   ) {
@@ -227,7 +227,7 @@ Deno.test("variables that leave no room for an environment end in a diagnostic, 
     string: 2000,
   });
   assert.deepEqual(result.reported, ["template_runtime 5!"]);
-  assert.match(result.prompt.diagnostics[0]!.message, /made a text/);
+  assert.match(result.prompt.diagnostics[0]!.message, /created a string/);
 });
 
 Deno.test("a document without tags and without a first block never loads the engine", async () => {

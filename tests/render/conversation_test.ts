@@ -21,7 +21,7 @@ Deno.test("a result stands with its call, and a message that only held results i
   }\n@Assistant:\nDone.\n`;
   assert.equal(
     plain(text),
-    "You:\n\nGo.\n\nAssistant:\n\nOn it.\n\nCall of bash (c1)\ncommand: ls\nResult:\na.ts\n\nAssistant:\n\nDone.\n\n",
+    "You:\n\nGo.\n\nAssistant:\n\nOn it.\n\nCall: bash (c1)\ncommand: ls\nResult:\na.ts\n\nAssistant:\n\nDone.\n\n",
   );
 });
 
@@ -106,7 +106,7 @@ Deno.test("what waits, what was stopped and what nobody answered is told in word
   }`;
   assert.deepEqual(plain(text).split("\n").filter((line) => line.startsWith("Result: ")), [
     "Result: waits for you",
-    "Result: approved, has not run",
+    "Result: approved, has not run yet",
     "Result: rejected",
     "Result: denied",
     "Result: stopped",

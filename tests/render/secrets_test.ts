@@ -40,8 +40,8 @@ const SECRETS: readonly (readonly [name: string, ...texts: string[]])[] = [
   ["GitLab token", `«glpat-${letters(20)}»`],
   ["AWS key id", "«AKIAIOSFODNN7EXAMPLE»"],
   ["Slack token", `«xoxb-1234567890-${letters(24)}»`],
-  ["Slack address", `«https://hooks.slack.com/services/T00000000/B00000000/${letters(24)}»`],
-  ["Discord address", `«https://discord.com/api/webhooks/123456789/${letters(40)}»`],
+  ["Slack webhook URL", `«https://hooks.slack.com/services/T00000000/B00000000/${letters(24)}»`],
+  ["Discord webhook URL", `«https://discord.com/api/webhooks/123456789/${letters(40)}»`],
   ["Stripe key", `«sk_live_${letters(24)}»`],
   ["npm token", `«npm_${letters(36)}»`],
   ["PyPI token", `«pypi-AgEIcHlwaS5vcmc${letters(60)}»`],
@@ -56,7 +56,7 @@ const SECRETS: readonly (readonly [name: string, ...texts: string[]])[] = [
   ["age key", `«AGE-SECRET-KEY-1${"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L".repeat(2).slice(0, 58)}»`],
   ["Vault token", `«hvs.${letters(24)}»`],
   ["signed token", `«eyJ${letters(20)}.eyJ${letters(40)}.${letters(43)}»`],
-  ["password in an address", "postgres://me:«hunter2»@db.example/x", "https://user:«p%40ss»@example.org"],
+  ["password in a URL", "postgres://me:«hunter2»@db.example/x", "https://user:«p%40ss»@example.org"],
   [
     "authorization",
     `Authorization: Bearer «${letters(30)}»`,
@@ -64,7 +64,7 @@ const SECRETS: readonly (readonly [name: string, ...texts: string[]])[] = [
   ],
   ["bearer token", `curl -H 'X: Bearer «${letters(30)}»'`],
   [
-    "value of a variable for secrets",
+    "value of a secret variable",
     `AWS_SECRET_ACCESS_KEY=«wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY»`,
     `export DB_PASSWORD="«correct-horse-7»"`,
     `{"client_secret": "«abcdef123456»"}`,

@@ -37,7 +37,7 @@ test("a way through /proc to a file of the person's own is a way like any other"
 test("write and edit leave the system's files alone although no sandbox is there, and tell nothing of them", async (place) => {
   Deno.symlinkSync("/proc/self/comm", place.path("comm"));
   for (const path of ["comm", "/proc/self/comm", "/dev/null", "/dev/shm/flemma-x/y", "/sys/x"]) {
-    const sentence = `Sandbox: ${path} is a file of the system; tools leave these alone.`;
+    const sentence = `Sandbox: ${path} is a system file, which tools may not use.`;
     assert.equal(await place.error("write", { path, content: "PWNED" }), sentence);
     assert.equal(await place.error("edit", { path, oldText: "deno", newText: "PWNED" }), sentence);
   }

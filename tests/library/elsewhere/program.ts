@@ -20,5 +20,5 @@ export const ANSWER = [
   "Hello, *you* {{ name }} @./a.txt",
   "Document(Paragraph(Emphasis(EmphasisMark,EmphasisMark)))",
   "runtime-unsupported",
-  "flemma needs Deno for this, because files, commands and requests are there only.",
+  "This needs Deno for files, commands and requests.",
 ];
