@@ -1,6 +1,6 @@
 // Runs all benchmarks or one: `deno task bench [NAME] [--json]` prints a table or one JSON object per line.
 // `deno task bench NAME --against DIR`: compares with the checkout in DIR instead, pair by pair.
-// `deno task bench [NAME] --record`: also stores the figures for docs/performance.md.
+// `deno task bench [NAME] --record`: also stores the figures for docs/project/performance.md.
 // `deno task bench --report`: some benchmarks in brief, for an overview; reports failures, but always exits with 0.
 
 import manifest from "../deno.json" with { type: "json" };

@@ -1,4 +1,4 @@
-// Serves a replay script on loopback, for one command or until it is interrupted (docs/replay.md).
+// Serves a replay script on loopback, for one command or until it is interrupted (docs/reference/replay.md).
 //
 //   scripts/deno run -A scripts/replay.ts SCRIPT [--port N] [--lenient] [-- COMMAND ARGUMENT…]
 

@@ -1,4 +1,4 @@
-// The latest results of the benchmarks, stored in one small file from which docs/performance.md is made.
+// The latest results of the benchmarks, stored in one small file from which docs/project/performance.md is made.
 
 import type { Row } from "../harness.ts";
 

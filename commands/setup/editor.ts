@@ -205,6 +205,8 @@ function unknownEditor(editorName: string) {
   return {
     code: "usage",
     message: `There are no files for ${editorName}${meant === null ? "" : `; did you mean ${meant}?`}`,
-    next: `There are for: ${names.join(", ")}. Every editor with filters works without: see docs/editors.md`,
+    next: `There are for: ${
+      names.join(", ")
+    }. Every editor with filters works without: see docs/guide/editors.md`,
   };
 }

@@ -1,4 +1,4 @@
-// The replay script: recorded replies, and what each request must contain (docs/replay.md).
+// The replay script: recorded replies, and what each request must contain (docs/reference/replay.md).
 
 import { isObject } from "../../base/is_object.ts";
 import { nearest } from "../../base/names.ts";
@@ -106,7 +106,7 @@ export async function parseReplayScript(text: string): Promise<Outcome<ReplayScr
     return failure(
       "replay-script",
       `The replay script is wrong at ${first}${more}.`,
-      "docs/replay.md lists every member.",
+      "docs/reference/replay.md lists every member.",
     );
   }
   return success({ replies });

@@ -1,4 +1,4 @@
-// Files that other programs run or obey: two lists, *held* and *watched*. Data for the tables in docs/sandbox.md.
+// Files that other programs run or obey: two lists, *held* and *watched*. Data for the tables in docs/reference/sandbox.md.
 //
 // Held files run automatically, without the person starting that very tool. They are mounted read-only, refused by
 // write and edit, and moved away when they appear. The words of `protect` stand for these lists.

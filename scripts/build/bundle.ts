@@ -1,7 +1,7 @@
 // Bundles the command line and the library into minified files.
 //
 // A bundle is built for the browser platform without `process`: packages then use their smaller builds, and none loads
-// the Node layer at start. The program is split into a few files by what a run needs (docs/architecture.md, start-up).
+// the Node layer at start. The program is split into a few files by what a run needs (docs/project/architecture.md, start-up).
 
 import * as esbuild from "esbuild";
 import { relative, resolve } from "node:path";

@@ -10,6 +10,19 @@ export async function isDocumented(): Promise<boolean> {
   return await run(Deno.execPath(), ["doc", "--lint", "mod.ts", "parser/library.ts"]) === 0;
 }
 
+/** Pages for people, as paths below `root`: the README and all of `docs`. */
+export async function documentationPages(root: string = ROOT): Promise<string[]> {
+  const found = ["README.md"];
+  const visit = async (folder: string): Promise<void> => {
+    for await (const { name, isDirectory } of Deno.readDir(`${root}/${folder}`)) {
+      if (isDirectory) await visit(`${folder}/${name}`);
+      else if (name.endsWith(".md")) found.push(`${folder}/${name}`);
+    }
+  };
+  await visit("docs");
+  return found.sort();
+}
+
 /** Modules with examples in their documentation, and pages whose code blocks are whole programs. */
 export async function exampleSources(root: string = ROOT): Promise<string[]> {
   const found: string[] = [];
@@ -24,7 +37,7 @@ export async function exampleSources(root: string = ROOT): Promise<string[]> {
     }
   };
   await visit("");
-  return [...found.sort(), "docs/replay.md"];
+  return [...found.sort(), "docs/reference/replay.md"];
 }
 
 function hasExample(text: string): boolean {

@@ -4,6 +4,7 @@
 // a line for any text. A fence whose info string has `file=NAME` writes that file. A page's examples share one folder.
 // The comment `<!-- replay: FILE -->` gives them a model that answers from a replay script.
 
+import { documentationPages } from "./documentation.ts";
 import { parseReplayScript, type Replay, startReplay } from "../../providers/replay/server.ts";
 
 /** One fenced block of a page. */
@@ -64,14 +65,8 @@ export function matches(shown: readonly string[], printed: readonly string[]): b
  * program.
  */
 export async function checkExamples(root: string, program: readonly string[]): Promise<string[]> {
-  const pages = ["README.md"];
-  for (const folder of ["docs", "docs/editors"]) {
-    for await (const { name } of Deno.readDir(`${root}/${folder}`)) {
-      if (name.endsWith(".md")) pages.push(`${folder}/${name}`);
-    }
-  }
   const faults: string[] = [];
-  for (const page of pages.sort()) faults.push(...await checkPage(root, page, program));
+  for (const page of await documentationPages(root)) faults.push(...await checkPage(root, page, program));
   return faults;
 }
 

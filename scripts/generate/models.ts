@@ -6,7 +6,7 @@ import type { Model, PricePeriod, Prices } from "../../providers/models/types.ts
 
 export function generate(): Promise<{ path: string; text: string }[]> {
   return Promise.resolve([
-    { path: "docs/models.md", text: page() },
+    { path: "docs/reference/models.md", text: page() },
     { path: "config/layers/model_choices.generated.ts", text: choices() },
   ]);
 }

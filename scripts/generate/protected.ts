@@ -1,4 +1,4 @@
-// Writes the lists of protected paths and watched files into docs/sandbox.md.
+// Writes the lists of protected paths and watched files into docs/reference/sandbox.md.
 
 import {
   GIT_HOOKS,
@@ -8,7 +8,7 @@ import {
   WATCHED_IN_PROJECT,
 } from "../../sandbox/policy/hooks.ts";
 
-const PAGE = "docs/sandbox.md";
+const PAGE = "docs/reference/sandbox.md";
 const BEGIN = "<!-- held and watched: generated from sandbox/policy/hooks.ts -->";
 const END = "<!-- end of held and watched -->";
 

@@ -2,7 +2,7 @@
 //
 //   installs.ts              every way
 //   installs.ts WORD…        the ways whose name or tools have one of these words
-//   installs.ts --record …   the same, and writes the results into the table of docs/install.md
+//   installs.ts --record …   the same, and writes the results into the table of docs/reference/install.md
 
 import { buildPackages } from "../build/npm.ts";
 import { print } from "../gate/root.ts";

@@ -1,4 +1,4 @@
-// The recipes of docs/recipes.md, with the real programs they are about.
+// The recipes of docs/reference/recipes.md, with the real programs they are about.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";

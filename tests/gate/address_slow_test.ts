@@ -177,7 +177,7 @@ Deno.test("a bundle at an address gets no part of another version, and says what
 
 Deno.test("the permissions that the page of installing lists are enough, and each of them is needed and named", () =>
   withAddress(async ({ run }) => {
-    const page = await Deno.readTextFile(`${ROOT}/docs/install.md`);
+    const page = await Deno.readTextFile(`${ROOT}/docs/reference/install.md`);
     const rows = [...page.matchAll(/^\| (`.*`) \| (?:none|`(--.*)`) \|$/gm)].map(([, commands, flags]) => ({
       commands: [...commands!.matchAll(/`([^`]+)`/g)].map(([, command]) => command!),
       flags: flags?.split(" ") ?? [],

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { fencesOf } from "../../scripts/gate/examples.ts";
+import { documentationPages } from "../../scripts/gate/documentation.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 import { collectMessages } from "../../scripts/generate/messages.ts";
 
@@ -65,13 +66,7 @@ async function printedBy(page: string): Promise<Printed[]> {
 }
 
 async function pages(): Promise<string[]> {
-  const found = ["README.md", "SECURITY.md", "CONTRIBUTING.md"];
-  for (const folder of ["docs", "docs/editors"]) {
-    for await (const { name } of Deno.readDir(`${ROOT}/${folder}`)) {
-      if (name.endsWith(".md")) found.push(`${folder}/${name}`);
-    }
-  }
-  return found.sort();
+  return ["SECURITY.md", "CONTRIBUTING.md", ...await documentationPages()].sort();
 }
 
 /** Why the program would not take these words; null when it would. */

@@ -41,5 +41,5 @@ test("examples are looked for in every room, and not in what is no documentation
     await Deno.writeTextFile(`${root}/${path}`, example);
   }
   await Deno.writeTextFile(`${root}/agent/none.ts`, "// nothing\n");
-  assert.deepEqual(await exampleSources(root), ["agent/views/a.ts", "mod.ts", "docs/replay.md"]);
+  assert.deepEqual(await exampleSources(root), ["agent/views/a.ts", "mod.ts", "docs/reference/replay.md"]);
 });

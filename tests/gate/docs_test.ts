@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { OUTSIDE, ROOMS } from "../../scripts/gate/layers.ts";
 import { readHouse } from "../../scripts/gate/module_graph.ts";
+import { documentationPages } from "../../scripts/gate/documentation.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 
-const pages = ["README.md", ...[...Deno.readDirSync(`${ROOT}/docs`)].map(({ name }) => `docs/${name}`)]
-  .filter((path) => path.endsWith(".md")).sort();
+const pages = await documentationPages();
 
 /** The files and folders of this project that a page names in code type. */
 function named(page: string): string[] {
@@ -51,14 +51,14 @@ Deno.test("every module that a comment of another one names is there", async () 
 });
 
 Deno.test("files of the project are named by their whole path, so that they can be found and checked", async () => {
-  const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
+  const page = await Deno.readTextFile(`${ROOT}/docs/project/architecture.md`);
   const bare = [...page.matchAll(/`([a-z_]+\.ts)`/g)].map(([, word]) => word!)
     .filter((word) => !Object.hasOwn(ROOMS, word) && !["mod.ts", "types.ts"].includes(word));
   assert.deepEqual(bare, []);
 });
 
-Deno.test("every function that docs/architecture.md names beside its file is in that file", async () => {
-  const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
+Deno.test("every function that docs/project/architecture.md names beside its file is in that file", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/project/architecture.md`);
   const file = "`([a-z_]+(?:/[a-z_]+)+\\.ts)`";
   const behind = [...page.matchAll(new RegExp(`${file},? \`(#?[A-Za-z]+)\``, "g"))];
   const before = [...page.matchAll(new RegExp(`\`(#?[A-Za-z]+)\` in ${file}`, "g"))];
@@ -75,8 +75,8 @@ Deno.test("every function that docs/architecture.md names beside its file is in 
   assert.deepEqual(gone, []);
 });
 
-Deno.test("the table of rooms in docs/architecture.md says what the gate enforces", async () => {
-  const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
+Deno.test("the table of rooms in docs/project/architecture.md says what the gate enforces", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/project/architecture.md`);
   const rows = [...page.matchAll(/^\| `([a-z]+)(\/|\.ts)` \| .* \|(.*)\|$/gm)].map(([, name, end, uses]) => [
     end === "/" ? name! : `${name}.ts`,
     uses!.trim() === "" ? [] : uses!.trim().split(", "),
@@ -84,8 +84,8 @@ Deno.test("the table of rooms in docs/architecture.md says what the gate enforce
   assert.deepEqual(Object.fromEntries(rows), ROOMS);
 });
 
-Deno.test("docs/architecture.md has one sentence for each folder of a room", async () => {
-  const page = await Deno.readTextFile(`${ROOT}/docs/architecture.md`);
+Deno.test("docs/project/architecture.md has one sentence for each folder of a room", async () => {
+  const page = await Deno.readTextFile(`${ROOT}/docs/project/architecture.md`);
   const rows = [...page.matchAll(/^\| `([a-z]+\/[a-z_/]+)` \| [^|]+ \|$/gm)].map(([, folder]) => folder!);
   const { folders } = await readHouse(ROOT);
   const there = [...folders.keys()].filter((folder) =>

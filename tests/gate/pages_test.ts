@@ -1,6 +1,8 @@
 // The pages tell of everything: each place in which something is kept, each page in the index, no link that leads nowhere.
 
 import assert from "node:assert/strict";
+import { documentationPages } from "../../scripts/gate/documentation.ts";
+import { readHouse } from "../../scripts/gate/module_graph.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 import { outputSchema } from "../../scripts/generate/schemas.ts";
 import { walk } from "../../scripts/mutate/walk.ts";
@@ -37,23 +39,19 @@ Deno.test("every variable that the program reads by its name stands on the page 
     }
   }
   assert.ok(read.size >= 12, [...read].join());
-  const page = await Deno.readTextFile(`${ROOT}/docs/environment.md`);
+  const page = await Deno.readTextFile(`${ROOT}/docs/reference/environment.md`);
   assert.deepEqual([...read].filter((name) => !page.includes(`\`${name}`)), []);
 });
 
-Deno.test("the index of the pages has a line for each of them", async () => {
+Deno.test("the index of the pages has a link to each of them", async () => {
   const index = await Deno.readTextFile(`${ROOT}/docs/README.md`);
-  const pages = [...Deno.readDirSync(`${ROOT}/docs`)].map(({ name }) => name).filter((name) =>
-    name.endsWith(".md")
-  );
-  assert.deepEqual(pages.filter((name) => name !== "README.md" && !index.includes(`[${name}](${name})`)), []);
+  const missing = (await documentationPages()).map((page) => page.slice("docs/".length))
+    .filter((page) => /^(guide|reference|project)\/[^/]+$/.test(page) && !index.includes(`](${page})`));
+  assert.deepEqual(missing, []);
 });
 
 Deno.test("every link from page to page leads to a file and a heading that are there", async () => {
-  const pages = ["README.md", "SECURITY.md", "CONTRIBUTING.md"];
-  for (const { name } of Deno.readDirSync(`${ROOT}/docs`)) {
-    if (name.endsWith(".md")) pages.push(`docs/${name}`);
-  }
+  const pages = ["SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", ...await documentationPages()];
   const anchors = new Map<string, Set<string>>();
   const anchorsOf = (path: string) => {
     const known = anchors.get(path);
@@ -79,8 +77,27 @@ Deno.test("every link from page to page leads to a file and a heading that are t
   assert.deepEqual(broken, []);
 });
 
+Deno.test("every page that the code names is there", async () => {
+  const gone: string[] = [];
+  let count = 0;
+  for (const path of (await readHouse(ROOT)).modules.keys()) {
+    if (path.startsWith("tests/")) continue;
+    for (
+      const [page] of (await Deno.readTextFile(`${ROOT}/${path}`)).matchAll(/\bdocs(?:\/[a-z_-]+)+\.md\b/g)
+    ) {
+      count++;
+      const found = await Deno.lstat(`${ROOT}/${page}`).catch(() => null);
+      const isPointer = found !== null &&
+        (await Deno.readTextFile(`${ROOT}/${page}`)).startsWith("This page is now ");
+      if (found === null || isPointer) gone.push(`${path}: ${page}`);
+    }
+  }
+  assert.deepEqual(gone, []);
+  assert.ok(count >= 8, `only ${count} names were found`);
+});
+
 Deno.test("every event of a run, and every reason why it stops, stands on the page about events", async () => {
-  const page = await Deno.readTextFile(`${ROOT}/docs/events.md`);
+  const page = await Deno.readTextFile(`${ROOT}/docs/reference/events.md`);
   const types = await Deno.readTextFile(`${ROOT}/cycle/types.ts`) +
     await Deno.readTextFile(`${ROOT}/agent/views/run_event.ts`);
   const events = new Set([...types.matchAll(/\bevent: "([a-z:]+)"/g)].map(([, name]) => name!));
@@ -95,7 +112,7 @@ Deno.test("every event of a run, and every reason why it stops, stands on the pa
 });
 
 Deno.test("the page about events names every member that an event always has", async () => {
-  const page = await Deno.readTextFile(`${ROOT}/docs/events.md`);
+  const page = await Deno.readTextFile(`${ROOT}/docs/reference/events.md`);
   // deno-lint-ignore no-explicit-any
   const $defs = outputSchema().$defs as any;
   const open = (schema: { $ref?: string }) =>

@@ -1,6 +1,7 @@
 // The pictures of the pages show what is so: none is older than what it shows, each is seen on a page, and each is small text.
 
 import assert from "node:assert/strict";
+import { documentationPages } from "../../scripts/gate/documentation.ts";
 import { ROOT } from "../../scripts/gate/root.ts";
 import { SCENES } from "../../scripts/pictures/scenes.ts";
 import { digestOf, PICTURES, stalePictures } from "../../scripts/pictures/stale.ts";
@@ -31,13 +32,9 @@ test("a picture is stale once a file that it shows has changed, or anything of i
 });
 
 Deno.test("each picture is on a page, with words for those who do not see it, and at most 16 KB", async () => {
-  const folders = ["", "docs", "docs/editors"];
-  const pages = folders.flatMap((folder) =>
-    [...Deno.readDirSync(`${ROOT}/${folder}`)].filter(({ name }) => name.endsWith(".md")).map(({ name }) =>
-      `${folder}/${name}`
-    )
+  const text = (await documentationPages()).map((page) => Deno.readTextFileSync(`${ROOT}/${page}`)).join(
+    "\n",
   );
-  const text = pages.map((page) => Deno.readTextFileSync(`${ROOT}/${page}`)).join("\n");
   for (const { name } of SCENES) {
     assert.match(text, new RegExp(`!\\[[^\\]]{20,}\\]\\([./a-z]*pictures/${name}\\.svg\\)`), name);
     const svg = await Deno.readTextFile(`${ROOT}/${PICTURES}/${name}.svg`);

@@ -32,7 +32,7 @@ Deno.test("each form of such a reference is found, and what only looks like one 
     ["// Kimi K3 (2026)", false],
     ["// Vim 9.0 cuts documents at 64 KiB", false],
     ['name: "git 2.39"', false],
-    ["// See docs/tools.md.", false],
+    ["// See docs/reference/tools.md.", false],
   ];
   for (const [line, expected] of rows) assert.equal(referencesIn("a.ts", line).length > 0, expected, line);
 });

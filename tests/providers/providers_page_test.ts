@@ -1,4 +1,4 @@
-// The settings on docs/providers.md are good settings, and lead where the page says.
+// The settings on docs/reference/providers.md are good settings, and lead where the page says.
 
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/mod.ts";

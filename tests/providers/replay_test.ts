@@ -234,7 +234,7 @@ Deno.test("a script is read from YAML and JSON, and every mistake in it is named
   }
 });
 
-Deno.test("the example of docs/replay.md does what its script expects", async () => {
+Deno.test("the example of docs/reference/replay.md does what its script expects", async () => {
   const root = new URL("../../", import.meta.url).pathname;
   await inFolder(async (folder) => {
     for (const name of ["talk.chat", "poem.txt"]) {

@@ -48,7 +48,7 @@ export const SERVING_COMMANDS: readonly Command[] = [
     summary: "a language server for .chat documents, on standard input and output",
     details:
       "Started by an editor. What waits for you is a diagnostic, approve and reject are code actions, and " +
-      "flemma.advance is a command. docs/language-server.md says how editors are told of it.",
+      "flemma.advance is a command. docs/reference/language-server.md says how editors are told of it.",
     kind: "none",
     arity: [0, 0],
     options: [
@@ -63,7 +63,7 @@ export const SERVING_COMMANDS: readonly Command[] = [
     summary: "an agent for editors that speak the Agent Client Protocol",
     details:
       "Started by an editor. Conversations are documents in .flemma/chats of its folder; what needs you is asked " +
-      "there. docs/agent-client-protocol.md says how editors are told of it.",
+      "there. docs/reference/agent-client-protocol.md says how editors are told of it.",
     kind: "none",
     arity: [0, 0],
     options: [HELP],

@@ -40,7 +40,9 @@ export async function run(invocation: Invocation): Promise<number> {
       `flemma: Left out, as they look like secrets: ${[...new Set(masked)].join(", ")}.`,
     );
   }
-  writeOutput(`# The model's words of ${visible(file)}; docs/replay.md says how to play them.\n${clean}`);
+  writeOutput(
+    `# The model's words of ${visible(file)}; docs/reference/replay.md says how to play them.\n${clean}`,
+  );
   return Exit.ok;
 }
 

@@ -9,7 +9,7 @@ import type { Command, Option } from "../../../commands/line/spec.ts";
 const SHARED_BY = 4;
 
 export function generate(): Promise<{ path: string; text: string }[]> {
-  return Promise.resolve([{ path: "docs/commands.md", text: page() }]);
+  return Promise.resolve([{ path: "docs/reference/commands.md", text: page() }]);
 }
 
 function page(): string {

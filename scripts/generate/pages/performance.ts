@@ -1,4 +1,4 @@
-// Writes docs/performance.md from the latest benchmark results.
+// Writes docs/project/performance.md from the latest benchmark results.
 
 import { cellsOf, type Row } from "../../../bench/harness.ts";
 import { type Measured, readRecord } from "../../../bench/record/record.ts";
@@ -15,7 +15,7 @@ behind the tests: it says how fast, and fails nothing.
 `;
 
 export async function generate(): Promise<{ path: string; text: string }[]> {
-  return [{ path: "docs/performance.md", text: pageOf(await readRecord()) }];
+  return [{ path: "docs/project/performance.md", text: pageOf(await readRecord()) }];
 }
 
 /** The page for some benchmarks, sorted by name. */

@@ -1,4 +1,4 @@
-// Writes docs/reliability.md from the list of faults with their tests and from the recorded campaigns.
+// Writes docs/project/reliability.md from the list of faults with their tests and from the recorded campaigns.
 
 import { CAMPAIGNS } from "../../../tests/campaign/campaigns.ts";
 import { readRecord, totals } from "../../../tests/campaign/record.ts";
@@ -52,7 +52,7 @@ export async function generate(): Promise<{ path: string; text: string }[]> {
     "",
     ...lists,
   ].join("\n");
-  return [{ path: "docs/reliability.md", text: `${text.trimEnd()}\n` }];
+  return [{ path: "docs/project/reliability.md", text: `${text.trimEnd()}\n` }];
 }
 
 function shown({ file, name }: { readonly file: string; readonly name: string }): string {

@@ -1,4 +1,4 @@
-// The table of settings in docs/configuration.md, and the JSON Schema by which editors check settings files.
+// The table of settings in docs/reference/configuration.md, and the JSON Schema by which editors check settings files.
 
 import { SCHEMA } from "../../../config/schema/schema.ts";
 import { OLD_KEYS } from "../../../config/data/old_keys.ts";
@@ -6,7 +6,7 @@ import type { Node, SettingKey, Type } from "../../../config/schema/define.ts";
 import { LAYER_NAMES } from "../../../config/types.ts";
 import { formatValue } from "../../../config/layers/render.ts";
 
-const PAGE = "docs/configuration.md";
+const PAGE = "docs/reference/configuration.md";
 const BEGIN = "<!-- settings: generated from config/schema/schema.ts -->";
 const END = "<!-- end of settings -->";
 

@@ -1,11 +1,11 @@
-// The results of installing, as the table of docs/install.md.
+// The results of installing, as the table of docs/reference/install.md.
 
 import { ROOT } from "../../gate/root.ts";
 import { type Tool, versionOf } from "./tools.ts";
 import { type Findings, type Part, PARTS } from "./try.ts";
 import { type Way, WAYS } from "./ways.ts";
 
-const PAGE = `${ROOT}/docs/install.md`;
+const PAGE = `${ROOT}/docs/reference/install.md`;
 const BEGIN = "<!-- installs: made by `deno task installs --record` -->";
 const END = "<!-- end of installs -->";
 
@@ -50,7 +50,7 @@ export async function record(found: ReadonlyMap<Way, Findings>): Promise<void> {
 export function tableIn(page: string): { from: number; to: number; rows: string[] } {
   const [begin, to] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (begin < 0 || to < begin) {
-    throw new Error("docs/install.md has lost the marks around the table of installs.");
+    throw new Error("docs/reference/install.md has lost the marks around the table of installs.");
   }
   const from = begin + BEGIN.length;
   return { from, to, rows: page.slice(from, to).split("\n").filter((line) => line !== "") };

@@ -1,4 +1,4 @@
-// The conformance suite of the protocol, as far as it is about clients like ours (docs/mcp.md has the table).
+// The conformance suite of the protocol, as far as it is about clients like ours (docs/reference/mcp.md has the table).
 
 import assert from "node:assert/strict";
 
