@@ -3,11 +3,9 @@
 import { type Environment, HomeUnknown, processEnvironment } from "../base/environment.ts";
 import { mayBeThere } from "../base/files.ts";
 import { stateRefusal } from "../base/folders.ts";
-import { visible } from "../base/visible.ts";
 import { runtimeRefusal, thrownText } from "../base/problem.ts";
 import { readArguments, type UsageMistake } from "./line/arguments.ts";
 import { Exit } from "./io/exit.ts";
-import { helpFor, overview } from "./line/help.ts";
 import type { Invocation } from "./invocation.ts";
 import { MODULES } from "./load.ts";
 import { Messages, placeOf } from "./io/messages.ts";
@@ -52,9 +50,10 @@ export async function main(words: readonly string[]): Promise<number> {
     case "version":
       return printPage(`flemma ${VERSION}\n`);
     case "help": {
+      const { helpFor, unknownTopic } = await import("./line/help.ts");
       const page = helpFor(read.topic);
       if (page !== null) return printPage(page);
-      writeError(`flemma: There is no help about ${visible(read.topic)}.\n\n${overview()}`);
+      writeError(unknownTopic(read.topic));
       return Exit.usage;
     }
     case "mistake":
@@ -64,9 +63,10 @@ export async function main(words: readonly string[]): Promise<number> {
       const given = read.arguments;
       if (wantsDocument(given) && Deno.stdin.isTerminal()) {
         const bare = read.kind === "bare";
-        const why = `${
-          bare ? "Name" : `${given.command.name} needs`
-        } a FILE, or a document on standard input.`;
+        const { helpFor } = await import("./line/help.ts");
+        const why = bare
+          ? "Name a command or a FILE."
+          : `${given.command.name} needs a FILE, or a document on standard input.`;
         writeError(`flemma: ${why}\n\n${helpFor(bare ? "" : given.command.name)!}`);
         return Exit.usage;
       }
@@ -234,7 +234,7 @@ async function refuse(mistake: UsageMistake, exit: number, piped?: Input): Promi
   const { suggestion } = await import("./line/suggestion.ts");
   messages.say(`flemma: ${mistake.message}${suggestion(mistake)}`);
   if (exit === Exit.usage) {
-    messages.say(`  flemma ${mistake.command === null ? "" : `${mistake.command.name} `}--help tells more.`);
+    messages.say(`  Help: flemma ${mistake.command === null ? "" : `${mistake.command.name} `}--help`);
   }
   return closed(messages, exit);
 }

@@ -32,7 +32,7 @@ export function readArguments(words: readonly string[], isFile: (word: string) =
   const [first, second] = words;
   if (asksForVersion(words)) return { kind: "version" };
   if (first === "--help" || first === "-h" || first === "help") {
-    return { kind: "help", topic: first === "help" ? words.slice(1).join(" ") : "" };
+    return { kind: "help", topic: words.slice(1).filter((word) => !word.startsWith("-")).join(" ") };
   }
   const advance = COMMANDS[0]!;
   if (first === undefined) {

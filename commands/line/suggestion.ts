@@ -33,14 +33,18 @@ export function suggestion({ unknown, command }: UsageMistake): string {
   if (command === null && /\s/.test(unknown.word)) {
     return ` To ask that: flemma ask ${shellWord(unknown.word)}`;
   }
-  const other = command === null && Object.hasOwn(OTHER_NAMES, unknown.word)
-    ? OTHER_NAMES[unknown.word]
-    : null;
-  const found = other ?? near(unknown);
+  const found = command === null
+    ? suggestName(unknown.word, unknown.known)
+    : nearestWord(unknown.word, unknown.known);
   return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 
-function near({ word, known }: NonNullable<UsageMistake["unknown"]>): string | undefined {
+/** The command that an unknown name probably means, by its name in similar programs or by its spelling. */
+export function suggestName(word: string, known: readonly string[]): string | undefined {
+  return Object.hasOwn(OTHER_NAMES, word) ? OTHER_NAMES[word] : nearestWord(word, known);
+}
+
+function nearestWord(word: string, known: readonly string[]): string | undefined {
   // Dashes are removed first: with them every short option would resemble every other.
   const bare = (word: string) => word.replace(/^-+/, "");
   const meant = bare(word);

@@ -25,6 +25,7 @@ const PIECES: readonly Piece[] = [
       "commands/line/suggestion.ts",
     ],
   },
+  { name: "help", roots: ["commands/line/help.ts"], on: ["main"] },
   // For every command that reads a document.
   { name: "reading", roots: ["commands/read/parse.ts", "commands/io/piped_document.ts"], on: ["main"] },
   {

@@ -19,6 +19,7 @@ export interface Message extends Sentence {
 const NO_WORDS: readonly string[] = [
   "commands/line/help.ts",
   "commands/line/manual.ts",
+  "commands/line/overview.ts",
   "commands/line/rows/",
   "commands/line/table.ts",
   "base/media.ts",

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
 import { Exit } from "../../commands/io/exit.ts";
-import { helpFor, optionForm } from "../../commands/line/help.ts";
+import { helpFor, optionForm, unknownTopic } from "../../commands/line/help.ts";
+import { EVERYDAY } from "../../commands/line/overview.ts";
 import { MODULES } from "../../commands/load.ts";
 import { FILTERS } from "../../commands/start/start.ts";
 import { typedValue } from "../../config/schema/presets/modeline.ts";
@@ -69,15 +70,53 @@ Deno.test("every command has a module, and help with its options and an example"
     const page = helpFor(name)!;
     assert.ok(page.includes(`Example:\n  ${example}`), name);
     for (const option of options) assert.ok(page.includes(`--${option.name}`), `${name} --${option.name}`);
-    assert.match(helpFor("")!, new RegExp(`^  ${name}  `, "m"));
+    assert.match(helpFor("all")!, new RegExp(`^  ${name}  `, "m"));
     const shown = read(example.slice("flemma ".length).replaceAll('"', "").replace(/ (-m|--system) .*/, ""));
     assert.equal(shown.kind, "run", `the example of ${name} is understood: ${example}`);
   }
   assert.equal(helpFor("nonsense"), null);
 });
 
+Deno.test("help without a topic shows the everyday commands alone, on one screen", () => {
+  const page = helpFor("")!;
+  const lines = page.trimEnd().split("\n");
+  assert.ok(lines.length <= 38, `${lines.length} lines`);
+  const shown = lines.slice(lines.findIndex((line) => line.startsWith("Start")), lines.indexOf("More:"))
+    .flatMap((line) => /^ {2}(\S+)/.exec(line)?.[1] ?? []);
+  assert.deepEqual(shown, Object.values(EVERYDAY).flat());
+  assert.equal(new Set(shown).size, 12);
+  for (const word of ["new", "ask", "advance", "approve", "reject", "review", "status", "show", "undo"]) {
+    assert.ok(shown.includes(word), word);
+  }
+  for (const [, line] of page.matchAll(/(?:^ {2}|\| )(flemma .*?)(?: {2,}|$)/gm)) {
+    if (line!.includes("COMMAND")) continue;
+    const words = [...line!.slice("flemma ".length).matchAll(/"([^"]*)"|(\S+)/g)].map(([, a, b]) => a ?? b!);
+    assert.notEqual(readArguments(words, never).kind, "mistake", line);
+  }
+});
+
+Deno.test("help takes a topic in front of or behind it, and names the command that an unknown one means", () => {
+  for (const line of ["help", "--help", "-h", "help --help"]) {
+    assert.deepEqual(read(line), { kind: "help", topic: "" }, line);
+  }
+  assert.deepEqual(read("help all"), { kind: "help", topic: "all" });
+  assert.deepEqual(read("--help all"), { kind: "help", topic: "all" });
+  for (const name of ["advance", "sandbox status"]) {
+    assert.deepEqual(read(`help ${name}`), read(`${name} --help`), name);
+  }
+  const lost = (topic: string) => unknownTopic(topic).split("\n");
+  assert.deepEqual(lost("nope"), [
+    "flemma: There is no command nope.",
+    "  All commands: flemma help all",
+    "",
+  ]);
+  assert.match(lost("advanse")[0]!, /Did you mean advance\?$/);
+  assert.match(lost("sandbox stat")[0]!, /Did you mean sandbox status\?$/);
+  assert.match(lost("run")[0]!, /Did you mean advance\?$/);
+});
+
 Deno.test("no line of help is wider than 80 columns, and none of a text is lost when it is broken", () => {
-  for (const topic of ["", ...COMMANDS.map(({ name }) => name)]) {
+  for (const topic of ["", "all", ...COMMANDS.map(({ name }) => name)]) {
     for (const line of helpFor(topic)!.split("\n")) assert.ok(line.length <= 80, `${topic}: ${line}`);
   }
   for (const { name, options } of COMMANDS) {
@@ -97,7 +136,7 @@ Deno.test("help tells defaults, what may be repeated, exit codes and variables, 
   const advance = helpFor("advance")!.replace(/\s+/g, " ");
   assert.match(advance, /--wait SECONDS Wait this long [^.]*\. Default: 0\./);
   assert.match(advance, /--param KEY=VALUE A model parameter for this run\. May be given several times\./);
-  const overview = helpFor("")!;
+  const overview = helpFor("all")!;
   for (const { title, commands } of GROUPS) {
     const group = overview.slice(overview.indexOf(`${title}:`)).split("\n\n")[0]!;
     for (const { name } of commands) assert.match(group, new RegExp(`^  ${name}  `, "m"));

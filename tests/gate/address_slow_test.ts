@@ -202,7 +202,7 @@ Deno.test("the permissions that the page of installing lists are enough, and eac
         const { out, error } = await started(flags, command);
         assert.doesNotMatch(
           out + error,
-          /permission|Requires|fault of the program|--help tells more/,
+          /permission|Requires|fault of the program|Help: flemma .*--help/,
           command,
         );
       }

@@ -124,6 +124,7 @@ Deno.test("the program starts with files of less than 25 KB, which tell the vers
       "anthropic.js",
       "check.js",
       "files.js",
+      "help.js",
       "ignore.js",
       "layers.js",
       "lua.js",

@@ -19,7 +19,7 @@ export const BEGIN_COMMANDS: readonly Command[] = [
   {
     name: "editor",
     usage: "[NAME]",
-    summary: "the files that an editor needs: where they are, install or print them",
+    summary: "show, install or print the files for an editor",
     details:
       "NAME is vim, neovim, emacs, kakoune, helix or vscode. Without NAME, what is installed for each editor. Without an " +
       "option, what is installed for this one. For micro, nano and vis there are lines for a file of yours, which are printed. Files that you changed are never overwritten unless you say --force, which puts yours beside them.",
@@ -41,7 +41,7 @@ export const BEGIN_COMMANDS: readonly Command[] = [
   {
     name: "doctor",
     usage: "[FILE]",
-    summary: "one page: versions, settings, keys, state, tools, sandbox",
+    summary: "check versions, settings, keys, tools and the sandbox",
     details:
       "Exit code 1 when something of it needs repair, 2 when a settings file is wrong. No key is ever shown.",
     kind: "none",

@@ -19,7 +19,7 @@ const RUN: readonly Option[] = [...AUTOPILOT, ...LIMITS, SANDBOX, ...MODEL, APPR
 export const NEW: Command = {
   name: "new",
   usage: "FILE",
-  summary: "make a new document",
+  summary: "create a document",
   details:
     "It begins with instructions for work on code, made from the tools and the project's AGENTS.md when it is sent " +
     "(the setting new.system names others), and an empty question. The options of a run count with --go.",
@@ -41,7 +41,7 @@ export const NEW: Command = {
 export const ASK: Command = {
   name: "ask",
   usage: "[TEXT…]",
-  summary: "ask one question; only the answer goes to standard output",
+  summary: "ask one question; print only the answer",
   details:
     'What is piped in goes along as quoted text, as in: git diff main | flemma ask "review this". Nothing in it is run or ' +
     "attached. The conversation is a document like any " +

@@ -8,7 +8,7 @@ export const READ_COMMANDS: readonly Command[] = [
   {
     name: "status",
     usage: "[FILE…]",
-    summary: "what is open, and what the next advance would do",
+    summary: "show open calls and what the next advance does",
     details: "Of several FILEs one after the other; with --json one value a line.",
     kind: "report",
     arity: [0, Infinity],

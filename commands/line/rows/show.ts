@@ -6,7 +6,7 @@ import { HELP } from "./options.ts";
 export const SHOW_COMMAND: Command = {
   name: "show",
   usage: "[FILE]",
-  summary: "the conversation to be read: at a terminal, as plain text, as a page",
+  summary: "print the conversation for a terminal, as plain text or HTML",
   details:
     "On a terminal that is too small for it in your pager: $FLEMMA_PAGER, else $PAGER, else less. A page of --html stands " +
     "by itself: no script, nothing from the network. Secrets of known shapes and the values of your variables for keys are " +

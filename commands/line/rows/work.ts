@@ -68,7 +68,7 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "advance",
     usage: "[FILE…]",
-    summary: "run the cycle until you are needed or the reply is complete",
+    summary: "run approved calls and ask the model until you are needed",
     details:
       "Placeholders are written for new calls, approved calls run, results go out, the reply comes in. " +
       "`flemma FILE` is short for `flemma advance FILE`. Without FILE, or with -, the document comes from " +
@@ -95,7 +95,7 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "approve",
     usage: "[FILE] [TARGET…]",
-    summary: "mark calls approved; nothing runs",
+    summary: "mark calls approved, without running them",
     details: TARGET +
       "Without any, the only pending call is meant. A filter takes TARGETs only: flemma approve call_1.",
     kind: "filter",
@@ -116,7 +116,7 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "reject",
     usage: "[FILE] [TARGET…]",
-    summary: "mark calls rejected, with a word to the model if you like",
+    summary: "mark calls rejected, with a message to the model",
     details: TARGET +
       "Without any, the only pending call is meant. A filter takes TARGETs only: flemma reject call_1.",
     kind: "filter",
@@ -193,7 +193,7 @@ export const WORK_COMMANDS: readonly Command[] = [
   {
     name: "review",
     usage: "FILE…",
-    summary: "decide about calls one by one, each shown whole",
+    summary: "show pending calls one by one and decide them",
     details:
       "A dialogue at the terminal: the whole call, a diff of what it would write, the folder it runs in, what stands " +
       "around it and who would decide. Keys: y approve, n reject (with a reason), e edit the input in your editor, s let a " +
@@ -209,7 +209,7 @@ export const WORK_COMMANDS: readonly Command[] = [
 export const UNDO: Command = {
   name: "undo",
   usage: "FILE [TARGET…]",
-  summary: "have back what write and edit did to files",
+  summary: "restore files changed by write and edit",
   details:
     "Puts back what the calls of FILE changed, the newest first, where a file still holds what the tool left there. A TARGET " +
     "is the id of a call, the beginning of one, or the path of a file; without any, all changes are meant. What commands " +
@@ -231,7 +231,7 @@ export const UNDO: Command = {
 export const CANCEL: Command = {
   name: "cancel",
   usage: "[FILE] [TARGET]",
-  summary: "stop what another process runs for a document",
+  summary: "stop a request or call that another process runs",
   details: TARGET +
     "Without any, one thing is cancelled, as by Ctrl-C: the request, else the call that was started first. What " +
     "a call had put out by then stays in its result. Without FILE, the only document that is run now is meant. Exit code 1 " +
