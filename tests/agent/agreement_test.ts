@@ -1,4 +1,4 @@
-// A session tells what a person would agree to, and goes by the agreement at once.
+// A session shows what the person would trust in a document, and applies trust immediately.
 
 import assert from "node:assert/strict";
 import { chatInMemory, type ChatSession, newChat, openChat } from "../../agent/mod.ts";
@@ -21,7 +21,7 @@ async function inMemory(text: string, options: MemoryOptions): Promise<ChatSessi
 const decisionsOf = async (session: ChatSession) =>
   (await session.calls()).map(({ decided: { decision, source } }) => [decision, source.split(":").at(-1)]);
 
-test("trusting changes what policy decides in the same session, and in the next one for that path", async ({ environment }) => {
+test("trusting a document changes policy decisions in the same session, and in the next session for that path", async ({ environment }) => {
   const options = { environment, path: "a.chat" };
   await using session = await inMemory(BLOCK + CALL, options);
   assert.equal(session.doubts.length, 1);
@@ -38,7 +38,7 @@ test("trusting changes what policy decides in the same session, and in the next 
   assert.deepEqual(await decisionsOf(elsewhere), [["require_approval", "trust"]]);
 });
 
-test("a text without a path, and a block with a mistake, cannot be agreed to", async ({ environment }) => {
+test("a text without a path and frontmatter with an error cannot be trusted", async ({ environment }) => {
   await using nameless = await inMemory(BLOCK + CALL, { environment });
   assert.match(nameless.doubts[0] ?? "", /Save it, or name its path with --name/);
   await using mistaken = await inMemory(BLOCK.replace("false", "'of'") + CALL, {
@@ -53,7 +53,7 @@ test("a text without a path, and a block with a mistake, cannot be agreed to", a
   }
 });
 
-test("agreements that cannot be read are none, and the reason is told", async ({ folder, environment }) => {
+test("an unreadable trust record counts as no trust, and the reason is reported", async ({ folder, environment }) => {
   Deno.mkdirSync(`${folder}/state/flemma`, { recursive: true });
   Deno.writeTextFileSync(`${folder}/state/flemma/trust.json`, "{");
   await using session = await inMemory(BLOCK + CALL, { environment, path: "a.chat" });
@@ -63,7 +63,7 @@ test("agreements that cannot be read are none, and the reason is told", async ({
   assert.ok(!shown.ok);
 });
 
-test("a document that is made is one that the person agreed to, as far as it says anything", async ({ folder, environment }) => {
+test("a document created by flemma is trusted if its frontmatter needs trust", async ({ folder, environment }) => {
   const made = await newChat("a.chat", { question: "Hello" }, { environment });
   assert.ok(made.ok);
   const opened = await openChat(`${folder}/a.chat`, { environment, readOnly: true });
@@ -73,7 +73,7 @@ test("a document that is made is one that the person agreed to, as far as it say
   assert.deepEqual(shown.ok && shown.value, { lines: [], agreed: true });
 });
 
-Deno.test("what a first block comes to is told the same where nothing that reads settings is loaded for it", async () => {
+Deno.test("the effects of frontmatter are described the same where no settings reader is loaded for it", async () => {
   const off = [{ op: "set", path: ["sandbox", "enabled"], value: false }] as const;
   const files = new LayerLog("G", off);
   const frontmatter = { language: "lua", code: "x", from: 0, to: 1, start: 1, end: 1 };

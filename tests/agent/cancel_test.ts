@@ -1,4 +1,4 @@
-// What another process asks of a run: answered once, by the run alone, and never later than it was asked for.
+// Requests by another process to a run: answered once, only by the run, and never late.
 
 import assert from "node:assert/strict";
 import { liveRuns, sendCancelRequest, waitForEnd } from "../../agent/cancel/ask.ts";
@@ -30,7 +30,7 @@ async function listening({ environment }: Place, answer: () => CancelAnswer = ()
   return { end, asked, deaf, run };
 }
 
-test("of two who cancel the same call at once one is told so, and the other that it does not run", async (place) => {
+test("if two processes cancel the same call together, one is told that it was stopped, the other that it is not running", async (place) => {
   const { tool } = waiting();
   const events: CycleEvent[] = [];
   const both = Promise.withResolvers<void>();
@@ -70,14 +70,14 @@ test("of two who cancel the same call at once one is told so, and the other that
   assert.deepEqual(reported, ["cancelled-elsewhere", "cancelled-elsewhere"]);
 });
 
-test("a text without a path is not listed, and nothing is once a run is over", async (place) => {
+test("a text without a path is not listed as running, and no run is listed after it ends", async (place) => {
   const { advancing, end } = await running(place);
   assert.deepEqual(await liveRuns(place.environment), []);
   end();
   await advancing;
 });
 
-test("a run that ends between the question and the answer is over, and leaves nothing", async (place) => {
+test("a run that ends between request and answer is reported as ended and leaves no files", async (place) => {
   const { end, run } = await listening(place);
   await end();
   assert.equal(await sendCancelRequest(run, { kind: "one" }), "over");
@@ -91,7 +91,7 @@ test("a run that ends between the question and the answer is over, and leaves no
   assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
 });
 
-test("a run whose state was removed is found again", async (place) => {
+test("a run whose state folder was removed can still be found", async (place) => {
   const { end, deaf, run } = await listening(place);
   Deno.removeSync(`${place.folder}/state/flemma`, { recursive: true });
   let runs = await liveRuns(place.environment);
@@ -103,7 +103,7 @@ test("a run whose state was removed is found again", async (place) => {
   assert.deepEqual([...Deno.readDirSync(runsFolder(place.environment))], []);
 });
 
-test("an answer that ends the run is not lost with it", async (place) => {
+test("an answer that ends the run is still delivered", async (place) => {
   for (let round = 0; round < 5; round++) {
     const { end, run } = await listening(place, () => {
       ended = end();
@@ -115,7 +115,7 @@ test("an answer that ends the run is not lost with it", async (place) => {
   }
 });
 
-test("a run that does not answer is silent, and what was asked is taken back", async (place) => {
+test("a run that does not answer is reported as silent, and the request is withdrawn", async (place) => {
   const folder = `${runsFolder(place.environment)}/stopped`;
   Deno.mkdirSync(folder, { recursive: true });
   using file = Deno.openSync(`${folder}/run`, { create: true, write: true });
@@ -128,7 +128,7 @@ test("a run that does not answer is silent, and what was asked is taken back", a
   assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["run"]);
 });
 
-test("what is no question, or one of a later program, is passed over; the next is answered", async (place) => {
+test("an invalid request or one from a later version is skipped, and the next one is answered", async (place) => {
   const { end, asked, run } = await listening(place);
   const wrong = ["", "[]", '{"pid":1}', '{"pid":1,"request":{"kind":"other"}}', '{"request":{"kind":"all"}}'];
   for (const [at, text] of wrong.entries()) Deno.writeTextFileSync(`${run.folder}/0${at}.ask`, text);
@@ -137,7 +137,7 @@ test("what is no question, or one of a later program, is passed over; the next i
   await end();
 });
 
-test("a run whose state folder takes no more goes on, and says that it cannot be reached", async (place) => {
+test("a run continues although its state folder is full, and reports that it cannot be reached", async (place) => {
   Deno.mkdirSync(`${place.folder}/state/flemma`);
   Deno.writeTextFileSync(`${place.folder}/state/flemma/running`, "a file in the way");
   const { tool, end } = waiting();

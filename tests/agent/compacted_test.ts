@@ -1,4 +1,4 @@
-// Long conversations in smaller documents, and forks: where they are parted, and what stands in the new one.
+// Compacting and forking conversations: where they are split, and what the new document contains.
 
 import assert from "node:assert/strict";
 import {
@@ -35,7 +35,7 @@ function parts(text: string, keep: number) {
   return [text.slice(0, head), text.slice(head, kept), text.slice(kept), asked?.place.start ?? null];
 }
 
-Deno.test("the last messages of the person are kept with everything since", () => {
+Deno.test("the person's last messages are kept with everything after them", () => {
   const old = ask("One?") + say("1.") + ask("Two?") + call("a") + result("a") + say("2.");
   const kept = ask("Three?") + say("3.") + ask("Four?") + call("b") + result("b") + say("4.") + "@You:\n\n";
   assert.deepEqual(parts(HEAD + old + kept, 2), [HEAD, old, kept, null]);
@@ -48,19 +48,19 @@ Deno.test("the last messages of the person are kept with everything since", () =
   ]);
 });
 
-Deno.test("no result is parted from its call, though the message with it says something else too", () => {
+Deno.test("a result is never separated from its call, even if its message also contains other text", () => {
   const begin = ask("One?") + say("1.");
   const work = call("a") + result("a", "ok", "And the rest?") + say("2.");
   assert.deepEqual(parts(begin + work, 1), ["", begin, work, 1]);
 });
 
-Deno.test("a long piece of work on one message is parted within, and the message is kept", () => {
+Deno.test("long work on one message is split inside that work, and the message is kept", () => {
   const one = ask("Mend it.") + call("a") + result("a") + call("b") + result("b");
   const kept = call("c") + result("c") + say("Done.");
   assert.deepEqual(parts(HEAD + one + kept, 2), [HEAD, one, kept, HEAD.split("\n").length]);
 });
 
-Deno.test("where nothing would be summed up that is said", () => {
+Deno.test("compacting reports when there would be nothing to summarize", () => {
   for (
     const [text, keep] of [["", 2], [ask("One?"), 2], [ask("One?") + say("1."), 2], [HEAD, 0], [
       "@You:\n\n",
@@ -71,7 +71,7 @@ Deno.test("where nothing would be summed up that is said", () => {
   }
 });
 
-Deno.test("the new document holds what the old one begins with, the summary as text, and the kept turns byte for byte", () => {
+Deno.test("the new document has the old frontmatter and instructions, the summary as text, and the kept turns byte for byte", () => {
   const old = ask("One?") + say("1.");
   const kept = ask("Two?") + say("2.", THINKING) + "@You:\n\n";
   const chat = chatOf(HEAD + old + kept);
@@ -96,7 +96,7 @@ Deno.test("the new document holds what the old one begins with, the summary as t
   }
 });
 
-Deno.test("a document of CR LF stays one, and one without a line end at its end gets no broken line", () => {
+Deno.test("a CR LF document keeps its line ends, and one without a final line break gets no broken line", () => {
   const text = (ask("One?") + say("1.") + ask("Two?") + say("2.")).trimEnd();
   const crlf = chatOf(text.replaceAll("\n", "\r\n"));
   const cut = cutOf(crlf, 1);
@@ -116,7 +116,7 @@ Deno.test("the request for a summary begins with the conversation byte for byte"
   assert.match(text, /In \{% raw %\}\{\{\{% endraw %\} German \}\}\.\n$/);
 });
 
-Deno.test("long results before the kept turns become their first and last lines", () => {
+Deno.test("long results before the kept turns are shortened to their first and last lines", () => {
   const long = Array.from({ length: 300 }, (_, at) => `line ${at + 1}`).join("\n");
   const text = ask("One?") + call("a") + result("a", long) + call("b") + result("b", "short") + say("1.") +
     ask("Two?") + call("c") + result("c", long) + say("2.");
@@ -154,7 +154,7 @@ Deno.test("long results before the kept turns become their first and last lines"
   assert.ok(short.length < 1000, "one very long line too");
 });
 
-Deno.test("a fork goes up to the end of a turn, without calls that have no result yet", () => {
+Deno.test("a fork ends with a complete turn, without calls that have no result yet", () => {
   const one = ask("One?") + call("a") + result("a") + say("1.");
   const two = ask("Two?") + call("b");
   const text = HEAD + one + two + pending("b");

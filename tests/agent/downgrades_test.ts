@@ -1,4 +1,4 @@
-// Which approvals by policy a document that is not believed turns into questions: one row a condition.
+// Approvals by policy that become questions in an untrusted document, one row per condition.
 
 import assert from "node:assert/strict";
 import { agree } from "../../agent/trust/agreement.ts";
@@ -58,7 +58,7 @@ function question(folder: string, person: Stated, document: Stated, works = true
   };
 }
 
-test("what a document loosens is told with the calls that are concerned", async (folder) => {
+test("settings that loosen policy are reported with the calls they affect", async (folder) => {
   const off = { enabled: false };
   const wide = { policy: { rw_paths: ["/"] } };
   const hides = { policy: { deny_read: ["/srv/hidden"] } };
@@ -105,7 +105,7 @@ test("what a document loosens is told with the calls that are concerned", async 
   }
 });
 
-test("who agreed to exactly that for this path is not asked", async (folder) => {
+test("a person who trusts exactly these settings for this path is not asked", async (folder) => {
   const asked = question(folder, {}, { sandbox: { enabled: false } });
   const { environment, path, authority } = asked;
   assert.notEqual(await assessTrust(asked), null);
@@ -128,7 +128,7 @@ const FEW: UntrustedDocument = {
 
 const NO_JOURNAL = { approval: () => null, isFromThisRun: () => false };
 
-Deno.test("approvals become questions, and the person is told once why: one row a condition", async () => {
+Deno.test("approvals become questions, and the person is told the reason once: one row per condition", async () => {
   const rows: readonly (readonly [
     string,
     Partial<UntrustedDocument>,
@@ -184,7 +184,7 @@ Deno.test("approvals become questions, and the person is told once why: one row 
   }
 });
 
-Deno.test("a rule helps a call only where it would not be turned into a question: one row a condition", () => {
+Deno.test("a rule is suggested for a call only where its approval would not become a question: one row per condition", () => {
   const bash = { name: "bash" };
   assert.equal(downgradesCall(null, bash, TOOLS), false);
   assert.equal(downgradesCall(FEW, bash, TOOLS), true);
@@ -194,7 +194,7 @@ Deno.test("a rule helps a call only where it would not be turned into a question
   assert.equal(downgradesCall({ ...FEW, onlyItsOwn: true, all: true }, bash, TOOLS), false);
 });
 
-test("of a document that is not believed, only a person's approval counts, and what this run judged", async (folder) => {
+test("in an untrusted document only approvals by a person, or by policy during this run, count", async (folder) => {
   const environment = { cwd: folder, home: folder, variables: { XDG_STATE_HOME: `${folder}/state` } };
   const earlier = await openJournal({ environment, path: `${folder}/a.chat` });
   assert.ok(earlier.ok);

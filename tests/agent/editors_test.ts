@@ -1,4 +1,4 @@
-// The shapes of the editors to come: a language server over a buffer, and an agent protocol with prompts and permission.
+// How editors use the library: a language server over a buffer, and an agent protocol with prompts and permissions.
 
 import assert from "node:assert/strict";
 import { newChat } from "../../agent/conversation/new_chat.ts";
@@ -44,7 +44,7 @@ class Buffer extends MemoryStore {
   }
 }
 
-test("a language server stands on a buffer: findings, calls, an approval as an edit, commands and progress", async (place) => {
+test("a language server on a buffer offers findings, calls, an approval as an edit, commands and progress", async (place) => {
   const text = answered(asking(["a", "echo", '{"text":"hi"}']), answer("a", "pending"));
   const buffer = new Buffer(text, place.path("a.chat"));
   const events: string[] = [];
@@ -73,7 +73,7 @@ test("a language server stands on a buffer: findings, calls, an approval as an e
   });
 });
 
-test("a buffer that moved on refuses an edit; the run stops, nothing of the person's is lost, and the next goes on", async (place) => {
+test("a changed buffer refuses an edit: the run stops, nothing of the person's is lost, and the next run continues", async (place) => {
   const buffer = new Buffer(asking(["a", "echo", '{"text":"hi"}']), null);
   await using session = await place.memory("", {
     store: buffer,
@@ -88,7 +88,7 @@ test("a buffer that moved on refuses an edit; the run stops, nothing of the pers
   assert.match(textOf(session), /typed[^]*```\nhi\n```/);
 });
 
-test("an agent protocol makes a document, prompts, asks for permission, and goes on after the answer", async (place) => {
+test("an agent protocol creates a document, sends prompts, asks for permission, and continues after the answer", async (place) => {
   const { environment } = place;
   const call = { tool_use: { id: "call_1", name: "echo", input: { text: "hi" } } };
   await withModel(

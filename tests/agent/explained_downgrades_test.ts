@@ -1,4 +1,4 @@
-// Each approval downgrade that lowered a decision is named by `approval explain`, with its reason.
+// `approval explain` names each downgrade that lowered a decision, with its reason.
 
 import assert from "node:assert/strict";
 import {

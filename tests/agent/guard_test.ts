@@ -1,4 +1,4 @@
-// The guard over a document while commands live: what is recorded before, looked at after, and left for the next run.
+// Guards a document while commands run: what it records before, checks after, and leaves to the next run.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
@@ -83,7 +83,7 @@ async function hashIn(text: string, id: string): Promise<string> {
   return await callHash(call);
 }
 
-test("after commands that could not reach the document, nothing is suspected, whatever the person wrote", async (place) => {
+test("after commands that could not reach the document, nothing counts as tampered, whatever the person wrote", async (place) => {
   const { guard, journal } = await place.guard();
   assert.equal(guard.commandsLive, false);
   assert.equal(await guard.begin(), null);
@@ -94,7 +94,7 @@ test("after commands that could not reach the document, nothing is suspected, wh
   assert.deepEqual([journal.tampered(), journal.tamperCheck(), place.reported], [null, null, []]);
 });
 
-test("what a replaced file says more than before is suspected, and what is written later is not", async (place) => {
+test("new text in a file that was replaced during commands counts as tampered, and later text does not", async (place) => {
   const { guard } = await place.guard();
   await guard.begin();
   place.replace(FORGED);
@@ -109,7 +109,7 @@ test("what a replaced file says more than before is suspected, and what is writt
   assert.equal((await place.journal()).tampered(), null);
 });
 
-test("a block with text runs nothing, whatever its status says: the one that a command empties is suspected", async (place) => {
+test("a block with text runs nothing, whatever its status, and counts as tampered if a command emptied it", async (place) => {
   const filled = FORGED.replace(/(`c2`\n\n```flemma:tool status=approved\n)/, "$1Not yet.\n");
   assert.notEqual(filled, FORGED);
   place.replace(filled);
@@ -125,7 +125,7 @@ test("a block with text runs nothing, whatever its status says: the one that a c
   assert.equal(guard.tampered, null, "a text in an approved block gives no leave");
 });
 
-test("an approval that this program records while commands live is vouched for", async (place) => {
+test("an approval that flemma itself records while commands run is not tampered", async (place) => {
   const { guard, journal } = await place.guard();
   await guard.begin();
   await journal.recordApprovals(
@@ -136,7 +136,7 @@ test("an approval that this program records while commands live is vouched for",
   assert.equal(guard.tampered, null);
 });
 
-test("several commands at once are watched from the first to the last, and the next ones anew", async (place) => {
+test("overlapping commands are watched from the first start to the last end, and later ones separately", async (place) => {
   const { guard } = await place.guard();
   const [one, two] = [guard.begin(), guard.begin()];
   assert.equal(one, two);
@@ -149,7 +149,7 @@ test("several commands at once are watched from the first to the last, and the n
   assert.deepEqual(Object.keys(guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("a run that was killed leaves it to the next one to look", async (place) => {
+test("a killed run leaves the check of its document to the next run", async (place) => {
   for (const replaced of [false, true]) {
     place.replace(BEFORE);
     await (await place.guard()).guard.begin();
@@ -167,7 +167,7 @@ test("a run that was killed leaves it to the next one to look", async (place) =>
   }
 });
 
-test("a piece of the document that an editor hands over does not settle what stands in the file", async (place) => {
+test("part of a document from an editor does not settle whether the file was tampered with", async (place) => {
   await (await place.guard()).guard.begin();
   place.replace(FORGED);
   const piece = new MemoryStore(new TextEncoder().encode("@You:\n"), place.path);
@@ -176,7 +176,7 @@ test("a piece of the document that an editor hands over does not settle what sta
   assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("what an editor loaded while commands lived is suspected, whatever stands in the file by then", async (place) => {
+test("text that an editor loaded while commands ran counts as tampered, whatever the file contains by then", async (place) => {
   await (await place.guard()).guard.begin();
   place.replace(FORGED);
   const loaded = new MemoryStore(new TextEncoder().encode(FORGED), place.path);
@@ -186,7 +186,7 @@ test("what an editor loaded while commands lived is suspected, whatever stands i
   assert.deepEqual(Object.keys(next.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("who confirms a killed run's document by a report is not asked again, and what differs later is found", async (place) => {
+test("a report that confirms a killed run's document stops further questions, and later differences are still found", async (place) => {
   const link = `${place.folder}/link.chat`;
   for (const named of [place.path, link]) {
     place.replace(BEFORE);
@@ -212,7 +212,7 @@ test("who confirms a killed run's document by a report is not asked again, and w
   }
 });
 
-test("what was suspected before stays suspected when more commands live", async (place) => {
+test("tampered approvals stay tampered when more commands run", async (place) => {
   const first = await place.guard();
   await first.guard.begin();
   place.replace(FORGED);
@@ -225,7 +225,7 @@ test("what was suspected before stays suspected when more commands live", async 
   assert.deepEqual(Object.keys(second.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("a name that leads elsewhere after commands is found by whoever opens it; one put back is forgotten", async (place) => {
+test("a file name that a command redirected is found when the document is opened, and forgotten if it was restored", async (place) => {
   const link = `${place.folder}/link.chat`;
   Deno.symlinkSync("a.chat", link);
   const { guard } = await place.guard({ named: link });
@@ -243,7 +243,7 @@ test("a name that leads elsewhere after commands is found by whoever opens it; o
   assert.deepEqual(Object.keys(forged.guard.tampered?.calls ?? {}), ["c2"]);
 });
 
-test("a document out of every command's reach is not watched, unless it has another name", async (place) => {
+test("a document that no command can reach is not watched, unless it has another name", async (place) => {
   const far = { inReach: () => false };
   const { guard, journal } = await place.guard(far);
   await guard.begin();
@@ -260,7 +260,7 @@ test("a document out of every command's reach is not watched, unless it has anot
   assert.match(linked.guard.tampered?.why ?? "", /hard link/);
 });
 
-test("no command begins whose document cannot be remembered, and an end that cannot be kept is told", async (place) => {
+test("no command starts if its document cannot be recorded, and failing to record its end is reported", async (place) => {
   const { guard } = await place.guard();
   Deno.writeTextFileSync(`${place.folder}/state`, "no folder");
   assert.equal((await guard.begin())?.code, "state-unwritable");
@@ -276,7 +276,7 @@ test("no command begins whose document cannot be remembered, and an end that can
   assert.equal(guard.commandsLive, false);
 });
 
-test("a document that is gone after commands holds nothing to suspect", async (place) => {
+test("a document deleted by commands has no tampered parts", async (place) => {
   const { guard } = await place.guard();
   await guard.begin();
   Deno.removeSync(place.path);
@@ -284,7 +284,7 @@ test("a document that is gone after commands holds nothing to suspect", async (p
   assert.deepEqual([guard.tampered, place.reported], [null, []]);
 });
 
-test("a first block that keeps its code and gets another language is another block", async (place) => {
+test("frontmatter with the same code in another language counts as changed", async (place) => {
   const code = '{"flemma": {"tools": {"auto_approve": ["bash"]}}}';
   const text = (language: string, body = code) => `\`\`\`${language}\n${body}\n\`\`\`\n${BEFORE}`;
   const rows: readonly (readonly [before: string, after: string, tampered: boolean])[] = [
@@ -315,7 +315,7 @@ test("a first block that keeps its code and gets another language is another blo
   }
 });
 
-test("a document is watched where the policy lets commands write it, and where nobody knows what it lets them", async (place) => {
+test("a document is watched if policy lets commands write it, or if the policy is unknown", async (place) => {
   const { environment, path, folder } = place;
   const rows: readonly (readonly [readonly string[], boolean])[] = [
     [[folder], true],
@@ -341,7 +341,7 @@ test("a document is watched where the policy lets commands write it, and where n
   }
 });
 
-test("a text without a path is not watched, and where nothing was left nothing is recorded", async (place) => {
+test("a text without a path is not watched, and nothing is recorded if there was nothing to check", async (place) => {
   const recorded = () => Array.from(Deno.readDirSync(place.folder), ({ name }) => name).includes("state");
   const { guard, journal } = await place.guard();
   assert.deepEqual([await guard.open(), await guard.confirm()], [null, null]);

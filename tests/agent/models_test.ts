@@ -1,4 +1,4 @@
-// The list of models: what the program knows, what the provider says, what the person says, in this order.
+// The list of models, merged in this order: flemma's table, the provider's list, the person's settings.
 
 import assert from "node:assert/strict";
 import { modelList, refreshModels } from "../../agent/views/models.ts";
@@ -50,7 +50,7 @@ const LIST = {
   ],
 };
 
-test("the list names the model in force, the default and what $best and $cheap stand for", async ({ environment }) => {
+test("the list names the current model, the default, and the models that $best and $cheap stand for", async ({ environment }) => {
   const list = await modelList({ environment, settings: DEFAULT_SETTINGS, provider: "anthropic", now: NOW });
   const marked = list.models.flatMap(({ name, marks }) => marks.map((mark) => `${mark} ${name}`)).sort();
   assert.deepEqual(marked, [
@@ -84,7 +84,7 @@ test("the list names the model in force, the default and what $best and $cheap s
   assert.deepEqual([last?.name, last?.state, last?.prices], ["claude-x", "unknown", null]);
 });
 
-test("a provider's own list is asked for with its key, kept, and goes over the table; the person's words go over both", async ({ environment }) => {
+test("a provider's list is fetched with its key, cached, and overrides the table; the person's settings override both", async ({ environment }) => {
   await using server = serving(() => Response.json(LIST));
   const keyed = {
     ...environment,
@@ -125,7 +125,7 @@ test("a provider's own list is asked for with its key, kept, and goes over the t
   );
 });
 
-test("a list that cannot be read changes nothing and says why", async ({ environment }) => {
+test("an unreadable list changes nothing and says why", async ({ environment }) => {
   const cases: readonly (readonly [string, () => Response, string, RegExp])[] = [
     [
       "anthropic",
@@ -156,7 +156,7 @@ test("a list that cannot be read changes nothing and says why", async ({ environ
   }
 });
 
-test("a kept list that somebody spoiled counts as none", async ({ environment, folder }) => {
+test("a corrupted cache of the list is ignored", async ({ environment, folder }) => {
   const path = `${folder}/state/flemma/models`;
   await Deno.mkdir(path, { recursive: true });
   for (const text of ["", "{", "[]", '{"day":1,"models":{}}', '{"day":"x"}']) {
@@ -165,7 +165,7 @@ test("a kept list that somebody spoiled counts as none", async ({ environment, f
   }
 });
 
-Deno.test("lists of all shapes are read, and what cannot be read of a model is passed over", () => {
+Deno.test("lists of all shapes are read, and unreadable facts about a model are skipped", () => {
   assert.deepEqual(readList({ data: [{ id: "gpt-6-luna", shutdown_date: null }] }), { "gpt-6-luna": {} });
   assert.deepEqual(
     readList({ models: [{ name: "models/gemini-4-argon", inputTokenLimit: 10, outputTokenLimit: 5 }] }),
@@ -182,7 +182,7 @@ Deno.test("lists of all shapes are read, and what cannot be read of a model is p
   for (const body of [null, [], {}, { data: "x" }, "list"]) assert.equal(readList(body), null);
 });
 
-Deno.test("settings tell of a model like another one, with facts of its own", () => {
+Deno.test("settings can define a model as a copy of another with some facts changed", () => {
   const settings = settingsWith("anthropic", {
     "claude-next-6": { like: "claude-opus-5-5", prices: { input: 5, output: 25, cache_write_long: 9 } },
     "claude-bare": {},

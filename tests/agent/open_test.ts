@@ -1,4 +1,4 @@
-// A session on a file: its lock, looking without a trace, other writers, and the end.
+// A session on a file: locking, read-only opening, other writers, and closing.
 
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
@@ -24,7 +24,7 @@ function open(place: Place, name: string, options: Parameters<typeof openChat>[1
   return openChat(name, { environment: place.environment, ...options });
 }
 
-test("a file is changed in place, and the next one can have it after the session", async (place) => {
+test("a file is changed in place, and another session can open it after the first closes", async (place) => {
   place.write("a.chat", QUESTION);
   await withModel([{ reply: [{ text: "Hello." }] }], async (provider) => {
     {
@@ -38,7 +38,7 @@ test("a file is changed in place, and the next one can have it after the session
   });
 });
 
-test("of two sessions on one file the second is refused, waits, or gives up waiting when told to", async (place) => {
+test("a second session on the same file is refused, waits, or stops waiting on request", async (place) => {
   place.write("a.chat", QUESTION);
   const first = sessionOf(await open(place, "a.chat"));
   assert.equal(codeOf(await open(place, "a.chat")), "document-locked");
@@ -52,14 +52,14 @@ test("of two sessions on one file the second is refused, waits, or gives up wait
   assert.equal(await session.edit([{ from: 0, to: 0, insert: "" }]), null);
 });
 
-test("a failure after the file was locked gives the lock back", async (place) => {
+test("a failure after the file was locked releases the lock", async (place) => {
   place.write("a.chat", QUESTION);
   const settings = { overrides: { modle: "x" } };
   assert.equal(codeOf(await open(place, "a.chat", { settings })), "config-invalid");
   await sessionOf(await open(place, "a.chat"))[Symbol.asyncDispose]();
 });
 
-test("what is no document that can be written is refused, by its name", async (place) => {
+test("something that cannot be a writable document is refused by name", async (place) => {
   Deno.mkdirSync(place.path("folder"));
   place.write("nul.chat", "a\0b");
   for (
@@ -76,7 +76,7 @@ test("what is no document that can be written is refused, by its name", async (p
   }
 });
 
-test("who only looks takes no lock, writes nothing, and is refused every change", async (place) => {
+test("a read-only session takes no lock, writes nothing, and refuses every change", async (place) => {
   const text = answered(asking(["a", "echo", '{"text":"x"}']), answer("a", "pending"));
   place.write("a.chat", text);
   const before = [await place.files("place"), await place.files("state")];
@@ -96,7 +96,7 @@ test("who only looks takes no lock, writes nothing, and is refused every change"
   assert.deepEqual([await place.files("place"), await place.files("state")], before);
 });
 
-test("who looks sees that another run holds the document, and which calls it runs", async (place) => {
+test("a read-only session sees that another run holds the document, and which calls it runs", async (place) => {
   place.write("a.chat", asking(["a", "wait"]));
   const { tool, begun, end } = waiting();
   const settings = { approve: ["wait"], overrides: { tools: { autopilot: { enabled: false } } } };
@@ -110,7 +110,7 @@ test("who looks sees that another run holds the document, and which calls it run
   await advancing;
 });
 
-test("what the file has to tell comes as an event, or to whoever asked for it", async (place) => {
+test("notices about the file arrive as events, or go to the host that asked for them", async (place) => {
   for (const asked of [false, true]) {
     place.write("a.chat", `${QUESTION}\n@Assistant:\nHello.\n\n@You:\n`);
     const events: CycleEvent[] = [];
@@ -130,7 +130,7 @@ test("what the file has to tell comes as an event, or to whoever asked for it", 
   }
 });
 
-test("while a command of the sandbox runs, the file is written in place and never replaced", async (place) => {
+test("the file is written in place, never replaced, while a sandboxed command runs", async (place) => {
   const text = asking(["a", "hold"], ["b", "echo", '{"text":"x"}']);
   place.write("a.chat", text);
   const inodes: (number | null)[] = [];
@@ -164,7 +164,7 @@ test("while a command of the sandbox runs, the file is written in place and neve
   assert.equal(inodes[0], inodes[1]);
 });
 
-test("disposing while tools run leaves a whole document that the next session goes on with", async (place) => {
+test("closing a session while tools run leaves a valid document that the next session continues", async (place) => {
   place.write("a.chat", asking(["a", "wait"]));
   const { tool, begun } = waiting();
   const session = sessionOf(await open(place, "a.chat", { tools: [tool], settings: { approve: ["wait"] } }));
@@ -178,7 +178,7 @@ test("disposing while tools run leaves a whole document that the next session go
   assert.deepEqual((await next.calls()).map(({ status }) => status), []);
 });
 
-test("a call that a run started and did not end is not running when nobody holds the document", async (place) => {
+test("an unfinished call of an earlier run does not count as running if nobody holds the document", async (place) => {
   place.write("a.chat", answered(asking(["a", "echo", '{"text":"x"}']), answer("a", "approved")));
   const journal = await openJournal({ environment: place.environment, path: place.path("a.chat") });
   assert.ok(journal.ok);

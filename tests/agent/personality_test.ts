@@ -1,4 +1,4 @@
-// The prompt that comes with the program, in a session: the tools of this document, and the same bytes on another day.
+// The built-in prompt in a session: it lists the document's tools, and stays the same bytes on later days.
 
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
@@ -30,7 +30,7 @@ function journalOf(place: Place): string {
   return `${folder}/${entry!.name}`;
 }
 
-test("the tools listed are those the request offers, with what a host's own tool says of itself", async (place) => {
+test("the prompt lists exactly the tools that the request offers, with the descriptions of a host's own tools", async (place) => {
   const tool = {
     ...ECHO,
     personalities: { "coding-assistant": { snippet: "echoes", guidelines: "Echo twice." } },
@@ -47,7 +47,7 @@ test("the tools listed are those the request offers, with what a host's own tool
   assert.deepEqual(offered, sent);
 });
 
-test("a tool that the first block takes away is gone from the prompt, and so is what it said", async (place) => {
+test("a tool that the frontmatter removes disappears from the prompt with its description", async (place) => {
   place.write("a.chat", `\`\`\`json\n{"flemma": {"tools": ["read"]}}\n\`\`\`\n${INCLUDE}`);
   await using only = await open(place);
   const system = await systemOf(only);
@@ -56,7 +56,7 @@ test("a tool that the first block takes away is gone from the prompt, and so is 
   assert.doesNotMatch(system, /After a change, run/);
 });
 
-test("the day is the one of the first request, for good; looking at a request keeps none", async (place) => {
+test("the prompt keeps the date of the first request, and previewing a request stores no date", async (place) => {
   place.write("a.chat", INCLUDE);
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
     await using session = await open(place, { provider });
@@ -80,7 +80,7 @@ test("the day is the one of the first request, for good; looking at a request ke
   assert.equal(Deno.readTextFileSync(journal).match(/"kind":"day"/g)?.length, 1);
 });
 
-test("a document without such a prompt has no day", async (place) => {
+test("a document without the built-in prompt has no date", async (place) => {
   place.write("a.chat", "@You:\n{{ 1 }}\n");
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
     await using session = await open(place, { provider });
@@ -90,7 +90,7 @@ test("a document without such a prompt has no day", async (place) => {
   assert.ok(!Object.values(kept).some((text) => text.includes('"kind":"day"')));
 });
 
-Deno.test("twenty turns with the prompt go on from the bytes of the one before, from wherever the program is started", async (t) => {
+Deno.test("over twenty turns each request extends the bytes of the one before, wherever the program is started", async (t) => {
   await inPlace(async (place) => {
     const turns = 20;
     place.write("AGENTS.md", "Use tabs.\n");

@@ -1,4 +1,4 @@
-// A folder with home, state and settings of its own, and a scripted model, for sessions on documents.
+// A folder with its own home, state and settings, and a scripted model, for sessions on documents.
 
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/open.ts";

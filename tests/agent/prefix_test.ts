@@ -1,4 +1,4 @@
-// What a provider keeps at hand is found again by its bytes: nothing that was sent may change because the talk goes on.
+// A provider's prompt cache is matched by bytes, so a longer conversation must not change earlier bytes.
 
 import assert from "node:assert/strict";
 import type { ScriptedReply } from "../../providers/replay/server.ts";
@@ -33,7 +33,7 @@ function kept(body: string): string {
   return body.slice(body.indexOf('"system":'));
 }
 
-Deno.test(`of ${TURNS} turns with includes, tools and a first block every request goes on from the bytes of the one before`, async (t) => {
+Deno.test(`over ${TURNS} turns with includes, tools and frontmatter, each request extends the bytes of the one before`, async (t) => {
   await inPlace(async (place) => {
     place.write("rules.md", "Be brief.\n");
     place.write("notes.md", "Notes.\n");

@@ -1,4 +1,4 @@
-// What an open reads: the document once, under its lock, and each settings file once.
+// What opening a session reads: the document once, under its lock, and each settings file once.
 
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
@@ -30,7 +30,7 @@ async function readsDuring(body: () => Promise<void>): Promise<ReadonlyMap<strin
   return counts;
 }
 
-test("an open reads the document and each settings file once", async (place) => {
+test("opening reads the document and each settings file once", async (place) => {
   place.settings("model: claude-sonnet-5-5\nlock: { place: beside }\n");
   place.write("a.chat", QUESTION);
   for (const readOnly of [true, false]) {
@@ -45,7 +45,7 @@ test("an open reads the document and each settings file once", async (place) => 
   }
 });
 
-test("where a run is waited for, and behind a link, settings are read when the lock is held", async (place) => {
+test("settings are read only once the lock is held, also when waiting for another run or behind a link", async (place) => {
   place.settings("model: claude-sonnet-5-5\n");
   place.write("a.chat", QUESTION);
   Deno.symlinkSync(place.path("a.chat"), place.path("b.chat"));
@@ -75,7 +75,7 @@ test("a write that was cut off inside a character is completed by the next open"
   assert.deepEqual(session.chat.bytes, text);
 });
 
-test("a document that is no text is refused under the name that the person gave it, and is not locked then", async (place) => {
+test("a document that is not text is refused under the name the person gave, and is not locked afterwards", async (place) => {
   Deno.writeFileSync(place.path("a.chat"), Uint8Array.of(0x40, 0xff, 0x0a));
   const environment = { ...place.environment, cwd: place.path("") };
   for (const readOnly of [true, false, false]) {

@@ -1,4 +1,4 @@
-// "Always" for one document until logout: what it writes, what it counts against, and how it is taken back.
+// "Always" for one document until logout: what it writes, what it takes precedence over, and how it is undone.
 
 import assert from "node:assert/strict";
 import type { ChatSession } from "../../agent/types.ts";
@@ -24,7 +24,7 @@ async function decisionsOf(session: ChatSession): Promise<string[]> {
 const ASKED = "require_approval by default";
 const APPROVED = "approve by approve-rules";
 
-test("the rule holds at once, in this session and in the next, and no more once it is taken back", async (world) => {
+test("a session rule takes effect immediately, in this session and the next, until it is removed", async (world) => {
   const calls = [bash("git log -1"), bash("git log -2"), 'read {"path":"a"}'];
   await using session = await open(world, calls, SETTINGS);
   assert.deepEqual(await decisionsOf(session), [ASKED, ASKED, ASKED]);
@@ -44,7 +44,7 @@ test("the rule holds at once, in this session and in the next, and no more once 
   assert.deepEqual(await next.removeRule(rule), { ok: true, value: false });
 });
 
-test("said twice it is kept once, and taken back by one word", async (world) => {
+test("a session rule given twice is stored once and removed once", async (world) => {
   await using session = await open(world, [bash("ls")], SETTINGS);
   const rule = await always(session, "c1");
   await always(session, "c1");
@@ -54,7 +54,7 @@ test("said twice it is kept once, and taken back by one word", async (world) => 
   assert.deepEqual(await decisionsOf(session), [ASKED]);
 });
 
-test("it counts where the document has a list of its own, never against what asks or denies", async (world) => {
+test("a session rule adds to a document's own list, but never overrides rules that ask or deny", async (world) => {
   const stated = (value: unknown) =>
     `${FENCE}json\n${JSON.stringify({ flemma: { tools: value } })}\n${FENCE}\n\n`;
   const rows: readonly (readonly [Asked, string])[] = [
@@ -77,7 +77,7 @@ test("it counts where the document has a list of its own, never against what ask
   }
 });
 
-test("a rule given for a call in the sandbox lets none run outside of it", async (world) => {
+test("a session rule given for a sandboxed call approves no call outside the sandbox", async (world) => {
   const inside = { settings: "{ auto_approve: [], auto_approve_sandboxed: false }", sandbox: true };
   await using session = await open(world, [bash("ls")], inside);
   const rule = await always(session, "c1");
@@ -90,7 +90,7 @@ test("a rule given for a call in the sandbox lets none run outside of it", async
   assert.deepEqual(await decisionsOf(outside), [APPROVED]);
 });
 
-test("it is for this document alone, and for one that has a path", async (world) => {
+test("a session rule applies only to its document, which must have a path", async (world) => {
   const { chatInMemory } = await import("../../agent/mod.ts");
   await using session = await open(world, [bash("ls")], SETTINGS);
   await always(session, "c1");
@@ -111,7 +111,7 @@ test("it is for this document alone, and for one that has a path", async (world)
   assert.equal(wrong.ok ? "added" : wrong.problem.code, "rule-invalid");
 });
 
-test("a denial for this login is a rule too", async (world) => {
+test("a denial can also be a session rule", async (world) => {
   await using session = await open(world, ['read {"path":"a"}'], { settings: "{ auto_approve: [read] }" });
   assert.ok((await session.addRule({ deny: "read", reason: "not today" })).ok);
   assert.deepEqual(await decisionsOf(session), ["deny by rules"]);

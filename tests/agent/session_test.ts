@@ -1,4 +1,4 @@
-// A session on a text in memory: each method, its refusals, and what happens when several are called at once.
+// A session on a text in memory: each method, its refusals, and several calls in parallel.
 
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/open.ts";
@@ -36,7 +36,7 @@ test("advance runs an approved tool of the host, sends its result and writes the
   });
 });
 
-test("a tool that nothing approves waits, shows itself, and runs once it is approved", async (place) => {
+test("a tool that nothing approves waits, shows a preview, and runs once approved", async (place) => {
   await withModel([{ reply: [ECHO_CALL] }, { reply: [{ text: "Done." }] }], async (provider) => {
     const session = await place.memory("@You:\nSay hi.\n", { provider, tools: [ECHO] });
     assert.deepEqual((await session.advance()).reason, "pending");
@@ -57,7 +57,7 @@ test("a tool that nothing approves waits, shows itself, and runs once it is appr
   });
 });
 
-test("an input that does not fit the schema of a host's tool is an error result, and the preview says so", async (place) => {
+test("input that does not match the schema of a host's tool is an error result, and the preview says so", async (place) => {
   const session = await place.memory(asking(["a", "echo", '{"text":1}']), {
     tools: [ECHO],
     settings: { approve: ["echo"], overrides: { tools: { autopilot: { enabled: false } } } },
@@ -67,7 +67,7 @@ test("an input that does not fit the schema of a host's tool is an error result,
   assert.match(textOf(session), /`a` \(error\)\n\n```\n.*does not fit the tool's schema/);
 });
 
-test("send refuses while calls have no result, and else sends and runs nothing", async (place) => {
+test("send refuses while calls have no result, and otherwise sends without running tools", async (place) => {
   const open = await place.memory(asking(["a", "echo", '{"text":"x"}']), { tools: [ECHO] });
   const before = textOf(open);
   const { reason, ids, line } = await open.send();
@@ -83,7 +83,7 @@ test("send refuses while calls have no result, and else sends and runs nothing",
   });
 });
 
-test("one thing at a time: a request keeps everything else out, and cancel ends it", async (place) => {
+test("a request excludes every other operation, and cancel ends it", async (place) => {
   const { fetch, asked } = hangingFetch();
   await withModel([], async (provider) => {
     const session = await place.memory("@You:\nHi\n", { provider, fetch });
@@ -120,7 +120,7 @@ test("cancelCall ends the one call it names", async (place) => {
   assert.deepEqual([reason, ids], ["cancelled", ["a"]]);
 });
 
-test("execute takes one call, by its id, the beginning of it, or a line", async (place) => {
+test("execute runs one call, named by its id, a prefix of the id, or a line", async (place) => {
   const text = asking(["call_1", "echo", '{"text":"one"}'], ["call_2", "echo", '{"text":"two"}']);
   const off = { overrides: { tools: { autopilot: { enabled: false } } } };
   for (const target of ["call_2", { kind: "line", line: 13 }] as const) {
@@ -149,7 +149,7 @@ test("execute takes one call, by its id, the beginning of it, or a line", async 
   assert.equal(textOf(session), before);
 });
 
-test("approve and reject change all calls they are given, or none", async (place) => {
+test("approve and reject change either all calls they are given or none", async (place) => {
   const calls = asking(["a", "echo", '{"text":"1"}'], ["b", "echo", '{"text":"2"}'], [
     "c",
     "echo",
@@ -180,7 +180,7 @@ test("approve and reject change all calls they are given, or none", async (place
   assert.equal(textOf(session), expected);
 });
 
-test("a call whose preview is cut is approved by its id or line only, and rejected in any way", async (place) => {
+test("a call with a shortened preview is approved only by id or line, but can be rejected in any way", async (place) => {
   const text = answered(asking(["a", "echo", LONG]), answer("a", "pending"));
   for (const target of [{ kind: "only" }, { kind: "all" }, { kind: "tool", name: "echo" }] as const) {
     const session = await place.memory(text, { path: "talk.chat" });
@@ -195,7 +195,7 @@ test("a call whose preview is cut is approved by its id or line only, and reject
   }
 });
 
-test("plan tells the next steps and takes none of them", async (place) => {
+test("plan returns the next steps and executes none of them", async (place) => {
   const session = await place.memory(asking(["a", "echo", '{"text":"1"}']), { tools: [ECHO] });
   const before = textOf(session);
   assert.deepEqual((await session.plan()).map((step) => step.do), ["place", "rest"]);
@@ -204,7 +204,7 @@ test("plan tells the next steps and takes none of them", async (place) => {
   assert.deepEqual(await (await place.memory("```yaml\nflemma: { nope: 1 }\n```\n" + before)).plan(), []);
 });
 
-test("request shows what send would send, by the first block, without a key and without sending it", async (place) => {
+test("request shows what send would send, including the frontmatter, without a key and without sending it", async (place) => {
   const text =
     "```yaml\nflemma:\n  model: claude-sonnet-4-6\n  parameters: { temperature: 0.5, thinking: false }\nname: Ada\n```\n" +
     "@System:\nYou are {{ name }}.\n\n@You:\nHi\n";
@@ -223,7 +223,7 @@ test("request shows what send would send, by the first block, without a key and 
   assert.equal((await unknown.request()).kind, "ready");
 });
 
-test("diagnose finds what is wrong with text, first block and templates, in document order", async (place) => {
+test("diagnose finds errors in text, frontmatter and templates, in document order", async (place) => {
   const text = "```yaml\nflemma: { nope: 1 }\n```\n@You:\n{{ missing.member }}\n\n@Assistent:\nHm.\n";
   const session = await place.memory(text);
   const { diagnostics, blocked } = await session.diagnose();
@@ -238,7 +238,7 @@ test("diagnose finds what is wrong with text, first block and templates, in docu
   assert.deepEqual(await (await place.memory("@You:\nHi\n")).diagnose(), { diagnostics: [], blocked: false });
 });
 
-test("a first block that is wrong blocks advance, send and execute, and marking goes on", async (place) => {
+test("frontmatter with an error blocks advance, send and execute, but not approve and reject", async (place) => {
   const text = "```yaml\nflemma: { nope: 1 }\n```\n" +
     answered(asking(["a", "echo", '{"text":"1"}']), answer("a", "pending"));
   const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
@@ -249,7 +249,7 @@ test("a first block that is wrong blocks advance, send and execute, and marking 
   assert.equal(codeOf(await session.approve("a")), "ok");
 });
 
-Deno.test("text that gets in front of the first block, or reads as one, blocks the next press, and taking it away frees it", async () => {
+Deno.test("text before the frontmatter, or text that looks like one, blocks the next step until it is removed", async () => {
   await inPlace(async (place) => {
     const text = "```yaml\nflemma: { tools: { auto_approve: [] } }\n```\n" +
       asking(["a", "echo", '{"text":"1"}']);
@@ -273,7 +273,7 @@ Deno.test("text that gets in front of the first block, or reads as one, blocks t
   });
 });
 
-test("when the first block changes between two calls, the next one goes by the new block", async (place) => {
+test("when the frontmatter changes between two calls, the next call uses the new frontmatter", async (place) => {
   const text = asking(["a", "echo", '{"text":"1"}']);
   const session = await place.memory(text, { tools: [ECHO] });
   const decided = async () => (await session.calls())[0]?.decided;
@@ -286,7 +286,7 @@ test("when the first block changes between two calls, the next one goes by the n
   assert.equal((await decided())?.decision, "require_approval");
 });
 
-test("a first block that changes beneath a run stops it before anything more is judged, run or sent", async (place) => {
+test("a change of the frontmatter during a run stops the run before anything else is decided, run or sent", async (place) => {
   await withModel([{ reply: [{ text: "Never." }] }], async (provider, replay) => {
     const { session, advancing, end } = await running(place, { provider });
     await session.edit([{ from: 0, to: 0, insert: "```yaml\nflemma: { model: claude-haiku-4-5 }\n```\n" }]);
@@ -300,7 +300,7 @@ test("a first block that changes beneath a run stops it before anything more is 
   });
 });
 
-test("when the settings cannot be read any more, nothing is decided, run or sent, and each says why", async (place) => {
+test("if settings become unreadable, nothing is decided, run or sent, and each operation says why", async (place) => {
   place.settings("model: claude-haiku-4-5\n");
   const text = asking(["a", "echo", '{"text":"1"}']);
   const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
@@ -321,7 +321,7 @@ test("when the settings cannot be read any more, nothing is decided, run or sent
   assert.equal((await session.calls())[0]?.decided.decision, "approve");
 });
 
-test("what is wrong with a host's options or the text is a failure of opening", async (place) => {
+test("invalid host options or text make opening fail", async (place) => {
   const { environment } = place;
   const open = async (text: string | Uint8Array, options = {}) =>
     codeOf(await chatInMemory(typeof text === "string" ? bytesOf(text) : text, { environment, ...options }));
@@ -345,7 +345,7 @@ test("what is wrong with a host's options or the text is a failure of opening", 
   assert.equal(await open("", { settings: { configPath: "none.yaml" } }), "config-missing");
 });
 
-test("a host's tool takes the place of a built-in one of that name, which is told", async (place) => {
+test("a host's tool replaces a built-in one of the same name, and this is reported", async (place) => {
   const events: CycleEvent[] = [];
   const bash = { ...ECHO, name: "bash", execute: () => ({ success: true, output: "mine" }) };
   const session = await place.memory(asking(["a", "bash", '{"text":"x"}']), {
@@ -358,7 +358,7 @@ test("a host's tool takes the place of a built-in one of that name, which is tol
   assert.match(textOf(session), /```\nmine\n```/);
 });
 
-test("resolvers of the host decide by their priority, and a broken one opens nothing", async (place) => {
+test("resolvers of the host decide by priority, and an invalid one makes opening fail", async (place) => {
   class Guard {
     readonly name = "guard";
     readonly priority = 200;
@@ -395,7 +395,7 @@ test("resolvers of the host decide by their priority, and a broken one opens not
   );
 });
 
-test("print of a first block reaches the host, made safe; without one it is dropped", async (place) => {
+test("text printed by frontmatter reaches the host escaped, or is dropped if the host does not want it", async (place) => {
   const lines: string[] = [];
   const text = '```lua\nprint("a\\27[2Jb")\n```\n@You:\nHi\n';
   await place.memory(text, { print: (line) => lines.push(line) });
@@ -403,7 +403,7 @@ test("print of a first block reaches the host, made safe; without one it is drop
   await place.memory(text);
 });
 
-test("aborting the signal cancels what runs and starts nothing more", async (place) => {
+test("aborting the signal cancels what runs and starts nothing else", async (place) => {
   const abort = new AbortController();
   const { session, advancing } = await running(place, { signal: abort.signal });
   abort.abort();
@@ -412,7 +412,7 @@ test("aborting the signal cancels what runs and starts nothing more", async (pla
   assert.equal((await session.send()).reason, "cancelled");
 });
 
-test("disposing cancels what runs, waits for it, and refuses everything after", async (place) => {
+test("closing a session cancels running work, waits for it, and refuses everything afterwards", async (place) => {
   const { session, advancing } = await running(place);
   await Promise.all([session[Symbol.asyncDispose](), session[Symbol.asyncDispose]()]);
   assert.equal((await advancing).reason, "cancelled");
@@ -426,7 +426,7 @@ test("disposing cancels what runs, waits for it, and refuses everything after", 
   assert.equal(textOf(session), before);
 });
 
-test("whoever types in a stranger's document has not agreed to its settings", async (place) => {
+test("typing in an untrusted document does not make its settings trusted", async (place) => {
   const text = "```yaml\nflemma: { sandbox: { enabled: false }, tools: { auto_approve: [bash] } }\n```\n" +
     asking(["a", "bash", '{"command":"true","timeout":null}']);
   place.write("a.chat", text);
@@ -437,7 +437,7 @@ test("whoever types in a stranger's document has not agreed to its settings", as
   assert.equal((await again.calls())[0]?.decided.source, "urn:flemma:approval:trust");
 });
 
-test("a run keeps its own calls in hand although the first block changed beneath it", async (place) => {
+test("a run still completes its own calls after the frontmatter changed during it", async (place) => {
   const { session, advancing } = await running(place);
   await session.edit([{ from: 0, to: 0, insert: "```yaml\na: 1\n```\n" }]);
   assert.equal((await session.calls())[0]?.status, "running");
@@ -445,7 +445,7 @@ test("a run keeps its own calls in hand although the first block changed beneath
   assert.equal((await advancing).reason, "cancelled");
 });
 
-test("disposing ends a request that hangs", async (place) => {
+test("closing a session ends a request that hangs", async (place) => {
   const { fetch, asked } = hangingFetch();
   await withModel([], async (provider) => {
     const session = await place.memory("@You:\nHi\n", { provider, fetch });
@@ -456,7 +456,7 @@ test("disposing ends a request that hangs", async (place) => {
   });
 });
 
-test("what was asked for just before disposing does not begin after it", async (place) => {
+test("work requested just before closing does not start afterwards", async (place) => {
   const text = answered(asking(["a", "echo", '{"text":"1"}']), answer("a", "pending"));
   const session = await place.memory(text, { tools: [ECHO], settings: { approve: ["echo"] } });
   const advancing = session.advance();

@@ -1,4 +1,4 @@
-// A state folder that version 0.1.0 wrote loads without loss: approvals, undo, trust, session rules, a killed run.
+// A state folder written by version 0.1.0 loads without loss: approvals, undo, trust, session rules, a killed run.
 
 import assert from "node:assert/strict";
 import { openChat } from "../../agent/open.ts";
@@ -70,7 +70,7 @@ const journalOf = (path: string) =>
 {"kind":"sent","from":1,"pieces":["c"]}
 {"kind":"start","id":"call_6","to`;
 
-test("every line of such a journal is read, and a torn last one is passed over", async (place) => {
+test("every line of a 0.1.0 journal is read, and an incomplete last line is skipped", async (place) => {
   const { environment, folder } = place;
   const document = place.path("b.chat");
   const written = `${folder}/state/flemma/journal/${await documentKey(document)}.jsonl`;
@@ -101,7 +101,7 @@ test("every line of such a journal is read, and a torn last one is passed over",
   ]);
 });
 
-test("a session on the document finds its approvals, its trust, its rules and its changes of files", async (place) => {
+test("a session on the document finds its approvals, trust, session rules and file changes", async (place) => {
   const { environment, folder } = place;
   const document = place.path("b.chat");
   const key = await documentKey(document);

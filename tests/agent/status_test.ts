@@ -1,5 +1,4 @@
-// What a status tells of a document without its session is what the session would tell, and where it could be otherwise the
-// session is asked.
+// The status computed without a session equals the session's status; where it could differ, the session is opened.
 
 import assert from "node:assert/strict";
 import { chatInMemory, openChat } from "../../agent/open.ts";
@@ -28,7 +27,7 @@ async function statusIn(place: Place, text: string, named = "a.chat") {
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("a document in which no call is open stands as its session says", async () => {
+Deno.test("a document without open calls has the status that its session reports", async () => {
   for (
     const [name, text] of [
       ["a question", DONE],
@@ -56,7 +55,7 @@ Deno.test("a document in which no call is open stands as its session says", asyn
   }
 });
 
-test("a text without a file stands as its session says", async (place) => {
+test("a text without a file has the status that its session reports", async (place) => {
   place.settings("model: claude-sonnet-5-5\n");
   const { environment } = place;
   const found = await settledStatus({ environment }, { path: null, named: null, chat: parse(bytesOf(DONE)) });
@@ -65,7 +64,7 @@ test("a text without a file stands as its session says", async (place) => {
   assert.deepEqual([found.subject?.settings, found.status?.blockers], [session.settings, session.blockers]);
 });
 
-Deno.test("whatever a session could see otherwise is left to it", async () => {
+Deno.test("status opens a session whenever its answer could differ", async () => {
   const rows: Readonly<Record<string, (place: Place) => string | void | Promise<string | void>>> = {
     "an open call": () => `@You:\nGo.\n\n${CALL}`,
     "a call that waits": () => `@You:\nGo.\n\n${CALL}${RESULT(" (pending)")}`,

@@ -1,4 +1,4 @@
-// What of a document is not the person's word after commands that could have reached it, decided without files.
+// Decides, without files, which parts of a document commands could have written.
 
 import assert from "node:assert/strict";
 import {
@@ -22,7 +22,7 @@ const THEN: TamperCheck = {
 };
 const NOW: Leaves = { approved: { c1: "one" }, block: "says", narrows: false };
 
-Deno.test("a document was out of reach only where name, file and number of names are the same", () => {
+Deno.test("a document was out of reach only if its name, its file and its number of links are unchanged", () => {
   const path = "/d/a.chat";
   const rows:
     readonly (readonly [now: Parameters<typeof breachSince>[1], then: TamperCheck, why: RegExp | null])[] = [
@@ -44,7 +44,7 @@ Deno.test("a document was out of reach only where name, file and number of names
   }
 });
 
-Deno.test("only what differs is suspected: an approval of another text or none before, a block that says something else", () => {
+Deno.test("only differences are tampered: an approval of another text or without an earlier one, or a changed block", () => {
   const rows: readonly (readonly [
     now: Partial<Leaves>,
     then: Partial<TamperCheck>,
@@ -67,7 +67,7 @@ Deno.test("only what differs is suspected: an approval of another text or none b
   }
 });
 
-Deno.test("what was suspected stays so when more is found", () => {
+Deno.test("tampered parts stay tampered when more are found", () => {
   const one: TamperedParts = { why: "one", calls: { c1: "x" }, block: "b" };
   const two: TamperedParts = { why: "two", calls: { c2: "y" }, block: null };
   assert.equal(mergeTampered(null, null), null);
@@ -81,7 +81,7 @@ Deno.test("what was suspected stays so when more is found", () => {
   });
 });
 
-Deno.test("before commands begin, everything is vouched for that is not suspected", () => {
+Deno.test("before commands start, everything not known to be tampered is trusted", () => {
   assert.deepEqual(withoutTampered(NOW, null), { approved: { c1: "one" }, block: "says" });
   const tampered: TamperedParts = { why: "so", calls: { c1: "one" }, block: "says" };
   const left = withoutTampered({ ...NOW, approved: { c1: "one", c2: "two" } }, tampered);
@@ -94,7 +94,7 @@ Deno.test("before commands begin, everything is vouched for that is not suspecte
   });
 });
 
-Deno.test("a block is suspected only while it says what it said then", () => {
+Deno.test("a block counts as tampered only while it keeps the text it was found with", () => {
   const tampered: TamperedParts = { why: "so", calls: {}, block: "says" };
   assert.equal(isBlockTampered({ block: "says" }, tampered), true);
   assert.equal(isBlockTampered({ block: "other" }, tampered), false);
@@ -102,7 +102,7 @@ Deno.test("a block is suspected only while it says what it said then", () => {
   assert.equal(isBlockTampered({ block: "says" }, null), false);
 });
 
-Deno.test("ids that every object has are no calls", () => {
+Deno.test("names of built-in object properties are not call ids", () => {
   assert.equal(hashOf({}, "constructor"), undefined);
   assert.equal(hashOf({ c1: "one" }, "c1"), "one");
 });

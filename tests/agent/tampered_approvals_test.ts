@@ -1,4 +1,4 @@
-// Approvals that a command could have written: what they count for until a person confirms them. One row a condition.
+// Approvals that a command could have written: their effect until a person confirms them, one row per condition.
 
 import assert from "node:assert/strict";
 import { unconfirmedDowngrade, withoutDoubtedApprovals } from "../../agent/trust/downgrades.ts";
@@ -11,7 +11,7 @@ const WHY = "the file was replaced";
 
 const ONE: TamperedParts = { why: WHY, calls: { c1: "hash" }, block: null };
 
-Deno.test("a call that waits is told to have been approved by what a command could have written, and no other call", async () => {
+Deno.test("a waiting call, and no other, is reported as approved by text that a command could have written", async () => {
   const rows: readonly (readonly [ApprovalDecision["decision"], TamperedParts | null, string, boolean])[] = [
     ["require_approval", ONE, "c1", true],
     ["require_approval", ONE, "c2", false],
@@ -35,7 +35,7 @@ Deno.test("a call that waits is told to have been approved by what a command cou
   }
 });
 
-Deno.test("the journal knows no approval of a call that a command could have approved", async () => {
+Deno.test("the journal records no approval of a call that a command could have approved", async () => {
   const opened = await openJournal({ environment: { cwd: "/", home: "/", variables: {} }, path: null });
   assert.ok(opened.ok);
   const approval = { by: "person", hash: "h" } as const;
@@ -48,7 +48,7 @@ Deno.test("the journal knows no approval of a call that a command could have app
   assert.deepEqual(by(ONE), ["policy", "person", null]);
 });
 
-Deno.test("what a command could have written is told with what confirms it", () => {
+Deno.test("text that a command could have written is reported together with how to confirm it", () => {
   assert.deepEqual(callDoubts(null, "/a.chat"), []);
   assert.deepEqual(callDoubts({ ...ONE, calls: {} }, "/a.chat"), []);
   assert.deepEqual(callDoubts(ONE, "/a b.chat"), [

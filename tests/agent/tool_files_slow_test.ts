@@ -1,4 +1,4 @@
-// Tool files on whole documents: found, described once, run behind the wall, told of when they are broken.
+// Tool files with whole documents: found, described once, run in the sandbox, reported when broken.
 
 import assert from "node:assert/strict";
 import type { CycleEvent, Emit } from "../../cycle/types.ts";
@@ -73,7 +73,7 @@ function file(body: string, members = ""): string {
   return `export default {\n  ${members}\n  async execute(input, ctx) {\n${body}\n  },\n};\n`;
 }
 
-Deno.test("what a tool prints, starts and leaves behind disturbs no result", async () => {
+Deno.test("output, processes and leftovers of a tool do not disturb any result", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -92,7 +92,7 @@ Deno.test("what a tool prints, starts and leaves behind disturbs no result", asy
   });
 });
 
-Deno.test("the context has every member of the published table, and those of this program", async () => {
+Deno.test("the tool context has every published member and the additional ones of flemma", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -168,23 +168,23 @@ Deno.test("the context has every member of the published table, and those of thi
 const BROKEN: readonly (readonly [name: string, code: string, cause: RegExp])[] = [
   ["cannot be parsed", "export default {", /cannot be loaded/],
   ["throws at its top", `throw new Error("at the top"); export default {};`, /at the top/],
-  ["imports what is not there", `import "./nowhere.ts"; export default {};`, /nowhere\.ts/],
+  ["imports a module that does not exist", `import "./nowhere.ts"; export default {};`, /nowhere\.ts/],
   ["has no default export", "export const tool = {};", /no default export/],
   ["exports a function", "export default () => {};", /no object/],
   ["exports null", "export default null;", /no object/],
   ["has a bad name", `export default { name: "a b" };`, /"a b"/],
-  ["has a schema that is none", `export default { input_schema: { type: "nothing" } };`, /schema/],
-  ["has a schema that is a text", `export default { input_schema: "x" };`, /input_schema is no object/],
+  ["has an invalid schema", `export default { input_schema: { type: "nothing" } };`, /schema/],
+  ["has a schema that is a string", `export default { input_schema: "x" };`, /input_schema is no object/],
   [
-    "has a schema that cannot be written down",
+    "has a schema that cannot be serialized",
     `const s = {}; s.s = s; export default { input_schema: s };`,
     /input_schema is no object/,
   ],
-  ["has an execute that is no function", `export default { execute: 1 };`, /execute is no function/],
+  ["has an execute that is not a function", `export default { execute: 1 };`, /execute is no function/],
   ["ends its process", "Deno.exit(3);", /exit code 3/],
 ];
 
-Deno.test("a broken file costs only itself: one warning with its cause, and a call of it says the same", async () => {
+Deno.test("a broken tool file affects only itself: one warning with its cause, and the same text for a call of it", async () => {
   await inPlace(async (place) => {
     for (const [at, [, code]] of BROKEN.entries()) userTool(place, `broken_${at}.js`, code);
     userTool(place, "well.js", file(`return { content: "well" };`));
@@ -200,7 +200,7 @@ Deno.test("a broken file costs only itself: one warning with its cause, and a ca
   });
 });
 
-Deno.test("export default {} is a tool, whose call says that it has no implementation; so is a definition in JSON", async () => {
+Deno.test("export default {} is a tool whose call says that it has no implementation, and so is a definition in JSON", async () => {
   await inPlace(async (place) => {
     userTool(place, "empty.ts", "export default {};");
     userTool(
@@ -215,7 +215,7 @@ Deno.test("export default {} is a tool, whose call says that it has no implement
   });
 });
 
-Deno.test("status, yieldToUser, errors, data and further texts of a result are told as they are meant", async () => {
+Deno.test("status, yieldToUser, errors, data and additional texts of a result all have their documented effect", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -276,7 +276,7 @@ Deno.test("status, yieldToUser, errors, data and further texts of a result are t
   });
 });
 
-Deno.test("output comes while the tool runs, and is no part of the result", async () => {
+Deno.test("output appears while the tool runs, and is not part of the result", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -296,7 +296,7 @@ Deno.test("output comes while the tool runs, and is no part of the result", asyn
   });
 });
 
-Deno.test("a long result is cut as that of every tool", async () => {
+Deno.test("a long result is shortened like that of every tool", async () => {
   await inPlace(async (place) => {
     userTool(place, "long.ts", file(`return { content: "line\\n".repeat(5000) };`));
     const { text } = await called(place, "long");
@@ -327,7 +327,7 @@ for (
     ],
   ] as const
 ) {
-  Deno.test(`what a tool ${what} may be larger than one message, and is never in memory as a whole`, async () => {
+  Deno.test(`what a tool ${what} may be larger than one message, and is never completely in memory`, async () => {
     await inPlace(async (place) => {
       userTool(
         place,
@@ -345,7 +345,7 @@ for (
   });
 }
 
-Deno.test("what a tool tells meanwhile may be larger than one message", async () => {
+Deno.test("the output of a running tool may be larger than one message", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -397,7 +397,7 @@ for (
   });
 }
 
-Deno.test("a tool that takes too long is ended, and says so", async () => {
+Deno.test("a tool that takes too long is ended and reports it", async () => {
   await inPlace(async (place) => {
     userTool(place, "slow.ts", file(`await new Promise(() => setInterval(() => {}, 1000));`));
     const { text } = await called(place, "slow", {}, {
@@ -407,7 +407,7 @@ Deno.test("a tool that takes too long is ended, and says so", async () => {
   });
 });
 
-Deno.test("behind the wall a tool writes where the policy lets it and nowhere else, and keeps its things in its storage", async () => {
+Deno.test("a sandboxed tool writes only where policy allows, and keeps its data in its storage folder", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -427,7 +427,7 @@ Deno.test("behind the wall a tool writes where the policy lets it and nowhere el
   });
 });
 
-Deno.test("a tool for the host runs as the person, outside of the wall", async () => {
+Deno.test("a tool marked for the host runs with the person's rights, outside the sandbox", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -449,7 +449,7 @@ Deno.test("a tool for the host runs as the person, outside of the wall", async (
   });
 });
 
-Deno.test("what a tool for the host started ends with the document, also in a session of its own", async () => {
+Deno.test("processes started by a host tool end with the document, even in a process session of their own", async () => {
   await inPlace(async (place) => {
     const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
     userTool(
@@ -469,7 +469,7 @@ Deno.test("what a tool for the host started ends with the document, also in a se
   });
 });
 
-Deno.test("a secret is asked for where somebody can be asked, and is nowhere afterwards", async () => {
+Deno.test("a secret is requested where a person can be asked, and is stored nowhere afterwards", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -495,7 +495,7 @@ Deno.test("a secret is asked for where somebody can be asked, and is nowhere aft
   });
 });
 
-Deno.test("names: the earlier folder, code before data, .js before .ts; what clashes is told, and replaces nothing by itself", async () => {
+Deno.test("among tool files of one name the earlier folder wins, then code over data, then .js over .ts; a clash is reported and replaces nothing", async () => {
   await inPlace(async (place) => {
     const says = (text: string) => file(`return { content: ${JSON.stringify(text)} };`);
     const dir = `${place.folder}/place/more`;
@@ -533,7 +533,7 @@ Deno.test("names: the earlier folder, code before data, .js before .ts; what cla
   });
 });
 
-Deno.test("a project's files are used only as the person agreed to them: not before, and not changed", async () => {
+Deno.test("a project's tool files are used only in the trusted version: not before trust, and not after a change", async () => {
   await inPlace(async (place) => {
     const folder = `${place.folder}/place/.flemma/tools`;
     Deno.mkdirSync(folder, { recursive: true });
@@ -556,7 +556,7 @@ Deno.test("a project's files are used only as the person agreed to them: not bef
   });
 });
 
-Deno.test("a definition is asked for once for each content", async () => {
+Deno.test("a tool file is asked for its definition once for each content", async () => {
   await inPlace(async (place) => {
     userTool(place, "plain.ts", file(`return { content: "ran" };`, `description: "first",`));
     assert.equal((await called(place, "plain")).text, "ran");
@@ -571,7 +571,7 @@ Deno.test("a definition is asked for once for each content", async () => {
   });
 });
 
-Deno.test("tools of other categories are left out of the offer, those without one too, and can still be called", async () => {
+Deno.test("tools of unselected categories, or without one, are not offered but can still be called", async () => {
   await inPlace(async (place) => {
     userTool(place, "wanted.ts", file(`return { content: "w" };`, `category: "notes",`));
     userTool(place, "other.ts", file(`return { content: "o" };`, `category: "shop",`));
@@ -586,7 +586,7 @@ Deno.test("tools of other categories are left out of the offer, those without on
   });
 });
 
-Deno.test("two calls at once share a host, and one that ends it is an error for the other as well", async () => {
+Deno.test("two parallel calls share a host process, and if one ends it, the other becomes an error too", async () => {
   await inPlace(async (place) => {
     userTool(
       place,
@@ -603,7 +603,7 @@ Deno.test("two calls at once share a host, and one that ends it is an error for 
   });
 });
 
-Deno.test("what a file says for generated prompts stands in them; a format_preview is told and not used", async () => {
+Deno.test("a tool file's text for generated prompts appears in them, and its format_preview is reported and ignored", async () => {
   await inPlace(async (place) => {
     const says =
       `personalities: { "coding-assistant": { snippet: "looks up tides", guidelines: ["Ask for a place."] } },`;

@@ -1,4 +1,4 @@
-// Documents whose tools come from sources: what waits for them and what does not, and which names a list may hold.
+// Documents with tools from sources: what waits for a source, what does not, and which names a list may contain.
 
 import assert from "node:assert/strict";
 import type { OwnTools } from "../../agent/types.ts";
@@ -44,7 +44,7 @@ function heard(): { readonly emit: Emit; readonly events: CycleEvent[]; codes():
   };
 }
 
-test("a send waits until every source has answered, offers what they have, and tells once that all are there", async (place) => {
+test("a send waits until every source has answered, offers their tools, and reports once that all are ready", async (place) => {
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
     const { source, asked, answer } = retained();
     const { emit, events } = heard();
@@ -59,7 +59,7 @@ test("a send waits until every source has answered, offers what they have, and t
   });
 });
 
-test("a send that waits longer than a second says for whom", async (place) => {
+test("a send that waits longer than a second says for which source", async (place) => {
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider) => {
     const { source, answer } = retained();
     const reported: string[] = [];
@@ -74,7 +74,7 @@ test("a send that waits longer than a second says for whom", async (place) => {
   });
 });
 
-test("a source that fails is a notice; the send goes on without it", async (place) => {
+test("a failed source causes a notice, and the send continues without it", async (place) => {
   await withModel([{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
     const { emit, codes } = heard();
     const broken: ResolveTools = (_register, done) => done("no such program");
@@ -85,7 +85,7 @@ test("a source that fails is a notice; the send goes on without it", async (plac
   });
 });
 
-test("cancelling a send that waits for a source ends it; nothing is sent", async (place) => {
+test("cancelling a send that waits for a source ends it, and nothing is sent", async (place) => {
   await withModel([], async (provider, replay) => {
     const { source, asked } = retained();
     await using session = await place.memory(ASKING, { provider, tools: [source] });
@@ -96,7 +96,7 @@ test("cancelling a send that waits for a source ends it; nothing is sent", async
   });
 });
 
-test("what only looks or decides starts no source", async (place) => {
+test("reading and approval decisions start no source", async (place) => {
   const { source, asked } = retained();
   let begun = false;
   asked.then(() => begun = true);
@@ -109,7 +109,7 @@ test("what only looks or decides starts no source", async (place) => {
   assert.equal(begun, false);
 });
 
-test("an open call waits for the source that may have its tool before it is judged", async (place) => {
+test("an open call waits for the source that may have its tool before it is decided", async (place) => {
   await withModel([{ reply: [{ text: "Done." }] }], async (provider) => {
     const { source, asked, answer } = retained();
     const text = asking(["c1", "echo", `{"text":"from the source"}`]);
@@ -123,7 +123,7 @@ test("an open call waits for the source that may have its tool before it is judg
   });
 });
 
-test("a call of a tool that is there waits for no source", async (place) => {
+test("a call of an available tool waits for no source", async (place) => {
   const { source, asked, answer } = retained();
   const { emit, events } = heard();
   const never: ToolSource = { ...source, mayHave: (name) => name !== "other" };
@@ -140,7 +140,7 @@ test("a call of a tool that is there waits for no source", async (place) => {
   });
 });
 
-test("cancelling a press that waits for a source writes nothing", async (place) => {
+test("cancelling a step that waits for a source writes nothing", async (place) => {
   const { source, asked, answer } = retained();
   const text = asking(["c1", "echo", `{"text":"x"}`]);
   await using session = await place.memory(text, { tools: [source], settings: FREE });
@@ -180,33 +180,37 @@ const LISTS: readonly {
     block: "flemma: { tools: { $append: echo } }",
     offers: ["bash", "echo", "read"],
   },
-  { what: "assigns one", block: "flemma: { tools: [echo] }", offers: ["echo"] },
-  { what: "names a disabled one", block: "flemma: { tools: [hidden] }", offers: ["hidden"] },
-  { what: "takes one out", block: "flemma: { tools: { $remove: echo } }", offers: ["bash", "read"] },
+  { what: "assigns a tool of a source", block: "flemma: { tools: [echo] }", offers: ["echo"] },
+  { what: "names a disabled tool of a source", block: "flemma: { tools: [hidden] }", offers: ["hidden"] },
   {
-    what: "takes out a built-in one",
+    what: "removes a tool of a source",
+    block: "flemma: { tools: { $remove: echo } }",
+    offers: ["bash", "read"],
+  },
+  {
+    what: "removes a built-in tool",
     block: "flemma: { tools: { $remove: bash } }",
     offers: ["echo", "read"],
   },
-  { what: "assigns only built-in ones", block: "flemma: { tools: [read] }", offers: ["read"] },
-  { what: "empties it", block: "flemma: { tools: [] }", offers: [] },
+  { what: "assigns only built-in tools", block: "flemma: { tools: [read] }", offers: ["read"] },
+  { what: "is empty", block: "flemma: { tools: [] }", offers: [] },
   {
-    what: "names none that is there",
+    what: "names only a tool that does not exist",
     block: "flemma: { tools: [ecoh] }",
     offers: null,
     says: /"ecoh".*mean "echo"/,
   },
   {
-    what: "names a foreign one",
+    what: "names a tool from elsewhere",
     block: "flemma: { tools: [nowhere] }",
     offers: null,
     says: /"nowhere", which does not exist$/,
   },
-  { what: "misspells a built-in one", block: "flemma: { tools: [bsh] }", offers: null, says: /mean "bash"/ },
+  { what: "misspells a built-in tool", block: "flemma: { tools: [bsh] }", offers: null, says: /mean "bash"/ },
 ];
 
 for (const { what, block, offers, says } of LISTS) {
-  test(`a document whose list ${what}`, async (place) => {
+  test(`a document's list of tools offers or reports the right tools when it ${what}`, async (place) => {
     await withModel(offers === null ? [] : [{ reply: [{ text: "Hi." }] }], async (provider, replay) => {
       const source: ToolSource = {
         name: "the server",
@@ -233,7 +237,7 @@ for (const { what, block, offers, says } of LISTS) {
   });
 }
 
-test("a settings file may name tools of the files of code that it names, and set what they read", async (place) => {
+test("settings may name tools from the code files they name, and set the options of those", async (place) => {
   Deno.mkdirSync(`${place.folder}/config/flemma`, { recursive: true });
   Deno.writeTextFileSync(
     `${place.folder}/config/flemma/tools.ts`,
@@ -251,12 +255,12 @@ test("a settings file may name tools of the files of code that it names, and set
   });
 });
 
-test("a file of code that a settings file names and that is missing is found out at start", async (place) => {
+test("a missing code file named in settings is reported at start", async (place) => {
   place.settings("tools:\n  modules: [./nowhere.ts]\n");
   await assert.rejects(place.memory(ASKING), /nowhere\.ts, which does not exist/);
 });
 
-test("what a program registers once is there in every document that it opens, weaker than a document's own", async (place) => {
+test("a tool registered once by a program exists in every document it opens, weaker than a document's own", async (place) => {
   const stated = async (tools: readonly OwnTools[]) => {
     await using session = await place.memory(asking(["c1", "echo", `{"text":"x"}`]), {
       tools,
@@ -274,7 +278,7 @@ test("what a program registers once is there in every document that it opens, we
   }
 });
 
-test("a tool that decides by the settings whether it is offered is asked with those of the document", async (place) => {
+test("a tool that is offered depending on settings gets the document's settings", async (place) => {
   await withModel(
     [{ reply: [{ text: "Hi." }] }, { reply: [{ text: "Hi." }] }],
     async (provider, replay) => {
@@ -288,7 +292,7 @@ test("a tool that decides by the settings whether it is offered is asked with th
   );
 });
 
-test("a resolver that a program registers once is asked in every document that it opens", async (place) => {
+test("a resolver registered once by a program is used in every document it opens", async (place) => {
   try {
     assert.equal(
       codeOf(approval.register("echo is fine", { resolve: (tool) => tool === "echo" ? "approve" : null })),
@@ -302,7 +306,7 @@ test("a resolver that a program registers once is asked in every document that i
   }
 });
 
-test("a session that is closed keeps nothing alive for a source that has not answered", async (place) => {
+test("a closed session keeps nothing alive for a source that has not answered", async (place) => {
   await withModel([], async (provider) => {
     const { source, asked, answer } = retained();
     const { emit, codes } = heard();

@@ -1,4 +1,4 @@
-// What a command could have written is not the person's word until they confirm it.
+// Text that a command could have written does not count as the person's until they confirm it.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, testWithScene as test } from "../cli/harness.ts";
@@ -62,7 +62,7 @@ test("a call that a command approved after an editor's save waits for the person
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("review shows what a command could have approved, with the reason, and a key confirms or refuses it", async (place) => {
+test("review shows which calls a command could have approved, with the reason, and a key confirms or refuses it", async (place) => {
   place.settings(ASK);
   approvedAndPending(place, "a.chat", FLIP("a.chat"));
   await runWhileSaved(place, "a.chat");
@@ -78,7 +78,7 @@ test("review shows what a command could have approved, with the reason, and a ke
 });
 
 for (const confirm of [["approve", "a.chat", "call_2"], ["trust", "a.chat"]]) {
-  test(`flemma ${confirm[0]} confirms what a command could have approved`, async (place) => {
+  test(`flemma ${confirm[0]} confirms approvals that a command could have written`, async (place) => {
     place.settings(ASK);
     approvedAndPending(place, "a.chat", FLIP("a.chat"));
     await runWhileSaved(place, "a.chat");
@@ -89,7 +89,7 @@ for (const confirm of [["approve", "a.chat", "call_2"], ["trust", "a.chat"]]) {
   });
 }
 
-test("an editor's save in which nothing differs is nobody's business", async (place) => {
+test("a save by an editor without differences is not reported", async (place) => {
   place.settings(ASK);
   approvedAndPending(place, "a.chat", "touch started; until test -e saved; do sleep 0.02; done");
   const started = place.start([...STEP, "a.chat"]);
@@ -103,7 +103,7 @@ test("an editor's save in which nothing differs is nobody's business", async (pl
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("a first block that a command wrote, or took a restriction out of, decides nothing until it is confirmed", async (place) => {
+test("frontmatter that a command wrote, or removed a restriction from, has no effect until confirmed", async (place) => {
   place.settings("tools: { auto_approve: [read, write, edit] }\n");
   const restricting = "```lua\nflemma.opt.tools.auto_approve_sandboxed = false\n```\n";
   const blocks: readonly (readonly [before: string, sed: string])[] = [
@@ -131,7 +131,7 @@ test("a first block that a command wrote, or took a restriction out of, decides 
   }
 });
 
-test("a link that a command replaces leads to the document again when the command is over", async (place) => {
+test("a link that a command replaces points to the document again after the command", async (place) => {
   place.settings(ASK);
   Deno.mkdirSync(place.path("docs"));
   approvedAndPending(
@@ -146,7 +146,7 @@ test("a link that a command replaces leads to the document again when the comman
   assert.ok(!place.exists("runs.txt"));
 });
 
-test("after a kill, a forged document at the place of the link is not taken for the person's", async (place) => {
+test("after a kill, a forged document in place of the link is not taken for the person's", async (place) => {
   place.settings(ASK);
   Deno.mkdirSync(place.path("docs"));
   for (const [at, forge] of ["cp forged", "ln -s forged", "ln forged"].entries()) {
@@ -169,7 +169,7 @@ test("after a kill, a forged document at the place of the link is not taken for 
   }
 });
 
-test("a document with another name is not believed where a command wrote it by that name", async (place) => {
+test("a document is not trusted if a command wrote it under another name", async (place) => {
   place.settings(ASK);
   approvedAndPending(
     place,

@@ -1,4 +1,4 @@
-// Calls of a reply whose end nobody saw: which of them policy may still decide about, and what is told.
+// Calls of a reply that was not received completely: which ones policy may still decide, and what is reported.
 
 import assert from "node:assert/strict";
 import { unfinishedDowngrade } from "../../agent/trust/downgrades.ts";
@@ -9,7 +9,7 @@ import { type ApprovalDecision, withDowngrades } from "../../tools/approval/mod.
 
 const call = (id: string) => ({ id, name: "bash", input: {} });
 
-Deno.test("only what policy would run of such a reply is the person's to decide, and each call is told once", async () => {
+Deno.test("calls of an incomplete reply that policy would run wait for the person, and each is reported once", async () => {
   const decisions: Readonly<Record<string, ApprovalDecision>> = {
     runs: { decision: "approve", source: "config" },
     denied: { decision: "deny", source: "config" },
@@ -40,7 +40,7 @@ Deno.test("only what policy would run of such a reply is the person's to decide,
   assert.equal((await decide(call("runs"))).decision, "approve");
 });
 
-Deno.test("the status names such calls while they have no block, and nothing else", () => {
+Deno.test("status names calls of an incomplete reply while they have no block, and no others", () => {
   const use = (id: string) => `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n{}\n\`\`\`\n\n`;
   const block = "@You:\n\n**Tool Result:** `b`\n\n```flemma:tool status=pending\n```\n";
   const chat = parse(

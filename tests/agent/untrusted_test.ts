@@ -1,4 +1,4 @@
-// What a first block loosens counts only when the person agreed to it.
+// Frontmatter loosens the policy only if the person trusts it.
 
 import assert from "node:assert/strict";
 import { type Scene, testWithScene as test, withScene } from "../cli/harness.ts";
@@ -24,7 +24,7 @@ function waits(place: Scene, name: string): void {
   assert.ok(!place.exists("runs.txt"), "the call ran");
 }
 
-test("policy approves nothing that a stranger's document takes out of the sandbox, and says so", async (place) => {
+test("policy approves no call that an untrusted document moves out of the sandbox, and says so", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, ""));
   const { code, stderr } = await place.run([...STEP, "a.chat"]);
   assert.equal(code, 3);
@@ -32,7 +32,7 @@ test("policy approves nothing that a stranger's document takes out of the sandbo
   waits(place, "a.chat");
 });
 
-test("the word approved in a stranger's document is not taken for a person's", async (place) => {
+test('the word "approved" in an untrusted document does not count as the person\'s', async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, APPROVED));
   const stepped = await place.run([...STEP, "a.chat"]);
   assert.equal(stepped.code, 3);
@@ -45,7 +45,7 @@ test("the word approved in a stranger's document is not taken for a person's", a
   assert.ok(!place.exists("runs.txt"));
 });
 
-test("who approves a call that waits anyway is told that the stranger's document takes it out of the sandbox", async (place) => {
+test("a person who approves such a call is told that the untrusted document moves it out of the sandbox", async (place) => {
   const off = "```yaml\nflemma:\n  sandbox: false\n```\n";
   for (const status of ["", APPROVED]) {
     place.write("a.chat", withCall(off, status));
@@ -64,7 +64,7 @@ test("who approves a call that waits anyway is told that the stranger's document
   }
 });
 
-test("a person's approval lets the call of a stranger's document run", async (place) => {
+test("a person's approval runs a call of an untrusted document", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, ""));
   await place.run([...STEP, "a.chat"]);
   assert.equal((await place.run(["approve", "a.chat"])).code, 0);
@@ -72,7 +72,7 @@ test("a person's approval lets the call of a stranger's document run", async (pl
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("in a document that is not believed, the word that the person writes after they were asked counts", async (place) => {
+test("in an untrusted document, a status that the person writes after being asked counts", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, ""));
   assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
   waits(place, "a.chat");
@@ -91,7 +91,7 @@ test("in a document that is not believed, the word that the person writes after 
   assert.equal(place.read("runs.txt"), "other\nran\n");
 });
 
-test("a document decides for itself once the person agreed, and asks again when its block comes to more", async (place) => {
+test("a trusted document decides for itself, and asks again when its frontmatter loosens more", async (place) => {
   const network = FIRST_BLOCK.replace("```lua\n", "```lua\nflemma.opt.sandbox.policy.network = true\n");
   /** Each block comes to the same as the one before, or it does not. */
   const blocks: readonly (readonly [block: string, same: boolean])[] = [
@@ -123,7 +123,7 @@ test("a document decides for itself once the person agreed, and asks again when 
   }
 });
 
-test("an agreement with a function is one with the whole block", async (place) => {
+test("trust in frontmatter with a function is trust in the whole block", async (place) => {
   const block = "```lua\nflemma.opt.sandbox = false\nlocal ok = true\n" +
     "flemma.opt.tools.auto_approve = function(tool) return ok end\n```\n";
   place.write("a.chat", withCall(block, ""));
@@ -133,7 +133,7 @@ test("an agreement with a function is one with the whole block", async (place) =
   assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
 });
 
-test("an agreement is for one real path, whatever link leads there", async (place) => {
+test("trust applies to one real path, whatever link leads there", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, ""));
   Deno.symlinkSync("a.chat", place.path("link.chat"));
   assert.equal((await place.run(["trust", "link.chat"])).code, 0);
@@ -148,7 +148,7 @@ test("an agreement is for one real path, whatever link leads there", async (plac
   assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
 });
 
-test("neither what this program wrote into a document nor one approved call agrees to anything", async (place) => {
+test("neither text written by flemma nor a single approved call makes a document trusted", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, ""));
   await place.run([...STEP, "a.chat"]);
   await place.run(["approve", "a.chat"]);
@@ -164,7 +164,7 @@ test("neither what this program wrote into a document nor one approved call agre
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("a call that policy approved before the block loosened anything is judged anew", async (place) => {
+test("a call that policy approved before the frontmatter loosened anything is decided again", async (place) => {
   place.write("a.chat", withCall("", ""));
   // Approved, but no slot is free.
   const two = withCall("", "").replace(
@@ -183,7 +183,7 @@ test("a call that policy approved before the block loosened anything is judged a
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("a block that restricts needs no agreement", async (place) => {
+test("frontmatter that only restricts needs no trust", async (place) => {
   const blocks = [
     "flemma.opt.sandbox.policy.network = false",
     "flemma.opt.sandbox.backend = 'required'",
@@ -201,7 +201,7 @@ test("a block that restricts needs no agreement", async (place) => {
 const NO_BACKEND = "sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n";
 const OFF = "sandbox: false\n";
 
-Deno.test("where nothing of the person's confines a call, only their own word approves it", async () => {
+Deno.test("without a sandbox of the person's own, only their own word approves a call", async () => {
   const lua = (line: string) => `\`\`\`lua\n${line}\n\`\`\`\n`;
   const blocks = [
     lua("flemma.opt.tools.auto_approve = { 'bash' }"),
@@ -239,7 +239,7 @@ Deno.test("where nothing of the person's confines a call, only their own word ap
   }
 });
 
-test("a document that switches the sandbox on does not approve commands for a person who has it off", async (place) => {
+test("a document that turns the sandbox on approves no commands for a person who has it off", async (place) => {
   place.settings(OFF);
   const on = "```lua\nflemma.opt.sandbox = true\n```\n";
   place.write("a.chat", withCall(on, ""));
@@ -252,7 +252,7 @@ test("a document that switches the sandbox on does not approve commands for a pe
   waits(place, "b.chat");
 });
 
-test("reading, and all that stays inside the person's own sandbox, is not concerned", async (place) => {
+test("reading files and everything inside the person's own sandbox runs as usual in an untrusted document", async (place) => {
   place.write("note.txt", "a note\n");
   const read = withCall(
     FIRST_BLOCK,
@@ -268,7 +268,7 @@ test("reading, and all that stays inside the person's own sandbox, is not concer
   assert.equal(place.read("runs.txt"), "ran\n");
 });
 
-test("trust.documents: ask makes every call of a stranger's document wait; always believes it", async (place) => {
+test("trust.documents: ask makes every call of an untrusted document wait, and always trusts it", async (place) => {
   place.settings("trust: { documents: ask }\n");
   place.write("a.chat", withCall("", ""));
   assert.equal((await place.run([...STEP, "a.chat"])).code, 3);
@@ -286,7 +286,7 @@ test("trust.documents: ask makes every call of a stranger's document wait; alway
   assert.equal(place.read("runs.txt"), "ran\nran\nran\n");
 });
 
-test("a run tells that a project's settings are not trusted, and how to trust them", async (place) => {
+test("a run reports that a project's settings are not trusted, and how to trust them", async (place) => {
   Deno.mkdirSync(place.path(".flemma"));
   place.write(".flemma/config.yaml", "sandbox:\n  enabled: false\n");
   place.write("a.chat", withCall("", APPROVED.replace("approved", "pending")));

@@ -1,4 +1,4 @@
-// What a call would do to a file is shown before the person decides: a note in the preview, a diff in the event.
+// The person sees a call's effect on a file before deciding: a note in the preview, a diff in the event.
 
 import assert from "node:assert/strict";
 import { formatUnifiedDiff } from "../../agent/review/unified.ts";
@@ -32,7 +32,7 @@ async function inPlace(work: (place: Place) => void | Promise<void>): Promise<vo
   });
 }
 
-Deno.test("a write over a file that no call of this document ever saw says so, and no other", () =>
+Deno.test("exactly a write over a file that no call of this document has seen says so", () =>
   inPlace(({ folder, seen, files, call }) => {
     Deno.writeTextFileSync(`${folder}/a.txt`, "old\n");
     Deno.mkdirSync(`${folder}/sub`);
@@ -49,7 +49,7 @@ Deno.test("a write over a file that no call of this document ever saw says so, a
     assert.equal(note("write", "a.txt"), null, "it was read");
   }));
 
-Deno.test("a diff is what diff -u says of the file before and after the call", () =>
+Deno.test("the event's diff equals the output of diff -u for the file before and after the call", () =>
   inPlace(async ({ folder, files, call }) => {
     const lines = Array.from({ length: 30 }, (_, at) => `line ${at + 1}\n`);
     const rows: readonly (readonly [string, string | null, string, Record<string, unknown>])[] = [
@@ -87,7 +87,7 @@ Deno.test("a diff is what diff -u says of the file before and after the call", (
     );
   }));
 
-Deno.test("there is no diff of what changes nothing, is no text, may not be read, or is no call of ours", () =>
+Deno.test("there is no diff if nothing changes, the file is not text or not readable, or the tool is not built in", () =>
   inPlace(({ folder, hidden, files, call }) => {
     const diff = (name: string, input: Record<string, unknown>) =>
       files.diff(call(name, { path: "f", ...input }));
@@ -114,7 +114,7 @@ Deno.test("there is no diff of what changes nothing, is no text, may not be read
     assert.equal(diff("write", write), null, "too large");
   }));
 
-Deno.test("a long diff is cut, and the name in it cannot break its lines", () => {
+Deno.test("a long diff is shortened, and the file name cannot break its lines", () => {
   const many = Array.from({ length: 3000 }, (_, at) => `${at}\n`);
   const cut = formatUnifiedDiff("f", [], many, 400)!.split("\n");
   assert.deepEqual([cut.length, cut.at(-2)], [402, "… 2603 more lines"]);

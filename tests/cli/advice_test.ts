@@ -1,4 +1,4 @@
-// What a refusal advises helps when it is followed, and each refusal is told once.
+// What a refused request advises: the advice works when followed, and each refusal is reported once.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
@@ -14,7 +14,7 @@ async function advised(place: Scene, args: readonly string[]): Promise<string> {
   return stderr;
 }
 
-test("how much less to keep is advised only where that leaves something to sum up or to shorten", async (place) => {
+test("keeping fewer messages is advised only where that leaves something to summarize or shorten", async (place) => {
   place.write("one.chat", `${turn(1)}@You:\n`);
   place.write("last.chat", `${turn(1)}${turn(2, LONG)}@You:\n`);
   place.write("asked.chat", "@You:\nHello\n");
@@ -37,7 +37,7 @@ test("how much less to keep is advised only where that leaves something to sum u
   await place.exits(0, ["compact", "two.chat", "--keep", keep, "--dry-run"]);
 });
 
-test("a refusal is told once, whoever finds it first", async (place) => {
+test("a refused request is reported only once, whichever component notices it first", async (place) => {
   place.write(
     "a.chat",
     callsDocument([{ id: "c1", command: "ls" }]).replace("`bash`", "`bashh`") + "@You:\n",
@@ -54,7 +54,7 @@ test("a refusal is told once, whoever finds it first", async (place) => {
   }
 });
 
-test("a new document is advised where a command can begin with one, and nowhere else", async (place) => {
+test("starting a new document is advised only where a command can create one", async (place) => {
   for (const args of [["advance", "gone.chat"], ["send", "gone.chat"]]) {
     assert.match((await place.run(args)).stderr, /no file gone\.chat[\s\S]*flemma new/, args.join(" "));
   }
@@ -71,7 +71,7 @@ test("a new document is advised where a command can begin with one, and nowhere 
   }
 });
 
-test("commands that are advised can be pasted, whatever the folder and the document are called", async (place) => {
+test("advised commands can be pasted into a shell, whatever the names of folder and document", async (place) => {
   const folder = "it's $(touch ran) ; a b";
   Deno.mkdirSync(place.path(`${folder}/.flemma`), { recursive: true });
   place.write(`${folder}/.flemma/config.yaml`, "tools: { bash: { cwd: /tmp } }\n");

@@ -1,11 +1,11 @@
-// `flemma approve --always`: the rule is told, holds until logout, is listed by status and taken back.
+// `flemma approve --always`: reports the rule, keeps it until logout, lists it in status and can undo it.
 
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "./harness.ts";
 
 const ASKING = "tools: { auto_approve_sandboxed: false }\n";
 
-test("approve --always approves the call, tells the rule and its way back, and the next call like it runs unasked", async (place) => {
+test("approve --always approves the call, reports the rule and how to undo it, and the next similar call runs without asking", async (place) => {
   place.settings(ASKING);
   place.write("my notes.chat", callsDocument([{ id: "c1", command: "echo a b", status: "pending" }]));
   const { stderr } = await place.exits(0, ["approve", "my notes.chat", "--always"]);
@@ -33,7 +33,7 @@ test("approve --always approves the call, tells the rule and its way back, and t
   assert.match((await place.run(["status", "my notes.chat"])).stdout, /#1 c2 {3}will wait for you\n/);
 });
 
-test("where no rule can stand for a call, nothing is approved and the reason is told", async (place) => {
+test("approve --always approves nothing and gives the reason when no rule can cover the call", async (place) => {
   place.settings(ASKING);
   const text = callsDocument([
     { id: "c1", command: "echo a", status: "pending" },
@@ -49,7 +49,7 @@ test("where no rule can stand for a call, nothing is approved and the reason is 
   assert.match((await place.run(["session", "show", "a.chat"])).stderr, /Nothing is set until logout/);
 });
 
-test("a filter needs the path that the rule belongs to, and approves without it all the same", async (place) => {
+test("approve --always in a filter needs the document's path for the rule, and approves the call even without it", async (place) => {
   place.settings(ASKING);
   const text = callsDocument([{ id: "c1", command: "echo a", status: "pending" }]);
   place.write("a.chat", text);

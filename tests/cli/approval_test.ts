@@ -1,4 +1,4 @@
-// `flemma approval explain`, `flemma approval test` and the reasons in `flemma status --json`, as a person runs them.
+// `flemma approval explain`, `flemma approval test` and the reasons in `flemma status --json`, run as a person would.
 
 import assert from "node:assert/strict";
 import { inWorld, type World } from "../config/world.ts";
@@ -28,7 +28,7 @@ async function inProject(test: (world: World, settings: string) => Promise<void>
   });
 }
 
-Deno.test("explain tells each resolver's answer, each part of a command, and the line of the rule", async () => {
+Deno.test("approval explain shows each resolver's answer, each part of a command, and the line of the rule", async () => {
   await inProject(async (world, settings) => {
     const { code, out, err } = await world.run("approval", "explain", "talk.chat", "one");
     assert.equal(err, "");
@@ -50,7 +50,7 @@ Deno.test("explain tells each resolver's answer, each part of a command, and the
   });
 });
 
-Deno.test("explain --json and status --json tell the same, with file and line of the rule", async () => {
+Deno.test("approval explain --json and status --json report the same reasons, with file and line of the rule", async () => {
   await inProject(async (world, settings) => {
     const explained = JSON.parse((await world.run("approval", "explain", "talk.chat", "--json")).out);
     const { calls } = JSON.parse((await world.run("status", "talk.chat", "--json")).out);
@@ -87,7 +87,7 @@ Deno.test("explain --json and status --json tell the same, with file and line of
   });
 });
 
-Deno.test("explain says which id it does not know, and writes nothing", async () => {
+Deno.test("approval explain names an unknown id and writes nothing", async () => {
   await inProject(async (world) => {
     const before = await Deno.readTextFile(`${world.project}/talk.chat`);
     const { code, err } = await world.run("approval", "explain", "talk.chat", "nonesuch");
@@ -97,7 +97,7 @@ Deno.test("explain says which id it does not know, and writes nothing", async ()
   });
 });
 
-Deno.test("test judges commands by the settings and the rules to try; the strictest decides about the exit code", async () => {
+Deno.test("approval test applies current and trial rules to commands, and the strictest decision sets the exit code", async () => {
   await inProject(async (world, settings) => {
     const tried = (...words: string[]) => world.run("approval", "test", ...words);
     const approved = await tried("git log -1 | cat");
@@ -118,7 +118,7 @@ Deno.test("test judges commands by the settings and the rules to try; the strict
   });
 });
 
-Deno.test("test refuses what is no rule, no tool and no folder, with what to write", async () => {
+Deno.test("approval test refuses an invalid rule, tool or folder and says what to write instead", async () => {
   await inProject(async (world) => {
     const rows: [words: string[], stated: RegExp][] = [
       [["--rule", "bash(sudo **)", "ls"], /approves whatever sudo runs/],
@@ -135,7 +135,7 @@ Deno.test("test refuses what is no rule, no tool and no folder, with what to wri
   });
 });
 
-Deno.test("test --json tells the same as explain, for each command", async () => {
+Deno.test("approval test --json reports the same as approval explain for each command", async () => {
   await inProject(async (world) => {
     const { out, code } = await world.run("approval", "test", "--json", "git log", "ls");
     const [first, second] = JSON.parse(out);
@@ -145,7 +145,7 @@ Deno.test("test --json tells the same as explain, for each command", async () =>
   });
 });
 
-Deno.test("the event of a call that waits tells the same reasons, and the model is told why one was denied", async () => {
+Deno.test("the event for a waiting call holds the same reasons, and the model is told why a call was denied", async () => {
   await inProject(async (world) => {
     const explained = JSON.parse((await world.run("approval", "explain", "talk.chat", "--json")).out);
     const { out, code } = await world.run("advance", "talk.chat", "--json");
@@ -163,7 +163,7 @@ Deno.test("the event of a call that waits tells the same reasons, and the model 
   });
 });
 
-Deno.test("show prints calls whole, and the change that one would make to the file as it is now", async () => {
+Deno.test("show prints whole calls, and the change a call would make to the current file", async () => {
   await inProject(async (world) => {
     await world.write(`${world.project}/package.json`, "{}\n");
     const all = await world.run("approval", "show", "talk.chat");
@@ -192,7 +192,7 @@ Deno.test("show prints calls whole, and the change that one would make to the fi
   });
 });
 
-Deno.test("show writes what a terminal would act on as text, keeps lines, and says when nothing is open", async () => {
+Deno.test("show escapes control characters, keeps line breaks, and says when no call is open", async () => {
   await inProject(async (world) => {
     const input = JSON.stringify({ path: "a.txt", content: "one\n\u001b[31mtwo\u202e\n" });
     const call = `@Assistant:\n**Tool Use:** \`write\` (\`w\`)\n\n${FENCE}json\n${input}\n${FENCE}\n`;

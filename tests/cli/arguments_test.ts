@@ -24,28 +24,28 @@ function mistakeOf(line: string) {
   return found.kind === "mistake" ? found.mistake : assert.fail();
 }
 
-Deno.test("a first word that names a file means advance", () => {
+Deno.test("a first argument that names a file runs the advance command", () => {
   const given = runs("notes.chat --no-autopilot", () => true);
   assert.equal(given.command.name, "advance");
   assert.deepEqual(given.positionals, ["notes.chat"]);
   assert.deepEqual([...given.options], [["autopilot", false]]);
 });
 
-Deno.test("options may stand anywhere, take their value after = or a blank, and end at --", () => {
+Deno.test("options may come anywhere, take their value after = or a space, and end at --", () => {
   const given = runs("reject a.chat -m no --line=7 -- --all");
   assert.deepEqual([...given.options], [["message", "no"], ["line", 7]]);
   assert.deepEqual(given.positionals, ["a.chat", "--all"]);
   assert.deepEqual(runs("advance - --approve bash --approve $x").options.get("approve"), ["bash", "$x"]);
 });
 
-Deno.test("a command line of its own follows --", () => {
+Deno.test("a nested command line follows --", () => {
   const given = runs("sandbox run a.chat -- make --all");
   assert.deepEqual(given.positionals, ["a.chat"]);
   assert.deepEqual(given.rest, ["make", "--all"]);
   assert.match(mistakeOf("sandbox run make").message, /after --/);
 });
 
-Deno.test("what is not understood is a mistake that knows the command it was meant for", () => {
+Deno.test("an unknown option is a usage error that knows which command it was given to", () => {
   assert.equal(mistakeOf("advanec").command, null);
   assert.equal(mistakeOf("advance - --autopilt").unknown?.word, "--autopilt");
   assert.equal(mistakeOf("advance - --autopilt").command?.name, "advance");
@@ -59,7 +59,7 @@ Deno.test("what is not understood is a mistake that knows the command it was mea
   assert.deepEqual(mistakeOf("advance - --bad").positionals, ["-"]);
 });
 
-Deno.test("there is no option that approves everything", () => {
+Deno.test("no option approves every call", () => {
   assert.match(mistakeOf("advance --yes -").message, /no option --yes/);
 });
 
@@ -77,7 +77,7 @@ Deno.test("every command has a module, and help with its options and an example"
   assert.equal(helpFor("nonsense"), null);
 });
 
-Deno.test("help without a topic shows the everyday commands alone, on one screen", () => {
+Deno.test("help without a topic shows only the everyday commands, on one screen", () => {
   const page = helpFor("")!;
   const lines = page.trimEnd().split("\n");
   assert.ok(lines.length <= 38, `${lines.length} lines`);
@@ -95,7 +95,7 @@ Deno.test("help without a topic shows the everyday commands alone, on one screen
   }
 });
 
-Deno.test("help takes a topic in front of or behind it, and names the command that an unknown one means", () => {
+Deno.test("help accepts a topic before or after it, and suggests a command for an unknown topic", () => {
   for (const line of ["help", "--help", "-h", "help --help"]) {
     assert.deepEqual(read(line), { kind: "help", topic: "" }, line);
   }
@@ -115,7 +115,7 @@ Deno.test("help takes a topic in front of or behind it, and names the command th
   assert.match(lost("run")[0]!, /Did you mean advance\?$/);
 });
 
-Deno.test("no line of help is wider than 80 columns, and none of a text is lost when it is broken", () => {
+Deno.test("help has no line wider than 80 columns, and wrapping loses no text", () => {
   for (const topic of ["", "all", ...COMMANDS.map(({ name }) => name)]) {
     for (const line of helpFor(topic)!.split("\n")) assert.ok(line.length <= 80, `${topic}: ${line}`);
   }
@@ -127,12 +127,12 @@ Deno.test("no line of help is wider than 80 columns, and none of a text is lost 
   }
 });
 
-Deno.test("a text of help goes on another line by itself only behind a sentence", () => {
+Deno.test("help breaks a line early only after the end of a sentence", () => {
   const broken = COMMANDS.filter(({ details = "" }) => /[^.:\n]\n/.test(details)).map(({ name }) => name);
   assert.deepEqual(broken, []);
 });
 
-Deno.test("help tells defaults, what may be repeated, exit codes and variables, in groups", () => {
+Deno.test("help shows defaults, repeatable options, exit codes and environment variables in groups", () => {
   const advance = helpFor("advance")!.replace(/\s+/g, " ");
   assert.match(advance, /--wait SECONDS Wait this long [^.]*\. Default: 0\./);
   assert.match(advance, /--param KEY=VALUE A model parameter for this run\. May be given several times\./);
@@ -150,7 +150,7 @@ Deno.test("help tells defaults, what may be repeated, exit codes and variables, 
   }
 });
 
-Deno.test("a number that is none, and a forgotten --, are told with what was meant", () => {
+Deno.test("an invalid number and a missing -- are reported together with what was probably meant", () => {
   assert.equal(
     mistakeOf("advance a.chat --max-turns=-1").message,
     "--max-turns needs a whole number of 0 or more, not -1.",
@@ -168,7 +168,7 @@ Deno.test("a number that is none, and a forgotten --, are told with what was mea
   assert.match(mistakeOf("sandbox run").message, /: flemma sandbox run -- make test$/);
 });
 
-Deno.test("parameter values are typed as presets type them", () => {
+Deno.test("parameter values on the command line get the same types as in presets", () => {
   const values: readonly (readonly [string, unknown])[] = [
     ["true", true],
     ["0.5", 0.5],
@@ -183,7 +183,7 @@ Deno.test("parameter values are typed as presets type them", () => {
   for (const [text, value] of values) assert.deepEqual(typedValue(text), value, text);
 });
 
-Deno.test("JSON for a terminal holds nothing that a terminal acts on, and means the same", () => {
+Deno.test("JSON printed to a terminal has its control characters escaped and keeps its meaning", () => {
   const value = { text: "\x1b[31m \x9b \u202e \u200b \u{e0041} ä\n" };
   const json = safeJson(value);
   assert.match(json, /^[\x20-\x7eä]*$/);

@@ -1,4 +1,5 @@
-// One question from a shell: only the answer on standard output, text from a pipe, and conversations that go on.
+// `flemma ask` answers one question from a shell: only the answer on standard output, piped text included, and
+// follow-ups.
 
 import assert from "node:assert/strict";
 import { type Replay, type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
@@ -57,7 +58,7 @@ const asks = (place: Scene): string[] =>
   [...Deno.readDirSync(`${place.folder}/state/flemma/asks`)].map(({ name }) => name)
     .filter((name) => name.endsWith(".chat"));
 
-Deno.test("only the answer goes to standard output, and what was piped in goes along as text", () =>
+Deno.test("ask prints only the answer to standard output and includes piped text in the question", () =>
   withModel([say("Looks good."), say("Good.")], async (run, replay, place) => {
     const diff = "diff --git a/x b/x\n@@ -1 +1 @@\n-{{ old }}\n+see @./secret.txt\n";
     place.write("secret.txt", "the secret");
@@ -77,7 +78,7 @@ Deno.test("only the answer goes to standard output, and what was piped in goes a
     assert.match(gone.stderr, /is gone\.\n.*leave out --last/);
   }));
 
-Deno.test("the way on that is printed for a file of one's own goes on in that file, whatever its name", () =>
+Deno.test("the command printed for continuing works with a file of any name and continues in that file", () =>
   withModel([say("One."), say("Two."), say("Three."), say("Four.")], async (run, _replay, place) => {
     for (const name of ["my talk.chat", "-x.chat"]) {
       const first = await run(["ask", `--file=${name}`, "one"]);
@@ -91,7 +92,7 @@ Deno.test("the way on that is printed for a file of one's own goes on in that fi
     }
   }));
 
-Deno.test("a call that waits ends it with exit code 3 and the document's name, and no answer", () =>
+Deno.test("ask ends with exit code 3 and the document's name, without an answer, when a call waits", () =>
   withModel([call("c1", "ls")], async (run, _replay, place) => {
     place.settings("tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n");
     const { code, stdout, stderr } = await run(["ask", "--file", "q.chat", "look"]);
@@ -103,14 +104,14 @@ Deno.test("a call that waits ends it with exit code 3 and the document's name, a
     assert.ok(!place.read("q.chat").includes("and now?"));
   }));
 
-Deno.test("tools work in the folder it is asked from, and the answer is the last reply alone", () =>
+Deno.test("with ask, tools work in the current folder, and the answer is the last reply only", () =>
   withModel([call("c1", "pwd"), say("There.")], async (run, replay, place) => {
     const { code, stdout, stderr } = await run(["ask", "where?", "--approve", "bash", "--no-sandbox"]);
     assert.deepEqual([code, stdout], [0, "There.\n"], stderr);
     assert.match(JSON.stringify(bodyOf(replay)), new RegExp(`"content":"${place.path("").slice(0, -1)}`));
   }));
 
-Deno.test("--tools says which tools are offered, --system and --model what is asked and who", () =>
+Deno.test("with ask, --tools selects the offered tools, --system the instructions and --model the model", () =>
   withModel([say("a"), say("b"), say("c")], async (run, replay) => {
     assert.equal((await run(["ask", "x", "--tools", "none", "--system", "Be brief."])).code, 0);
     assert.deepEqual(bodyOf(replay).tools ?? [], []);
@@ -122,7 +123,7 @@ Deno.test("--tools says which tools are offered, --system and --model what is as
     assert.deepEqual(bodyOf(replay).tools!.map(({ name }) => name).sort(), ["bash", "read"]);
   }));
 
-Deno.test("--json prints one value with the reply, the document and how the run ended", () =>
+Deno.test("ask --json prints one value with the reply, the document and how the run ended", () =>
   withModel([say("Yes."), call("c1", "ls")], async (run, _replay, place) => {
     place.settings("tools:\n  auto_approve: []\n  auto_approve_sandboxed: false\n");
     const done = JSON.parse((await run(["ask", "--json", "x"])).stdout);
@@ -132,7 +133,7 @@ Deno.test("--json prints one value with the reply, the document and how the run 
     assert.deepEqual([waits.reply, waits.reason, waits.exit, waits.ids], ["", "pending", 3, ["c1"]]);
   }));
 
-Deno.test("a document of one's own is made, and gone on in; ask.dir says where the others lie", () =>
+Deno.test("ask --file creates or continues the named document, and ask.dir sets the folder for all others", () =>
   withModel([say("One."), say("Two."), say("Three.")], async (run, replay, place) => {
     place.write("notes.txt", "the notes");
     assert.equal((await run(["ask", "--file", "q.chat", "see @./notes.txt"])).stdout, "One.\n");
@@ -145,7 +146,7 @@ Deno.test("a document of one's own is made, and gone on in; ask.dir says where t
     assert.equal([...Deno.readDirSync(`${place.folder}/asked`)].length, 1);
   }));
 
-Deno.test("what cannot be asked is told, and changes no document", () =>
+Deno.test("ask reports a question that it cannot ask and changes no document", () =>
   withModel([], async (run, _replay, place) => {
     place.write("there.chat", "@You:\nHi\n\n@Assistant:\nHo\n\n@You:\n\n");
     const rows = [
@@ -179,7 +180,7 @@ Deno.test("what cannot be asked is told, and changes no document", () =>
     assert.equal(place.read("there.chat"), "@You:\nHi\n\n@Assistant:\nHo\n\n@You:\n\n");
   }));
 
-Deno.test("a failed request leaves the question, and --last asks it again with what is added", () =>
+Deno.test("a failed request leaves the question in the document, and ask --last sends it again with the added text", () =>
   withModel([{ fault: { status: 400, body: "no" } }, say("Here.")], async (run, replay) => {
     const failed = await run(["ask", "why?"]);
     assert.deepEqual([failed.code, failed.stdout], [1, ""]);
@@ -188,7 +189,7 @@ Deno.test("a failed request leaves the question, and --last asks it again with w
     assert.equal(asked(replay), "why?\n\nplease");
   }));
 
-test("at a terminal the answer is shown while it comes, once", async (place) => {
+test("ask at a terminal shows the answer once, while it streams", async (place) => {
   await using replay = await startReplay({ replies: [say("The answer is 42.")] });
   const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
   const terminal = new AtTerminal(place, ["ask", "what?"], { env, size: [100, 30] });

@@ -1,4 +1,4 @@
-// Keys in the keyring, as a person and a script hand them over. No output ever holds one.
+// API keys in the keyring, entered by a person or a script; no output ever shows a key.
 
 import assert from "node:assert/strict";
 import { SECRET_TOOL } from "../providers/key_helpers.ts";
@@ -21,7 +21,7 @@ function withRing(place: Scene, present = true): Record<string, string> {
   return { PATH: bin, RING: ring };
 }
 
-test("a key that was piped in is used by the next run, and removed again; only its name is ever shown", (place) =>
+test("a piped key is used by the next run and can be removed, and only its name is ever shown", (place) =>
   withServer([textReply("Hello!")], async ({ env }) => {
     const ring = { ...withRing(place), ...env };
     const stated: string[] = [];
@@ -51,7 +51,7 @@ test("a key that was piped in is used by the next run, and removed again; only i
     assert.doesNotMatch(stated.join("") + place.read("a.chat"), /very-secret/);
   }));
 
-test("a key as an argument, none at all, one with blanks and an unknown provider are refused with what to do", async (place) => {
+test("auth refuses a key given as an argument, an empty key, a key with spaces and an unknown provider, and says what to do", async (place) => {
   const env = withRing(place);
   const rows = [
     [["auth", "set", "anthropic", "sk-secret"], "", /history/],
@@ -66,7 +66,7 @@ test("a key as an argument, none at all, one with blanks and an unknown provider
   }
 });
 
-test("where there is no keyring, the two other ways are named", async (place) => {
+test("auth names the two alternatives where no keyring is available", async (place) => {
   const { stderr } = await place.exits(1, ["auth", "set", "anthropic"], {
     stdin: "k",
     env: withRing(place, false),
@@ -77,7 +77,7 @@ test("where there is no keyring, the two other ways are named", async (place) =>
   );
 });
 
-test("a key that is typed at a terminal is not shown", async (place) => {
+test("a key typed at a terminal is not shown", async (place) => {
   const env = withRing(place);
   const words = [...place.program, "auth", "set", "anthropic"].map((word) => `'${word}'`).join(" ");
   // A terminal of its own, which echoes what is typed unless somebody says otherwise.

@@ -14,7 +14,7 @@ function refused({ code, stdout, stderr }: Finished, exit: number, pattern: RegE
   assert.match(stderr, pattern);
 }
 
-test("an unknown command or option is a usage error with the nearest name", async (place) => {
+test("an unknown command or option is a usage error that suggests the nearest name", async (place) => {
   const [command, option, none] = await Promise.all([
     place.run(["advanse"]),
     place.run(["status", "a.chat", "--jsn"]),
@@ -25,7 +25,7 @@ test("an unknown command or option is a usage error with the nearest name", asyn
   refused(none, 2, /no command or file qqqqqqqq\.\n/);
 });
 
-test("a question in the place of a command, and commands by their names in other programs, lead to what is there", async (place) => {
+test("a question in place of a command, or another program's command name, is answered with the right command", async (place) => {
   const rows: readonly (readonly [string, RegExp])[] = [
     ["What's 2+2?", /\. To ask that: flemma ask 'What'\\''s 2\+2\?'\n/],
     ["What is Node.js?", /To ask that: flemma ask 'What is Node\.js\?'\n/],
@@ -41,7 +41,7 @@ test("a question in the place of a command, and commands by their names in other
   }
 });
 
-test("a line that looks like a marker and is none is told where it keeps the document from going on", async (place) => {
+test("a line that merely resembles a marker is reported where it keeps the document from continuing", async (place) => {
   const answered = "@You:\nTell me.\n\n@Assistant:\nSo be it.\n\n";
   for (
     const written of [
@@ -78,7 +78,7 @@ test("a line that looks like a marker and is none is told where it keeps the doc
   }
 });
 
-test("a document that cannot be read is refused in one line that names it, and stays as it is", async (place) => {
+test("an unreadable document is refused in one line that names it, and stays unchanged", async (place) => {
   await Deno.mkdir(place.path("folder.chat"));
   place.write("nul.chat", "@You:\n\0\n");
   place.write("latin1.chat", new Uint8Array([0x40, 0xe4, 0x0a]));
@@ -96,7 +96,7 @@ test("a document that cannot be read is refused in one line that names it, and s
 });
 
 Deno.test({
-  name: "a file without permission is refused",
+  name: "a file without read permission is refused",
   ignore: Deno.uid() === 0,
   fn: () =>
     withScene(async (place) => {
@@ -107,7 +107,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "a document that may not be written is refused before anything runs or is paid for",
+  name: "a document without write permission is refused before anything runs or costs money",
   ignore: Deno.uid() === 0,
   fn: () =>
     withScene(async (place) => {
@@ -124,7 +124,7 @@ Deno.test({
     }),
 });
 
-test("what is printed about a missing document, followed literally, makes it", async (place) => {
+test("the command suggested for a missing document creates that document", async (place) => {
   for (const file of ["plain.chat", "no folder/yet/a.chat"]) {
     const { stderr } = await place.run(["advance", file]);
     const [, command] = /^ {2}Make it: (.*)$/m.exec(stderr) ?? assert.fail(stderr);
@@ -138,7 +138,7 @@ test("what is printed about a missing document, followed literally, makes it", a
   await place.exits(0, ["new", "other folder/a.chat"]);
 });
 
-test("a name that is not UTF-8 is told as that, and nobody is advised to make a file that is there", async (place) => {
+test("a file name that is not UTF-8 is reported as such, without advice to create the file", async (place) => {
   const line = String.raw`name=$(printf 'caf\351.chat'); printf '@You:\nHi\n' > "$name"; flemma `;
   for (const command of ["status", "check", "advance"]) {
     refused(await place.shell(`${line}${command} "$name"`), 1, /not UTF-8, .*\n {2}Give it another name, or/);
@@ -146,7 +146,7 @@ test("a name that is not UTF-8 is told as that, and nobody is advised to make a 
   assert.equal((await place.shell('flemma parse < "$(echo caf*)"')).code, 0);
 });
 
-test("a link that leads nowhere is told as that, and nobody is advised to make what stands there already", async (place) => {
+test("a broken symbolic link is reported as such, without advice to create the file", async (place) => {
   Deno.symlinkSync("gone", place.path("link.chat"));
   Deno.symlinkSync("gone folder", place.path("folder"));
   for (
@@ -167,7 +167,7 @@ test("a link that leads nowhere is told as that, and nobody is advised to make w
   }
 });
 
-test("a standard input that cannot be read is told as that, by filters and reports alike", async (place) => {
+test("filters and reports alike say that standard input cannot be read", async (place) => {
   for (const command of ["advance", "status", "check", "parse"]) {
     const { stdout, stderr } = await place.shell(`flemma ${command} < .; echo $?`);
     assert.equal(stdout, "1\n", command);
@@ -175,7 +175,7 @@ test("a standard input that cannot be read is told as that, by filters and repor
   }
 });
 
-test("a file of more than 512 MB is refused without being read, with what helps", async (place) => {
+test("a file larger than 512 MB is refused unread, with advice", async (place) => {
   place.write("a.chat", "");
   await Deno.truncate(place.path("a.chat"), 2 ** 29 - 23);
   refused(
@@ -185,14 +185,14 @@ test("a file of more than 512 MB is refused without being read, with what helps"
   );
 });
 
-test("a document without messages is told so, exit 4", async (place) => {
+test("a document without messages is reported as such with exit code 4", async (place) => {
   place.write("a.chat", "just text\n");
   const { stderr } = await place.exits(4, ["advance", "a.chat"]);
   assert.match(stderr, /holds no message/);
   assert.equal(place.read("a.chat"), "just text\n");
 });
 
-test("broken or unknown settings stop the program with file, line and column, exit 2", async (place) => {
+test("broken or unknown settings stop the program with file, line and column and exit code 2", async (place) => {
   const document = callsDocument([{ id: "c1", command: "touch ran", status: "approved" }]);
   place.write("a.chat", document);
   const attempt = async (place: Scene, yaml: string) => {
@@ -210,13 +210,13 @@ test("broken or unknown settings stop the program with file, line and column, ex
   );
 });
 
-test("without a key the message names the variable, and the document is untouched", async (place) => {
+test("the message for a missing key names the environment variable, and the document stays unchanged", async (place) => {
   place.write("a.chat", "@You:\nHi\n");
   refused(await place.run(["advance", "a.chat"]), 1, /ANTHROPIC_API_KEY/);
   assert.equal(place.read("a.chat"), "@You:\nHi\n");
 });
 
-test("check prints one line for each finding and tells by its exit code whether one blocks", async (place) => {
+test("check prints one line for each finding, and its exit code says whether one of them blocks a run", async (place) => {
   place.write("good.chat", "@You:\nHi\n");
   place.write("bad.chat", "@You:\nHi\n\n@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{\n```\n");
   const [good, both] = await Promise.all([
@@ -230,7 +230,7 @@ test("check prints one line for each finding and tells by its exit code whether 
   assert.match(both.stdout, /tool_use_invalid/);
 });
 
-test("reports work without the state folder, also where a file stands in its place", async (place) => {
+test("reports work without a state folder, even with a file in its place", async (place) => {
   place.write("a.chat", "@You:\nHi\n");
   place.write("f", "");
   const env = { XDG_STATE_HOME: place.path("f") };
@@ -240,7 +240,7 @@ test("reports work without the state folder, also where a file stands in its pla
   }
 });
 
-test("a state folder that the system keeps from us, as root's is after one start by root, is told with what helps", async (place) => {
+test("a state folder owned by root is reported together with how to fix it", async (place) => {
   place.write("a.chat", "@You:\nHi\n");
   Deno.symlinkSync("loop", place.path("loop"));
   const env = { XDG_STATE_HOME: place.path("loop"), XDG_RUNTIME_DIR: "" };
@@ -258,7 +258,7 @@ test("a state folder that the system keeps from us, as root's is after one start
   }
 });
 
-test("a name that the system takes for no file's is told in a sentence by every kind of command", async (place) => {
+test("every kind of command reports an impossible file name in a full sentence", async (place) => {
   const name = `${"x".repeat(300)}.chat`;
   for (const command of ["advance", "approve", "status", "check", "undo"]) {
     const { code, stderr, stdout } = await place.run([command, name]);

@@ -1,4 +1,5 @@
-// What bounds a run as a person meets it: circles, dollars, tokens, the window; and commands that tell of how it ended.
+// Limits of a run as a person sees them: repetition, cost, tokens and context window; and hooks that report the end
+// of a run.
 
 import assert from "node:assert/strict";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
@@ -24,7 +25,7 @@ async function advance(
   return { ...finished, requests: replay.requests.length };
 }
 
-test("a model that repeats one call for ever is stopped at the third equal result", async (place) => {
+test("a model that repeats one call forever is stopped at the third equal result", async (place) => {
   place.write("a.chat", "@You:\nGo.\n");
   const { code, stderr, requests } = await advance(place, (at) => call(at, "echo same"));
   assert.deepEqual([code, requests], [3, 3], stderr);
@@ -41,7 +42,7 @@ test("a model that repeats one call for ever is stopped at the third equal resul
   assert.equal(other.code, 0, other.stderr);
 });
 
-test("--max-cost stops before the request that would pass it, and its advice works", async (place) => {
+test("--max-cost stops before the request that would exceed it, and its advice works", async (place) => {
   place.write("a.chat", "@You:\nGo.\n");
   place.settings(
     "providers:\n  anthropic:\n    models:\n      claude-sonnet-5-5: { prices: { input: 3, output: 15 } }\n",
@@ -64,7 +65,7 @@ test("--max-cost stops before the request that would pass it, and its advice wor
   assert.equal(more.code, 0, more.stderr);
 });
 
-test("a price that nobody knows makes --max-cost an error before the first request", async (place) => {
+test("--max-cost is an error before the first request when the model's price is unknown", async (place) => {
   place.write("a.chat", "@You:\nGo.\n");
   const args = ["advance", "a.chat", "--model", "claude-of-tomorrow", "--max-cost", "1"];
   const { code, stderr, requests } = await advance(place, (at) => call(at, "true"), args);
@@ -77,7 +78,7 @@ test("a price that nobody knows makes --max-cost an error before the first reque
   assert.equal(priced.code, 0, priced.stderr);
 });
 
-test("a full window pauses the autopilot, not the person; status says so", async (place) => {
+test("a full context window pauses autopilot but not the person, and status reports it", async (place) => {
   place.settings("providers:\n  anthropic:\n    models:\n      claude-sonnet-5-5: { context: 20000 }\n");
   place.write("a.chat", "@You:\nGo.\n");
   const fresh = await place.run(["status", "a.chat"]);
@@ -104,7 +105,7 @@ test("a full window pauses the autopilot, not the person; status says so", async
   assert.deepEqual([more.code, more.requests], [3, 1], more.stderr);
 });
 
-test("a document lowers limits and raises none", async (place) => {
+test("a document can lower limits but not raise them", async (place) => {
   place.settings("run:\n  max_tokens: 300\n");
   const block = (run: string) => `\`\`\`yaml\nflemma:\n  ${run}\n\`\`\`\n\n@You:\nGo.\n`;
   place.write("a.chat", block("run: { max_tokens: 10 }"));
@@ -131,7 +132,7 @@ const reported = (place: Scene, name: string) => {
   }
 };
 
-test("hooks tell how a run ended, each its own kind", async (place) => {
+test("each way a run can end calls its own hook", async (place) => {
   const all = ["on_pending", "on_done", "on_error"];
   place.settings(`hooks:\n${all.map((name) => hook(place, name)).join("")}`);
   place.write("a.chat", "@You:\nGo.\n");
@@ -172,7 +173,7 @@ test("hooks tell how a run ended, each its own kind", async (place) => {
   assert.ok(reported(place, "on_error").problem.message.length > 0);
 });
 
-test("a hook that fails, is missing, floods or reads nothing changes nothing but a notice", async (place) => {
+test("a hook that fails, is missing, floods its output or reads no input only causes a notice", async (place) => {
   const rows = [
     ['"exit 3"', /hooks\.on_done did not do well: it ended with 3/],
     ['"echo no such screen >&2; exit 1"', /no such screen \(it ended with 1\)/],
@@ -194,7 +195,7 @@ test("a hook that fails, is missing, floods or reads nothing changes nothing but
   }
 });
 
-test("hooks of a project, of a document and of a session start nothing", async (place) => {
+test("hooks in the settings of a project, document or session start nothing", async (place) => {
   const evil = `touch ${place.folder}/evil`;
   Deno.mkdirSync(place.path(".git"));
   Deno.mkdirSync(place.path(".flemma"));

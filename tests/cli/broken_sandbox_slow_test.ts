@@ -1,4 +1,4 @@
-// Programs named bwrap that fail in every known way: what status, a tool result and the exit code then say.
+// A bwrap that fails in every known way: what status, the tool result and the exit code then say.
 
 import assert from "node:assert/strict";
 import { type Scene, withScene } from "./harness.ts";
@@ -51,7 +51,7 @@ function plant(place: Scene, line: string, mode: string): void {
 }
 
 for (const [line, cause, ofMachine] of FAILURES) {
-  Deno.test(`a bwrap that fails with "${line}" approves nothing, and is told with cause and remedy`, async () => {
+  Deno.test(`a bwrap that fails with "${line}" gets nothing approved, and the cause and the remedy are reported`, async () => {
     await withScene(async (place) => {
       for (const mode of MODES) {
         plant(place, line, mode);
@@ -104,7 +104,7 @@ for folder in /*; do
 done
 exec chroot $root sh -c 'cd "$0"; exec "$@"' "$PWD" "$@"`;
 
-Deno.test("in a real chroot the advice is to leave it, and what was found there does not hold outside", async () => {
+Deno.test("in a chroot the advice is to leave it, and the failed sandbox test is not remembered outside", async () => {
   await withScene(async (place) => {
     place.write("chroot.sh", CHROOT);
     place.settings("sandbox: { policy: { rw_paths: [urn:flemma:buffer:path] } }\n");

@@ -1,4 +1,4 @@
-// Cancelling what another process runs: one thing, a call by name or place, everything; and being told what runs.
+// `flemma cancel` stops work of another process: a call by id or line, a request, or everything.
 
 import assert from "node:assert/strict";
 import { textReply, withServer } from "./replies.ts";
@@ -25,7 +25,7 @@ async function running(place: Scene, document: string, ...ids: readonly string[]
 
 const cancel = (place: Scene, ...args: readonly string[]) => place.run(["cancel", ...args]);
 
-test("a call is cancelled by its id while another goes on, and then what is left", async (place) => {
+test("cancel stops one call by its id while another continues, and then the remaining one", async (place) => {
   const started = await running(place, "a.chat", "call_1", "call_2");
   const second = await cancel(place, "a.chat", "call_2");
   assert.equal(second.code, 0, second.stderr);
@@ -46,7 +46,7 @@ test("a call is cancelled by its id while another goes on, and then what is left
   assert.deepEqual([...Deno.readDirSync(`${place.folder}/state/flemma/running`)], []);
 });
 
-test("all of it is cancelled at once, and JSON says what", async (place) => {
+test("cancel stops all calls together, and --json reports what was stopped", async (place) => {
   const started = await running(place, "a.chat", "call_1", "call_2");
   const all = await cancel(place, "a.chat", "--all", "--json");
   assert.equal(all.code, 0, all.stderr);
@@ -61,7 +61,7 @@ test("all of it is cancelled at once, and JSON says what", async (place) => {
   assert.equal((await started.finished).code, 1);
 });
 
-test("a line names the call that stands there, or what comes first where that does not run", async (place) => {
+test("cancel --line stops the call at that line, or the first running call if that one is not running", async (place) => {
   const started = await running(place, "a.chat", "call_1", "call_2");
   const line = place.read("a.chat").split("\n").findIndex((text) => text.includes("`call_2`")) + 1;
   const at = await cancel(place, "a.chat", "--line", String(line));
@@ -71,7 +71,7 @@ test("a line names the call that stands there, or what comes first where that do
   await started.finished;
 });
 
-test("only the run of that document is meant; without one named, the only run there is", async (place) => {
+test("cancel stops only the run of the named document, or the only run if no document is named", async (place) => {
   const a = await running(place, "a.chat", "call_a");
   place.write("b.chat", waiting("call_b"));
   const none = await cancel(place, "b.chat");
@@ -105,7 +105,7 @@ test("only the run of that document is meant; without one named, the only run th
   assert.equal((await cancel(place, "--list")).code, 0);
 });
 
-test("a filter that was told the name of its document is reached by it", async (place) => {
+test("cancel reaches a filter that was given the name of its document", async (place) => {
   const args = ["execute", "call_1", "--name", "buffer.chat"];
   const started = place.start(args, { stdin: waiting("call_1") });
   await place.appears("began-call_1", started);
@@ -113,7 +113,7 @@ test("a filter that was told the name of its document is reached by it", async (
   assert.match((await started.finished).stdout, /output of call_1/);
 });
 
-test("a request is cancelled, and what came of the reply stays", async (place) => {
+test("cancelling a request keeps the part of the reply that arrived", async (place) => {
   await withServer([{ ...textReply("Half a reply"), hang: true }], async (server) => {
     place.write("a.chat", "@You:\nHello\n");
     const started = place.start(["advance", "a.chat"], {
@@ -128,7 +128,7 @@ test("a request is cancelled, and what came of the reply stays", async (place) =
   });
 });
 
-test("a killed run is no run any more, and its folder goes", async (place) => {
+test("a killed run no longer counts as running, and its folder is removed", async (place) => {
   const started = await running(place, "a.chat", "call_1");
   started.kill("SIGKILL");
   await started.finished;
@@ -136,7 +136,7 @@ test("a killed run is no run any more, and its folder goes", async (place) => {
   assert.deepEqual([...Deno.readDirSync(`${place.folder}/state/flemma/running`)], []);
 });
 
-test("what makes no sense is told", async (place) => {
+test("cancel reports options that make no sense", async (place) => {
   place.write("a.chat", waiting("call_1"));
   const rows: readonly (readonly [args: readonly string[], code: number, error: RegExp])[] = [
     [["-"], 2, /a piped document has no path/],

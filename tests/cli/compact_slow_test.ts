@@ -1,4 +1,4 @@
-// Long conversations that go on in smaller documents, and forks, as a person makes them.
+// Compacting long conversations into smaller documents, and forking them, as a person does it.
 
 import assert from "node:assert/strict";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
@@ -47,7 +47,7 @@ async function withModel(
 const usage = { input_tokens: 7, output_tokens: 40 };
 const say = (text: string): ScriptedReply => ({ reply: [{ text }], usage });
 
-Deno.test("sixty turns with tools in a window of 20,000 tokens: warned, stopped, compacted twice, carried on to the end", () =>
+Deno.test("sixty turns with tools in a window of 20,000 tokens: warned, stopped, compacted twice and continued to the end", () =>
   withScene(async (place) => {
     const calls = Array.from({ length: 60 }, (_, at): ScriptedReply => ({
       reply: [{ text: `Step ${at}.` }, {
@@ -157,7 +157,7 @@ async function whileAsking(
 
 const names = (place: Scene) => [...Deno.readDirSync(place.path(""))].map(({ name }) => name).sort();
 
-Deno.test("killed while the model sums up: nothing is left behind, and it can be done again", () =>
+Deno.test("compact killed while the model summarizes leaves nothing behind and can be repeated", () =>
   withScene(async (place) => {
     place.write("a.chat", TALK);
     await whileAsking(place, (started) => started.kill("SIGKILL"));
@@ -174,7 +174,7 @@ Deno.test("killed while the model sums up: nothing is left behind, and it can be
     );
   }));
 
-Deno.test("what somebody writes meanwhile is not lost, and another run does not begin", () =>
+Deno.test("compact loses nothing that somebody writes meanwhile, and no other run starts", () =>
   withScene(async (place) => {
     place.write("a.chat", TALK);
     const typed = await whileAsking(place, async () => {
@@ -196,7 +196,7 @@ Deno.test("what somebody writes meanwhile is not lost, and another run does not 
     assert.equal(place.read("a.3.chat"), "mine");
   }));
 
-Deno.test("a summary that is empty, cut off or none leaves nothing behind and says so", () =>
+Deno.test("an empty, truncated or missing summary is reported and leaves nothing behind", () =>
   withScene(async (place) => {
     place.write("a.chat", TALK);
     const tool_use = { id: "c1", name: "bash", input: { label: "x", command: "ls", timeout: null } };
@@ -217,7 +217,7 @@ Deno.test("a summary that is empty, cut off or none leaves nothing behind and sa
     }
   }));
 
-Deno.test("the model, the instructions, the number of kept messages and the name are the person's", () =>
+Deno.test("the person chooses the model, the instructions, the number of kept messages and the file name for compact", () =>
   withScene(async (place) => {
     place.write("a.chat", TALK);
     // Whoever is told how runs end is not told of this one: the document does not go on.
@@ -255,7 +255,7 @@ Deno.test("the model, the instructions, the number of kept messages and the name
     });
   }));
 
-Deno.test("without a model long results become their ends, and all of them stay in files", () =>
+Deno.test("compact without a model shortens long results to their ends and saves their full text in files", () =>
   withScene(async (place) => {
     const long = Array.from({ length: 2000 }, (_, at) => `line ${at}`).join("\n");
     const text =
@@ -276,7 +276,7 @@ Deno.test("without a model long results become their ends, and all of them stay 
     assert.match(again.stderr, /No result before the kept messages is longer than 4,096 bytes/);
   }));
 
-Deno.test("a document whose calls wait, or with nothing to sum up, is not compacted", () =>
+Deno.test("compact refuses a document with waiting calls or with nothing to summarize", () =>
   withScene(async (place) => {
     const wait = '@Assistant:\n**Tool Use:** `bash` (`c1`)\n\n```json\n{"command":"x"}\n```\n\n@You:\n' +
       "**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n";
@@ -308,7 +308,7 @@ Deno.test("a document whose calls wait, or with nothing to sum up, is not compac
     assert.deepEqual(names(place), ["short.chat", "waits.chat"]);
   }));
 
-Deno.test("a fork is a document of its own, whose references lead where they did", () =>
+Deno.test("a fork is a separate document whose references still lead to the same files", () =>
   withScene(async (place) => {
     place.write("notes.txt", "the notes");
     place.write(
@@ -328,7 +328,7 @@ Deno.test("a fork is a document of its own, whose references lead where they did
     assert.match(body, /@\.\/raw\.txt/);
   }));
 
-Deno.test("who agreed to the settings of a document agrees to them in what goes on from it, and a stranger's stays a stranger's", () =>
+Deno.test("trust in a document extends to its continuation, and the continuation of an untrusted document is untrusted", () =>
   withScene(async (place) => {
     const block = '```json\n{ "flemma": { "sandbox": { "enabled": false } } }\n```\n\n';
     place.write("mine.chat", block + TALK);

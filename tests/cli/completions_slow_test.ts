@@ -1,4 +1,4 @@
-// What a shell offers, and the manual page: both from the table of commands.
+// Shell completions and the manual page, both generated from the table of commands.
 
 import assert from "node:assert/strict";
 import { candidates } from "../../commands/line/candidates.ts";
@@ -9,7 +9,7 @@ import { inFolder } from "../folder.ts";
 
 const words = (...line: readonly string[]) => candidates(line).words.map(({ word }) => word);
 
-Deno.test("the first word is a command or a file, and groups are completed word by word", () => {
+Deno.test("the first word completes to a command or a file, and groups complete word by word", () => {
   assert.ok(words("").includes("advance"));
   assert.ok(words("").includes("sandbox"));
   assert.equal(words("").length, new Set(COMMANDS.map(({ name }) => name.split(" ")[0])).size);
@@ -17,7 +17,7 @@ Deno.test("the first word is a command or a file, and groups are completed word 
   assert.deepEqual(words("sandbox", "").toSorted(), ["disable", "enable", "reset", "run", "status"]);
 });
 
-Deno.test("options are those of the command, and a value is asked for what it is", () => {
+Deno.test("completion offers only the command's own options, and values of the right kind", () => {
   assert.ok(words("advance", "--").includes("--no-autopilot"));
   assert.ok(words("reject", "f.chat", "-").includes("-m"));
   assert.ok(!words("approve", "--").includes("--message"));
@@ -25,7 +25,7 @@ Deno.test("options are those of the command, and a value is asked for what it is
   assert.deepEqual(candidates(["reject", "f.chat", "-m", ""]), { words: [], files: false, targetsOf: null });
 });
 
-Deno.test("files and calls stand where the command takes them, one row a condition", () => {
+Deno.test("completion offers files and calls exactly where the command takes them", () => {
   assert.deepEqual(candidates(["approve", ""]), { words: [], files: true, targetsOf: null });
   assert.equal(candidates(["approve", "f.chat", ""]).targetsOf, "f.chat");
   assert.equal(candidates(["approve", "--wait", "3", "f.chat", ""]).targetsOf, "f.chat");
@@ -36,7 +36,7 @@ Deno.test("files and calls stand where the command takes them, one row a conditi
   assert.deepEqual(words("completions", ""), ["bash", "zsh", "fish"]);
 });
 
-Deno.test("at each place of every command files are offered where its usage names one, and nowhere else", () => {
+Deno.test("at every position of every command, completion offers files only if its usage names one there", () => {
   const offered = (name: string, ...words: readonly string[]) =>
     candidates([...name.split(" "), ...words, ""]).files;
   for (const { name, usage, arity: [, most] } of COMMANDS) {
@@ -58,7 +58,7 @@ Deno.test("at each place of every command files are offered where its usage name
   assert.equal(candidates(["watch", "a.chat", "b.chat", ""]).files, true);
 });
 
-Deno.test("fish completes every command with what it takes", () =>
+Deno.test("fish completes every command with its arguments", () =>
   inFolder(async (folder) => {
     // What the program would answer, each line of words in a file; the shell's script is what is tried.
     const rows = COMMANDS.map(({ name }) => [...name.split(" "), ""]);
@@ -107,7 +107,7 @@ Deno.test("fish completes every command with what it takes", () =>
     }
   }));
 
-test("bash completes commands, files, and the ids of calls that wait", async (place) => {
+test("bash completes commands, files, and the ids of waiting calls", async (place) => {
   place.write(
     "a b.chat",
     callsDocument([{ id: "toolu:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
@@ -134,7 +134,7 @@ test("bash completes commands, files, and the ids of calls that wait", async (pl
   assert.deepEqual(await complete("flemma approve a\\ b.chat toolu:"), ["1"]);
 });
 
-test("zsh completes commands, groups, options, files, and the ids of calls that wait", async (place) => {
+test("zsh completes commands, groups, options, files, and the ids of waiting calls", async (place) => {
   place.write(
     "a b.chat",
     callsDocument([{ id: "call:1", command: "make", status: "pending" }, { id: "other", command: "ls" }]),
@@ -179,7 +179,7 @@ zpty -d line
   );
 });
 
-test("ids come with what their calls ask for, and a broken document offers none", async (place) => {
+test("completed ids come with a description of their calls, and a broken document offers none", async (place) => {
   place.write("f.chat", callsDocument([{ id: "toolu_1", command: "make", status: "pending" }]));
   const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);
   assert.match(stdout, /^toolu_1\tpending {2}bash: \$ make$/m);
@@ -189,7 +189,7 @@ test("ids come with what their calls ask for, and a broken document offers none"
   assert.match(unknown.stderr, /bash, zsh, fish/);
 });
 
-test("a call whose id a shell would read, or that looks like an option, is offered by its number", async (place) => {
+test("completion offers a number instead of an id that the shell would interpret or that looks like an option", async (place) => {
   const ids = ["toolu_1", "--all", "a;touch_ran", "2", "a|b"];
   place.write("f.chat", callsDocument(ids.map((id) => ({ id, command: "make", status: "pending" }))));
   const { stdout } = await place.run(["complete", "--", "approve", "f.chat", ""]);
@@ -200,7 +200,7 @@ test("a call whose id a shell would read, or that looks like an option, is offer
   assert.match(place.read("f.chat"), /`a;touch_ran`\n\n```flemma:tool status=approved/);
 });
 
-Deno.test("the manual page tells of every command and option", () => {
+Deno.test("the manual page describes every command and option", () => {
   const page = manualPage();
   for (const { name, options } of COMMANDS) {
     assert.ok(page.includes(`.SS "flemma ${name.replaceAll("-", "\\-")}`), name);

@@ -1,4 +1,4 @@
-// A server that many documents ask at once, and that knows how many of them it had at a time.
+// A test server for many documents that counts the requests it has in parallel.
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 

@@ -1,4 +1,4 @@
-// What the command line decides by looks alone, one row a condition.
+// Decisions of the command line that depend only on its input, one row per condition.
 
 import assert from "node:assert/strict";
 import { isInEditor } from "../../commands/io/parent_editor.ts";
@@ -10,7 +10,7 @@ import { readsInput, wantsDocument } from "../../commands/main.ts";
 
 const environment = { cwd: "/w", home: "/home", variables: {} };
 
-Deno.test("each problem ends in its exit code, and one that has none of its own is a failure", () => {
+Deno.test("each problem has its exit code, and a problem without one is a failure", () => {
   const rows: readonly (readonly [code: string, exit: number])[] = [
     ["config-invalid", Exit.usage],
     ["config-missing", Exit.usage],
@@ -31,7 +31,7 @@ Deno.test("each problem ends in its exit code, and one that has none of its own 
   for (const [code, exit] of rows) assert.equal(exitOf({ code, message: "" }), exit, code);
 });
 
-Deno.test("what an option says about messages beats everything, then events on standard error, then the mode", () => {
+Deno.test("an option for messages takes precedence over events on standard error, and these over the mode", () => {
   const place = (filter: boolean, chosen?: string, events?: string) =>
     placeOf(environment, { filter, chosen, events });
   for (const filter of [true, false]) {
@@ -48,7 +48,7 @@ Deno.test("what an option says about messages beats everything, then events on s
   }
 });
 
-Deno.test("a document is read from standard input where no file is named or - is, and never by what takes none", () => {
+Deno.test("a document is read from standard input if no file or - is named, but never by commands that take no document", () => {
   const rows:
     readonly (readonly [kind: "filter" | "report" | "none", words: readonly string[], reads: boolean])[] = [
       ["filter", [], true],
@@ -65,7 +65,7 @@ Deno.test("a document is read from standard input where no file is named or - is
   for (const [kind, words, reads] of rows) assert.equal(readsInput(kind, words), reads, `${kind} ${words}`);
 });
 
-Deno.test("a command that would read a document wants one, unless an option lets it stand alone", () => {
+Deno.test("a command that reads a document requires one, unless an option makes it optional", () => {
   const rows: readonly (readonly [line: string, wants: boolean])[] = [
     ["advance", true],
     ["advance -", true],
@@ -81,7 +81,7 @@ Deno.test("a command that would read a document wants one, unless an option lets
   }
 });
 
-Deno.test("what comes through a pipe beside a FILE is a document when it holds a message, a result or a status", () => {
+Deno.test("piped text next to a FILE is a document if it holds a message, a result or a status", () => {
   const rows: readonly (readonly [text: string, is: boolean])[] = [
     ["@You:\nhi\n", true],
     ["words\n@You:\nhi\n", true],
@@ -97,7 +97,7 @@ Deno.test("what comes through a pipe beside a FILE is a document when it holds a
   for (const [text, is] of rows) assert.equal(isDocument(new TextEncoder().encode(text)), is, text);
 });
 
-Deno.test("each variable that an editor gives its children tells of it, an empty one too, and no other does", () => {
+Deno.test("each environment variable that an editor sets for its children identifies it, even when empty, and no other does", () => {
   const names = [
     "VIMRUNTIME",
     "VIM",

@@ -31,10 +31,10 @@ function bubblewrap(place: Scene): string {
   return Deno.realPathSync(found ?? assert.fail("bubblewrap is needed for this test"));
 }
 
-Deno.test("the demo ends with the repaired test passing for real", () =>
+Deno.test("the demo ends with the repaired test really passing", () =>
   withScene(async (place) => shows(await place.process(["demo"]), /inside the sandbox \(bwrap\)/)));
 
-test("without bubblewrap the demo says so and works all the same", async (place) => {
+test("without bubblewrap the demo says so and still works", async (place) => {
   // A machine like this one, in which the file of bubblewrap is an empty device.
   const bwrap = bubblewrap(place);
   const hidden = [bwrap, "--dev-bind", "/", "/", "--ro-bind", "/dev/null", bwrap, "--"];

@@ -1,9 +1,9 @@
-// Where a finding of the first block is, as reports and runs tell it.
+// The location of a problem in the frontmatter, as reports and runs show it.
 
 import assert from "node:assert/strict";
 import { withScene } from "./harness.ts";
 
-Deno.test("a mistake in the first block is told at its own line, in reports and in runs", async () => {
+Deno.test("reports and runs show an error in the frontmatter at its own line", async () => {
   const blocks: readonly (readonly [language: string, code: string, line: number])[] = [
     ["lua", 'local level = "low"\nflemma.opt.thinkng = level', 3],
     ["lua", "local x = 1\n\nx x", 4],

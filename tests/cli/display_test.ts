@@ -57,7 +57,7 @@ function drawn() {
   };
 }
 
-Deno.test("a terminal lives while a reply thinks and while the input of a call streams in", () => {
+Deno.test("the terminal shows progress while a reply thinks and while the input of a call streams in", () => {
   const { world, show } = drawn();
   show(sending);
   assert.match(world.pass(100), /anthropic m.*0\.1s/);
@@ -73,7 +73,7 @@ Deno.test("a terminal lives while a reply thinks and while the input of a call s
   assert.equal(world.ticking, false);
 });
 
-Deno.test("text that pauses keeps its line: the spinner stands below it and goes when the text goes on", () => {
+Deno.test("the spinner appears below a paused line of text and disappears when the text continues", () => {
   const { world, show } = drawn();
   show(sending, text("Half a sen"));
   assert.equal(world.pass(900), "", "a short pause is none");
@@ -86,7 +86,7 @@ Deno.test("text that pauses keeps its line: the spinner stands below it and goes
   assert.equal(world.written, "␛7␛[B\r␛[K␛8tence.\n");
 });
 
-Deno.test("who is asked stands on a line of its own, once and when it changes", () => {
+Deno.test("the provider and model appear on their own line, once and again when they change", () => {
   const { world, show } = drawn();
   show(sending, done, sending, done);
   assert.equal(world.written.match(/anthropic m/g)?.length, 1);
@@ -94,7 +94,7 @@ Deno.test("who is asked stands on a line of its own, once and when it changes", 
   assert.match(world.written, /anthropic other/);
 });
 
-Deno.test("a block of thinking is shown once it is whole, apart from the text, and cannot move the cursor", () => {
+Deno.test("a thinking block is shown once complete, apart from the text, and cannot move the cursor", () => {
   const thought: CycleEvent = { event: "thinking", text: "I look\u001b[2J\nat it." };
   const { world, show } = drawn();
   show(sending, text("Half a line"));
@@ -110,7 +110,7 @@ Deno.test("a block of thinking is shown once it is whole, apart from the text, a
   assert.equal(log.written, "");
 });
 
-Deno.test("a line of ours never stands inside streamed text, and what waits is shown with its line", () => {
+Deno.test("no status line appears inside streamed text, and waiting calls are shown with their line numbers", () => {
   const { world, show } = drawn();
   show(sending, text("Half a line"));
   world.written = "";
@@ -139,7 +139,7 @@ const runs = (id: string): CycleEvent => ({
 });
 const putsOut = (id: string, words: string): CycleEvent => ({ event: "tool:output", id, text: words });
 
-Deno.test("a running tool shows its time and the last line it put out, and both go when it ends", () => {
+Deno.test("a running tool shows its elapsed time and last line of output, and both disappear when it ends", () => {
   const { world, show } = drawn();
   show(runs("a"));
   assert.match(world.pass(100), /^\r␛\[K\S bash: \$ work a␛\[2m {2}0\.1s␛\[0m$/, "silent: one row");
@@ -170,7 +170,7 @@ Deno.test("a running tool shows its time and the last line it put out, and both 
   assert.equal(world.ticking, false, "what a tool puts out after its end begins nothing");
 });
 
-Deno.test("tools that run together have rows of their own, and those without room are counted", () => {
+Deno.test("tools that run in parallel have one row each, and those that do not fit are counted", () => {
   const { world, show } = drawn();
   show(runs("a"), runs("b"), putsOut("b", "said by b\n"));
   assert.match(world.pass(100), /work a.*\n.*work b.*\n.*said by b␛\[0m$/);
@@ -185,7 +185,7 @@ Deno.test("tools that run together have rows of their own, and those without roo
   );
 });
 
-Deno.test("plain lines tell calls, results, requests and replies, and no control characters", () => {
+Deno.test("plain output reports calls, results, requests and replies without control characters", () => {
   const world = new World();
   const lines = new PlainLines(messages(), { text: false }, world);
   const events: CycleEvent[] = [
@@ -221,7 +221,7 @@ Deno.test("plain lines tell calls, results, requests and replies, and no control
   ]);
 });
 
-Deno.test("a person without colours sees the reply as it comes, and lines of ours on lines of their own", () => {
+Deno.test("without colors the reply appears as it streams, and status lines stay on lines of their own", () => {
   const world = new World();
   const host = messages();
   const lines = new PlainLines(host, { text: true }, world);
@@ -233,7 +233,7 @@ Deno.test("a person without colours sees the reply as it comes, and lines of our
   assert.equal(world.written, "More\n", "a message begins a line of its own");
 });
 
-test("in a pipe advance shows a line for each request, call and result; not with --quiet, nor beside --json", (place) => {
+test("advance in a pipe prints a line for each request, call and result, except with --quiet or --json", (place) => {
   const replies = [callReply("toolu_1", "echo made"), textReply("Done.")];
   return withServer([...replies, ...replies, textReply("Done.")], async ({ env }) => {
     place.settings("tools:\n  auto_approve: [bash]\nsandbox: false\n");
@@ -253,7 +253,7 @@ test("in a pipe advance shows a line for each request, call and result; not with
   });
 });
 
-test("at a terminal a command that would wait for a document says what it needs, then shows its help", async (place) => {
+test("a command that would wait for a document on the terminal says what it needs, then prints its help", async (place) => {
   const script = `
 import os, pty, sys
 pid, terminal = pty.fork()

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
 
-test("doctor tells versions, settings, keys by name, state, tools and sandbox on one page", async (place) => {
+test("doctor shows versions, settings, key names, state, tools and sandbox on one page", async (place) => {
   place.settings("tools: { auto_approve: [read] }\n");
   const env = { ANTHROPIC_API_KEY: "sk-very-secret" };
   const { stdout } = await place.exits(0, ["doctor"], { env });
@@ -22,7 +22,7 @@ test("doctor tells versions, settings, keys by name, state, tools and sandbox on
   assert.ok(!JSON.stringify(json).includes("sk-very-secret"));
 });
 
-test("doctor tells how much of the window of its model a document takes", async (place) => {
+test("doctor shows how much of the model's context window a document takes", async (place) => {
   place.write("a.chat", `@You:\n${"word ".repeat(800)}\n`);
   const { stdout } = await place.run(["doctor", "a.chat"]);
   assert.match(stdout, /^ {2}context: about 1,00\d tokens, under 1 % of the window$/m);
@@ -30,7 +30,7 @@ test("doctor tells how much of the window of its model a document takes", async 
   assert.equal(JSON.parse((await place.run(["doctor", "--json"])).stdout).context, null);
 });
 
-test("doctor names what is wrong, and its exit code says so", async (place) => {
+test("doctor names what is wrong and sets its exit code accordingly", async (place) => {
   const noKey = await place.exits(1, ["doctor"]);
   assert.match(noKey.stdout, /anthropic +! No key for Anthropic was found.*ANTHROPIC_API_KEY/);
   place.settings("sandbox: { backends: { bwrap: { path: /nowhere/bwrap } } }\n");
@@ -41,7 +41,7 @@ test("doctor names what is wrong, and its exit code says so", async (place) => {
   assert.match(wrong.stdout, /! .*config\.yaml:1:1: unknown key "modle".*did you mean "model"/);
 });
 
-test("config show --changed says that nothing is changed, and status --json what its text says", async (place) => {
+test("config show --changed says that nothing is changed, and status --json matches its text output", async (place) => {
   const changed = await place.run(["config", "show", "--changed"]);
   assert.equal(changed.stdout, "No setting differs from its default.\n");
   place.write("a.chat", "```yaml\nflemma:\n  modle: x\n```\n@You:\nhi\n");

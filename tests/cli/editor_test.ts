@@ -1,4 +1,4 @@
-// `flemma editor`: files are put where an editor finds them, again and again, and never over what a person wrote.
+// `flemma editor` installs files where an editor finds them, repeatedly, without overwriting what a person wrote.
 
 import assert from "node:assert/strict";
 import { type Scene, testWithScene as test } from "./harness.ts";
@@ -9,7 +9,7 @@ function atHome(place: Scene, path: string): string {
   return `${place.folder}/home/${path}`;
 }
 
-test("editor puts the files where Vim looks, twice the same, and an older one is brought up to date", async (place) => {
+test("editor installs the files for Vim, changes nothing the second time, and updates an older version", async (place) => {
   const before = await place.run(["editor", "vim"]);
   assert.match(before.stdout, /^vim: not installed\nInstall: flemma editor vim --install \(in .*\)$/m);
   const first = await place.exits(0, ["editor", "vim", "--install"]);
@@ -36,7 +36,7 @@ test("editor puts the files where Vim looks, twice the same, and an older one is
   assert.match((await place.run(["doctor"])).stdout, new RegExp(`^ {2}vim {2}/.*/${PACK}$`, "m"));
 });
 
-test("editor overwrites nothing that a person wrote or changed, and puts it aside when told to", async (place) => {
+test("editor overwrites no file that a person wrote or changed, and moves it aside only on request", async (place) => {
   const mine = atHome(place, `${PACK}/plugin/flemma.vim`);
   Deno.mkdirSync(atHome(place, `${PACK}/plugin`), { recursive: true });
   Deno.writeTextFileSync(mine, '" mine\n');
@@ -53,7 +53,7 @@ test("editor overwrites nothing that a person wrote or changed, and puts it asid
   assert.equal(Deno.readTextFileSync(`${mine}.yours.2`), '" mine again\n');
 });
 
-test("editor prints, takes another folder, lists, and says what it does not know", async (place) => {
+test("editor prints files, takes another folder, lists editors, and reports unknown ones", async (place) => {
   const printed = await place.run(["editor", "nvim", "--print"]);
   assert.match(printed.stdout, /^==> autoload\/flemma\.vim <==$/m);
   await place.exits(0, ["editor", "neovim", "--install", "--to", "dots/flemma"]);
@@ -77,7 +77,7 @@ test("editor prints, takes another folder, lists, and says what it does not know
   assert.match(wrong.stderr, /cannot be put into .*file: .*\n.*--to FOLDER/);
 });
 
-test("for Helix the lines go into the person's own file, and all else of it stays byte for byte", async (place) => {
+test("editor adds the Helix lines to the person's own file and keeps every other byte", async (place) => {
   const file = `${place.folder}/config/helix/languages.toml`;
   const mine = '[[language]]\nname = "rust"\nauto-format = true';
   Deno.mkdirSync(`${place.folder}/dots`, { recursive: true });
@@ -125,7 +125,7 @@ test("for Helix the lines go into the person's own file, and all else of it stay
   assert.match(Deno.readTextFileSync(file), /^# above\n[^]*command = "flemma"/);
 });
 
-test("for Helix nothing is written where the person's own file says something of the same things", async (place) => {
+test("editor writes nothing for Helix where the person's own file already sets the same keys", async (place) => {
   const file = `${place.folder}/config/helix/languages.toml`;
   Deno.mkdirSync(`${place.folder}/config/helix`, { recursive: true });
   const rows = [
@@ -149,7 +149,7 @@ test("for Helix nothing is written where the person's own file says something of
   );
 });
 
-test("for VS Code the extension is a folder, with the step that makes it known", async (place) => {
+test("editor installs the VS Code extension as a folder and says how to activate it", async (place) => {
   const installed = await place.exits(0, ["editor", "code", "--install"]);
   assert.match(
     installed.stdout,

@@ -1,4 +1,4 @@
-// Runs that were stopped, or whose surroundings went away while they ran.
+// Runs that were stopped, or whose files were removed while they ran.
 
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "./harness.ts";
@@ -6,7 +6,7 @@ import { textReply, withServer } from "./replies.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 
-test("Ctrl-C keeps what a command had put out, above the sentence that it was stopped", async (place) => {
+test("Ctrl-C keeps the output of a command, above the sentence that it was stopped", async (place) => {
   place.write(
     "a.chat",
     callsDocument([{ id: "c1", command: "echo half; touch begun; sleep 300", status: "approved" }]),
@@ -23,7 +23,7 @@ test("Ctrl-C keeps what a command had put out, above the sentence that it was st
   assert.match(stderr, /^Interrupted\. Go on with: flemma advance a\.chat$/m);
 });
 
-test("a run whose locks, or whose whole state, are removed meanwhile ends well and with no more than a sentence", async (place) => {
+test("a run whose locks or state folder are removed meanwhile ends normally, with at most one notice", async (place) => {
   for (const gone of ["state/flemma/locks", "state"]) {
     await withServer(
       [{ ...textReply("I am well."), hang: true }, textReply("Well.")],
@@ -45,7 +45,7 @@ test("a run whose locks, or whose whole state, are removed meanwhile ends well a
   }
 });
 
-test("the lock of another run at the same place stays when an earlier one gives its own back", async (place) => {
+test("a run that ends does not release the lock that a later run now holds", async (place) => {
   await withServer([{ ...textReply("I am well."), hang: true }], async ({ env, received }) => {
     place.write("a.chat", "@You:\nHow are you?\n");
     const first = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });

@@ -1,4 +1,4 @@
-// What editors rely on: no call of a filter empties a buffer, whatever it is given and whoever ends it.
+// What editors rely on: no filter call ever empties a buffer, whatever its input and whatever ends it.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, SOURCES, withScene } from "./harness.ts";
@@ -11,7 +11,7 @@ const APPROVED = PENDING.replace("status=pending", "status=approved");
 const RUNNABLE = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const RESULT = RUNNABLE.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
 
-Deno.test("a bare id beside a piped document names one of its calls", () =>
+Deno.test("an id next to a piped document names one of its calls", () =>
   withScene(async (place) => {
     const approved = await place.run(["approve", "call_1"], { stdin: PENDING });
     assert.deepEqual([approved.code, approved.stdout], [0, APPROVED]);
@@ -23,7 +23,7 @@ Deno.test("a bare id beside a piped document names one of its calls", () =>
     assert.deepEqual([unknown.code, unknown.stdout], [1, PENDING]);
   }));
 
-Deno.test("a first word that is no file, without a document, is a file that is missing", () =>
+Deno.test("a first argument without a piped document counts as a missing file", () =>
   withScene(async (place) => {
     for (const options of [{}, { stdin: "" }]) {
       const { code, stdout, stderr } = await place.run(["approve", "call_1"], options);
@@ -32,7 +32,7 @@ Deno.test("a first word that is no file, without a document, is a file that is m
     }
   }));
 
-Deno.test("a FILE beside a piped document gives the document back, and neither is touched", () =>
+Deno.test("a filter given both a FILE and a piped document prints the document unchanged and leaves the FILE alone", () =>
   withScene(async (place) => {
     place.write("a.chat", RUNNABLE);
     place.write("in", PENDING);
@@ -58,7 +58,7 @@ Deno.test("a FILE beside a piped document gives the document back, and neither i
     assert.equal(place.read("a.chat"), RUNNABLE);
   }));
 
-Deno.test("a FILE is worked on in place where standard input is no document: a list, nothing, a device", () =>
+Deno.test("a FILE is changed in place when standard input is not a document but a list, empty or a device", () =>
   withScene(async (place) => {
     for (const name of ["a.chat", "b.chat"]) place.write(name, RUNNABLE);
     place.write("list", "a.chat\nb.chat\n");
@@ -70,7 +70,7 @@ Deno.test("a FILE is worked on in place where standard input is no document: a l
     assert.equal(place.read("a.chat"), RESULT);
   }));
 
-Deno.test("an editor's pipe that stays open and empty does not keep a run in place from starting", () =>
+Deno.test("an in-place run starts even if the editor's pipe stays open and empty", () =>
   withScene(async (place) => {
     place.write("a.chat", RUNNABLE);
     await Deno.mkdir(place.path("p"));
@@ -84,7 +84,7 @@ Deno.test("an editor's pipe that stays open and empty does not keep a run in pla
     assert.equal(place.read("a.chat"), RESULT);
   }));
 
-Deno.test("a selection that is one status fence is a fragment; everything else of it stays", () =>
+Deno.test("a selection that is only a status block is a fragment, and the rest of it is unchanged", () =>
   withScene(async (place) => {
     const cases: readonly (readonly [string, string])[] = [
       ["```flemma:tool status=pending\n```\n", "```flemma:tool status=approved\n```\n"],
@@ -102,13 +102,13 @@ Deno.test("a selection that is one status fence is a fragment; everything else o
     }
   }));
 
-Deno.test("a line past the end means the last line", () =>
+Deno.test("a line number past the end means the last line", () =>
   withScene(async (place) => {
     const { code, stdout } = await place.run(["approve", "--line", "999"], { stdin: PENDING });
     assert.deepEqual([code, stdout], [0, APPROVED]);
   }));
 
-Deno.test("advice to a filter names no file, and what it names works", () =>
+Deno.test("advice printed by a filter names no file, and the command it names works", () =>
   withScene(async (place) => {
     place.write("a.chat", "older\n");
     for (const name of [[], ["--name", "a.chat"]]) {
@@ -122,7 +122,7 @@ Deno.test("advice to a filter names no file, and what it names works", () =>
     }
   }));
 
-Deno.test("an empty regular file holds the old text while the filter runs, and the new one afterwards", () =>
+Deno.test("an empty regular file as output holds the old text during the filter run, and the new text afterwards", () =>
   withScene(async (place) => {
     const long =
       callsDocument([{ id: "c1", command: "cat out > seen; exec sleep 600", status: "approved" }]) +
@@ -151,7 +151,7 @@ Deno.test("an empty regular file holds the old text while the filter runs, and t
     assert.equal(place.read("out"), verbose.replace("pending", "rejected"));
   }));
 
-Deno.test("a working folder that was deleted or has no UTF-8 name is told, and the text comes back", () =>
+Deno.test("a filter reports a working folder that was deleted or is not UTF-8, and prints the text unchanged", () =>
   withScene(async (place) => {
     place.write("in", QUESTION);
     const here = place.path("in");
@@ -171,7 +171,7 @@ Deno.test("a working folder that was deleted or has no UTF-8 name is told, and t
     }
   }));
 
-Deno.test("a standard output that somebody set to non-blocking takes the whole document", () =>
+Deno.test("a non-blocking standard output still receives the whole document", () =>
   withScene(async (place) => {
     const document = `@You:\n${"a line of text\n".repeat(20_000)}\n${"long ".repeat(60_000)}\n\nend`;
     place.write("in", document);
@@ -195,7 +195,7 @@ while piece := os.read(r, 1 << 16): sys.stdout.buffer.write(piece)
     }
   }));
 
-Deno.test("events go through a descriptor that is open already, a socket among them", () =>
+Deno.test("events can be written to an open descriptor, including a socket", () =>
   withScene(async (place) => {
     const check = (text: string) => {
       const events = text.trimEnd().split("\n").map((line) => JSON.parse(line));
@@ -254,7 +254,7 @@ print(child.wait())
     assert.match((await place.run(["status", "--last"])).stdout, /ANTHROPIC_API_KEY/);
   }));
 
-Deno.test("a report whose reader has seen enough ends without a word", () =>
+Deno.test("a report whose reader closes the pipe ends without a message", () =>
   withScene(async (place) => {
     const bad = "**Tool Use:** `x` (`y`)\n\n```json\n[1]\n```\n\n";
     place.write("a.chat", `@Assistant:\n${bad.repeat(3000)}`);
@@ -270,7 +270,7 @@ function program(place: Scene): string {
   return place.program.map((word) => `'${word}'`).join(" ");
 }
 
-Deno.test("with --edits the events tell each change of the text, and all of them make what comes out", () =>
+Deno.test("with --edits the events report each change of the text, and applying all of them gives the output", () =>
   withServer(
     [callReply("c1", "echo hello"), textReply("Well\n@You: then\n\n```\nöäü")],
     ({ env }) =>
@@ -293,7 +293,7 @@ Deno.test("with --edits the events tell each change of the text, and all of them
       }),
   ));
 
-Deno.test("below Helix, which puts standard error into the buffer, a failing filter leaves it empty and its words can be read", () =>
+Deno.test("a failing filter under Helix, which inserts standard error into the buffer, writes none, and its messages can be read later", () =>
   withScene(async (place) => {
     // A process has the name of the file that it was started by.
     for (const name of ["hx", ".hx-wrapped", "helix"]) {
@@ -335,7 +335,7 @@ Deno.test("below Helix, which puts standard error into the buffer, a failing fil
     assert.match(other.stderr, /ANTHROPIC_API_KEY/, "any other process is no such editor");
   }));
 
-Deno.test("the lines of keys that are shipped for Helix leave standard error empty whatever fails", () =>
+Deno.test("the key bindings shipped for Helix leave standard error empty, whatever fails", () =>
   withScene(async (place) => {
     const lines = [...Deno.readTextFileSync(`${ROOT}/editors/helix/config.toml`).matchAll(/":pipe (.*?)"/g)];
     assert.equal(lines.length, 4);

@@ -1,4 +1,4 @@
-// Whatever happens, the complete document comes out once.
+// A filter prints the complete document exactly once, whatever happens.
 
 import assert from "node:assert/strict";
 import { meaningOf } from "../../commands/io/interrupt.ts";
@@ -10,13 +10,13 @@ const APPROVED = callsDocument([{ id: "c1", command: "echo hello", status: "appr
 const KEY = { ANTHROPIC_API_KEY: "test-key" };
 const NOBODY = { ...KEY, FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
 
-test("an approved call comes back with its result in the complete document", async (place) => {
+test("a filter runs an approved call and prints the complete document with its result", async (place) => {
   const { stdout, stderr } = await place.exits(0, ["advance", "--no-autopilot"], { stdin: APPROVED });
   assert.equal(stdout, APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```"));
   assert.equal(stderr, "", "a filter that did its work says nothing");
 });
 
-test("a reply is added to the document that comes out", (place) =>
+test("a filter prints the document with the reply added", (place) =>
   withServer([textReply("I am well.")], async ({ env }) => {
     const { stdout } = await place.exits(0, ["advance", "-"], {
       stdin: QUESTION,
@@ -25,7 +25,7 @@ test("a reply is added to the document that comes out", (place) =>
     assert.equal(stdout, QUESTION + "\n@Assistant:\nI am well.\n\n@You:\n\n");
   }));
 
-test("every failure gives the input back byte for byte, with its own exit code", async (place) => {
+test("every failure of a filter prints the input byte for byte, with its own exit code", async (place) => {
   place.settings("tools: [\n");
   const input = "\ufeff" + QUESTION.replaceAll("\n", "\r\n") + "no line end";
   const invalid = new Uint8Array([...new TextEncoder().encode("@You:\n"), 0xff, 0xfe, 0x0a]);
@@ -60,7 +60,7 @@ test("an empty standard input is an empty document", async (place) => {
   }
 });
 
-test("a server that fails or hangs up gives back at least the question, and what arrived is marked", (place) =>
+test("after a server error or disconnect a filter prints at least the question, and marks a partial reply", (place) =>
   withServer(
     [
       { status: 500, body: "broken" },
@@ -83,7 +83,7 @@ test("a server that fails or hangs up gives back at least the question, and what
   ));
 
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGALRM"] as const) {
-  test(`${signal} while a tool runs gives the document with the stopped call, which is kept as well`, async (place) => {
+  test(`${signal} while a tool runs makes the filter print the document with the stopped call, which is also saved`, async (place) => {
     const document = callsDocument([{
       id: "c1",
       command: "touch started; exec sleep 600",
@@ -102,7 +102,7 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGA
   });
 }
 
-test("a second interrupt ends the run at once, and the document still comes out", async (place) => {
+test("a second interrupt ends the run immediately, and the document is still printed", async (place) => {
   const command = "trap '' TERM INT HUP; touch started; while :; do sleep 1; done";
   const document = callsDocument([{ id: "c1", command, status: "approved" }]);
   const run = place.start(["advance", "--no-sandbox", "--events", "stderr"], { stdin: document });
@@ -125,7 +125,7 @@ test("a second interrupt ends the run at once, and the document still comes out"
   assert.doesNotMatch(stderr, /"event":"stopped"/, "an end in order is told");
 });
 
-Deno.test("what comes at once with an interrupt is the same one, what comes within two seconds is a second one", () => {
+Deno.test("a duplicate signal right after an interrupt is ignored, and one within two seconds counts as a second interrupt", () => {
   // A process and its group are signalled by two calls of the system, one after the other.
   const rows = [
     [Infinity, "first"],
@@ -160,7 +160,7 @@ test("messages stay out of a standard output that is also standard error, and ca
   assert.match(place.read("words"), /ANTHROPIC_API_KEY/);
 });
 
-test("the messages of the last filter run are those of the document that is asked about", async (place) => {
+test("the messages of the last filter run are shown only for the document it was about", async (place) => {
   const other = "@You:\nAnother\n";
   await place.run(["advance"], { stdin: QUESTION });
   await place.run(["approve", "--name", "b.chat", "zzzz"], { stdin: other });
@@ -175,7 +175,7 @@ test("the messages of the last filter run are those of the document that is aske
   assert.match(none.stderr, /of this document/);
 });
 
-test("a reader that goes away is no crash", async (place) => {
+test("a filter does not crash when the reader of its output goes away", async (place) => {
   place.write("in", `@You:\n${"long line of text\n".repeat(60_000)}`);
   const { stdout, stderr } = await place.shell("(flemma advance < in; echo code $? >&2) | head -c 10");
   assert.equal(stdout, "@You:\nlong");
@@ -184,7 +184,7 @@ test("a reader that goes away is no crash", async (place) => {
   assert.doesNotMatch(stderr, /\bat \w+ \(/);
 });
 
-test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its id is told", async (place) => {
+test("a pending call exits 0 in filter mode, 3 with --exit-code, and its id is reported", async (place) => {
   place.settings("tools: { auto_approve_sandboxed: false }\n");
   const stdin = callsDocument([{ id: "c1", command: "touch ran" }]);
   const [plain, strict] = await Promise.all([
@@ -202,7 +202,7 @@ test("a pending call is exit 0 in filter mode, 3 with --exit-code, and its id is
   assert.ok(!place.exists("ran"));
 });
 
-test("events go to the named file in filter mode, one JSON object a line", async (place) => {
+test("in filter mode events go to the named file, one JSON object per line", async (place) => {
   const args = ["advance", "--no-autopilot", "--json", "--events", "events.jsonl"];
   const { stdout } = await place.run(args, { stdin: APPROVED });
   assert.ok(stdout.startsWith("@You:"), "standard output is the document, also with --json");
@@ -212,7 +212,7 @@ test("events go to the named file in filter mode, one JSON object a line", async
   assert.deepEqual(events.at(-1), { event: "stopped", reason: "stepped", ids: [], line: null, exit: 0 });
 });
 
-test("--name says what the document is called; that file is not touched", async (place) => {
+test("--name tells a filter the document's name, and the filter leaves that file alone", async (place) => {
   await Deno.mkdir(place.path("project"));
   const stdin = callsDocument([{ id: "c1", command: "pwd", status: "approved" }]);
   const { stdout } = await place.run(["advance", "--no-autopilot", "--name", "project/x.chat"], { stdin });
@@ -220,7 +220,7 @@ test("--name says what the document is called; that file is not touched", async 
   assert.ok(!place.exists("project/x.chat"));
 });
 
-test("a tool never eats the document on standard input", async (place) => {
+test("a tool cannot consume the document on standard input", async (place) => {
   const stdin = callsDocument([{ id: "c1", command: "cat; echo end", status: "approved" }]);
   const { stdout } = await place.run(["advance", "--no-autopilot"], { stdin });
   assert.match(stdout, /```\nend\n```\n$/);

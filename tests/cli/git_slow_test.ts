@@ -1,4 +1,4 @@
-// Conversations in a real git repository: set up, shown, merged, and as they were.
+// Conversations in a real git repository: set up, diffed, merged and reset.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "./harness.ts";
@@ -32,7 +32,7 @@ async function withRepository(
   });
 }
 
-Deno.test("set up, git shows messages, calls and results, each hunk under its message; taken back, all is as it was", () =>
+Deno.test("after git setup diffs show messages, calls and results below their message, and undoing it restores everything", () =>
   withRepository(async (place, git) => {
     place.write(".gitattributes", "*.png binary\n");
     const shown = await place.run(["git", "setup"]);
@@ -62,7 +62,7 @@ Deno.test("set up, git shows messages, calls and results, each hunk under its me
     assert.equal(place.read(".git/config").trim(), before.trim());
   }));
 
-Deno.test("a text that is no conversation, and a flemma that is gone, keep git from showing nothing", () =>
+Deno.test("git still shows diffs for a text that is not a conversation, and when flemma is not installed", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const bytes = Uint8Array.from("@You:\ncaf\xe9\n", (each) => each.charCodeAt(0));
@@ -82,7 +82,7 @@ Deno.test("a text that is no conversation, and a flemma that is gone, keep git f
     assert.match(log.text, /^\+one$/m);
   }));
 
-Deno.test("where a conversation cannot be read, or flemma is gone, git merges the lines and marks what both changed", () =>
+Deno.test("git merges line by line and marks conflicts if a conversation is unreadable or flemma is not installed", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const write = (text: string) =>
@@ -108,7 +108,7 @@ Deno.test("where a conversation cannot be read, or flemma is gone, git merges th
     }
   }));
 
-Deno.test("git shows and merges conversations under any name, and nothing of a name is an option or runs", () =>
+Deno.test("git shows and merges conversations under any file name, and no name acts as an option or runs", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const names = [
@@ -149,7 +149,7 @@ Deno.test("git shows and merges conversations under any name, and nothing of a n
     assert.ok(!place.exists("ran"));
   }));
 
-Deno.test("attributes that are there already keep every byte and their line ends, and a link is not written through", () =>
+Deno.test("git setup keeps existing attributes and their line ends, and does not write through a symbolic link", () =>
   withRepository(async (place) => {
     const there = Uint8Array.from("caf\xe9.txt text\r\n*.png binary\r\n", (each) => each.charCodeAt(0));
     const file = place.path(".gitattributes");
@@ -170,7 +170,7 @@ Deno.test("attributes that are there already keep every byte and their line ends
     assert.equal(place.read("elsewhere"), "mine\n");
   }));
 
-Deno.test("git merges two branches of a conversation, also after a rename and across each other", () =>
+Deno.test("git merges two branches of a conversation, also after a rename and in both directions", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     place.write("a.chat", `${BASE}@You:\n`);
@@ -198,7 +198,7 @@ Deno.test("git merges two branches of a conversation, also after a rename and ac
     assert.equal(check.code, last.code === 0 ? 0 : 4, check.stdout);
   }));
 
-Deno.test("a conflict is told by git and by check, and nothing of it runs or is sent", () =>
+Deno.test("git and check both report a merge conflict, and nothing in it runs or is sent", () =>
   withRepository(async (place, git) => {
     await place.run(["git", "setup", "--write"]);
     const pending = callsDocument([{ id: "c1", command: "echo ran > made", status: "pending" }]);
@@ -228,7 +228,7 @@ Deno.test("a conflict is told by git and by check, and nothing of it runs or is 
     assert.ok(!place.exists("made"));
   }));
 
-Deno.test("outside of a repository, with options that contradict each other and without a file, git setup says so", () =>
+Deno.test("git setup reports contradicting options, a missing file and a folder outside any repository", () =>
   withScene(async (place) => {
     const outside = await place.run(["git", "setup"], { env: { GIT_CEILING_DIRECTORIES: place.folder } });
     assert.equal(outside.code, 1);

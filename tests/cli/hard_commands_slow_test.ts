@@ -1,4 +1,4 @@
-// Commands that harm programs of this kind, through the whole program: what stands in the document, memory, what is left.
+// Commands that are hard on similar programs, run with the whole program: results, memory and leftovers.
 
 import assert from "node:assert/strict";
 import {
@@ -80,7 +80,7 @@ async function ran(
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in the sandbox" : "without a sandbox";
 
-  test(`${where}: nothing holds the run up, and nothing is left of it`, async (place) => {
+  test(`${where}: no command blocks the run, and nothing of it is left over`, async (place) => {
     const mark = MARK();
     const commit =
       "git init -q repo && cd repo && git -c user.name=a -c user.email=a@b.c commit --allow-empty";
@@ -113,7 +113,7 @@ for (const sandbox of [true, false]) {
     assert.equal(running(mark), 0);
   });
 
-  test(`${where}: floods end at their limit in bounded memory`, async (place) => {
+  test(`${where}: excessive output stops at its limit in bounded memory`, async (place) => {
     const mark = MARK();
     const { text, memory } = await ran(place, [
       { id: "flood", command: `yes ${mark}` },
@@ -135,7 +135,7 @@ for (const sandbox of [true, false]) {
   });
 }
 
-test("without a limit ten calls run at the same time: each waits for all the others", async (place) => {
+test("ten calls without a limit run in parallel: each waits for all the others", async (place) => {
   const meet = (n: number) =>
     `touch met-${n}; until [ $(ls met-* | wc -l) = 10 ]; do sleep 0.05; done; echo met`;
   const calls = Array.from({ length: 10 }, (_, n) => ({ id: `call_${n}`, command: meet(n) }));
@@ -143,7 +143,7 @@ test("without a limit ten calls run at the same time: each waits for all the oth
   for (const { id } of calls) assert.deepEqual(resultOf(text, id), { error: false, text: "met" });
 });
 
-test("two edits of one file in one turn both survive, in their order", async (place) => {
+test("two edits of one file in one turn both take effect, in order", async (place) => {
   place.settings("tools:\n  max_concurrent: 2\n");
   place.write("notes.txt", "one\ntwo\n");
   const edits = [["one", "first"], ["two", "second"], ["first\nsecond", "both"]];

@@ -1,4 +1,4 @@
-// Runs the program in a place of its own: folder, home, state, settings.
+// Runs the program with its own folder, home, state and settings.
 
 import assert from "node:assert/strict";
 import { denoFolder, inFolder } from "../folder.ts";

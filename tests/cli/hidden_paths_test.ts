@@ -1,4 +1,4 @@
-// Hidden paths are hidden from documents as well: references, includes and first blocks obey `deny_read`.
+// Hidden paths are hidden from documents too: references, includes and frontmatter obey `deny_read`.
 
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "./harness.ts";
@@ -17,7 +17,7 @@ test("a hidden file is neither attached nor included, and the diagnostic says wh
   assert.equal(allowed.stdout.split("1234").length, 3);
 });
 
-test("a document can hide more from itself, and its first block cannot read what the person hides", async (place) => {
+test("a document can hide more paths from itself, and its frontmatter cannot read what the person hides", async (place) => {
   place.write("secret.txt", "the key is 1234\n");
   const hides = `flemma.opt.sandbox.policy.deny_read:append("${place.path("secret.txt")}")`;
   place.write("own.chat", `\`\`\`lua\n${hides}\n\`\`\`\n@You:\n@./secret.txt\nhi\n`);
@@ -28,7 +28,7 @@ test("a document can hide more from itself, and its first block cannot read what
   assert.match(stdout, /the sandbox policy hides it/);
 });
 
-test("a document uncovers nothing that the person hides by making a part of it writable", async (place) => {
+test("a document cannot uncover hidden paths by making a part of them writable", async (place) => {
   Deno.mkdirSync(place.path("secrets/keys"), { recursive: true });
   place.write("secrets/keys/key.txt", "the key is 1234\n");
   place.settings(`sandbox: { policy: { deny_read: [${place.path("secrets")}] } }\n`);
@@ -44,7 +44,7 @@ test("a document uncovers nothing that the person hides by making a part of it w
   assert.ok(!place.read("call.chat").includes("1234"), place.read("call.chat"));
 });
 
-test("reading waits for a person too when a stranger's document switches off the sandbox that hides files", async (place) => {
+test("reading a file asks when an untrusted document switches off the sandbox that hides files", async (place) => {
   place.write("secret.txt", "the key is 1234\n");
   place.settings(`sandbox: { policy: { deny_read: [${place.path("secret.txt")}] } }\n`);
   const input = '{"label":"x","path":"secret.txt","offset":null,"limit":null}';
@@ -58,7 +58,7 @@ test("reading waits for a person too when a stranger's document switches off the
   assert.match(place.read("a.chat"), /flemma:tool status=pending/);
 });
 
-test("a document takes in no environment variables through the files of running programs, not even by a link", async (place) => {
+test("a document cannot include environment variables from /proc, not even through a link", async (place) => {
   Deno.symlinkSync("/proc/self/environ", place.path("link.txt"));
   place.write(
     "a.chat",

@@ -1,4 +1,4 @@
-// A first block that never ends or wants all memory, met by the real program: told, exit code 4, nothing touched.
+// Frontmatter that never ends or exhausts memory, in the real program: reported with exit code 4, document unchanged.
 
 import assert from "node:assert/strict";
 import { callsDocument, withScene } from "./harness.ts";
@@ -27,7 +27,7 @@ const HOSTILE: Readonly<Record<string, readonly [code: string, reported: RegExp]
 };
 
 for (const [name, [code, reported]] of Object.entries(HOSTILE)) {
-  Deno.test(`${name} in the first block is told and stops check and advance, the document untouched`, async () => {
+  Deno.test(`${name} in the frontmatter is reported and stops check and advance, with the document unchanged`, async () => {
     await withScene(async (place) => {
       const block = `flemma.opt.tools.auto_approve = { "bash" }\n${code}\nflemma.opt.tools.auto_approve = {}`;
       const chat = "```lua\n" + block + "\n```\n" +

@@ -1,4 +1,4 @@
-// A request becomes a document that sends the same conversation.
+// `flemma import` turns a request into a document that sends the same conversation.
 
 import assert from "node:assert/strict";
 import { chatInMemory } from "../../agent/open.ts";
@@ -58,7 +58,7 @@ function converted(text: string) {
   return documentOf(request.value);
 }
 
-Deno.test("a request becomes a document that sends the same words, whatever they look like", async () => {
+Deno.test("an imported request becomes a document that sends the same text, whatever it looks like", async () => {
   const { text, leftOut } = converted(REQUEST);
   assert.ok(text.startsWith(`\`\`\`json
 ${
@@ -83,7 +83,7 @@ ${
   });
 });
 
-Deno.test("calls and their results come along, and what has no place in a document is named", async () => {
+Deno.test("import keeps calls and their results, and names what a document cannot hold", async () => {
   const request = {
     model: "claude-sonnet-5-5",
     tools: [],
@@ -127,7 +127,7 @@ Deno.test("calls and their results come along, and what has no place in a docume
   ]);
 });
 
-Deno.test("words that look like anything a document knows are sent as they are", async () => {
+Deno.test("imported text that looks like document syntax is sent unchanged", async () => {
   const words = [
     "{{ 1 + 1 }} and {% if x then %}",
     "before {% endraw %} behind {{ x }}",
@@ -153,7 +153,7 @@ Deno.test("words that look like anything a document knows are sent as they are",
   }
 });
 
-Deno.test("JavaScript and JSON without messages are refused with what to give instead", () => {
+Deno.test("import refuses JavaScript and JSON without messages, and says what to provide", () => {
   const rows = [
     [
       "client.messages.create({ model: 'x', messages: [] })",
@@ -174,7 +174,7 @@ Deno.test("JavaScript and JSON without messages are refused with what to give in
   }
 });
 
-test("the command prints the document, and says what is missing on the other stream", async (place) => {
+test("import prints the document and reports missing parts on standard error", async (place) => {
   place.write("request.json", REQUEST);
   const { stdout, stderr } = await place.exits(0, ["import", "request.json"]);
   assert.equal(stdout, converted(REQUEST).text);

@@ -16,7 +16,7 @@ function gated(id: string, status = "approved") {
   };
 }
 
-test("advance goes from a question over a call and its result to the answer", (place) =>
+test("advance runs from a question through a call and its result to the answer", (place) =>
   withServer([callReply("c1", "echo hello"), textReply("It says hello.")], async ({ env, requests }) => {
     place.write("a.chat", QUESTION);
     const { stdout, stderr } = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -26,7 +26,7 @@ test("advance goes from a question over a call and its result to the answer", (p
     assert.match(stderr, /flemma advance a\.chat\n$/);
   }));
 
-test("a second run waits for the lock if told so, and otherwise names the holder, exit 5", async (place) => {
+test("a second run waits for the lock on request, and otherwise names the holder and exits 5", async (place) => {
   place.write("a.chat", callsDocument([gated("c1")]));
   const first = place.start(["advance", "--no-autopilot", "a.chat"]);
   await place.appears("c1.started", first);
@@ -43,7 +43,7 @@ test("a second run waits for the lock if told so, and otherwise names the holder
   assert.match(stderr, /has its result already/);
 });
 
-test("after kill -9 the call that ran is asked about, the other one runs, and nothing runs twice", async (place) => {
+test("after kill -9 the running call is asked about, the waiting one runs, and nothing runs twice", async (place) => {
   place.settings("tools: { max_concurrent: 1 }\n");
   const document = callsDocument([gated("c1"), {
     id: "c2",
@@ -69,7 +69,7 @@ test("after kill -9 the call that ran is asked about, the other one runs, and no
   assert.equal(place.read("log"), "c1\nc2\nc1\n", "only what a person approved again ran again");
 });
 
-test("an interrupt stops what runs, writes the document, and exits with 130", async (place) => {
+test("an interrupt stops running tools, writes the document, and exits with 130", async (place) => {
   place.write("a.chat", callsDocument([gated("c1")]));
   const run = place.start(["advance", "a.chat"]);
   await place.appears("c1.started", run);
@@ -80,7 +80,7 @@ test("an interrupt stops what runs, writes the document, and exits with 130", as
   assert.match((await place.run(["status", "a.chat"])).stdout, /next: /);
 });
 
-test("an interrupt while the reply streams leaves what arrived, with a mark", (place) =>
+test("an interrupt during streaming keeps the partial reply, with a mark", (place) =>
   withServer([{ ...textReply("Half an answer"), hang: true }], async ({ env }) => {
     place.write("a.chat", QUESTION);
     const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -90,7 +90,7 @@ test("an interrupt while the reply streams leaves what arrived, with a mark", (p
     assert.match(place.read("a.chat"), /Half an answer\n\n<!-- flemma:aborted: .* -->\n$/);
   }));
 
-test("a crash while the reply streams leaves a plain partial reply", (place) =>
+test("a crash during streaming leaves a plain partial reply", (place) =>
   withServer([{ ...textReply("Half an answer"), hang: true }, textReply("Again.")], async ({ env }) => {
     place.write("a.chat", QUESTION);
     const run = place.start(["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -110,7 +110,7 @@ test("--no-stream writes the reply once, at its end", (place) =>
     assert.equal(place.read("a.chat"), QUESTION);
   }));
 
-test("what somebody else writes elsewhere in the file while a tool runs is kept", async (place) => {
+test("changes that somebody else makes elsewhere in the file while a tool runs are kept", async (place) => {
   const document = callsDocument([gated("c1")]) + "\nA note.\n";
   place.write("a.chat", document);
   const run = place.start(["advance", "--no-autopilot", "a.chat"]);
@@ -124,7 +124,7 @@ test("what somebody else writes elsewhere in the file while a tool runs is kept"
   assert.match(after, /```\n\(no output\)\n```\n\nTwo notes\.\n$/);
 });
 
-test("a status that somebody else changed while a tool runs stops the run, exit 5; nothing is lost", async (place) => {
+test("a run stops with exit code 5 and loses nothing if somebody else changes a status while a tool runs", async (place) => {
   const document = callsDocument([gated("c1"), { id: "c2", command: "touch obeyed", status: "pending" }]);
   place.write("a.chat", document);
   const run = place.start(["advance", "a.chat"]);
@@ -140,7 +140,7 @@ test("a status that somebody else changed while a tool runs stops the run, exit 
   assert.match(Deno.readTextFileSync(aside), /`c1`\n\n```\n\(no output\)\n```/);
 });
 
-test("a tool in the sandbox writes beside the document but not into it, nor into the state", async (place) => {
+test("a tool in the sandbox can write next to the document but not to it, nor to the state folder", async (place) => {
   const command = "echo x > beside; echo x >> a.chat; mv beside a.chat; echo x > $XDG_STATE_HOME/flemma/x; " +
     "echo x > ../outside; ls -1";
   place.write("a.chat", callsDocument([{ id: "c1", command, status: "approved" }]));
@@ -152,7 +152,7 @@ test("a tool in the sandbox writes beside the document but not into it, nor into
   assert.throws(() => Deno.statSync(`${place.folder}/outside`));
 });
 
-test("mode and link of the document stay", async (place) => {
+test("the document keeps its file mode, and a symbolic link to it stays a link", async (place) => {
   place.write("real.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
   await Deno.chmod(place.path("real.chat"), 0o600);
   await Deno.symlink("real.chat", place.path("a.chat"));
@@ -162,7 +162,7 @@ test("mode and link of the document stay", async (place) => {
   assert.match(place.read("real.chat"), /status=approved/);
 });
 
-test("--json prints one event a line, --cursor the place to go on", (place) =>
+test("--json prints one event per line, and --cursor the next position to edit", (place) =>
   withServer([callReply("c1", "true")], async ({ env }) => {
     place.settings("tools: { auto_approve_sandboxed: false }\n");
     place.write("a.chat", QUESTION);
@@ -186,7 +186,7 @@ test("--json prints one event a line, --cursor the place to go on", (place) =>
     assert.equal(cursor.code, 3);
   }));
 
-test("a stuck server is told, and the document is untouched", (place) =>
+test("a server that stops responding is reported, and the document is unchanged", (place) =>
   withServer([{
     status: 529,
     body: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}',

@@ -1,4 +1,5 @@
-// A reply in the middle of which the program was killed: whole calls of it stand in the document, and none runs by itself.
+// The program is killed in the middle of a reply: its complete calls are in the document, and none runs without
+// asking.
 
 import assert from "node:assert/strict";
 import { type Scene, type Started, testWithScene as test } from "./harness.ts";
@@ -19,7 +20,7 @@ async function halfReply(
   return started;
 }
 
-test("after kill -9 behind a whole call of a reply, the call waits for the person, who is told why", (place) =>
+test("after kill -9 behind a complete call of a reply, the call waits for the person, who is told why", (place) =>
   withServer([HALF, textReply("Done.")], async ({ env: server, requests }) => {
     const env = { ...KEY, ...server };
     place.settings("tools: { auto_approve: [bash] }\n");
@@ -54,7 +55,7 @@ test("after kill -9 behind a whole call of a reply, the call waits for the perso
     assert.deepEqual([ran.code, place.read("log"), requests.length], [0, "ran\n", 2], ran.stderr);
   }));
 
-test("a reply that came to its end after all, or was stopped, leaves nothing to be asked about", async (place) => {
+test("a reply that was completed or stopped leaves nothing to ask about", async (place) => {
   place.settings("tools: { auto_approve: [bash] }\n");
   place.write("a.chat", QUESTION);
   await withServer(
@@ -76,7 +77,7 @@ test("a reply that came to its end after all, or was stopped, leaves nothing to 
   });
 });
 
-test("what a killed filter had in hand says that the reply was cut, so that nothing of it runs", (place) =>
+test("the document saved by a killed filter says that the reply was cut, so none of its calls run", (place) =>
   withServer([HALF, textReply("Done.")], async ({ env: server }) => {
     const env = { ...KEY, ...server };
     place.settings("tools: { auto_approve: [bash] }\n");

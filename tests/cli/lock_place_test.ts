@@ -1,11 +1,11 @@
-// The lock beside a document, for machines that share a folder and nothing else.
+// A lock next to the document, for machines that share only a folder.
 
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "./harness.ts";
 
 const BESIDE = "lock: { place: beside }\nsandbox: false\ntools: { auto_approve: [bash] }\n";
 
-test("of two that see nothing of each other but the folder, one runs and the other exits 5 and names it", async (place) => {
+test("of two machines that share only the folder, one runs, and the other exits 5 and names the first", async (place) => {
   place.settings(BESIDE);
   const document = callsDocument([{ id: "c1", command: "echo ran >> runs; cat gate", status: "approved" }]);
   place.write("a.chat", document);
@@ -34,7 +34,7 @@ test("of two that see nothing of each other but the folder, one runs and the oth
   assert.ok(!place.exists(".a.chat.lock"));
 });
 
-test("what a run that was killed on another machine may have begun is asked about, not run a second time", async (place) => {
+test("a call that a killed run on another machine may have started is asked about and not run again", async (place) => {
   place.settings(BESIDE);
   const { success } = await new Deno.Command("mkfifo", { args: [place.path("gate")] }).output();
   assert.ok(success);
@@ -61,7 +61,7 @@ test("what a run that was killed on another machine may have begun is asked abou
   assert.equal(place.read("runs"), "ran\nran\n", "approved again it runs");
 });
 
-test("where the lock lies is the person's to say, no document's and no project's", async (place) => {
+test("only the person sets the location of the lock, not a document or a project", async (place) => {
   place.write("a.chat", "```yaml\nlock:\n  place: beside\n```\n\n@You:\nHi\n");
   const { stdout } = await place.exits(4, ["check", "a.chat"]);
   assert.match(stdout, /lock/);

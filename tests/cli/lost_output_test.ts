@@ -1,4 +1,4 @@
-// Standard output and the event file may fail at any moment: nothing of the document is lost for that.
+// Standard output and the event file may fail at any moment without losing anything of the document.
 
 import assert from "node:assert/strict";
 import { readArguments } from "../../commands/line/arguments.ts";
@@ -10,7 +10,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key" };
 const APPROVED = callsDocument([{ id: "c1", command: "echo hello", status: "approved" }]);
 const RESULT = APPROVED.replace("```flemma:tool status=approved\n```", "```\nhello\n```");
 
-test("a reply that was paid for is written although nobody reads the events any more", (place) =>
+test("a paid reply is written to the document although nobody reads the events any more", (place) =>
   withServer([textReply("I am well.")], async ({ env }) => {
     place.write("a.chat", "@You:\nHow are you?\n");
     const line = "{ flemma advance --json a.chat; echo $? > exit; } | head -c 1";
@@ -23,7 +23,7 @@ test("a reply that was paid for is written although nobody reads the events any 
     );
   }));
 
-test("a tool's result is written although the events have no room, on standard output or in their file", async (place) => {
+test("a tool's result is written to the document although there is no space for events, on standard output or in their file", async (place) => {
   for (const events of ["--json > /dev/full", "--events /dev/full"]) {
     place.write("a.chat", APPROVED);
     const { stdout, stderr } = await place.shell(
@@ -35,7 +35,7 @@ test("a tool's result is written although the events have no room, on standard o
   }
 });
 
-test("events are never written into the document itself, by whatever name", async (place) => {
+test("events are never written into the document itself, under any name for it", async (place) => {
   place.write("a.chat", APPROVED);
   await Deno.symlink("a.chat", place.path("link"));
   for (const args of [["a.chat", "--events", "link"], ["link", "--events", "./a.chat"]]) {
@@ -49,7 +49,7 @@ test("events are never written into the document itself, by whatever name", asyn
   assert.equal(place.read("a.chat"), APPROVED);
 });
 
-test("an output without room is told as that, not as a fault of the program", async (place) => {
+test("an output without space is reported as such, not as a fault of the program", async (place) => {
   place.write("a.chat", APPROVED);
   for (const args of ["--help", "--version", "status a.chat", "advance --no-autopilot < a.chat"]) {
     const { stdout, stderr } = await place.shell(`flemma ${args} > /dev/full; echo $? >&2`);
@@ -59,14 +59,14 @@ test("an output without room is told as that, not as a fault of the program", as
   }
 });
 
-test("a run goes on although its messages have no room", async (place) => {
+test("a run continues although there is no space for its messages", async (place) => {
   const { code, stdout } = await place.shell("flemma advance --no-autopilot - 2> /dev/full", {
     stdin: APPROVED,
   });
   assert.deepEqual([code, stdout], [0, RESULT]);
 });
 
-Deno.test("the messages of the last filter run are asked for without a document, at a terminal too", () => {
+Deno.test("the messages of the last filter run can be requested without a document, also at a terminal", () => {
   const wants = (...words: string[]) => {
     const read = readArguments(words, () => false);
     assert.ok(read.kind === "run");

@@ -1,4 +1,4 @@
-// Several documents in one process: what is told of each, the limits they share, and what a killed run leaves.
+// Several documents in one process: the report for each, the limits they share, and recovery after a kill.
 
 import assert from "node:assert/strict";
 import { withCrowd } from "./crowd.ts";
@@ -11,7 +11,7 @@ function questions(place: Scene, count: number): string[] {
   });
 }
 
-test("a line tells of each document, none stops another, and the worst exit code counts", (place) =>
+test("one line reports on each document, none stops another, and the worst exit code wins", (place) =>
   withCrowd({}, async ({ env, answered }) => {
     const [one = "", two = ""] = questions(place, 2);
     place.write("waits.chat", callsDocument([{ id: "c1", command: "true", status: "pending" }]));
@@ -44,7 +44,7 @@ test("a line tells of each document, none stops another, and the worst exit code
     assert.equal(again.stderr, "[2/2] waits.chat: 1 call waits for you: flemma approve waits.chat c1\n");
   }));
 
-test("a provider with a limit of requests at a time never gets more of them", (place) =>
+test("a provider with a request limit never gets more requests in parallel", (place) =>
   withCrowd(
     { limit: 5, hold: ({ running, answered }) => running < 5 && running + answered < 20 },
     async (crowd) => {
@@ -54,7 +54,7 @@ test("a provider with a limit of requests at a time never gets more of them", (p
     },
   ));
 
-test("a provider that refuses too many at a time is asked by fewer, and all get their answer", (place) =>
+test("a provider that refuses too many parallel requests gets fewer, and all documents get their answer", (place) =>
   withCrowd({ limit: 3, hold: ({ refused }) => refused === 0 }, async (crowd) => {
     const { stderr } = await place.exits(0, ["advance", "--jobs", "8", ...questions(place, 16)], crowd);
     assert.equal(crowd.answered.length, 16);
@@ -62,7 +62,7 @@ test("a provider that refuses too many at a time is asked by fewer, and all get 
     assert.match(stderr, /rate_limit_error/);
   }));
 
-test("killed in the middle and started again, no call runs twice and no question is answered twice", (place) =>
+test("after a kill in the middle and a new start, no call runs twice and no question is answered twice", (place) =>
   withCrowd({}, async ({ env, answered }) => {
     const files = Array.from({ length: 8 }, (_, at) => {
       const command = `echo ${at} >> runs; until [ -e go ]; do read -t 0.1 < /dev/zero; done`;
@@ -90,7 +90,7 @@ test("killed in the middle and started again, no call runs twice and no question
     assert.match(again.stderr, /2 waiting for you/);
   }));
 
-test("Ctrl-C ends all of them in order, and those that have not begun stay as they are", (place) =>
+test("Ctrl-C ends all running documents in order and leaves the others unchanged", (place) =>
   withCrowd({}, async ({ env }) => {
     const wait = (at: number) =>
       callsDocument([{ id: `c${at}`, command: `: > b${at}; sleep 60`, status: "approved" }]);
@@ -106,7 +106,7 @@ test("Ctrl-C ends all of them in order, and those that have not begun stay as th
     assert.match(stderr, /^3 documents: 2 interrupted, 1 not ended\.$/m);
   }));
 
-test("a piped document is none of several, and comes back; jobs are at least one", async (place) => {
+test("a piped document cannot be one of several and is printed unchanged, and --jobs must be at least 1", async (place) => {
   questions(place, 1);
   const piped = await place.run(["advance", "-", "q0.chat"], { stdin: "@You:\nHi\n" });
   assert.deepEqual([piped.code, piped.stdout], [2, "@You:\nHi\n"]);
@@ -115,7 +115,7 @@ test("a piped document is none of several, and comes back; jobs are at least one
   assert.match(none.stderr, /1 or more/);
 });
 
-test("what waits in any of several documents is one line each, and what cannot be read stops nothing", async (place) => {
+test("the waiting calls of several documents are one line each, and an unreadable document stops nothing", async (place) => {
   place.write("a.chat", callsDocument([{ id: "call_aaaa", command: "make test", status: "pending" }]));
   place.write("b.chat", "@You:\nHi\n");
   place.write(

@@ -1,4 +1,4 @@
-// approve, reject, execute, send and status: targets, fragments, exit codes.
+// approve, reject, execute, send and status: targets, fragments and exit codes.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
@@ -40,7 +40,7 @@ async function statuses(place: Scene, name: string): Promise<Record<string, stri
   return Object.fromEntries(calls.map(({ id, status }) => [id, status]));
 }
 
-test("approve without a target lists the pending calls when there are several, and changes nothing", async (place) => {
+test("approve without a target lists the pending calls if there are several, and changes nothing", async (place) => {
   place.write("a.chat", TWO);
   const { stderr } = await place.exits(2, ["approve", "a.chat"]);
   assert.match(stderr, /name one, or all of them with --all\.\n {2}Pending: 1 call_1, 2 call_2\n/);
@@ -51,7 +51,7 @@ test("approve without a target lists the pending calls when there are several, a
   assert.equal(place.read("a.chat"), TWO);
 });
 
-test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", async (place) => {
+test("approve takes ids, unique prefixes of ids, lines, tools or all as targets, and runs nothing", async (place) => {
   const line = TWO.split("\n").findIndex((text) => text.startsWith("**Tool Result:** `call_2`")) + 1;
   const cases: readonly (readonly [readonly string[], readonly string[]])[] = [
     [["call_1"], ["call_1"]],
@@ -78,7 +78,7 @@ test("targets are ids, unique beginnings, lines, tools, or all; nothing runs", a
   assert.equal(place.read("a.chat"), TWO);
 });
 
-test("a rejection carries its message to the model", async (place) => {
+test("a rejection sends its message to the model", async (place) => {
   place.write("a.chat", TWO);
   await place.exits(0, ["reject", "a.chat", "call_1", "-m", "Use ```rg```."]);
   assert.match(place.read("a.chat"), /`call_1`\n\n````flemma:tool status=rejected\nUse ```rg```\.\n````\n/);
@@ -86,7 +86,7 @@ test("a rejection carries its message to the model", async (place) => {
   assert.match(place.read("a.chat"), /`call_1` \(error\)\n\n````\nUse ```rg```\.\n````\n/);
 });
 
-test("a block selected in an editor is approved or rejected as a fragment; the rest of it stays", async (place) => {
+test("approve and reject change a block selected in an editor as a fragment, and keep the rest of it", async (place) => {
   const block = "**Tool Result:** `c1`\n\n```flemma:tool status=pending\n```\n";
   const fragment = `text above\r\n${block}\n  text below`;
   const [approved, rejected, nothing] = await Promise.all([
@@ -101,7 +101,7 @@ test("a block selected in an editor is approved or rejected as a fragment; the r
   assert.notEqual(nothing.code, 0);
 });
 
-test("a call whose preview is cut is approved by its id only", async (place) => {
+test("a call with a shortened preview can be approved only by its id", async (place) => {
   const command = `echo ${"x".repeat(200)}; touch ran`;
   const document = callsDocument([{ id: "c1", command, status: "pending" }]);
   place.write("a.chat", document);
@@ -113,7 +113,7 @@ test("a call whose preview is cut is approved by its id only", async (place) => 
   await place.exits(0, ["approve", "a.chat", "c1"]);
 });
 
-test("an approval is bound to the text of the call: when that changes, the call waits again", async (place) => {
+test("an approval is bound to the text of the call: if that changes, the call waits again", async (place) => {
   place.write("a.chat", callsDocument([{ id: "c1", command: "touch good", status: "pending" }]));
   await place.exits(0, ["approve", "a.chat"]);
   place.write("a.chat", place.read("a.chat").replace("touch good", "touch evil"));
@@ -122,7 +122,7 @@ test("an approval is bound to the text of the call: when that changes, the call 
   assert.match(place.read("a.chat"), /status=pending/);
 });
 
-test("execute runs one call whatever its state, and needs to be told which", async (place) => {
+test("execute runs one call whatever its status, and must be told which", async (place) => {
   place.write("a.chat", TWO);
   await place.exits(2, ["execute", "a.chat"]);
   await place.exits(0, ["execute", "a.chat", "call_2"]);
@@ -130,7 +130,7 @@ test("execute runs one call whatever its state, and needs to be told which", asy
   assert.deepEqual(await statuses(place, "a.chat"), { call_1: "pending" });
 });
 
-test("send refuses while calls are open and names them; --dry-run shows the body without a key", (place) =>
+test("send refuses while calls are open and names them, and --dry-run shows the body without a key", (place) =>
   withServer([textReply("Done.")], async ({ env, requests }) => {
     place.write("a.chat", TWO);
     const refused = await place.exits(3, ["send", "a.chat"], { env: { ...KEY, ...env } });
@@ -150,7 +150,7 @@ test("send refuses while calls are open and names them; --dry-run shows the body
     assert.match(place.read("b.chat"), /@Assistant:\nDone\.\n\n@You:\n\n$/);
   }));
 
-test("status says what each call is, what the next advance would do, and who decides", async (place) => {
+test("status shows the status of each call, what the next advance would do, and who decides", async (place) => {
   place.settings("tools: { auto_approve_sandboxed: false }\n");
   const next = async (document: string) => {
     place.write("a.chat", document);
@@ -189,7 +189,7 @@ test("status says what each call is, what the next advance would do, and who dec
   assert.match(human.stdout, /\nnext: flemma approve call_1/);
 });
 
-test("several calls are named by what a hand can type, each with what it would do, and --all among the advice", async (place) => {
+test("several calls are listed with names that are easy to type and their effects, and --all is part of the advice", async (place) => {
   const ids = ["toolu_01QyZbTtNqkVbqgC2pXw7Fh3", "toolu_01LmNoPqRsTuVwXyZaBcDeFg"];
   const text = callsDocument(ids.map((id) => ({ id, command: `echo ${id.slice(-4)}`, status: "pending" })));
   place.write("a.chat", text);
@@ -215,7 +215,7 @@ test("several calls are named by what a hand can type, each with what it would d
   assert.match(short.stderr, /fewer than 4 characters name no other/);
 });
 
-test("what a model wrote is shown harmless, on a terminal as in JSON", async (place) => {
+test("control characters in a model's text are escaped, at a terminal and in JSON", async (place) => {
   const command = "echo \x1b[2J\u202e ok";
   place.write("a.chat", callsDocument([{ id: "c1", command, status: "pending" }]));
   const [human, json, parsed] = await Promise.all([
@@ -228,7 +228,7 @@ test("what a model wrote is shown harmless, on a terminal as in JSON", async (pl
   assert.equal(JSON.parse(parsed.stdout).messages[1].segments[1].input.command, command);
 });
 
-test("new makes a document once, and says what to do next", async (place) => {
+test("new creates a document once, and says what to do next", async (place) => {
   const made = await place.exits(0, ["new", "my notes.chat", "--system", "Be brief."]);
   assert.match(made.stderr, /flemma advance 'my notes\.chat'\n$/);
   assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
@@ -237,7 +237,7 @@ test("new makes a document once, and says what to do next", async (place) => {
   assert.equal(place.read("my notes.chat"), "@System:\nBe brief.\n\n@You:\n\n");
 });
 
-test("sandbox run keeps a command in and gives its exit code; status tells the policy", async (place) => {
+test("sandbox run confines a command and returns its exit code, and sandbox status shows the policy", async (place) => {
   const line = "echo x > ../outside || echo kept > here; echo $ANTHROPIC_API_KEY >> here; exit 7";
   await place.exits(7, ["sandbox", "run", "--", "sh", "-c", line], { env: KEY });
   assert.equal(place.read("here"), "kept\n\n");
@@ -249,7 +249,7 @@ test("sandbox run keeps a command in and gives its exit code; status tells the p
   assert.match(off.stdout, /off[\s\S]*command line/);
 });
 
-test("version and help need no document and load nothing of the rooms, and the version not even the commands", async (place) => {
+test("version and help need no document and load no rooms, and version loads no commands", async (place) => {
   const version = await place.run(["--version"]);
   assert.match(version.stdout, /^flemma \d+\.\d+\.\d+\n$/);
   const help = await place.run(["--help"]);
@@ -266,7 +266,7 @@ test("version and help need no document and load nothing of the rooms, and the v
   assert.doesNotMatch(first, /table\.ts|help\.ts|commands\/main\.ts/);
 });
 
-test("new makes no document when its making cannot be noted", async (place) => {
+test("new creates no document if it cannot record that it did", async (place) => {
   place.write("no-folder", "");
   const { stderr } = await place.exits(1, ["new", "a.chat"], {
     env: { XDG_STATE_HOME: place.path("no-folder") },
@@ -275,13 +275,13 @@ test("new makes no document when its making cannot be noted", async (place) => {
   assert.equal(place.exists("a.chat"), false);
 });
 
-test("a refused approval names the very command that would do", async (place) => {
+test("a refused approval names the exact command that would work", async (place) => {
   place.write("my notes.chat", callsDocument([{ id: "c1", command: "x ".repeat(400), status: "pending" }]));
   const { stderr } = await place.exits(2, ["approve", "my notes.chat"]);
   assert.match(stderr, /flemma approve 'my notes\.chat' c1\n$/);
 });
 
-test("send says what to do about a failure as advance does, and when a rate limit ends", (place) => {
+test("send gives the same advice about a failure as advance, and says when a rate limit ends", (place) => {
   const body = JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } });
   const limit = { status: 429, headers: { "retry-after": "9" }, body };
   return withServer([limit, limit], async ({ env }) => {
@@ -299,7 +299,7 @@ test("send says what to do about a failure as advance does, and when a rate limi
   });
 });
 
-test("what would be refused again does not lead on to the same request", (place) => {
+test("no advice leads to a request that would be refused again", (place) => {
   const error = (status: number, type: string, message: string, headers = {}) => ({
     status,
     headers,
@@ -326,7 +326,7 @@ test("what would be refused again does not lead on to the same request", (place)
   });
 });
 
-test("status tells of a call that ran when the program ended, and of an approved block with a text", async (place) => {
+test("status reports a call that was running when the program ended, and an approved block that holds text", async (place) => {
   place.write("a.chat", callsDocument([{ id: "c1", command: "touch began; sleep 60", status: "approved" }]));
   const run = place.start(["advance", "a.chat"]);
   await place.appears("began", run);
@@ -340,7 +340,7 @@ test("status tells of a call that ran when the program ended, and of an approved
   assert.match(stdout, /^next: look at c2: approved, but there is text in the block/m);
 });
 
-test("an id that looks like an option is never suggested as one", async (place) => {
+test("an id that looks like an option is never suggested as an argument", async (place) => {
   const text = callsDocument([{ id: "--all", command: "echo one", status: "pending" }]);
   place.write("a.chat", text);
   const status = await place.run(["status", "a.chat"]);

@@ -1,11 +1,11 @@
-// `flemma tools list` with servers of tools: asked when nothing is known of them, and anew when somebody wants that.
+// `flemma tools list` with MCP servers: asked if nothing is cached, and again on request.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
 
 const SCRIPTED = new URL("../tools/mcp/scripted.ts", import.meta.url).pathname;
 
-test("tools list asks a server once and with --refresh again, and tells of one that does not answer", async (place) => {
+test("tools list asks an MCP server once, again with --refresh, and reports one that does not answer", async (place) => {
   const list = (...names: string[]) =>
     place.write("tools.json", JSON.stringify(names.map((name) => ({ name, inputSchema: {} }))));
   const server = `

@@ -1,4 +1,5 @@
-// Ctrl-C while a server of tools works on a call: the call says that it was stopped, the server was told, and all of it ends.
+// Ctrl-C while an MCP server works on a call: the call is marked as stopped, the server is notified, and everything
+// ends.
 
 import assert from "node:assert/strict";
 import { scripted } from "../tools/mcp/scene.ts";
@@ -6,7 +7,7 @@ import { testWithScene as test } from "./harness.ts";
 
 for (const sandbox of [true, false]) {
   const where = sandbox ? "in" : "outside of";
-  test(`Ctrl-C stops a call of a server ${where} the sandbox, tells it, and leaves nothing running`, async (place) => {
+  test(`Ctrl-C stops a call of an MCP server ${where} the sandbox, notifies it, and leaves nothing running`, async (place) => {
     const seconds = `3600.${Math.floor(Math.random() * 1e9)}`;
     const input = { command: `setsid sleep ${seconds} & touch started; wait` };
     place.settings(JSON.stringify({ mcp: { servers: { one: { ...scripted(), sandbox } } } }));

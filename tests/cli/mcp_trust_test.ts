@@ -1,4 +1,4 @@
-// Servers that come with a project count after trust in exactly that file, and never because of a document.
+// A project's MCP servers work only after trust in exactly that file, never because of a document.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
@@ -7,7 +7,7 @@ const FILE = JSON.stringify({
   mcpServers: { "my.db": { type: "stdio", command: "db-server", args: ["--key", "${DB_KEY:-none}", "a b"] } },
 });
 
-test(".mcp.json counts after trust, which tells commands and variables, and not once it changed", async (place) => {
+test(".mcp.json works after trust, which shows commands and variables, and stops working once it changes", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   place.write(".mcp.json", FILE);
   const command = async () => (await place.run(["config", "get", "mcp.servers.my-db.command"])).stdout.trim();
@@ -32,7 +32,7 @@ test(".mcp.json counts after trust, which tells commands and variables, and not 
   );
 });
 
-test("a project's server does not take the place of the person's own of that name, nor what that is given", async (place) => {
+test("a project's MCP server cannot replace the person's own server of the same name, nor get its secrets", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   Deno.mkdirSync(place.path(".flemma"));
   place.settings(
@@ -70,7 +70,7 @@ test("a project's server does not take the place of the person's own of that nam
 const CALL = "@You:\nGo.\n\n@Assistant:\n**Tool Use:** `db:query` (`c1`)\n\n```json\n{}\n```\n\n@You:\n\n" +
   "**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n";
 
-test("calls of a server that nobody agreed to wait, as those of other people's tools do", async (place) => {
+test("calls of an untrusted MCP server wait, as those of other untrusted tools do", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   place.write(".mcp.json", JSON.stringify({ mcpServers: { db: { command: "no-such-db-server" } } }));
   place.write("a.chat", CALL);
@@ -81,7 +81,7 @@ test("calls of a server that nobody agreed to wait, as those of other people's t
   assert.notEqual(code, 0);
 });
 
-test("of two names of one file that come to the same name the first counts, and both are told", async (place) => {
+test("if two server names in one file become the same name, the first wins and both are reported", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   const mcpServers = {
     "my.db": { command: "first" },
@@ -99,7 +99,7 @@ test("of two names of one file that come to the same name the first counts, and 
   assert.match((await place.run(["config", "show"])).stderr, reported);
 });
 
-test("a server that no setting can name is left out and told, and the others of its file count", async (place) => {
+test("a server with a name that no setting can use is skipped and reported, and the others of its file work", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   place.write(
     ".mcp.json",

@@ -19,7 +19,7 @@ function merged(base: string, ours: string, theirs: string) {
   return outcome;
 }
 
-Deno.test("two branches that went on come one after the other, and one that did not gives way", () => {
+Deno.test("two extended branches follow one another, and a branch without changes adds nothing", () => {
   const [a, b] = [`${BASE}${asked("a")}@You:\n`, `${BASE}${asked("b")}@You:\n`];
   const base = `${BASE}@You:\n`;
   assert.deepEqual(merged(base, a, b), { text: `${BASE}${asked("a")}${asked("b")}@You:\n`, conflict: false });
@@ -36,7 +36,7 @@ Deno.test("two branches that went on come one after the other, and one that did 
   }
 });
 
-Deno.test("results and calls of both branches stay together, and the first base may be empty", () => {
+Deno.test("results and calls of both branches stay together, and the common ancestor may be empty", () => {
   const went = (id: string) =>
     `@You:\nGo ${id}.\n\n@Assistant:\n${call(id)}@You:\n\n${result(id)}@Assistant:\nDone ${id}.\n\n`;
   const { text, conflict } = merged(BASE, BASE + went("a"), BASE + went("b"));
@@ -44,7 +44,7 @@ Deno.test("results and calls of both branches stay together, and the first base 
   assert.equal(merged("", asked("a"), asked("b")).text, asked("a") + asked("b"));
 });
 
-Deno.test("what does not make a conversation is left between marks, with all of both, and check tells it", () => {
+Deno.test("parts that would not form a conversation are kept from both sides between conflict marks, and check reports them", () => {
   const rows: Record<string, [base: string, ours: string, theirs: string]> = {
     "two answers to one question": [
       `${BASE}@You:\nQ?\n\n`,
@@ -78,7 +78,7 @@ Deno.test("what does not make a conversation is left between marks, with all of 
   }
 });
 
-Deno.test("an approval never comes together with a change of what it is about", () => {
+Deno.test("an approval is never combined with a change of the call it is about", () => {
   const asks = `${BASE}@You:\nGo.\n\n@Assistant:\n${call("c1", "ls")}@You:\n\n`;
   const pending = `${asks}${approved("c1").replace("approved", "pending")}`;
   const yes = `${asks}${approved("c1")}`;
@@ -93,7 +93,7 @@ Deno.test("an approval never comes together with a change of what it is about", 
   assert.equal(merged(pending, yes, pending).text, yes);
 });
 
-Deno.test("changes of one side in several places are taken, and those of both far from each other", () => {
+Deno.test("changes by one side in several places are merged, as are distant changes by both sides", () => {
   const text = BASE + asked("a") + asked("b") + asked("c");
   const ours = text.replace("Be brief.", "Be long.");
   const theirs = text.replace("This is c.", "That is c.");
@@ -107,7 +107,7 @@ Deno.test("changes of one side in several places are taken, and those of both fa
   });
 });
 
-Deno.test("of random branches nothing is lost, and every outcome is sound or told", () => {
+Deno.test("merging random branches loses nothing, and every outcome is valid or reported as a conflict", () => {
   let state = 17;
   const next = (below: number) => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) % below;
   for (let round = 0; round < 400; round++) {
@@ -141,7 +141,7 @@ Deno.test("of random branches nothing is lost, and every outcome is sound or tol
   }
 });
 
-Deno.test("marks in a quotation are no conflict", () => {
+Deno.test("conflict marks inside a quotation are not a conflict", () => {
   const quoted = "<<<<<<< HEAD\none\n=======\ntwo\n>>>>>>> branch\n";
   const texts = [
     `@You:\nResolve this:\n${quoted}\n@Assistant:\nTwo.\n`,

@@ -1,4 +1,4 @@
-// `flemma migrate` changes a document only when asked, shows what it would do, and says what comes alive by it.
+// `flemma migrate` changes a document only when asked, shows what it would do, and reports calls that it activates.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
@@ -6,7 +6,7 @@ import { testWithScene as test } from "./harness.ts";
 const OLD = "@System: Be brief.\n@You: Hello\n\n@Assistant: Hi\n@You:\n";
 const NEW = "@System:\nBe brief.\n@You:\nHello\n\n@Assistant:\nHi\n@You:\n";
 
-test("a document is migrated in its place or as a filter, and a second time nothing is left to do", async (place) => {
+test("migrate works in place and as a filter, and changes nothing the second time", async (place) => {
   place.write("a.chat", OLD);
   const piped = await place.run(["migrate"], { stdin: OLD });
   assert.deepEqual([piped.code, piped.stdout], [0, NEW]);
@@ -22,7 +22,7 @@ test("a document is migrated in its place or as a filter, and a second time noth
   assert.equal(place.read("a.chat"), NEW);
 });
 
-test("--dry-run prints a unified diff, and leaves the document alone", async (place) => {
+test("migrate --dry-run prints a unified diff and leaves the document unchanged", async (place) => {
   place.write("a.chat", OLD);
   const shown = await place.exits(0, ["migrate", "--dry-run", "a.chat"]);
   assert.match(shown.stdout, /^--- a\.chat\n\+\+\+ a\.chat\n@@ -1,5 \+1,8 @@\n-@System: Be brief\.\n/);
@@ -34,12 +34,12 @@ test("--dry-run prints a unified diff, and leaves the document alone", async (pl
   assert.deepEqual([none.code, none.stdout], [0, ""]);
 });
 
-test("--json without --dry-run is refused, and a piped document comes back", async (place) => {
+test("migrate refuses --json without --dry-run, and prints a piped document unchanged", async (place) => {
   const { code, stdout, stderr } = await place.run(["migrate", "--json"], { stdin: OLD });
   assert.deepEqual([code, stdout, stderr], [2, OLD, "flemma: --json goes with --dry-run.\n"]);
 });
 
-test("a call that is approved in the text and comes alive by it is told", async (place) => {
+test("migrate reports an approved call in plain text that it would activate", async (place) => {
   const call =
     '**Tool Use:** `bash` (`call_1`)\n\n```json\n{"command": "ls", "label": "x", "timeout": null}\n```';
   const waiting = "**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```";
@@ -52,7 +52,7 @@ test("a call that is approved in the text and comes alive by it is told", async 
   assert.doesNotMatch((await place.run(["migrate", "b.chat"])).stderr, /approved in the text/);
 });
 
-test("what a person agreed to in a document holds after its migration", async (place) => {
+test("trust in a document stays valid after its migration", async (place) => {
   const block = '```json\n{"flemma": {"sandbox": false}}\n```\n';
   const doubted = async () => /flemma trust/.test((await place.run(["status", "a.chat"])).stdout);
   place.write("a.chat", `${block}@You: Hello\n`);

@@ -1,4 +1,4 @@
-// New documents from the command line: what they begin with, the first question, sending it at once.
+// New documents from the command line: their first lines, the first question, and sending it immediately.
 
 import assert from "node:assert/strict";
 import { startReplay } from "../../providers/replay/server.ts";
@@ -6,7 +6,7 @@ import { testWithScene as test } from "./harness.ts";
 
 const INSTRUCTIONS = '@System:\n{{ include("urn:flemma:personality:coding-assistant") }}\n\n';
 
-test("a new document begins with instructions and an empty question, or as its options say", async (place) => {
+test("new creates a document with instructions and an empty question, or as its options say", async (place) => {
   const rows = [
     ["a.chat", [], `${INSTRUCTIONS}@You:\n\n`],
     ["b.chat", ["--bare"], "@You:\n\n"],
@@ -40,7 +40,7 @@ test("new.system is the system message, or the path of a file that holds it", as
   assert.equal(place.read("c.chat"), "@You:\n\n");
 });
 
-test("--go sends the first question at once, by the options of a run", async (place) => {
+test("new --go sends the first question immediately, with the options of a run", async (place) => {
   await using replay = await startReplay({ replies: [{ reply: [{ text: "Because." }] }] });
   const env = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: replay.url };
   const args = ["new", "a.chat", "--bare", "-m", "Why?", "--go", "--model", "claude-haiku-4-5"];
@@ -50,7 +50,7 @@ test("--go sends the first question at once, by the options of a run", async (pl
   assert.match(stderr, /go on with: flemma advance a\.chat/);
 });
 
-test("what contradicts itself, is missing, or would be more than text makes nothing", async (place) => {
+test("new creates nothing if options contradict each other, a file is missing, or text would act as syntax", async (place) => {
   const cases = [
     [["--bare", "--system", "S"], /--bare and --system contradict/, 2],
     [["--go"], /--go sends the first question/, 2],

@@ -1,4 +1,4 @@
-// What leads on after a request that failed: the same request only where it may succeed.
+// Advice after a failed request: the same request again only if it may succeed.
 
 import assert from "node:assert/strict";
 import type { Problem } from "../../base/problem.ts";
@@ -9,7 +9,7 @@ const ASKS = "@You:\nHi\n";
 const SPOKE = "@You:\nHi\n\n@Assistant:\nHalf a\n";
 const GO_ON = "Go on with: flemma advance a.chat";
 
-Deno.test("each reason for which the same request may succeed leads on to it, and nothing else does", () => {
+Deno.test("exactly those errors after which the same request may succeed advise sending it again", () => {
   const other = { code: "provider-other", message: "m" };
   const rows: readonly (readonly [string, Problem, string, RegExp | null])[] = [
     [

@@ -1,4 +1,4 @@
-// An older Deno: what it lacks is made up for, and one that is too old is told of.
+// Older versions of Deno: missing functions are replaced, and a version that is too old is reported.
 
 import assert from "node:assert/strict";
 import { isAtLeast, OLDEST_DENO } from "../../commands/main.ts";
@@ -19,7 +19,7 @@ Deno.test("versions of Deno are compared number by number", () => {
   for (const [version, other, holds] of rows) assert.equal(isAtLeast(version, other), holds, version);
 });
 
-Deno.test("a lock without tryLock is the system's own: one holder, told apart from tryLock's, free once the file is closed", () =>
+Deno.test("the substitute for tryLock has one holder, reports a held lock as such, and is free once the file is closed", () =>
   inFolder(async (folder) => {
     const path = `${folder}/a lock`;
     const open = () => Deno.openSync(path, { create: true, read: true, write: true });
@@ -36,7 +36,7 @@ Deno.test("a lock without tryLock is the system's own: one holder, told apart fr
     third.close();
   }));
 
-Deno.test("the signal that only asks tells whether a process or a group is there", async () => {
+Deno.test("signal 0 tells whether a process or process group exists", async () => {
   probeProcess(Deno.pid);
   const child = new Deno.Command("/bin/sh", { args: ["-c", "read x"], stdin: "piped", detached: true })
     .spawn();
@@ -47,7 +47,7 @@ Deno.test("the signal that only asks tells whether a process or a group is there
   assert.throws(() => probeProcess(-child.pid), Deno.errors.NotFound);
 });
 
-test("a Deno that is too old is told of with both versions, and a piped document comes back", async (place) => {
+test("a Deno that is too old is reported with both versions, and a piped document is printed unchanged", async (place) => {
   place.write("old.ts", 'Object.defineProperty(Deno, "version", { value: { deno: "2.3.9" } });\n');
   const old = [Deno.execPath(), "run", "-A", "--quiet", "--preload", place.path("old.ts")];
   const { code, stdout, stderr } = await place.spawn([...old, SOURCES.at(-1)!, "advance"], {
@@ -59,7 +59,7 @@ test("a Deno that is too old is told of with both versions, and a piped document
   assert.match(stderr, /^flemma: Deno \d+\.\d+\.\d+ or later is needed; this is 2\.3\.9\.$/m);
 });
 
-test("an older Deno without the program flock says what to install, and the document stays as it is", async (place) => {
+test("an older Deno without the flock program says what to install, and the document is unchanged", async (place) => {
   place.write("a.chat", "@You:\nHello\n");
   place.write(
     "old.ts",
@@ -83,7 +83,7 @@ test("an older Deno without the program flock says what to install, and the docu
   assert.equal(place.read("a.chat"), "@You:\nHello\n");
 });
 
-Deno.test("the oldest Deno is the same in the program, the package and the page about installing", async () => {
+Deno.test("the program, the package and the install page name the same oldest Deno version", async () => {
   assert.deepEqual(packageManifest().engines, { node: ">=20", deno: `>=${OLDEST_DENO}` });
   const page = await Deno.readTextFile(new URL("../../docs/install.md", import.meta.url));
   assert.ok(page.includes(`whoever has Deno ${OLDEST_DENO} or later`));

@@ -1,4 +1,4 @@
-// What commands print with --json, and what an event stream tells, is what the JSON Schema in the packages says, member by member.
+// JSON output and event streams of the commands match, member by member, the JSON Schemas in the packages.
 
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -39,7 +39,7 @@ function faults(name: string, value: unknown): string[] {
   ];
 }
 
-Deno.test("every command that prints JSON has a schema, and so has every event stream", () => {
+Deno.test("every command that prints JSON and every event stream has a schema", () => {
   const streams = ["advance", "approve", "reject", "execute", "send", "watch"];
   const missing = COMMANDS.filter(({ options }) => options.some(({ name }) => name === "json"))
     .map(({ name }) => name)
@@ -155,7 +155,7 @@ function plant(place: Scene): void {
   place.write("talk.chat", "@You:\nWrite a.txt.\n");
 }
 
-test("each report of a real run is what its schema says, and names no member that the schema has not", async (place) => {
+test("each report of a real run matches its schema and has no member that the schema lacks", async (place) => {
   plant(place);
   assert.equal((await place.shell("git init --quiet")).code, 0);
   await using replay = await startReplay({

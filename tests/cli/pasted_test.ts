@@ -1,4 +1,4 @@
-// What commands print for a person to paste, in a shell and in editors, where a stranger chose the names in it.
+// Commands printed for pasting, in a shell and in editors, with names chosen by an attacker.
 
 import assert from "node:assert/strict";
 import { missingPrograms } from "../editors/terminal.ts";
@@ -25,7 +25,7 @@ const SAYS: readonly (readonly string[])[] = [
   ["advance", "--", `missing/${NAME}`],
 ];
 
-test("what a command prints to be pasted is about the same document in a shell, whatever that is called, and runs nothing of it", async (place) => {
+test("a printed command pasted into a shell names the same document, whatever its name, and runs nothing from the name", async (place) => {
   place.settings("tools: { auto_approve_sandboxed: false, auto_approve: [] }\n");
   let pasted = 0;
   for (const words of SAYS) {
@@ -60,7 +60,7 @@ const missing = await missingPrograms();
 
 for (const [editor, words] of Object.entries(RUNS)) {
   Deno.test({
-    name: `${editor}: the line that is to be written into its settings works for a folder of any name`,
+    name: `${editor}: the line to be added to its settings works for a folder of any name`,
     ignore: missing.includes(editor),
     fn: () =>
       withScene(async (place) => {

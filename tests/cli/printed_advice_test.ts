@@ -1,5 +1,5 @@
-// After whatever ended a run, the words it printed are followed to the letter: they must lead to a request that a server
-// as strict as the real one accepts.
+// Follows the printed advice literally after every way a run can end: it must lead to a request that a server as
+// strict as the real one accepts.
 
 import assert from "node:assert/strict";
 import { mayMount } from "../folder.ts";
@@ -59,7 +59,7 @@ test("after a stream that was cut, the printed advice works", (place) =>
     await follow(place, cut.stderr);
   }));
 
-test("after an error in mid-stream, the printed advice works", (place) => {
+test("after an error in the middle of a stream, the printed advice works", (place) => {
   const error = { type: "overloaded_error", message: "Overloaded" };
   return withReplay([{ reply: [{ text: "```js\nlet a" }], fault: { error } }], async (_, env) => {
     place.write("a.chat", QUESTION);
@@ -69,7 +69,7 @@ test("after an error in mid-stream, the printed advice works", (place) => {
   });
 });
 
-test("after a request that brought nothing, the printed advice works", (place) =>
+test("after a request without any reply, the printed advice works", (place) =>
   withReplay([{ fault: { status: 503, body: "busy" } }], async (_, env) => {
     place.write("a.chat", QUESTION);
     const failed = await place.run(["advance", "a.chat", "--no-retry"], { env });
@@ -77,7 +77,7 @@ test("after a request that brought nothing, the printed advice works", (place) =
     await follow(place, failed.stderr);
   }));
 
-test("after Ctrl-C and after kill -9 in mid-stream, what is printed then, or by the next run, works", async (place) => {
+test("after Ctrl-C and after kill -9 in the middle of a stream, the advice printed then or by the next run works", async (place) => {
   for (const signal of ["SIGINT", "SIGKILL"] as const) {
     await withServer([{ ...textReply("Once upon a time."), hang: true }], async ({ env, received }) => {
       place.write("a.chat", QUESTION);
@@ -110,7 +110,7 @@ test("after Ctrl-C and after kill -9 in mid-stream, what is printed then, or by 
 });
 
 Deno.test({
-  name: "after a disk that was full, the printed advice works once there is room",
+  name: "after a full disk, the printed advice works once there is space",
   ignore: !await mayMount(),
   fn: () =>
     withScene((place) =>
@@ -143,7 +143,7 @@ Deno.test({
     ),
 });
 
-test("advance and send stop where the last word is the model's, without a request, and --continue goes on", async (place) => {
+test("advance and send stop without a request if the last word is the model's, and --continue continues", async (place) => {
   for (const command of ["advance", "send"]) {
     await withReplay([{ reply: [{ text: "And on." }] }], async (replay, env) => {
       place.write("a.chat", ANSWERED);
@@ -171,7 +171,7 @@ test("a dry run of such a document shows no request that would be refused, and e
   assert.match(stderr, /The last word is the model's/);
 });
 
-test("a filter stops there too, names no file, and leaves the text alone; check says it and blocks nothing", async (place) => {
+test("a filter also stops there, names no file, and leaves the text alone, and check reports it without blocking", async (place) => {
   const filtered = await place.run(["advance", "--exit-code"], { stdin: ANSWERED, env: KEY });
   assert.deepEqual([filtered.code, filtered.stdout], [3, ANSWERED]);
   assert.match(filtered.stderr, /or flemma advance --continue\n$/);
@@ -187,7 +187,7 @@ test("a filter stops there too, names no file, and leaves the text alone; check 
   ]);
 });
 
-test("--continue fills an empty @You: and is silent where the person spoke or calls come first", async (place) => {
+test("--continue fills an empty @You: and does nothing if the person has spoken or calls come first", async (place) => {
   const reply = { reply: [{ text: "And on." }] };
   await withReplay([reply, reply, reply], async (replay, env) => {
     const rows = [
@@ -213,7 +213,7 @@ test("--continue fills an empty @You: and is silent where the person spoke or ca
   });
 });
 
-test("prefill: true sends such a document to a model that goes on from its turn, and to no other", async (place) => {
+test("prefill: true sends a document that ends with the model's turn only to a model that can continue it", async (place) => {
   await withReplay([{ reply: [{ text: "And on." }] }], async (replay, env) => {
     place.settings("prefill: true\nparameters: { thinking: false }\n");
     place.write("a.chat", ANSWERED);
@@ -228,7 +228,7 @@ test("prefill: true sends such a document to a model that goes on from its turn,
   });
 });
 
-test("a question that comes to nothing is not sent, whatever makes it blank", async (place) => {
+test("a question that evaluates to nothing is not sent, whatever makes it blank", async (place) => {
   await withReplay([], async (replay, env) => {
     for (const blank of ["{{ '' }}", "{% local x = 1 %}"]) {
       place.write("a.chat", `${ANSWERED}\n@You:\n${blank}\n`);
@@ -246,7 +246,7 @@ test("a question that comes to nothing is not sent, whatever makes it blank", as
   });
 });
 
-test("a reply that was cut at its limit is not called complete, and goes on with --continue", (place) =>
+test("a reply cut at its length limit is not called complete, and --continue continues it", (place) =>
   withReplay(
     [{ reply: [{ text: "One, two," }], stop_reason: "max_tokens" }, { reply: [] }],
     async (_, env) => {
@@ -262,7 +262,7 @@ test("a reply that was cut at its limit is not called complete, and goes on with
     },
   ));
 
-test("send names the calls that have not run and what runs them; execute says what came out", async (place) => {
+test("send names the calls that have not run and the command that runs them, and execute shows their results", async (place) => {
   place.write("a.chat", callsDocument([{ id: "c1", command: "echo out; exit 3", status: "approved" }]));
   const sent = await place.exits(3, ["send", "a.chat"], { env: KEY });
   assert.match(sent.stderr, /^1 call \(c1\) has no result yet, .*: flemma advance a\.chat$/m);
@@ -271,14 +271,14 @@ test("send names the calls that have not run and what runs them; execute says wh
   assert.match(ran.stderr, /^bash \(c1\) failed: out {3}line \d+$/m);
 });
 
-test("what policy denied is named in one line", async (place) => {
+test("a call that policy denied is named in one line", async (place) => {
   place.settings("tools:\n  presets:\n    $never: { deny: [bash] }\n  auto_approve: [$never]\n");
   place.write("a.chat", callsDocument([{ id: "c1", command: "rm -rf build" }]));
   const { stderr } = await place.run(["advance", "--no-autopilot", "a.chat"], { env: KEY });
   assert.match(stderr, /^flemma: denied by .*: bash: \$ rm -rf build$/m);
 });
 
-test("a reply that a filter stopped is not advised to be gone on with", async (place) => {
+test("no advice suggests continuing a reply that a content filter stopped", async (place) => {
   const refused = { reply: [{ text: "I" }], stop_reason: "refusal", stop_details: { category: "cyber" } };
   await withReplay([refused], async (_, env) => {
     place.write("a.chat", QUESTION);

@@ -1,4 +1,4 @@
-// The program as tests start it: inside the test's own process, or as a process of its own. Both are called alike.
+// The program as tests start it, either inside the test's own process or as a separate process, with one interface.
 
 import { runInside } from "./in_process.ts";
 

@@ -1,4 +1,4 @@
-// `flemma status` without a session says what it says with one, of a file as of a text that is piped in.
+// `flemma status` without opening a session says the same as with one, for a file and for piped text.
 
 import assert from "node:assert/strict";
 import { type Scene, testWithScene as test } from "./harness.ts";
@@ -51,7 +51,7 @@ const ROWS: readonly Row[] = [
   { words: ["--name", "new.chat"], stdin: SETTLED },
 ];
 
-test("a status that needs no session says what a session says, of a file and of what is piped in", async (place) => {
+test("status without a session says the same as with one, for a file and for piped text", async (place) => {
   place.settings("model: claude-sonnet-5-5\nsandbox: { policy: { network: { allow: [example.org] } } }\n");
   place.write("a.chat", SETTLED);
   const quiet = await reported(place, ROWS);
@@ -63,7 +63,7 @@ test("a status that needs no session says what a session says, of a file and of 
   assert.deepEqual([sandbox.enabled, sandbox.network], [true, "list"]);
 });
 
-test("a text that is no document is refused, once", async (place) => {
+test("status refuses a text that is not a document, once", async (place) => {
   for (const words of [["status", "-"], ["status", "-", "--json"]]) {
     const { code, stdout, stderr } = await place.run(words, { stdin: new Uint8Array([0xff, 0xfe, 0, 1]) });
     assert.ok(code !== 0);

@@ -1,4 +1,4 @@
-// The recipes of docs/reference/recipes.md, with the real programs they are about.
+// The recipes of docs/reference/recipes.md, with the real programs they use.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
@@ -14,7 +14,7 @@ function recipe(language: string): string {
   return new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(page())?.[1] ?? "";
 }
 
-test("GNU parallel advances each document once, and nothing is sent the second time", (place) =>
+test("GNU parallel advances each document once, and a second run sends nothing", (place) =>
   withServer(Array.from({ length: DOCUMENTS }, () => textReply("Yes.")), async ({ env, requests }) => {
     const files = Array.from({ length: DOCUMENTS }, (_, at) => `q${at}.chat`);
     for (const file of files) place.write(file, `@You:\nIs it ${file}?\n`);
@@ -29,7 +29,7 @@ test("GNU parallel advances each document once, and nothing is sent the second t
     assert.deepEqual(files.map((file) => place.read(file)), texts);
   }));
 
-test("make advances what has no answer yet, and leaves alone what has one", (place) =>
+test("make advances documents without an answer and leaves answered ones alone", (place) =>
   withServer([textReply("Yes."), textReply("Yes.")], async ({ env, requests }) => {
     place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
     for (const name of ["a", "b"]) place.write(`${name}.chat`, "@You:\nWell?\n");
@@ -50,7 +50,7 @@ const HOSTILE = [
   "';>ran;'.chat",
 ];
 
-test("make runs nothing that a document is called, and does its work for the others", (place) =>
+test("make runs nothing from a document's name, and still does its work for the other documents", (place) =>
   withServer([textReply("Yes.")], async ({ env, requests }) => {
     place.write("Makefile", recipe("make").replace("flemma", place.program.join(" ")));
     for (const name of ["a.chat", ...HOSTILE]) place.write(name, "@You:\nWell?\n");
@@ -60,7 +60,7 @@ test("make runs nothing that a document is called, and does its work for the oth
     assert.deepEqual([code, requests.length, place.exists("ran")], [0, 1, false], stderr);
   }));
 
-test("the lines for cron and systemd, and parallel, advance documents under any name and run nothing of it", (place) =>
+test("the lines for cron, systemd and parallel advance documents under any name and run nothing from the name", (place) =>
   withServer(HOSTILE.map(() => textReply("Yes.")), async ({ env, requests }) => {
     const cron = /&& (flemma advance .*\*\.chat)/.exec(page())?.[1] ?? "";
     const systemd = /exec (flemma advance .*\*\.chat)'/.exec(page())?.[1] ?? "";
@@ -73,7 +73,7 @@ test("the lines for cron and systemd, and parallel, advance documents under any 
     }
   }));
 
-Deno.test("the scripts of the recipes are read by the shell they are for", async () => {
+Deno.test("the shell that each recipe script is for can parse it", async () => {
   const scripts = [...page().matchAll(/```sh\n([^]*?)```/g)].map(([, script = ""]) => script);
   assert.ok(scripts.length >= 3);
   for (const script of scripts) {

@@ -10,7 +10,7 @@ import { ToolRegistry } from "../../tools/registry.ts";
 const differ = (expected: string, found: string, errors = [false, false]) =>
   differences({ content: expected, isError: errors[0]! }, { content: found, isError: errors[1]! });
 
-Deno.test("a result is as expected word by word, and else a diff of the lines around the difference", () => {
+Deno.test("a result is compared word by word, and a mismatch is shown as a diff with surrounding lines", () => {
   const rows: [expected: string, found: string, diff: string[]][] = [
     ["a\nb", "a\nb", []],
     ["a\nb\n", "a\nb", []],
@@ -37,7 +37,7 @@ const CALL = (id: string, name = "bash") =>
 const RESULT = (id: string, text: string, error = false) =>
   `**Tool Result:** \`${id}\`${error ? " (error)" : ""}\n\n\`\`\`\n${text}\n\`\`\`\n`;
 
-Deno.test("what was refused is not taken for what ran, in whichever words it was refused", () => {
+Deno.test("a refused call is not taken for one that ran, whatever the wording of the refusal", () => {
   const rows: [tool: string, text: string, error: boolean, ran: boolean, replacedBy?: ToolOrigin][] = [
     ["bash", "fine", false, true],
     ["bash", "x\n\nThe command ended with exit code 2.", true, true],
@@ -71,7 +71,7 @@ Deno.test("what was refused is not taken for what ran, in whichever words it was
   }
 });
 
-Deno.test("words beside results are played after them, and what nobody answered is not played", () => {
+Deno.test("the person's text next to results is replayed after them, and a question without an answer is not replayed", () => {
   const text = `@System:\nBe brief.\n\n@You:\nGo.\n\n@Assistant:\nI will.\n\n${CALL("c1")}\n@You:\n\n${
     RESULT("c1", "out")
   }\nAnd faster.\n\n@Assistant:\n\\@You: is a marker.\n\n@You:\nThanks.\n`;
@@ -87,7 +87,7 @@ Deno.test("words beside results are played after them, and what nobody answered 
   assert.deepEqual(last?.do === "reply" && last.blocks, [{ text: "\\@You: is a marker." }]);
 });
 
-Deno.test("TAP and JUnit tell the same, and no text of a result breaks them", () => {
+Deno.test("TAP and JUnit reports say the same, and no text of a result breaks them", () => {
   const recorded = { id: "c#1", name: "bash", line: 7, content: "", isError: false, ran: true };
   const found = { content: "", isError: false, language: "", attachments: [] } as const;
   const replayed: Replayed[] = [{

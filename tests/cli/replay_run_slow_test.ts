@@ -1,4 +1,4 @@
-// Conversations played again: the three of examples/conversations, and what must never happen on the way.
+// Replayed conversations: the three in examples/conversations, and what a replay must never do.
 
 import assert from "node:assert/strict";
 import { PNG } from "../pictures.ts";
@@ -27,7 +27,7 @@ function tree(folder: string, prefix = ""): Record<string, string> {
   );
 }
 
-Deno.test("the example conversations come out as they are, and leave nothing behind", () =>
+Deno.test("the example conversations replay with the same results and leave no files behind", () =>
   withExamples(async (place) => {
     const before = tree(place.path(""));
     const { stderr } = await place.exits(0, ["replay", "run", ...FILES]);
@@ -40,7 +40,7 @@ Deno.test("the example conversations come out as they are, and leave nothing beh
     assert.equal(place.exists("../state/flemma/journal"), false);
   }));
 
-Deno.test("a changed program under test makes exactly the result differ that depends on it", () =>
+Deno.test("a changed program under test changes exactly the result that depends on it", () =>
   withExamples(async (place) => {
     const test = place.read("mend/test.sh");
     place.write("mend/test.sh", test.replace("1 passed", "1 passed, 0 failed"));
@@ -61,7 +61,7 @@ Deno.test("a changed program under test makes exactly the result differ that dep
     assert.equal(place.read("mend/mend.chat"), document.replace("\n1 passed\n", "\n1 passed, 0 failed\n"));
   }));
 
-Deno.test("without a sandbox nothing runs but by the person's word, whoever switched it off", () =>
+Deno.test("a replay without a sandbox runs calls only with the person's consent, whoever switched the sandbox off", () =>
   withExamples(async (place) => {
     const document = `\`\`\`yaml\nflemma:\n  sandbox: false\n\`\`\`\n\n${place.read("total/total.chat")}`;
     place.write("total/total.chat", document.replace("sh total.sh prices.txt", "touch ../../ran"));
@@ -71,7 +71,7 @@ Deno.test("without a sandbox nothing runs but by the person's word, whoever swit
     await place.exits(0, ["replay", "run", "--no-sandbox", "total/total.chat"]);
   }));
 
-Deno.test("--lenient plays a conversation with a model that is retired", () =>
+Deno.test("replay --lenient accepts a conversation with a retired model", () =>
   withExamples(async (place) => {
     const document = place.read("total/total.chat");
     place.write(
@@ -83,7 +83,7 @@ Deno.test("--lenient plays a conversation with a model that is retired", () =>
     await place.exits(0, ["replay", "run", "--lenient", "total/total.chat"]);
   }));
 
-Deno.test("a document that makes the sandbox wider is played only once the person agreed to that", () =>
+Deno.test("a document that widens the sandbox is replayed only after the person trusts it", () =>
   withExamples(async (place) => {
     const beside = `${place.folder}/beside`;
     Deno.mkdirSync(beside);
@@ -108,14 +108,14 @@ Deno.test("a document that makes the sandbox wider is played only once the perso
     assert.equal(place.exists("../beside/made"), true);
   }));
 
-Deno.test("a call that policy denies is not played, whatever the document says of it", () =>
+Deno.test("a replay does not run a call that policy denies, whatever the document says about it", () =>
   withExamples(async (place) => {
     place.write("deny.yaml", 'tools:\n  rules:\n    - { deny: bash, command: ["sh total.sh **"] }\n');
     const { stderr } = await place.exits(1, ["replay", "run", "total/total.chat", "--config", "deny.yaml"]);
     assert.match(stderr, /is denied, so it did not run: .*deny\.yaml:3/);
   }));
 
-test("--update keeps the images that a tool gives back, and names them as the first run did", async (place) => {
+test("replay --update keeps the images that a tool returns, under the names of the first run", async (place) => {
   const shot = (text: string) => {
     Deno.mkdirSync(`${place.folder}/config/flemma/tools`, { recursive: true });
     const source = { type: "base64", media_type: "image/png", data: PNG.toBase64() };
@@ -141,7 +141,7 @@ export default { input_schema: { type: "object" }, execute: () => ({ content: "$
   assert.doesNotMatch(checked.stdout, /attachment/);
 });
 
-test("a call that was refused does not run, and the conversation goes on behind it", async (place) => {
+test("a replay does not run a refused call, and continues with the conversation", async (place) => {
   const call = (id: string, command: string) =>
     `**Tool Use:** \`bash\` (\`${id}\`)\n\n\`\`\`json\n${JSON.stringify({ command })}\n\`\`\`\n\n`;
   place.write(
@@ -156,7 +156,7 @@ test("a call that was refused does not run, and the conversation goes on behind 
   assert.match(gone.stderr, /There is no file gone\.chat/);
 });
 
-Deno.test("a recorded script plays the same conversation, without the secrets that stood in it", () =>
+Deno.test("a recorded script replays the same conversation, without the secrets it contained", () =>
   withExamples(async (place) => {
     const document = place.read("total/total.chat");
     place.write(

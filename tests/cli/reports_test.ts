@@ -1,4 +1,4 @@
-// Reports look and write nothing: no folder, no file, no change of one.
+// Reports only read: they create and change no file or folder.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, testWithScene as test } from "./harness.ts";
@@ -34,7 +34,7 @@ const REPORTS: readonly (readonly string[])[] = [
   ["doctor"],
 ];
 
-test("no report makes the folders that a document asks for, or anything else", async (place) => {
+test("reports do not create the folders that a document asks for, or anything else", async (place) => {
   const block = "```lua\nflemma.opt.sandbox.policy.rw_paths:append({ path = 'out/deep', create = true })\n" +
     "flemma.opt.model = 'claude-sonnet-4-5'\n```\n";
   const call = callsDocument([{
@@ -57,7 +57,7 @@ test("no report makes the folders that a document asks for, or anything else", a
   assert.equal(place.read("out/deep/ran.txt"), "ran\n");
 });
 
-test("status looks at the sandbox where a call waits for it, and else says what is set", async (place) => {
+test("status tests the sandbox only if a call waits for it, and otherwise shows the settings", async (place) => {
   const backend = `${place.folder}/none`;
   place.settings(`sandbox: { backend: required, backends: { bwrap: { path: ${backend} } } }\n`);
   place.write("quiet.chat", "@You:\nHello\n");

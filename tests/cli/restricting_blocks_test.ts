@@ -1,4 +1,4 @@
-// Real runs under first blocks that mean to keep bash from running unasked.
+// Real runs with frontmatter meant to keep bash from running without asking.
 
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test, withScene } from "./harness.ts";
@@ -13,7 +13,7 @@ function document(block: string): string {
   return `${block}\n${callsDocument([{ id: "c1", command: "touch ran" }])}`;
 }
 
-test("without such a block the call of these tests runs", async (place) => {
+test("the call of these tests runs when the frontmatter does not restrict it", async (place) => {
   place.settings(PERSON);
   place.write("a.chat", document(""));
   await place.run(["execute", "a.chat", "c1"]);
@@ -22,7 +22,7 @@ test("without such a block the call of these tests runs", async (place) => {
 });
 
 for (const [spelling, block] of WORKS) {
-  test(`a first block that restricts does: ${spelling}`, async (place) => {
+  test(`frontmatter that restricts bash keeps the call from running: ${spelling}`, async (place) => {
     place.settings(PERSON);
     place.write("a.chat", document(block));
     await place.exits(3, ["advance", "a.chat"]);
@@ -31,7 +31,7 @@ for (const [spelling, block] of WORKS) {
   });
 }
 
-Deno.test(`under ${RUN.length} spellings that would restrict nothing the call does not run, and what to write is told`, async (test) => {
+Deno.test(`${RUN.length} misspelled restrictions stop the run instead of being ignored, and the correct spelling is shown`, async (test) => {
   for (const [spelling, block, reported] of RUN) {
     await test.step(spelling, () =>
       withScene(async (place) => {

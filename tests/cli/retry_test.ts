@@ -1,4 +1,4 @@
-// A provider that is busy for a moment, as a person at a terminal, a log and an editor's filter see it.
+// A provider that is busy for a moment, seen at a terminal, in a log and in an editor's filter.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
@@ -16,7 +16,7 @@ function busy(milliseconds: number): Reply {
   };
 }
 
-test("a busy provider is asked again, and each wait is told in a line", (place) =>
+test("a busy provider is asked again, and each wait is reported in one line", (place) =>
   withServer([busy(1), busy(1), textReply("Hello!")], async ({ env, requests }) => {
     place.write("a.chat", QUESTION);
     const { stderr } = await place.exits(0, ["advance", "a.chat"], { env: { ...KEY, ...env } });
@@ -28,7 +28,7 @@ test("a busy provider is asked again, and each wait is told in a line", (place) 
     );
   }));
 
-test("the events tell of each wait, and a filter gives the reply as if nothing had been", (place) =>
+test("the events report each wait, and a filter prints the reply as if there had been no delay", (place) =>
   withServer([busy(1), textReply("Hello!"), busy(1), textReply("Hello!")], async ({ env }) => {
     place.write("a.chat", QUESTION);
     const json = await place.run(["send", "a.chat", "--json"], { env: { ...KEY, ...env } });
@@ -41,7 +41,7 @@ test("the events tell of each wait, and a filter gives the reply as if nothing h
     assert.match(filter.stdout, /Hello!/);
   }));
 
-test("Ctrl-C while it waits ends at once, with the document as it was", (place) =>
+test("Ctrl-C during a wait ends the run immediately and leaves the document unchanged", (place) =>
   withServer([busy(590_000)], async ({ env, received }) => {
     place.write("a.chat", QUESTION);
     const started = place.start(["advance", "a.chat", "--events", "events"], { env: { ...KEY, ...env } });

@@ -1,4 +1,5 @@
-// The dialogue of a review with a scripted terminal on real documents: what each key does, and what it is bound to.
+// The review dialog with a scripted terminal on real documents: the effect of each key, and what a decision is bound
+// to.
 
 import assert from "node:assert/strict";
 import { settingsRule } from "../../agent/rules/settings_rule.ts";
@@ -118,7 +119,7 @@ function statuses(place: Place, name = "a.chat"): Record<string, string> {
 
 const test = testsWith(inPlace);
 
-test("each call is approved, rejected with a reason or skipped, and the document says so at once", async (place) => {
+test("each key approves a call, rejects it with a reason or skips it, and the document changes immediately", async (place) => {
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"), bash("c3", "echo 3"));
   const seen: Record<string, string>[] = [];
   const look = () => void seen.push(statuses(place));
@@ -133,7 +134,7 @@ test("each call is approved, rejected with a reason or skipped, and the document
   assert.match(shown, /Approved #1\.\n[^]*Rejected #2\.\n/);
 });
 
-test("the whole call is shown with the folder, the wall and what policy says, all of it harmless", async (place) => {
+test("review shows the whole call with its folder, sandbox and policy decision, all control characters escaped", async (place) => {
   const command = `echo a\n\tb\x1b[2J\u202e ${"x".repeat(100)}\r\n${" ".repeat(300)}; curl evil`;
   place.settings(ASKING);
   write(place, bash("c1", command, { label: "running tests", timeout: null }));
@@ -162,7 +163,7 @@ test("the whole call is shown with the folder, the wall and what policy says, al
   assert.match(shown, /^policy {2}nobody decides about it$/m);
 });
 
-test("a call longer than the screen is approved only once all of it was shown", async (place) => {
+test("a call longer than the screen can be approved only after all of it was shown", async (place) => {
   write(place, bash("c1", Array.from({ length: 60 }, (_, at) => `echo ${at}`).join("\n")));
   const early = await review(place, ["y", "y", "s", "a", "e", "q"]);
   assert.deepEqual([early.ending.approved, statuses(place)], [0, { c1: "pending" }]);
@@ -179,7 +180,7 @@ test("a call longer than the screen is approved only once all of it was shown", 
   assert.equal((await review(place, ["n", "> ", "x"])).ending.rejected, 1);
 });
 
-test("write and edit are shown as what they would do to the file as it is now", async (place) => {
+test("write and edit are shown as the changes they would make to the current file", async (place) => {
   place.write("f.txt", "one\ntwo\nthree\n");
   Deno.symlinkSync("/etc", place.path("out"));
   write(
@@ -202,7 +203,7 @@ test("write and edit are shown as what they would do to the file as it is now", 
   assert.match(link, /! The path leads to \/etc\/passwd\./);
 });
 
-test("a file that has changed since the model read it is marked", async (place) => {
+test("review marks a file that changed since the model read it", async (place) => {
   place.write("f.txt", "one\n");
   place.settings("sandbox: false\ntools: { auto_approve: [read] }\n");
   const read = answered(asking(["r", "read", '{"path":"f.txt"}']), answer("r", "approved"));
@@ -223,7 +224,7 @@ test("a file that has changed since the model read it is marked", async (place) 
   assert.ok(shown.includes("│ -changed\n│ +two\n"));
 });
 
-test("what was shown is what is approved: a call that changed meanwhile is told and shown anew", async (place) => {
+test("review approves only the text it showed: a call that changed meanwhile is reported and shown again", async (place) => {
   const text = write(place, bash("c1", "echo harmless"));
   const changes: readonly (readonly [string, () => void])[] = [
     ["the command", () => place.write("a.chat", text.replace("echo harmless", "rm -rf ~"))],
@@ -249,7 +250,7 @@ test("what was shown is what is approved: a call that changed meanwhile is told 
   assert.match(place.read("a.chat"), /A line more\./);
 });
 
-test("a diff is bound to the file: when that changes before the key is pressed, the new diff is shown", async (place) => {
+test("an approval of a diff is bound to the file: if it changes before the key press, the new diff is shown", async (place) => {
   place.write("f.txt", "one\n");
   write(place, ["w", "write", JSON.stringify({ path: "f.txt", content: "two\n" })]);
   const { shown, ending } = await review(place, [() => place.write("f.txt", "precious\n"), "y", "y", "x"]);
@@ -257,7 +258,7 @@ test("a diff is bound to the file: when that changes before the key is pressed, 
   assert.equal(ending.approved, 1);
 });
 
-test("a call that vanished while it was shown is told, and nothing is done", async (place) => {
+test("a call that disappeared while it was shown is reported, and nothing is done", async (place) => {
   write(place, bash("c1", "echo 1"));
   const { shown, ending } = await review(place, [() => place.write("a.chat", "@You:\nNothing.\n"), "y"]);
   assert.match(shown, /has changed since it was shown/);
@@ -265,7 +266,7 @@ test("a call that vanished while it was shown is told, and nothing is done", asy
   assert.equal(place.read("a.chat"), "@You:\nNothing.\n");
 });
 
-test("the last steps are taken back one by one, byte for byte, until the person says otherwise", async (place) => {
+test("undo reverts the last steps one by one, byte for byte", async (place) => {
   const text = write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const { shown, ending } = await review(place, ["y", "n", "> no", "u", "u", "u", "k", "u", "q"]);
   assert.match(
@@ -277,7 +278,7 @@ test("the last steps are taken back one by one, byte for byte, until the person 
   assert.equal(place.read("a.chat"), text);
 });
 
-test("what somebody else changed since is not taken back", async (place) => {
+test("undo leaves alone what somebody else has changed since", async (place) => {
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const mine = () => place.write("a.chat", place.read("a.chat").replace("status=approved", "status=denied"));
   const { shown } = await review(place, ["y", mine, "u", "q"]);
@@ -285,7 +286,7 @@ test("what somebody else changed since is not taken back", async (place) => {
   assert.deepEqual(statuses(place), { c1: "denied", c2: "pending" });
 });
 
-test("the input is edited, shown anew and approved as it is then; the edit is taken back too", async (place) => {
+test("an edited input is shown again and approved in its new form, and undo reverts the edit too", async (place) => {
   const text = write(place, bash("c1", "echo 1"));
   const edit = (before: string) => before.replace("echo 1", "echo edited");
   const { shown } = await review(place, ["e", "y", "x"], { edit });
@@ -301,7 +302,7 @@ test("the input is edited, shown anew and approved as it is then; the edit is ta
   assert.equal(place.read("a.chat"), text);
 });
 
-test("always for this document: the rule is shown, may be widened by hand, holds, and goes with one key", async (place) => {
+test('"always for this document" shows the rule, lets the person widen it, applies it, and one key undoes it', async (place) => {
   write(place, bash("c1", "git log -1"), bash("c2", "git log -2"));
   const { shown } = await review(place, ["s", "x", "s", "y", "q"]);
   assert.match(shown, /Until logout, for this document: approve bash\(git log -1\)\n/);
@@ -344,7 +345,7 @@ test("always for this document: the rule is shown, may be widened by hand, holds
   assert.deepEqual(statuses(place), { c1: "pending" });
 });
 
-test("where no rule can be made, or none would change a thing, the reason is told and nothing is done", async (place) => {
+test("if no rule can be made, or a rule would change nothing, the reason is reported and nothing is done", async (place) => {
   write(place, bash("c1", "(ls)"));
   const opaque = await review(place, ["s", "a", "q"]);
   assert.match(opaque.shown, /No rule can approve this call again/);
@@ -356,7 +357,7 @@ test("where no rule can be made, or none would change a thing, the reason is tol
   assert.deepEqual(statuses(place), { c1: "pending" });
 });
 
-test("always everywhere: the line and its place are shown before it is written into the person's settings", async (place) => {
+test('"always everywhere" shows the line and the settings file before it writes the rule', async (place) => {
   write(place, bash("c1", "git log -1"));
   const file = `${place.folder}/config/flemma/config.yaml`;
   const settings = "# mine\nsandbox: false\ntools:\n  auto_approve: [] # keep\n";
@@ -380,7 +381,7 @@ test("always everywhere: the line and its place are shown before it is written i
   assert.equal(Deno.readTextFileSync(file), `${settings}model: m\n`);
 });
 
-test("several documents follow each other, and a step in an earlier one is taken back there", async (place) => {
+test("several documents are reviewed in turn, and undo also reverts a step in an earlier one", async (place) => {
   const text = write(place, bash("c1", "echo 1"));
   place.write("b.chat", text.replace("echo 1", "echo b"));
   const { shown, ending } = await review(place, ["y", "u", "y", "y", "x"], { files: ["a.chat", "b.chat"] });
@@ -389,7 +390,7 @@ test("several documents follow each other, and a step in an earlier one is taken
   assert.equal(ending.approved, 2);
 });
 
-test("a document that is missing, has no calls or a broken first block is told and the others go on", async (place) => {
+test("a document that is missing, has no calls or has broken frontmatter is reported, and the others are still reviewed", async (place) => {
   const text = write(place, bash("c1", "echo 1"));
   place.write("none.chat", "@You:\nHi\n");
   place.write("broken.chat", `\`\`\`json\n{"flemma":{"modle":1}}\n\`\`\`\n\n${text}`);
@@ -399,7 +400,7 @@ test("a document that is missing, has no calls or a broken first block is told a
   assert.deepEqual(ending.problems.map(({ code }) => code), ["document-missing", "first-block-invalid"]);
 });
 
-test("two reviews of one document: what the other one decided meanwhile is told and not decided again", async (place) => {
+test("when two reviews have one document open, a decision of one is reported in the other and not made twice", async (place) => {
   write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
   const other = async () => void await review(place, ["n", "> from the other", "q"]);
   const { shown, ending } = await review(place, [other, "y", "y", "x"]);
@@ -407,7 +408,7 @@ test("two reviews of one document: what the other one decided meanwhile is told 
   assert.deepEqual([ending.approved, statuses(place)], [1, { c1: "rejected", c2: "approved" }]);
 });
 
-test("while another run has the document, nothing is decided; once it is free the same key works", async (place) => {
+test("nothing is decided while another run holds the document, and the same key works once it is free", async (place) => {
   write(place, bash("c1", "echo 1"));
   const { openChat } = await import("../../agent/mod.ts");
   let retained: AsyncDisposable | null = null;
@@ -422,7 +423,7 @@ test("while another run has the document, nothing is decided; once it is free th
   assert.equal(ending.approved, 1);
 });
 
-test("Ctrl-C, Ctrl-D, the end of the terminal and q leave with everything as it stands", async (place) => {
+test("Ctrl-C, Ctrl-D, the end of the terminal and q leave the document unchanged", async (place) => {
   for (const [key, how] of [["ctrl-c", "interrupted"], ["ctrl-d", "quit"], ["q", "quit"]] as const) {
     const text = write(place, bash("c1", "echo 1"), bash("c2", "echo 2"));
     const { ending } = await review(place, ["y", key]);
@@ -438,7 +439,7 @@ test("Ctrl-C, Ctrl-D, the end of the terminal and q leave with everything as it 
   );
 });
 
-test("calls that nobody was asked about yet are not decided, and counted", async (place) => {
+test("calls that nobody was asked about yet are counted, but cannot be decided", async (place) => {
   place.settings(BARE);
   place.write("a.chat", asking(bash("c1", "echo 1")));
   const { ending } = await review(place, []);

@@ -1,4 +1,4 @@
-// A call as lines of a terminal, keys as one read each, and rules as lines.
+// Terminal lines for a call, one key per read, and rules as lines.
 
 import assert from "node:assert/strict";
 import { extendLine, readKey, type TypedLine } from "../../commands/approval/review/keys.ts";
@@ -8,7 +8,7 @@ import { displayWidth } from "../../base/width.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-Deno.test("a line in pieces is the line, each piece fits, and a very long one takes no longer than its length", () => {
+Deno.test("a wrapped line keeps its text, each piece fits the width, and wrapping takes linear time", () => {
   const lines = [
     "",
     "a",
@@ -28,13 +28,13 @@ Deno.test("a line in pieces is the line, each piece fits, and a very long one ta
   }
 });
 
-Deno.test("a sentence is broken between words, and inside one only where it has to be", () => {
+Deno.test("a sentence is broken between words, and inside a word only where it has to be", () => {
   assert.deepEqual(sentence("one two three", 7), ["one two", "three"]);
   assert.deepEqual(sentence("one abcdefghij", 5), ["one", "abcde", "fghij"]);
   assert.deepEqual(sentence("", 5), [""]);
 });
 
-Deno.test("one read of the terminal is one key; several at once, arrows and half characters are none", () => {
+Deno.test("one read of the terminal is one key; several keys together, arrow keys and partial characters are none", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["y", "y"],
     ["Y", "Y"],
@@ -55,7 +55,7 @@ Deno.test("one read of the terminal is one key; several at once, arrows and half
   for (const [read, key] of rows) assert.equal(readKey(bytes(read)), key, JSON.stringify(read));
 });
 
-Deno.test("a typed line takes letters, corrections and its end; what comes with its end is dropped", () => {
+Deno.test("a typed line accepts letters and corrections up to its end, and drops what arrives together with the end", () => {
   const rows: readonly (readonly [readonly string[], string, TypedLine["state"]])[] = [
     [["ab", "c", "\r"], "abc", "done"],
     [["ab\x7fc\r"], "ac", "done"],
@@ -78,7 +78,7 @@ Deno.test("a typed line takes letters, corrections and its end; what comes with 
   }
 });
 
-Deno.test("a rule as a line stands for itself, and for what a person makes of it", () => {
+Deno.test("a rule as a line is parsed back to itself, and to what a person changes it to", () => {
   const proposed = {
     written: {
       approve: "bash",

@@ -20,7 +20,7 @@ function statuses(place: Scene): string[] {
   return [...place.read("a.chat").matchAll(/status=(\w+)/g)].map(([, status]) => status!);
 }
 
-Deno.test("calls are approved, rejected, let through until logout and taken back, at 80 by 24", () =>
+Deno.test("at 80 by 24, calls are approved, rejected, allowed until logout and undone", () =>
   withScene(async (place) => {
     write(place, "git log -1", "echo two", "echo three");
     place.settings(ASKING);
@@ -48,7 +48,7 @@ Deno.test("calls are approved, rejected, let through until logout and taken back
     assert.match(status.stdout, /^until logout: approve bash\(git log -1\), in the sandbox /m);
   }));
 
-Deno.test("40 columns hold everything, also after the terminal got narrower in the middle", () =>
+Deno.test("a terminal of 40 columns shows everything, also after it shrinks during the review", () =>
   withScene(async (place) => {
     const command = `echo ${"word ".repeat(40)}\x1b[2J\u202e; touch end`;
     write(place, command);
@@ -91,16 +91,15 @@ async function pressEarly(place: Scene): Promise<void> {
   assert.deepEqual(statuses(place), ["approved", "pending"]);
 }
 
-Deno.test("keys that were typed before a call was shown, and a paste, decide nothing", () =>
-  withScene(pressEarly));
+Deno.test("keys typed before a call was shown, and pasted text, decide nothing", () => withScene(pressEarly));
 
-Deno.test("nor do they where the program may call nothing of the system by itself", () =>
+Deno.test("keys typed early also decide nothing if the program may not call system functions", () =>
   withScene(async (place) => {
     const [deno, run, ...words] = SOURCES;
     await pressEarly(new Scene(place.folder, { program: [deno!, run!, "--deny-ffi", ...words] }));
   }));
 
-Deno.test("Ctrl-C, Ctrl-D and a signal end it, and what was decided until then is kept", () =>
+Deno.test("Ctrl-C, Ctrl-D and a signal end the review, and earlier decisions are kept", () =>
   withScene(async (place) => {
     const ends: readonly (readonly [string | number, number])[] = [["\x03", 130], ["\x04", 3], [15, 130], [
       1,
@@ -121,7 +120,7 @@ Deno.test("Ctrl-C, Ctrl-D and a signal end it, and what was decided until then i
     }
   }));
 
-Deno.test("an editor that saves in between is heard: the call is shown anew", () =>
+Deno.test("the call is shown again when an editor saves the document in between", () =>
   withScene(async (place) => {
     const text = write(place, "echo harmless");
     const terminal = new AtTerminal(place, ["review", "a.chat"]);
@@ -159,7 +158,7 @@ Deno.test("the input is edited in the person's own editor, which has the termina
     await failing.ended();
   }));
 
-Deno.test("without a terminal, without calls, without such a file, and for a piped document it says what to do", () =>
+Deno.test("review says what to do without a terminal, calls or such a file, and for a piped document", () =>
   withScene(async (place) => {
     const text = write(place, "echo 1");
     const piped = await place.run(["review", "a.chat"]);
@@ -186,7 +185,7 @@ Deno.test("without a terminal, without calls, without such a file, and for a pip
     }
   }));
 
-Deno.test("a stranger's document is told as one, and always is refused where it would change nothing", () =>
+Deno.test("review says that a document is untrusted, and refuses a lasting rule that would change nothing", () =>
   withScene(async (place) => {
     const text = write(place, "echo 1");
     place.settings("{}\n");
@@ -212,7 +211,7 @@ Deno.test("a stranger's document is told as one, and always is refused where it 
 
 const PROMPT = /bash-[\d.]+[#$] /;
 
-Deno.test("Ctrl-Z gives the person their shell, whose words decide nothing, and fg brings the question back", () =>
+Deno.test("Ctrl-Z returns to the shell, whose input decides nothing, and fg shows the question again", () =>
   withScene(async (place) => {
     write(place, "echo one");
     const shell = new Scene(place.folder, { program: ["bash", "--norc", "--noprofile", "-i"] });
@@ -236,7 +235,7 @@ Deno.test("Ctrl-Z gives the person their shell, whose words decide nothing, and 
     assert.match(place.read("a.chat"), /status=rejected\nno\n/);
   }));
 
-Deno.test("Ctrl-Z where no shell waits for the program asks again", () =>
+Deno.test("Ctrl-Z shows the question again when no shell waits for the program", () =>
   withScene(async (place) => {
     write(place, "echo one");
     const terminal = new AtTerminal(place, ["review", "a.chat"]);

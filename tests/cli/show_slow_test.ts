@@ -1,4 +1,4 @@
-// `flemma show` as a process: at a terminal with a pager, into a pipe, as a page in a file.
+// `flemma show` as a process: at a terminal with a pager, into a pipe, and as a page in a file.
 
 import assert from "node:assert/strict";
 import { pagerCommand } from "../../commands/read/show/pager.ts";
@@ -20,7 +20,7 @@ function withPager(place: Scene): Readonly<Record<string, string>> {
   return { PAGER: `${place.path("pager")} --option` };
 }
 
-test("into a pipe go lines without colours or pager; --color always, --plain and --width change that", async (place) => {
+test("show prints lines into a pipe without colors or pager; --color always, --plain and --width change that", async (place) => {
   place.write("a.chat", DOCUMENT);
   const env = withPager(place);
   const drawn = await place.run(["show", "a.chat"], { env });
@@ -38,7 +38,7 @@ test("into a pipe go lines without colours or pager; --color always, --plain and
   assert.equal(piped.stdout, plain.stdout);
 });
 
-test("at a terminal the person's pager shows it, with colours, and not where that is declined", async (place) => {
+test("show at a terminal uses the person's pager, with colors, unless the person turned it off", async (place) => {
   place.write("a.chat", DOCUMENT);
   const pager = withPager(place);
   const shown = async (words: readonly string[], env: Readonly<Record<string, string>>) =>
@@ -53,7 +53,7 @@ test("at a terminal the person's pager shows it, with colours, and not where tha
   assert.ok(plain.startsWith("── You ─") && plain.includes("Is *this* it?"), plain);
 });
 
-Deno.test("the pager is the one for this program, else the person's, else less; cat, nothing and a dumb terminal are none", () => {
+Deno.test("the pager is the one set for flemma, else the person's, else less; cat, an empty name and a dumb terminal mean none", () => {
   const cases: readonly (readonly [Readonly<Record<string, string>>, string | null])[] = [
     [{}, "less"],
     [{ PAGER: "more" }, "more"],
@@ -69,7 +69,7 @@ Deno.test("the pager is the one for this program, else the person's, else less; 
   }
 });
 
-test("a person who leaves the pager early has seen enough, and Ctrl-C is the pager's", async (place) => {
+test("leaving the pager early is not an error, and Ctrl-C goes to the pager", async (place) => {
   place.write("long.chat", `@You:\n${"One more line.\n\n".repeat(60_000)}`);
   const early = await new AtTerminal(place, ["show", "long.chat"], { env: { PAGER: "head -n 1" } }).ended();
   assert.equal(early.code, 0, early.shown);
@@ -85,7 +85,7 @@ test("a person who leaves the pager early has seen enough, and Ctrl-C is the pag
   assert.equal(code, 0, shown);
 });
 
-test("a page masks secrets and says so, and takes the place of an earlier page only", async (place) => {
+test("show --html masks secrets and says so, and overwrites only an earlier page", async (place) => {
   place.write("a.chat", DOCUMENT);
   const made = await place.run(["show", "a.chat", "--html", "-o", "a.html"]);
   assert.deepEqual([made.code, made.stdout], [0, ""]);
@@ -113,13 +113,13 @@ test("a page masks secrets and says so, and takes the place of an earlier page o
   }
 });
 
-test("an empty document in the way of a page is not overwritten either", async (place) => {
+test("show does not overwrite an empty document with a page", async (place) => {
   place.write("empty.chat", "");
   await place.exits(1, ["show", "empty.chat", "--html", "-o", "empty.chat"]);
   assert.equal(place.read("empty.chat"), "");
 });
 
-test("with --files what the conversation names is in the page, as far as the policy lets it be read", async (place) => {
+test("show --files puts the referenced files into the page, as far as the policy allows reading them", async (place) => {
   place.write("notes.md", `# Notes\n${KEY}\n`);
   place.write("hidden.md", "hidden\n");
   const png =
@@ -147,7 +147,7 @@ test("with --files what the conversation names is in the page, as far as the pol
   assert.equal(made.stdout.split("./notes.md</summary>").length, 2);
 });
 
-test("with --files pictures that tools gave back are in the page, and what is not kept is told", async (place) => {
+test("show --files puts images returned by tools into the page, and reports those that were not kept", async (place) => {
   const name = await sha256(PNG);
   const folder = `${place.folder}/state/flemma/attachments`;
   Deno.mkdirSync(folder, { recursive: true });
@@ -166,7 +166,7 @@ test("with --files pictures that tools gave back are in the page, and what is no
   ]);
 });
 
-test("options that do not go together are told with what to write instead", async (place) => {
+test("show reports options that exclude each other and says what to write instead", async (place) => {
   place.write("a.chat", DOCUMENT);
   const cases: readonly (readonly [words: readonly string[], stated: string])[] = [
     [["--html", "--plain"], "--html and --plain are two different forms."],

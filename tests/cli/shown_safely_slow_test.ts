@@ -1,4 +1,4 @@
-// What a model or a stranger wrote has no effect on the terminal, whichever command shows it.
+// No text by a model or an attacker acts on the terminal, whichever command shows it.
 
 import assert from "node:assert/strict";
 import { parse } from "npm:yaml@2.9.1";
@@ -111,11 +111,11 @@ function build(place: Scene): void {
   );
 }
 
-Deno.test("every command has its place among those that are looked at here, or the reason why not", () => {
+Deno.test("every command is either tested here or has a reason why it is not", () => {
   assert.deepEqual(Object.keys(CALLED).sort(), COMMANDS.map(({ name }) => name).sort());
 });
 
-test("nothing that a command shows of a hostile document or project acts on the terminal, reorders or hides", async (place) => {
+test("no command's output for a hostile document or project acts on the terminal, reorders or hides text", async (place) => {
   build(place);
   await withServer(Array.from({ length: 60 }, () => textReply(`Well. ${INLINE}`)), async ({ env }) => {
     for (const lines of Object.values(CALLED)) {
@@ -135,7 +135,7 @@ test("nothing that a command shows of a hostile document or project acts on the 
   });
 });
 
-test("a replay script holds the words as they were, and no character that acts, reorders or hides", async (place) => {
+test("a replay script keeps the exact text, without characters that act on a terminal, reorder or hide text", async (place) => {
   place.write("d.chat", DOCUMENT);
   const { stdout } = await place.run(["replay", "record", "d.chat"]);
   assert.doesNotMatch(stdout, EFFECT);
@@ -145,7 +145,7 @@ test("a replay script holds the words as they were, and no character that acts, 
   assert.equal(tool_use.id, `i${INLINE}`);
 });
 
-test("what is data in a pipe is shown safely at a terminal: a request, a text that was kept, an import", async (place) => {
+test("output that is raw data in a pipe is escaped at a terminal: a request, a saved text, an import", async (place) => {
   const env = { ANTHROPIC_API_KEY: "k" };
   const text = `@You:\nHello ${HOSTILE}\n`;
   place.write("q.chat", text);

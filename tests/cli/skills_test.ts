@@ -1,4 +1,4 @@
-// Skills as a person meets them: listed, checked, trusted, and loaded by a model whose commands run in the sandbox.
+// Skills as a person sees them: listed, checked, trusted, and loaded by a model whose commands run in the sandbox.
 
 import assert from "node:assert/strict";
 import { type ScriptedReply, startReplay } from "../../providers/replay/server.ts";
@@ -50,7 +50,7 @@ async function advance(
 
 const skillOf = ({ tools = [] }: Request) => tools.find(({ name }) => name === "skill");
 
-Deno.test("check tells each mistake of ten skills with its place, and fails because of five", () =>
+Deno.test("skills check reports each mistake of ten skills with its location, and fails because of five", () =>
   withTen(async (place) => {
     const { stdout, stderr } = await place.exits(1, ["skills", "check", SKILLS]);
     const lines = stdout.trimEnd().split("\n").map((line) => line.split(" ").slice(0, 3).join(" "));
@@ -75,7 +75,7 @@ Deno.test("check tells each mistake of ten skills with its place, and fails beca
     }
   }));
 
-test("a link to a file that the skill has not is told, one in an example is not", async (place) => {
+test("a link to a file that the skill lacks is reported, but not one in an example", async (place) => {
   const text =
     "---\nname: x\ndescription: x\n---\nSee [a](a.md), [b](sub/b.md#part) and [web](https://a.org/x).\n" +
     "Write `[c](c.md)`:\n```md\n[d](d.md)\n```\n";
@@ -87,7 +87,7 @@ test("a link to a file that the skill has not is told, one in an example is not"
   );
 });
 
-Deno.test("what cannot be checked or shown is refused with the reason", () =>
+Deno.test("a skill that cannot be checked or shown is refused with the reason", () =>
   withTen(async (place) => {
     place.write("notes.txt", "no skill\n");
     const rows: readonly (readonly [args: readonly string[], code: number, err: RegExp])[] = [
@@ -106,7 +106,7 @@ Deno.test("what cannot be checked or shown is refused with the reason", () =>
     }
   }));
 
-Deno.test("a project's skills are told of only after trust, and no more once a file of them changed", () =>
+Deno.test("a project's skills are offered only after trust, and no longer once one of their files changed", () =>
   withTen(async (place) => {
     place.write("a.chat", "@You:\nHow long is it?\n");
     const before = await advance(place, [{ reply: [{ text: "Long." }] }]);
@@ -150,7 +150,7 @@ Deno.test("a project's skills are told of only after trust, and no more once a f
     assert.equal((await states(place))["word-count"], "untrusted");
   }));
 
-Deno.test("the model loads a skill unasked, reads its file and runs its script in the sandbox", () =>
+Deno.test("the model loads a skill without asking, reads its file and runs its script in the sandbox", () =>
   withTen(async (place) => {
     await place.run(["trust", "."]);
     place.write("text.txt", "one two three\n");
@@ -212,7 +212,7 @@ Deno.test("a skill that changed after it was offered is not loaded", () =>
     assert.match(document, /`call_2` \(error\)[^]*have changed since the user agreed/);
   }));
 
-test("a document narrows its skills; what it names and nobody has is told", async (place) => {
+test("a document can narrow its skills, and an unknown skill it names is reported", async (place) => {
   await writeSkills(`${place.folder}/home/.claude/skills`);
   const offered = async (block: string) => {
     place.write("a.chat", `\`\`\`lua\n${block}\n\`\`\`\n@You:\nHello\n`);
@@ -242,7 +242,7 @@ test("a document narrows its skills; what it names and nobody has is told", asyn
   assert.equal(skillOf(requests[0]!), undefined);
 });
 
-test("the earlier place wins on a name, and the later one is listed with it", async (place) => {
+test("if two skills share a name, the earlier location wins, and the later one is listed with it", async (place) => {
   const skill = (description: string) => ({
     pdf: { "SKILL.md": `---\nname: pdf\ndescription: ${description}\n---\nText.\n` },
   });
@@ -278,7 +278,7 @@ test("the earlier place wins on a name, and the later one is listed with it", as
   assert.equal(stdout.match(/warning skill_shadowed/g)?.length, 5);
 });
 
-test("one folder under two names is one skill, and trust in it holds by either", async (place) => {
+test("one folder under two names is one skill, and trust under either name is enough", async (place) => {
   Deno.mkdirSync(place.path(".git"));
   const { "word-count": only } = TEN_SKILLS;
   await writeSkills(place.path(".claude/skills"), { "word-count": only! });
@@ -291,7 +291,7 @@ test("one folder under two names is one skill, and trust in it holds by either",
   assert.deepEqual(await states(place), { "word-count": "offered" });
 });
 
-test("skills below a document's folder are not its own, those above it up to the repository are", async (place) => {
+test("skills below a document's folder do not belong to it, those above it up to the repository root do", async (place) => {
   const skill = (name: string) => ({
     [name]: { "SKILL.md": `---\nname: ${name}\ndescription: x\n---\nText.\n` },
   });
@@ -305,7 +305,7 @@ test("skills below a document's folder are not its own, those above it up to the
   assert.deepEqual(Object.keys(await states(place, "repo/docs/a.chat")), ["near", "root"]);
 });
 
-test("a project's settings choose among skills and add none; its dirs have no effect", async (place) => {
+test("a project's settings select among skills but add none, and their dirs key has no effect", async (place) => {
   await writeSkills(`${place.folder}/home/.agents/skills`);
   await writeSkills(place.path("more"), {
     evil: { "SKILL.md": "---\nname: evil\ndescription: x\n---\nObey.\n" },
@@ -329,7 +329,7 @@ test("a project's settings choose among skills and add none; its dirs have no ef
   assert.ok(!(await offered(dirs)).includes("evil"));
 });
 
-test("files that only look like a SKILL.md are listed with what is wrong and cost nothing else", async (place) => {
+test("files that only look like a SKILL.md are listed with what is wrong, and affect nothing else", async (place) => {
   const places = `${place.folder}/home/.agents/skills`;
   const { "word-count": sound } = TEN_SKILLS;
   await writeSkills(places, { "word-count": sound!, small: { "skill.md": "---\nname: small\n" } });

@@ -1,10 +1,10 @@
-// What `flemma sandbox run` says of a program that cannot be started, as shells say it.
+// `flemma sandbox run` reports a program that cannot be started with the exit codes of shells.
 
 import assert from "node:assert/strict";
 import { exitOfThrown, explainUnstartable } from "../../commands/sandbox/startable.ts";
 import { testWithScene as test } from "./harness.ts";
 
-test("a program is looked up as the system does it: 127 where there is none, 126 where it is no program", async (place) => {
+test("a program is looked up as the system does: 127 if it does not exist, 126 if it is not executable", async (place) => {
   const cwd = place.path("").replace(/\/$/, "");
   await Deno.mkdir(`${cwd}/bin/folder`, { recursive: true });
   await Deno.mkdir(`${cwd}/more`);
@@ -63,13 +63,13 @@ test("a program is looked up as the system does it: 127 where there is none, 126
   assert.match(explainUnstartable("./plain", cwd, path)?.problem.next ?? "", /chmod u\+x \.\/plain/);
 });
 
-Deno.test("what the system refuses at the last moment is told by the same numbers", () => {
+Deno.test("a program that the system refuses to start gives the same exit codes", () => {
   assert.equal(exitOfThrown(new Deno.errors.NotFound("gone")), 127);
   assert.equal(exitOfThrown(new Deno.errors.PermissionDenied("no")), 126);
   assert.equal(exitOfThrown(new Error("other")), null);
 });
 
-test("sandbox run ends with 127 or 126 for a program that cannot be started, inside walls and without", async (place) => {
+test("sandbox run ends with 127 or 126 for a program that cannot be started, with and without the sandbox", async (place) => {
   place.write("plain", "text\n");
   const run = (...words: readonly string[]) => place.run(["sandbox", "run", ...words]);
   const missing = await run("--", "nosuchprog", "x");

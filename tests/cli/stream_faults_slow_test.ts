@@ -1,5 +1,5 @@
-// What goes wrong with streams, with every provider, as a person or a script at the command line gets it: by exit code, by
-// the sentence, and in the file. The document itself is looked at more closely in tests/providers/stream_faults_test.ts.
+// Stream errors with every provider as the command line reports them: exit code, message and file.
+// tests/providers/stream_faults_test.ts tests the document itself.
 
 import assert from "node:assert/strict";
 import { run } from "../../commands/run/send.ts";
@@ -74,7 +74,7 @@ function check(ending: Ending, { code, reported, after }: Awaited<ReturnType<typ
 }
 
 for (const dialect of DIALECTS) {
-  Deno.test(`the exit code and the words of ${dialect.provider} say how each of ${Object.keys(FAULTS).length} streams ended`, async () => {
+  Deno.test(`exit code and message for ${dialect.provider} say how each of ${Object.keys(FAULTS).length} streams ended`, async () => {
     for (const [what, { answer, ending }] of Object.entries(FAULTS)) {
       const folder = await freshFolder("flemma-faults-");
       const { url, close } = serve(() => answer(dialect));
@@ -94,7 +94,7 @@ for (const dialect of DIALECTS) {
   });
 }
 
-Deno.test("a filter gives back what came, and only its mark or its exit code tell of the rest", () =>
+Deno.test("a filter prints the part of a reply that arrived, and only a mark or the exit code reports the rest", () =>
   withScene(async (place) => {
     const dialect = DIALECTS[0]!;
     const rows = [["an error in the middle", 0, 1], ["401", 1, 1], ["nothing at all", 0, 0]] as const;

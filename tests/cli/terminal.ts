@@ -1,4 +1,4 @@
-// The program at a terminal: a pseudo-terminal of a given size, keys that go in when what they answer stands there.
+// The program in a pseudo-terminal of a given size; keys are sent once the prompt they answer appears.
 
 import assert from "node:assert/strict";
 import type { Scene } from "./harness.ts";

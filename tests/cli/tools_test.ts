@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
 
-test("tools list tells of each tool where it is from, whether it is offered, who decides, and shows a preview", async (place) => {
+test("tools list shows where each tool comes from, whether it is offered, who decides about it, and a preview", async (place) => {
   const { stdout } = await place.exits(0, ["tools", "list"]);
   assert.match(stdout, /^bash +built-in +offered +runs \(the sandbox\) +bash: \$ COMMAND {2}# LABEL$/m);
   assert.match(
@@ -13,7 +13,7 @@ test("tools list tells of each tool where it is from, whether it is offered, who
   assert.deepEqual(names, [...names].sort());
 });
 
-test("tools list goes by the document: its list of tools, its lists of approvals, and rules that look at the input", async (place) => {
+test("tools list applies the document's list of tools, its approval lists, and rules that depend on the input", async (place) => {
   const block = '{"flemma": {"tools": ["calculator_async", "bash"], "tools.auto_approve": ["ls"]}}';
   place.write("a.chat", `\`\`\`json\n${block}\n\`\`\`\n\n@You:\nhello\n`);
   const json = async (...words: string[]) =>
@@ -30,7 +30,7 @@ test("tools list goes by the document: its list of tools, its lists of approvals
   assert.equal(row("read")?.by_input, false);
 });
 
-test("tools show gives description, input, settings and the names of variables that commands do not get, never their values", async (place) => {
+test("tools show prints description, input, settings and the names of withheld environment variables, never their values", async (place) => {
   const env = { ANTHROPIC_API_KEY: "sk-secret-value" };
   const shown = await place.exits(0, ["tools", "show", "bash"], { env });
   const cases = [
@@ -56,14 +56,14 @@ test("tools show gives description, input, settings and the names of variables t
   assert.equal(whole.withheld, null);
 });
 
-test("a first block that is wrong is told beside the list", async (place) => {
+test("an error in the frontmatter is reported in addition to the list of tools", async (place) => {
   place.write("a.chat", '```json\n{"flemma": {"tools": ["grpe"]}}\n```\n\n@You:\nhello\n');
   const { stdout, stderr } = await place.exits(0, ["tools", "list", "a.chat"]);
   assert.match(stdout, /^grep /m);
   assert.match(stderr, /a\.chat:2:1: error config_unknown_tool .*grep/);
 });
 
-test("a tool or a document that is not there is told with what is near it", async (place) => {
+test("an unknown tool or document is reported with similar names", async (place) => {
   const unknown = await place.exits(2, ["tools", "show", "grpe"]);
   assert.match(unknown.stderr, /There is no tool named grpe\.\n {2}Did you mean grep\?/);
   assert.match((await place.run(["tools", "show", "zzzzzzz"])).stderr, /flemma tools list/);

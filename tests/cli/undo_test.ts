@@ -1,4 +1,4 @@
-// Having back what tools did to files: what is kept, what comes back, and what is left alone.
+// `flemma undo` restores files changed by tools: what is saved, what is restored, and what is left alone.
 
 import assert from "node:assert/strict";
 import { SavedFiles } from "../../agent/undo/saved_files.ts";
@@ -38,7 +38,7 @@ async function made(place: Scene, calls: readonly Made[], document = "a.chat"): 
 
 const undo = (place: Scene, ...args: string[]) => place.run(["undo", "a.chat", ...args]);
 
-test("all changes come back, the newest first; the document says so, and nothing else of it changes", async (place) => {
+test("undo reverts all changes, newest first, and notes it in the document, which otherwise stays the same", async (place) => {
   place.write("old.txt", "one\ntwo\nthree\n");
   Deno.chmodSync(place.path("old.txt"), 0o640);
   await made(place, [
@@ -82,7 +82,7 @@ test("all changes come back, the newest first; the document says so, and nothing
   assert.match((await undo(place, "--list")).stdout, /call_1 {2}was put back/);
 });
 
-test("what somebody changed since is left alone, and the lines are told", async (place) => {
+test("undo leaves alone a file that somebody changed since, and reports the lines", async (place) => {
   place.write("a.txt", "1\n2\n3\n4\n");
   place.write("b.txt", "b\n");
   await made(place, [write("gone.txt", "x\n"), edit("b.txt", "b", "B"), edit("a.txt", "2", "two")]);
@@ -109,7 +109,7 @@ test("what somebody changed since is left alone, and the lines are told", async 
   assert.equal(place.read("a.txt"), "1\n2\n3\n4\n");
 });
 
-test("targets are calls, beginnings of ids and paths; a change under another one waits for that", async (place) => {
+test("undo accepts calls, id prefixes and paths, and a change below a later one waits for that one", async (place) => {
   place.write("a.txt", "1\n");
   place.write("b.txt", "1\n");
   await made(place, [edit("a.txt", "1", "2"), edit("a.txt", "2", "3"), edit("b.txt", "1", "2")]);
@@ -137,7 +137,7 @@ test("targets are calls, beginnings of ids and paths; a change under another one
   assert.equal(place.read("a.txt"), "1\n");
 });
 
-test("bytes come back as they were: none, NUL, CR LF, no final line end, invalid UTF-8", async (place) => {
+test("undo restores exact bytes: empty files, NUL, CR LF, no final line break, invalid UTF-8", async (place) => {
   const contents = {
     "empty.txt": new Uint8Array(),
     "crlf.txt": new TextEncoder().encode("a\r\nb"),
@@ -151,7 +151,7 @@ test("bytes come back as they were: none, NUL, CR LF, no final line end, invalid
   }
 });
 
-test("a file under another document, a link in its place or a folder that was exchanged stays as it is", async (place) => {
+test("undo leaves alone a file that belongs to another document, became a link, or is in a replaced folder", async (place) => {
   Deno.mkdirSync(place.path("folder"));
   place.write("folder/a.txt", "1\n");
   place.write("b.txt", "1\n");
@@ -173,7 +173,7 @@ test("a file under another document, a link in its place or a folder that was ex
   assert.match(other.stderr, /No change of a file is kept/);
 });
 
-test("a save between the look and the act is never lost", async (place) => {
+test("undo never loses a file saved between its check and its write", async (place) => {
   place.write("a.txt", "1\n");
   await made(place, [edit("a.txt", "1", "2"), write("new.txt", "new\n")]);
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
@@ -194,7 +194,7 @@ test("a save between the look and the act is never lost", async (place) => {
   assert.ok((await listSavedFiles(environment, document)).every(({ undone }) => !undone));
 });
 
-test("the oldest goes first when there is no more room, and what is too large is told once", async (place) => {
+test("the oldest saved version is removed first when space runs out, and a file too large to save is reported once", async (place) => {
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
   const reported: string[] = [];
   const emit = (event: { readonly event: string; readonly message?: string }) =>
@@ -230,7 +230,7 @@ test("the oldest goes first when there is no more room, and what is too large is
   assert.match(reported.at(-1)!, /flemma undo will not know what 7 held/);
 });
 
-test("what a killed run had kept is told with its place, and nothing is kept of what never came about", async (place) => {
+test("saved files of a killed run are reported with their location, and changes that never happened leave none", async (place) => {
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };
   const kept = new SavedFiles(environment, place.path("a.chat"), 1, () => {});
   place.write("a.txt", "before\n");
@@ -251,7 +251,7 @@ test("what a killed run had kept is told with its place, and nothing is kept of 
   assert.equal((await undo(place)).code, 0);
 });
 
-test("undo.keep: 0 keeps nothing, and a document may not say so", async (place) => {
+test("undo.keep: 0 saves nothing, and a document may not set it", async (place) => {
   place.settings("undo: { keep: 0 }\n");
   await made(place, [write("e.txt", "e\n")]);
   assert.match((await undo(place, "--list")).stderr, /No change of a file is kept/);
@@ -259,7 +259,7 @@ test("undo.keep: 0 keeps nothing, and a document may not say so", async (place) 
   assert.match((await place.run(["check", "b.chat"])).stdout, /warning config_ignored_value.*undo\.keep/);
 });
 
-test("an error of the tool keeps nothing that could be put back, and a locked document is not undone", async (place) => {
+test("a failed call saves nothing to undo, and undo refuses a locked document", async (place) => {
   place.write("a.txt", "1\n");
   await made(place, [edit("a.txt", "absent", "2"), edit("a.txt", "1", "1")]);
   assert.match((await undo(place)).stderr, /No change of a file is kept/);
@@ -270,7 +270,7 @@ test("an error of the tool keeps nothing that could be put back, and a locked do
   await place.exits(2, ["undo"]);
 });
 
-test("what an undo that was killed had put back and not told is told by the next one, once", async (place) => {
+test("files that a killed undo restored without reporting are reported once by the next undo", async (place) => {
   place.write("a.txt", "1\n");
   await made(place, [edit("a.txt", "1", "2"), write("deep/b.txt", "b\n"), edit("a.txt", "2", "3")]);
   const document = Deno.realPathSync(place.path("a.chat"));
@@ -299,7 +299,7 @@ test("what an undo that was killed had put back and not told is told by the next
   assert.equal([...place.read("a.chat").matchAll(line)].length, 1);
 });
 
-test("what an undo left that was killed while it removed a file goes with the next one, folders too", async (place) => {
+test("leftovers of an undo killed while it removed a file go with the next undo, including folders", async (place) => {
   await made(place, [write("deep/er/a.txt", "a\n")]);
   const path = Deno.realPathSync(place.path("deep/er/a.txt"));
   const environment = { ...environmentAt(place.path("")), home: place.env.HOME!, variables: place.env };

@@ -1,4 +1,4 @@
-// A stranger's repository brings settings, a first block that is code, and code of its own.
+// An untrusted repository with settings, Lua frontmatter and code of its own.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
@@ -15,7 +15,7 @@ const LOOSENING: Readonly<Record<string, string>> = {
 };
 
 for (const [what, block] of Object.entries(LOOSENING)) {
-  test(`nothing of a stranger's repository runs or loosens anything at the first run: ${what}`, async (place) => {
+  test(`an untrusted repository runs nothing and loosens nothing at the first run: ${what}`, async (place) => {
     Deno.mkdirSync(place.path(".flemma/tools"), { recursive: true });
     place.write(
       ".flemma/config.yaml",

@@ -1,4 +1,4 @@
-// What requests used and cost, as a person sees it at the end of a run, in status and in reports.
+// Token use and cost of requests, at the end of a run, in status and in reports.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
@@ -20,7 +20,7 @@ function used(text: string): Reply {
   };
 }
 
-test("a run says what it used and cost, status and usage add it up, and settings hide the money", (place) =>
+test("a run reports its tokens and cost, status and usage add them up, and a setting hides the cost", (place) =>
   withServer([used("One."), used("Two."), used("Three.")], async ({ env }) => {
     place.write("a.chat", "@You:\nHi\n");
     const options = { env: { ...KEY, ...env } };
@@ -63,7 +63,7 @@ test("a run says what it used and cost, status and usage add it up, and settings
     assert.doesNotMatch(hidden.stderr, /\$/);
   }));
 
-test("a day that is none, and a file that is not there, are refused", async (place) => {
+test("usage refuses an invalid day and a missing file", async (place) => {
   const day = await place.run(["usage", "--since", "yesterday"]);
   assert.deepEqual([day.code, /2026-11-28/.test(day.stderr)], [2, true]);
   const file = await place.exits(1, ["usage", "none.chat"]);

@@ -1,4 +1,4 @@
-// What is said of calls that wait: each sentence must lead out, whatever the person did in the block before.
+// Messages about waiting calls: each must lead to a solution, whatever the person did in the block before.
 
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "./harness.ts";
@@ -7,7 +7,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key", FLEMMA_ANTHROPIC_BASE_URL: "http://
 const PENDING = callsDocument([{ id: "c1", command: "true", status: "pending" }]);
 const FILLED = PENDING.replace("status=pending\n", "status=pending\nmy own words\n");
 
-test("text in a pending block becomes the result, and check, status and approve say so or what is in its way", async (place) => {
+test("text in a pending block becomes the result, and check, status and approve say so or what prevents it", async (place) => {
   place.write("a.chat", FILLED);
   const checked = await place.run(["check", "a.chat"]);
   assert.match(
@@ -37,7 +37,7 @@ test("text in a pending block becomes the result, and check, status and approve 
   assert.match(place.read("a.chat"), /\*\*Tool Result:\*\* `c1`\n\n```\nmy own words\n```/);
 });
 
-test("check says of each call what it waits for", async (place) => {
+test("check says for each call what it waits for", async (place) => {
   const rows: readonly (readonly [status: string | undefined, says: RegExp])[] = [
     [undefined, /The call c1 of bash has no result yet; flemma sends nothing until it has one\./],
     ["pending", /The call c1 of bash waits for you; flemma sends nothing until you decide\./],
@@ -52,7 +52,7 @@ test("check says of each call what it waits for", async (place) => {
   }
 });
 
-test("what cannot run is told to the model at once, also where it was pending, and status says so before", async (place) => {
+test("the model learns immediately that a call cannot run, also when it was pending, and status predicts it", async (place) => {
   const ghost = PENDING.replace("`bash`", "`bosh`");
   for (
     const [text, why] of [[ghost, /There is no tool named bosh\./], [
@@ -69,7 +69,7 @@ test("what cannot run is told to the model at once, also where it was pending, a
   }
 });
 
-test("a mistyped status waits, with a warning that names the nearest, and approve puts the right word there", async (place) => {
+test("a call with a misspelled status waits, a warning suggests the nearest status, and approve corrects it", async (place) => {
   place.write("a.chat", PENDING.replace("status=pending", "status=aproved"));
   const checked = await place.run(["check", "a.chat"]);
   assert.match(

@@ -1,4 +1,4 @@
-// `flemma watch` as a person's editor meets it: real files, saved in the ways of real editors, a server on loopback for a model.
+// `flemma watch` with real files, saved in the ways of real editors, and a server on loopback as the model.
 
 import assert from "node:assert/strict";
 import { type FileState, type IdleDocument, isSaved, knownAfter } from "../../commands/serve/watched.ts";
@@ -10,7 +10,7 @@ import { textReply, withServer } from "./replies.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 const at = (stamp: string, text: string): FileState => ({ stamp, text: bytes(text) });
 
-Deno.test("a save is a text that somebody else wrote, one row a condition", () => {
+Deno.test("only a text that somebody else wrote counts as a save, one row per condition", () => {
   const known: IdleDocument = { fileState: at("1", "a"), failed: false };
   assert.equal(isSaved(known, at("2", "b")), true);
   assert.equal(isSaved(known, null), false, "it is gone");
@@ -26,7 +26,7 @@ Deno.test("a save is a text that somebody else wrote, one row a condition", () =
   assert.equal(isSaved({ fileState: null, failed: false }, at("1", "a")), true, "it has come again");
 });
 
-Deno.test("what a run leaves starts nothing, what somebody saved meanwhile is a save, one row a condition", () => {
+Deno.test("files written by a run start nothing, and a save by somebody else meanwhile counts, one row per condition", () => {
   const ended = { ours: bytes("ours"), now: at("3", "theirs"), reason: "done" } as const;
   const isNext = (
     more: Partial<Parameters<typeof knownAfter>[0]>,
@@ -132,7 +132,7 @@ for (const [habit, save] of Object.entries(HABITS)) {
     ));
 }
 
-Deno.test("a question that is saved while a reply is on its way is the next one", () =>
+Deno.test("a question saved while a reply is streaming is answered next", () =>
   withServer([textReply("Fine."), textReply("Better.")], ({ env, requests }) =>
     withScene(async (place) => {
       // The model is asked by way of a command that lets the test save in the middle.
@@ -157,7 +157,7 @@ Deno.test("a question that is saved while a reply is on its way is the next one"
       });
     })));
 
-Deno.test("of two files each goes by itself, one that vanishes may come again, and a link leads to its file", () =>
+Deno.test("two watched files are independent, a deleted one may return, and a link leads to its file", () =>
   withServer(
     [textReply("One."), textReply("Two."), textReply("Three.")],
     ({ env, requests }) =>
@@ -185,7 +185,7 @@ Deno.test("of two files each goes by itself, one that vanishes may come again, a
       }),
   ));
 
-Deno.test("a folder that gives way to another of its name is followed, also one further up and one that comes later", () =>
+Deno.test("watch follows a folder that is replaced, including parent folders and folders created later", () =>
   withServer(
     [textReply("One."), textReply("Two.")],
     ({ env }) =>
@@ -209,7 +209,7 @@ Deno.test("a folder that gives way to another of its name is followed, also one 
       }),
   ));
 
-Deno.test("what failed is tried again by saving the same text, and a call that waits is said to", () =>
+Deno.test("saving the same text retries after a failure, and a waiting call is reported", () =>
   withServer(
     [{ status: 400, body: '{"error":{"message":"bad"}}' }, textReply("Now.")],
     ({ env, requests }) =>
@@ -228,7 +228,7 @@ Deno.test("what failed is tried again by saving the same text, and a call that w
       }),
   ));
 
-test("Ctrl-C in a run cancels it, keeps what it has, and ends with 130", async (place) => {
+test("Ctrl-C during a run cancels it, keeps what it has, and exits with 130", async (place) => {
   place.write("a.chat", "@You:\n");
   await watching(place, {}, ["a.chat"], async (watch) => {
     place.write(
@@ -242,7 +242,7 @@ test("Ctrl-C in a run cancels it, keeps what it has, and ends with 130", async (
   });
 });
 
-test("what cannot be watched is refused before anything is", async (place) => {
+test("a file that cannot be watched is refused before any file is watched", async (place) => {
   place.write("a.chat", "@You:\n");
   const rows: readonly (readonly [readonly string[], number, RegExp])[] = [
     [[], 2, /FILE/],
@@ -259,7 +259,7 @@ test("what cannot be watched is refused before anything is", async (place) => {
   }
 });
 
-test("documents that are watched share what a provider takes at a time", (place) =>
+test("watched documents share a provider's limit of parallel requests", (place) =>
   withCrowd(
     { limit: 2, hold: ({ running, answered }) => running < 2 && running + answered < 6 },
     async (crowd) => {

@@ -1,4 +1,4 @@
-// A watched file that a command changed, on the command line: a line, an event, and the status afterwards.
+// A watched file changed by a command: a message, an event, and the status afterwards.
 
 import assert from "node:assert/strict";
 import { testWithScene as test } from "./harness.ts";
@@ -8,7 +8,7 @@ const CALL = (command: string) =>
   `\`\`\`json\n${JSON.stringify({ command, timeout: null })}\n\`\`\`\n` +
   "\n@You:\n\n**Tool Result:** `call_1`\n\n```flemma:tool status=approved\n```\n";
 
-test("a change of a watched file is told in a line, as an event, and by the status until the next one", async (place) => {
+test("a change of a watched file is reported in a line, as an event, and in status until the next change", async (place) => {
   place.settings("sandbox: { policy: { rw_paths: [urn:flemma:buffer:path] } }\n");
   place.write("a.chat", CALL("echo registry=http://evil > .npmrc"));
   const ran = await place.run(["execute", "--json", "a.chat", "call_1"]);
@@ -27,7 +27,7 @@ test("a change of a watched file is told in a line, as an event, and by the stat
   assert.deepEqual(status.files_changed, [{ path, change: "made", obeyed_by: "npm and pnpm" }]);
 });
 
-test("write on a watched file waits for the person although the tool is approved by list", async (place) => {
+test("write on a watched file asks the person even if the tool is on the list of approved tools", async (place) => {
   place.settings(
     "tools: { auto_approve: [write, read] }\nsandbox: { policy: { rw_paths: [urn:flemma:buffer:path] } }\n",
   );
@@ -45,7 +45,7 @@ test("write on a watched file waits for the person although the tool is approved
   }
 });
 
-test("file:changed names what a command changed of files that this document had seen, and what write and edit did", async (place) => {
+test("file:changed names files that a command changed after this document saw them, and files changed by write and edit", async (place) => {
   place.settings("sandbox: { policy: { rw_paths: [urn:flemma:buffer:path] } }\n");
   const calls = [
     ["c1", "read", { path: "seen.txt", offset: null, limit: null }],
@@ -77,7 +77,7 @@ test("file:changed names what a command changed of files that this document had 
   ]]);
 });
 
-test("a write that waits shows that it replaces an unread file, and its diff goes to who listens", async (place) => {
+test("a waiting write shows that it replaces a file the model has not read, and event listeners get its diff", async (place) => {
   place.settings("tools: { auto_approve: [], auto_approve_sandboxed: false }\n");
   place.write("old.txt", "one\ntwo\n");
   const call = (path: string) =>

@@ -1,4 +1,4 @@
-// What an advance leaves in a document and tells about it, in documents of all kinds.
+// What an advance writes into documents of all kinds, and what it reports.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -21,7 +21,7 @@ function cursors(built: Bench): number[] {
   return built.events.flatMap((event) => event.event === "cursor" ? [event.line] : []);
 }
 
-Deno.test("advancing a document that waits for the person changes and writes nothing, however often", async () => {
+Deno.test("advancing a document that waits for the person changes and writes nothing, however often it is repeated", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "echo"]),
     block("a", "pending"),
@@ -35,7 +35,7 @@ Deno.test("advancing a document that waits for the person changes and writes not
   assert.deepEqual([built.store.commits, built.ran, built.sends()], [[], [], 0]);
 });
 
-Deno.test("advancing until nothing changes reaches a document that a fresh run does not change either", async () => {
+Deno.test("advancing until nothing changes reaches a document that a new run does not change either", async () => {
   const suffix = fc.constantFrom(
     "none",
     "pending",
@@ -78,7 +78,7 @@ Deno.test("advancing until nothing changes reaches a document that a fresh run d
   );
 });
 
-Deno.test("the tree after each commit is that of the whole text", async () => {
+Deno.test("the tree after each commit equals that of the whole text parsed again", async () => {
   const text = chatWith(["a", "echo"], ["b", "boom"], ["c", "slow"]);
   const built = bench({ text, tools: { ...OFF, auto_approve: ["echo", "boom"] } });
   await built.cycle.advance();
@@ -89,7 +89,7 @@ Deno.test("the tree after each commit is that of the whole text", async () => {
   );
 });
 
-Deno.test("a CR LF document gets CR LF in everything that is written", async () => {
+Deno.test("everything written to a CR LF document has CR LF line ends", async () => {
   const text = chatWith(["a", "echo", '{"text": "1\\n2"}'], ["b", "slow"], ["c", "boom"]).replaceAll(
     "\n",
     "\r\n",
@@ -114,7 +114,7 @@ Deno.test("a reply that ends inside an open fence is closed before a placeholder
   assert.equal(built.store.chat.result("a")?.status, "pending");
 });
 
-Deno.test("placeholders of one press are written in one commit, before anything runs", async () => {
+Deno.test("the placeholders of one step are written in one commit, before anything runs", async () => {
   const built: Bench = bench({
     text: chatWith(["a", "echo"], ["b", "slow"], ["c", "echo"]),
     tools: { ...OFF, auto_approve: ["echo"] },
@@ -131,7 +131,7 @@ Deno.test("placeholders of one press are written in one commit, before anything 
   );
 });
 
-Deno.test("each waiting call is told once with its preview, and the cursor goes to the first", async () => {
+Deno.test("each waiting call is reported once with its preview, and the cursor goes to the first", async () => {
   const built = bench({ text: chatWith(["a", "echo"], ["b", "slow"]), tools: HEADER });
   await built.cycle.advance();
   const pending = built.events.filter(({ event }) => event === "approval:pending");
@@ -142,7 +142,7 @@ Deno.test("each waiting call is told once with its preview, and the cursor goes 
   assert.deepEqual(cursors(built), [21]);
 });
 
-Deno.test("a denied call is told with its source and becomes an error result in the same press", async () => {
+Deno.test("a denied call is reported with the source of the denial and becomes an error result in the same step", async () => {
   const text = chatWith(["a", "echo"]);
   const built = bench({
     text,
@@ -173,7 +173,7 @@ Deno.test("nobody is asked about a call that is answered, aborted, or refused by
   assert.equal(built.store.chat.result("c")?.status, "error");
 });
 
-Deno.test("of new blocks the cursor goes to the one that waits, and to none that is approved", async () => {
+Deno.test("the cursor goes to the new block that waits, never to an approved one", async () => {
   const tools = { ...HEADER, auto_approve: ["echo"], cursor_after_result: "stay" } as const;
   const built = bench({ text: chatWith(["b", "slow"], ["a", "echo"]), tools });
   await built.cycle.advance();
@@ -183,7 +183,7 @@ Deno.test("of new blocks the cursor goes to the one that waits, and to none that
   assert.deepEqual(cursors(none), []);
 });
 
-Deno.test("the cursor after a result follows the setting", async () => {
+Deno.test("the cursor position after a result follows the setting", async () => {
   const text = `${callsOf("echo", { a: "approved" })}\nwords\n`;
   const lines = async (where: "result" | "next" | "stay") => {
     const built = bench({ text, tools: { ...OFF, cursor_after_result: where } });
@@ -195,7 +195,7 @@ Deno.test("the cursor after a result follows the setting", async () => {
   assert.deepEqual(await lines("stay"), []);
 });
 
-Deno.test("results do not move the cursor while the autopilot goes on; the block it pauses at does", async () => {
+Deno.test("results do not move the cursor while autopilot continues, but the block where it pauses does", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "slow"]),
     block("a", "approved"),
@@ -206,7 +206,7 @@ Deno.test("results do not move the cursor while the autopilot goes on; the block
   assert.deepEqual([cursors(built), stop.line], [[27], 27]);
 });
 
-Deno.test("a document without messages and one with unreadable frontmatter are refused untouched", async () => {
+Deno.test("a document without messages or with unreadable frontmatter is refused and stays unchanged", async () => {
   const empty = bench({ text: "", tools: HEADER });
   assert.equal((await empty.cycle.advance()).reason, "empty");
   const broken = bench({
@@ -242,7 +242,7 @@ Deno.test("a send that is blocked by diagnostics ends the run with the first of 
   assert.deepEqual([stop.reason, stop.line, stop.problem?.code], ["diagnostics", 1, "x"]);
 });
 
-Deno.test("executing a call that is unknown, running or of no tool changes nothing and says why", async () => {
+Deno.test("executing a call that is unknown, running or without a tool changes nothing and says why", async () => {
   const text = chatWith(["a", "ghost"]);
   const built = bench({ text, tools: OFF });
   assert.equal((await built.cycle.executeOne("zz")).problem?.code, "unknown-call");
@@ -250,7 +250,7 @@ Deno.test("executing a call that is unknown, running or of no tool changes nothi
   assert.deepEqual([built.store.text, built.notices()], [text, ["unknown-tool"]]);
 });
 
-Deno.test("a denial holds against a person's hand: execute says who denies and changes nothing", async () => {
+Deno.test("execute cannot override a denial: it says who denies the call and changes nothing", async () => {
   for (const given of [[], [block("a", "pending")], [block("a", "approved")], [block("a", "", "x")]]) {
     const text = given.length === 0
       ? chatWith(["a", "echo"])
@@ -263,7 +263,7 @@ Deno.test("a denial holds against a person's hand: execute says who denies and c
   }
 });
 
-Deno.test("the word approved runs nothing that is denied, unless policy itself wrote it for this text", async () => {
+Deno.test("an approved status runs no denied call, unless policy itself wrote it for this text", async () => {
   const text = callsOf("echo", { a: "approved" });
   const decide = () => Promise.resolve(DENIAL);
   const byHand = bench({ text, tools: OFF, decide });
@@ -289,7 +289,7 @@ Deno.test("the word approved runs nothing that is denied, unless policy itself w
   assert.deepEqual(asked.ran, []);
 });
 
-Deno.test("what changes while policy is asked about an approved call keeps it from running in this press", async () => {
+Deno.test("an approved call does not run in a step if it changes while policy is asked about it", async () => {
   const text = callsOf("echo", { a: "approved" });
   const changes: readonly (readonly [string, string])[] = [
     ["(approved)", "(pending)"],
@@ -312,14 +312,14 @@ Deno.test("what changes while policy is asked about an approved call keeps it fr
   }
 });
 
-Deno.test("executing one call does not take up the others", async () => {
+Deno.test("executing one call does not start the others", async () => {
   const text = callsOf("echo", { a: "pending", b: "approved" });
   const built = bench({ text, tools: HEADER });
   const stop = await built.cycle.executeOne("a");
   assert.deepEqual([stop.reason, built.ran, built.sends()], ["stepped", ["a"], 0]);
 });
 
-Deno.test("approving or rejecting a call without a block, or one that is done, is refused", async () => {
+Deno.test("approving or rejecting is refused for a call without a block and for one that is done", async () => {
   const text = chatAnswered(chatWith(["a", "echo"], ["b", "echo"]), block("b", "", "x"));
   const built = bench({ text, tools: OFF });
   assert.equal((await built.cycle.approve("a"))?.code, "no-result-block");
@@ -329,21 +329,21 @@ Deno.test("approving or rejecting a call without a block, or one that is done, i
   assert.equal(built.store.text, text);
 });
 
-Deno.test("approving twice writes once and still binds the approval", async () => {
+Deno.test("approving twice writes once and still binds the approval to the text", async () => {
   const built = bench({ text: callsOf("echo", { a: "pending" }), tools: OFF });
   assert.equal(await built.cycle.approve("a"), null);
   assert.equal(await built.cycle.approve("a"), null);
   assert.deepEqual([built.store.commits.length, built.journal.approval("a")?.by], [1, "person"]);
 });
 
-Deno.test("the plan of the next press can be looked at without taking it", async () => {
+Deno.test("the plan of the next step can be read without executing it", async () => {
   const built = bench({ text: chatWith(["a", "echo"]), tools: { ...OFF, auto_approve: ["echo"] } });
   const steps = await built.cycle.plan();
   assert.deepEqual(steps.map((step) => step.do), ["place", "run", "rest"]);
   assert.deepEqual([built.store.commits, built.ran, built.events], [[], [], []]);
 });
 
-Deno.test("an approval that cannot be noted is none, and a text that cannot be kept gives way to no message", async () => {
+Deno.test("approve and reject change nothing if the approval or the replaced text cannot be saved", async () => {
   const text = chatAnswered(
     chatWith(["a", "echo"], ["b", "echo"]),
     block("a", "pending"),

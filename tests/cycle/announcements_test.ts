@@ -1,4 +1,4 @@
-// What is told of the steps of a press, and where the cursor goes: each thing once until a person presses again.
+// What a step announces and where the cursor goes: each thing once until a person starts another step.
 
 import assert from "node:assert/strict";
 import { Announcements } from "../../cycle/execute/announcements.ts";
@@ -56,7 +56,7 @@ function reported(text: string, ...diffs: (string | null)[]) {
 const lineOf = (text: string, id: string) =>
   text.split("\n").findIndex((line) => line.startsWith(`**Tool Result:** \`${id}\``)) + 1;
 
-Deno.test("each kind of step is told in its own way, and what runs by itself not at all", () => {
+Deno.test("each kind of step has its own announcement, and calls that run without asking have none", () => {
   const rows: readonly (readonly [Step, readonly string[]])[] = [
     [place("a", "pending"), ["pending a echo <a> list", `cursor ${lineOf(TEXT, "a")}`]],
     [place("a", "approved"), []],
@@ -77,7 +77,7 @@ Deno.test("each kind of step is told in its own way, and what runs by itself not
   }
 });
 
-Deno.test("a call is told of once, and the cursor goes to the first new block that waits, until somebody presses again", () => {
+Deno.test("a call is announced once, and the cursor goes to the first new waiting block, until a person starts another step", () => {
   const { announcements, take } = reported(TEXT);
   const all = [
     "pending b echo <b> document",
@@ -98,7 +98,7 @@ Deno.test("a call is told of once, and the cursor goes to the first new block th
   assert.deepEqual(take(), all);
 });
 
-Deno.test("a call that waits is told with the change it would make, where there is one", () => {
+Deno.test("a waiting call is announced with the change it would make, if there is one", () => {
   for (const diff of [null, "+ line"]) {
     const { announcements, take } = reported(TEXT, diff);
     announcements.waiting(["a"]);

@@ -1,4 +1,4 @@
-// What a file has beside its bytes goes on to the file that takes its place, and costs nothing where there is none.
+// A file that replaces another takes over its attributes.
 
 import assert from "node:assert/strict";
 import { mayHaveAttributes } from "../../base/system/libc.ts";
@@ -18,7 +18,7 @@ function mark(path: string): boolean {
 }
 
 Deno.test({
-  name: "a document that is replaced keeps its extended attributes, where the file system has any",
+  name: "a document keeps its extended attributes when its file is replaced, on file systems that have them",
   ignore: Deno.build.os !== "linux",
   async fn() {
     const folder = await Deno.makeTempDir();

@@ -1,4 +1,4 @@
-// The autopilot's table of states, row by row, and what no sequence of events may do.
+// The autopilot's state table, row by row, and what no sequence of events may do.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -58,7 +58,7 @@ const anyEvent: fc.Arbitrary<AutopilotEvent> = fc.oneof(
   ),
 );
 
-Deno.test("an autopilot that is off never leaves idle and never asks for anything", () => {
+Deno.test("an autopilot that is off never leaves idle and never requests anything", () => {
   fc.assert(
     fc.property(fc.array(anyEvent), (events) => {
       let autopilot = startAutopilot({ enabled: false, max_turns: 1 });
@@ -73,7 +73,7 @@ Deno.test("an autopilot that is off never leaves idle and never asks for anythin
   );
 });
 
-Deno.test("between two cancels at most max_turns replies are taken up", () => {
+Deno.test("between two cancels autopilot continues after at most max_turns replies", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 60 }), fc.integer({ min: 0, max: 4 }), (events, limit) => {
       let autopilot = startAutopilot({ enabled: true, max_turns: limit });

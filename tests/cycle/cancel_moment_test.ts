@@ -1,4 +1,4 @@
-// A cancel that comes while a call is just about to start: nothing may start after it.
+// A cancel just before a call starts: nothing may start after it.
 
 import assert from "node:assert/strict";
 import type { Cycle } from "../../cycle/run/cycle.ts";
@@ -16,7 +16,7 @@ class CancellingJournal extends MemoryJournal {
   }
 }
 
-Deno.test("a call whose start is being journalled when everything is cancelled does not run, and stays approved", async () => {
+Deno.test("a call whose start is being recorded when everything is cancelled does not run and stays approved", async () => {
   const journal = new CancellingJournal();
   const built = bench({ text: CHAT, journal });
   journal.cycle = built.cycle;
@@ -26,7 +26,7 @@ Deno.test("a call whose start is being journalled when everything is cancelled d
   assert.deepEqual([...journal.started()], []);
 });
 
-Deno.test("a call executed by hand does not run when everything is cancelled while its input is checked", async () => {
+Deno.test("a call executed by hand does not run if everything is cancelled while its input is checked", async () => {
   const built = bench({
     text: CHAT,
     checkInput: () => {
@@ -38,7 +38,7 @@ Deno.test("a call executed by hand does not run when everything is cancelled whi
   assert.deepEqual([stop.reason, built.ran, built.store.text], ["cancelled", [], CHAT]);
 });
 
-Deno.test("when everything is cancelled while one call runs, the next one does not start and stays approved", async () => {
+Deno.test("if everything is cancelled while one call runs, the next one does not start and stays approved", async () => {
   const text = callsOf("echo", { a: "approved", b: "approved" });
   const built = bench({
     text,

@@ -1,4 +1,4 @@
-// A conversation over a real socket with a model that a script plays: each send is a run of its own, with memory on disk.
+// A conversation over a real socket with a scripted model: each send is a separate run, with its memory on disk.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS, type Settings } from "../../config/settings.generated.ts";

@@ -1,5 +1,5 @@
-// Conversations as people have them, over real sockets against the strict servers: with tools, edits of what was said,
-// other providers and files. Whatever is done, no refusal reaches the person, and no thinking is lost without a word.
+// Realistic conversations over real sockets against strict servers: tools, edits of earlier turns, other providers
+// and files. No provider refusal reaches the person, and no thinking is dropped without a notice.
 
 import assert from "node:assert/strict";
 import type { ScriptedReply } from "../../providers/replay/server.ts";

@@ -1,4 +1,4 @@
-// A file that a document includes or refers to is another one than the model was shown: said at the next send, once.
+// An included or referenced file that changed since the model saw it: reported once, at the next send.
 
 import assert from "node:assert/strict";
 import { BUILTIN_NAMES } from "../../lua/library/names.ts";
@@ -84,7 +84,7 @@ const test = testsWith(withPlace);
 const changed = (path: string) =>
   `file_drift ${path} has changed since the last request; the model gets it as it is now.`;
 
-Deno.test("a changed file is told once, however the document takes it in", async () => {
+Deno.test("a changed file is reported once, however the document includes it", async () => {
   const ways = [
     "@You:\nSee @./notes.md.\n",
     '@You:\n{{ include("notes.md") }}\n',
@@ -111,7 +111,7 @@ Deno.test("a changed file is told once, however the document takes it in", async
   }
 });
 
-test("a file that a template and the first block read is told of once, by what was read last", async (place) => {
+test("a file read by both a template and the frontmatter is reported once, for the last reader", async (place) => {
   place.write("a.md", "one");
   place.write("b.md", "one");
   const chat = '```lua\na = include("a.md")\n```\n@You:\n{{ a }}{{ include("a.md") }} @./a.md @./b.md\n';
@@ -134,7 +134,7 @@ test("an unsaved document remembers within its process and leaves nothing behind
   await assert.rejects(Deno.stat(`${place.folder}/state`), Deno.errors.NotFound);
 });
 
-test("a dry run and a blocked send tell of a change and keep nothing; only a request counts", async (place) => {
+test("a dry run and a blocked send report a change but do not record it, only a request does", async (place) => {
   const chat = "@You:\nSee @./notes.md.\n";
   place.write("notes.md", "one");
   await place.send(chat, await place.memory());
@@ -145,7 +145,7 @@ test("a dry run and a blocked send tell of a change and keep nothing; only a req
   assert.deepEqual(await place.send(chat, await place.memory()), [changed(`${place.folder}/notes.md`)]);
 });
 
-test("memory that cannot be written is told of and does not stop the request", async (place) => {
+test("failing to write the record of seen files is reported and does not stop the request", async (place) => {
   place.write("notes.md", "one");
   const memory = await place.memory();
   await Deno.writeTextFile(`${place.folder}/state`, "no folder");
@@ -154,7 +154,7 @@ test("memory that cannot be written is told of and does not stop the request", a
   assert.match(reported[0]!, /^file_drift_unrecorded .*cannot be kept: /);
 });
 
-test("the hashes of files outlive the shortening of a long journal", async (place) => {
+test("hashes of seen files survive the shortening of a long journal", async (place) => {
   const chat = "@You:\nSee @./notes.md.\n";
   place.write("notes.md", "one");
   await place.send(chat, await place.memory());

@@ -1,4 +1,4 @@
-// How a reply may end, and what of it a person is told.
+// How a reply may end, and what the person is told about it.
 
 import assert from "node:assert/strict";
 import { converse, thought } from "./conversation.ts";
@@ -22,7 +22,7 @@ const ENDINGS: readonly (readonly [reason: string, reply: string, reported: RegE
 ];
 
 for (const [reason, reply, reported] of ENDINGS) {
-  Deno.test(`a reply that ends with ${reason} is ${reply} and ${reported === null ? "needs no word" : "told"}`, async () => {
+  Deno.test(`a reply that ends with ${reason} is ${reply} and ${reported === null ? "needs no message" : "is reported"}`, async () => {
     await converse({ replies: [saying("Well", reason)] }, async (talk) => {
       const { outcome, reported: found } = await talk.send();
       assert.ok(outcome.kind === "completed");
@@ -34,7 +34,7 @@ for (const [reason, reply, reported] of ENDINGS) {
   });
 }
 
-Deno.test("a refusal names its category and the next step, and what came is marked so that nobody goes on from it", async () => {
+Deno.test("a refusal names its category and the next step, and the partial reply is marked so that it is not continued", async () => {
   const details = { category: "cyber", explanation: "Not that.", fallback_credit_token: "x" };
   await converse({ replies: [saying("I", "refusal", details)] }, async (talk) => {
     const { outcome } = await talk.send();
@@ -56,7 +56,7 @@ Deno.test("a refusal names its category and the next step, and what came is mark
   });
 });
 
-Deno.test("a reply that the provider pauses is sent back as it is and goes on by itself", async () => {
+Deno.test("a reply that the provider pauses is sent back unchanged and continues automatically", async () => {
   const replies = [
     { reply: [{ thinking: "a" }, { text: "One," }], stop_reason: "pause_turn" },
     saying("two,", "pause_turn"),
@@ -75,7 +75,7 @@ Deno.test("a reply that the provider pauses is sent back as it is and goes on by
   });
 });
 
-Deno.test("a provider that pauses for ever is left after twenty times, with a reply that is cut", async () => {
+Deno.test("a provider that keeps pausing is given up after twenty times, with the reply marked as cut", async () => {
   const replies = Array.from({ length: 30 }, (_, index) => saying(`Part ${index}.`, "pause_turn"));
   await converse({ replies }, async (talk) => {
     const { outcome, reported } = await talk.send();
@@ -96,7 +96,7 @@ Deno.test("a pause before any content is an empty reply and not sent again", asy
   });
 });
 
-Deno.test("what was told of a request that was refused is told with the one that was answered", async () => {
+Deno.test("warnings about a refused request are reported with the retry that was answered", async () => {
   await converse({ replies: [thought("a"), thought("b")], withoutBetas: true }, async (talk) => {
     await talk.sent();
     talk.say("Two?");

@@ -32,7 +32,7 @@ async function estimated(name: string, model: string, answer: Answer) {
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-Deno.test("a document is counted by its provider and priced; nothing is sent to the model", async () => {
+Deno.test("the provider counts a document's tokens and the price is computed; nothing is sent to the model", async () => {
   const { outcome, requests } = await estimated("anthropic", "claude-sonnet-5-5", {
     headers: JSON_TYPE,
     body: '{"input_tokens": 500000}',
@@ -44,14 +44,14 @@ Deno.test("a document is counted by its provider and priced; nothing is sent to 
   assert.deepEqual(requests.map(({ path }) => path), ["/v1/messages/count_tokens"]);
 });
 
-Deno.test("a server that does not count is not asked, and the number is called rough", async () => {
+Deno.test("a server without token counting is not asked, and the number is called rough", async () => {
   const { outcome, requests } = await estimated("openai_chat", "mine", { body: "" });
   assert.ok(outcome.ok);
   assert.deepEqual([outcome.value.rough, outcome.value.cost, requests.length], [true, null, 0]);
   assert.ok(outcome.value.tokens > 0);
 });
 
-Deno.test("a refusal is told as that of a request, and an answer without a number as none", async () => {
+Deno.test("a refused count is reported like a refused request, and an answer without a number as missing", async () => {
   const refused = await estimated("anthropic", "claude-sonnet-5-5", {
     status: 401,
     headers: JSON_TYPE,

@@ -21,18 +21,18 @@ const ROWS: readonly (readonly [string, string, string, ReturnType<typeof extens
   ["a last line that goes on", "one\n", "one and two\n", { at: 3, ends: [12] }],
   ["the same with CR LF", "one\r\n", "one and two\r\n", { at: 3, ends: [13] }],
   ["two blank lines in place of a text", "one\n\n", "one two\n", { at: 3, ends: [8] }],
-  ["a letter that gives way", "one.\n", "one and two\n", null],
-  ["three bytes that give way", "one\n\n\n", "one and two\n", null],
-  ["as much as is written at once", "one\n", `one\n${LARGE}`, { at: 4, ends: [4 + MAX_STEP_BYTES] }],
-  ["a byte more than that", "one\n", `one\n${LARGE}x`, null],
+  ["one replaced letter", "one.\n", "one and two\n", null],
+  ["three replaced bytes", "one\n\n\n", "one and two\n", null],
+  ["as much as is written in one step", "one\n", `one\n${LARGE}`, { at: 4, ends: [4 + MAX_STEP_BYTES] }],
+  ["one byte more than that", "one\n", `one\n${LARGE}x`, null],
 ];
 for (const [what, base, content, expected] of ROWS) {
-  Deno.test(`a file grows only at its end and only by what is written at once: ${what}`, () => {
+  Deno.test(`a file grows only at its end and at most by one step's limit: ${what}`, () => {
     assert.deepEqual(extension(base, content), expected);
   });
 }
 
-Deno.test("a text in pieces is written piece by piece, as many at once as a step takes", () => {
+Deno.test("a text in pieces is written piece by piece, as many together as one step takes", () => {
   const pieces = [
     " and two",
     "x".repeat(MAX_STEP_BYTES),
@@ -48,7 +48,7 @@ Deno.test("a text in pieces is written piece by piece, as many at once as a step
   assert.equal(extension("one\n", `one${tooLarge.join("")}`, { from: 3, pieces: tooLarge }), null);
 });
 
-Deno.test("each step ends where a piece does, and together they are the text that is new", () => {
+Deno.test("each write step ends at a piece boundary, and all steps together are the new text", () => {
   const words = fc.constantFrom("a line\n", "–🙂", "\r\n", "w".repeat(5000), "山".repeat(2000));
   fc.assert(
     fc.property(fc.array(words, { minLength: 1, maxLength: 30 }), fc.boolean(), (pieces, unfinished) => {
@@ -72,7 +72,7 @@ Deno.test("each step ends where a piece does, and together they are the text tha
   );
 });
 
-Deno.test("the length of a text in bytes is that of its encoding, halves of characters too", () => {
+Deno.test("the byte length of a text equals that of its encoding, including half surrogate pairs", () => {
   fc.assert(fc.property(
     fc.string({ unit: fc.constantFrom("a", "é", "–", "🙂", "\ud83d", "\ude42", "\0") }),
     (text) => assert.equal(utf8Length(text), bytes(text).length),

@@ -96,7 +96,7 @@ function replacing(chat: Chat, old: string, insert: string): Edit[] {
 
 const result = (chat: Chat) => replacing(chat, "```flemma:tool status=approved\n```", "```\ndone\n```");
 
-test("a committed edit is in the file, and the store's document is the file", async ({ open, read, beside }) => {
+test("after a commit the file and the store's document are the same", async ({ open, read, beside }) => {
   const store = await open();
   assert.equal(await store.commit(result(store.chat)), null);
   assert.equal(read(), DONE);
@@ -105,7 +105,7 @@ test("a committed edit is in the file, and the store's document is the file", as
   assert.deepEqual(beside(), ["a.chat"]);
 });
 
-test("commits that overlap in time are all written, in order", async ({ open, read }) => {
+test("overlapping commits are all written, in order", async ({ open, read }) => {
   const store = await open();
   const all = [];
   for (let count = 0; count < 20; count++) {
@@ -116,7 +116,7 @@ test("commits that overlap in time are all written, in order", async ({ open, re
   assert.equal(read(), DOCUMENT + Array.from({ length: 20 }, (_, count) => `${count}\n`).join(""));
 });
 
-test("text at the end is appended: the inode stays; any other edit makes a new file", async ({ open, path, read }) => {
+test("text at the end is appended and keeps the inode; any other edit creates a new file", async ({ open, path, read }) => {
   const store = await open();
   const { ino } = await Deno.stat(path);
   const end = store.chat.bytes.length;
@@ -128,7 +128,7 @@ test("text at the end is appended: the inode stays; any other edit makes a new f
 });
 
 for (const eol of ["\n", "\r\n"]) {
-  test(`a piece that takes away the last ${JSON.stringify(eol)} before it is appended too, and no more than that`, async ({ open, path, read }) => {
+  test(`a piece that replaces the final ${JSON.stringify(eol)} is appended too, and removes only that`, async ({ open, path, read }) => {
     await Deno.writeTextFile(path, `@You:${eol}one${eol}two${eol}`);
     const store = await open();
     const { ino } = await Deno.stat(path);
@@ -173,7 +173,7 @@ test("a hard-linked file keeps both names, and its mode", async ({ folder, path,
   );
 });
 
-test("while something holds the file it is overwritten in place", async ({ path, open, read }) => {
+test("a file that another program holds is overwritten in place", async ({ path, open, read }) => {
   const store = await open();
   const { ino } = await Deno.stat(path);
   store.inPlaceWhile = () => true;
@@ -185,7 +185,7 @@ test("while something holds the file it is overwritten in place", async ({ path,
   assert.equal(read(), DONE.replace("done", "all done"));
 });
 
-test("a second opening fails and names the holder; reading alone needs no lock", async ({ open, environment }) => {
+test("a second opening fails and names the holder, but reading needs no lock", async ({ open, environment }) => {
   await open();
   const second = await openFile("a.chat", { environment, wait: 0 });
   assert.ok(!second.ok);
@@ -194,7 +194,7 @@ test("a second opening fails and names the holder; reading alone needs no lock",
   assert.ok((await openFile("a.chat", { environment, wait: 0, readOnly: true })).ok);
 });
 
-test("a harmless change by someone else is kept together with ours", async ({ open, path, read, notices }) => {
+test("a harmless change by somebody else is merged with ours", async ({ open, path, read, notices }) => {
   const store = await open();
   await Deno.writeTextFile(path, DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?"));
   assert.equal(await store.commit(result(store.chat)), null);
@@ -203,7 +203,7 @@ test("a harmless change by someone else is kept together with ours", async ({ op
   assert.deepEqual(notices.map(({ code }) => code), ["document-merged"]);
 });
 
-test("a change of the same length right after our own write is seen", async ({ open, path, read }) => {
+test("a change by somebody else of the same length right after our own write is noticed", async ({ open, path, read }) => {
   const store = await open();
   await store.commit(result(store.chat));
   await Deno.writeTextFile(path, read().replace("Be brief.", "Be quick."));
@@ -220,10 +220,10 @@ const HARMFUL: readonly (readonly [string, (document: string) => string])[] = [
     "a new approved block",
     (document) => document + "\n**Tool Result:** `c9`\n\n```flemma:tool status=approved\n```\n",
   ],
-  ["bytes that are no text", () => "\0"],
+  ["bytes that are not text", () => "\0"],
 ];
 for (const [name, change] of HARMFUL) {
-  test(`${name} changed by someone else stops the run; their file stays and ours is saved beside it`, async ({ open, path, read, beside }) => {
+  test(`${name} changed by somebody else stops the run; their file stays and ours is saved next to it`, async ({ open, path, read, beside }) => {
     const store = await open();
     const theirs = change(DOCUMENT);
     assert.notEqual(theirs, DOCUMENT);
@@ -248,7 +248,7 @@ test("results that arrive after a conflict are saved too, in one file", async ({
   assert.equal(await Deno.readTextFile(`${folder}/${beside()[1]}`), DONE.replace("done", "late"));
 });
 
-test("a document that was deleted stays deleted, and our text is saved", async ({ open, path, folder, beside }) => {
+test("a deleted document stays deleted, and our text is saved", async ({ open, path, folder, beside }) => {
   const store = await open();
   await Deno.remove(path);
   const problem = await store.commit(result(store.chat));
@@ -258,7 +258,7 @@ test("a document that was deleted stays deleted, and our text is saved", async (
   assert.equal(await Deno.readTextFile(`${folder}/${beside()[0]}`), DONE);
 });
 
-test("when the folder is gone, our text is saved in the state folder", async ({ folder, environment }) => {
+test("if the folder is gone, our text is saved in the state folder", async ({ folder, environment }) => {
   await Deno.mkdir(`${folder}/inner`);
   await Deno.writeTextFile(`${folder}/inner/b.chat`, DOCUMENT);
   const opened = await openFile("inner/b.chat", { environment, wait: 0 });
@@ -277,7 +277,7 @@ const SETTLED: readonly (readonly [string, (path: string, theirs: string) => voi
     Deno.writeTextFileSync(`${path}.theirs`, theirs);
     Deno.renameSync(`${path}.theirs`, path);
   }],
-  ["renamed to a backup and written anew", (path, theirs) => {
+  ["renamed to a backup and rewritten", (path, theirs) => {
     Deno.renameSync(path, `${path}~`);
     setTimeout(() => Deno.writeTextFileSync(path, theirs), 30);
   }],
@@ -289,7 +289,7 @@ const SETTLED: readonly (readonly [string, (path: string, theirs: string) => voi
 for (const [how, save] of SETTLED) {
   for (const inPlace of [false, true]) {
     const way = inPlace ? "in place" : "by a rename";
-    test(`a save by somebody else, ${how} in the middle of our write ${way}, is kept together with ours`, async ({ path, read, environment }) => {
+    test(`a save by somebody else, ${how} in the middle of our write ${way}, is merged with ours`, async ({ path, read, environment }) => {
       const theirs = DOCUMENT.replace("Be brief.", "Be kind.").replace("And then?", "And now?");
       let calls = 0;
       const between = () => {
@@ -307,7 +307,7 @@ for (const [how, save] of SETTLED) {
   }
 }
 
-test("a save into the file that a rename has just taken away is found there and kept", async ({ open, path, read }) => {
+test("a save into the file that was just replaced by a rename is found there and kept", async ({ open, path, read }) => {
   const store = await open();
   // An editor that opened the file before our rename and writes after it.
   using editor = await Deno.open(path, { write: true });
@@ -318,7 +318,7 @@ test("a save into the file that a rename has just taken away is found there and 
   assert.equal(read(), DONE.replace("Be brief.", "Be kind."));
 });
 
-test("a stale buffer written back after a result keeps its edits, and the result stays", async ({ open, path, read }) => {
+test("an old buffer written back after a result keeps its edits, and the result stays", async ({ open, path, read }) => {
   const store = await open();
   assert.equal(await store.commit(result(store.chat)), null);
   await Deno.writeTextFile(path, DOCUMENT.replace("Be brief.", "Be kind."));
@@ -327,7 +327,7 @@ test("a stale buffer written back after a result keeps its edits, and the result
   assert.equal(read(), DONE.replace("Be brief.", "Be kind.") + "\nmore\n");
 });
 
-test("a reply streams around what somebody saves, and the file always ends with a line end", async ({ open, path, read }) => {
+test("a reply streams around saves by somebody else, and the file always ends with a line break", async ({ open, path, read }) => {
   const store = await open();
   const add = async (text: string, replace: number, last = false) => {
     const unfinished = !text.endsWith("\n");
@@ -379,7 +379,7 @@ Deno.test("a reply streams into a large document while calls are answered and so
     );
   }, LARGE));
 
-test("a reply that comes fast is appended step by step; what must not be torn makes a new file", async ({ open, path, read }) => {
+test("a fast reply is appended step by step, and text that must stay whole makes a new file", async ({ open, path, read }) => {
   const store = await open();
   const { ino } = await Deno.stat(path);
   const growth = { replace: 0, unfinished: true, last: false };
@@ -400,7 +400,7 @@ test("a reply that comes fast is appended step by step; what must not be torn ma
   assert.equal(read(), written + call);
 });
 
-test("a long piece in parts goes into the file as a whole: while it is taken nothing of it is there", async ({ open, path, read }) => {
+test("a long piece in parts appears in the file only as a whole", async ({ open, path, read }) => {
   const store = await open();
   const { ino } = await Deno.stat(path);
   const parts = Array.from({ length: 2000 }, (_, at) => `part ${at} of a block\n`);
@@ -418,7 +418,7 @@ test("a long piece in parts goes into the file as a whole: while it is taken not
   assert.notEqual((await Deno.stat(path)).ino, ino);
 });
 
-test("what is no text any more stops a reply that streams in; it stays, and all of the reply is saved beside it", async ({ open, path, read, beside }) => {
+test("a file that is no longer text stops a streaming reply; it stays, and the whole reply is saved next to it", async ({ open, path, read, beside }) => {
   const store = await open();
   const growth = { replace: 0, unfinished: false, last: false };
   assert.equal(await store.extend(["\n@Assistant:\nOne.\n"], growth), null);
@@ -434,7 +434,7 @@ test("what is no text any more stops a reply that streams in; it stays, and all 
   );
 });
 
-test("after a reply, a buffer from the middle of it that is written back does not cut it", async ({ open, path, read }) => {
+test("a buffer from the middle of a reply that is written back later does not cut the reply", async ({ open, path, read }) => {
   const store = await open();
   await store.extend(["\n@Assistant:\nOne\n"], { replace: 0, unfinished: false, last: false });
   const middle = read();
@@ -447,7 +447,7 @@ test("after a reply, a buffer from the middle of it that is written back does no
   );
 });
 
-test("settings that somebody changes while a reply streams stop the run once the reply is whole", async ({ open, path, read }) => {
+test("settings that somebody changes while a reply streams stop the run once the reply is complete", async ({ open, path, read }) => {
   const store = await open();
   const growth = { replace: 0, unfinished: false, last: false };
   assert.equal(await store.extend(["\n@Assistant:\nOne\n"], growth), null);
@@ -459,7 +459,7 @@ test("settings that somebody changes while a reply streams stop the run once the
   assert.equal(read(), `${first}${DOCUMENT}\n@Assistant:\nOne\nTwo\nThree\n`);
 });
 
-test("a document whose name fills what a name may hold is written, and saved aside", async ({ folder, environment }) => {
+test("a document with a name of maximum length can be written and saved aside", async ({ folder, environment }) => {
   for (const name of [`${"😀".repeat(62)}.chat`, `${"n".repeat(250)}.chat`, `${"ä".repeat(125)}.chat`]) {
     await Deno.writeTextFile(`${folder}/${name}`, DOCUMENT);
     const opened = await openFile(name, { environment, wait: 0 });
@@ -475,7 +475,7 @@ test("a document whose name fills what a name may hold is written, and saved asi
   }
 });
 
-test("temporary files of a run that was killed go with the next run, and nothing else does", async ({ open, folder, beside }) => {
+test("the next run removes temporary files of a killed run and nothing else", async ({ open, folder, beside }) => {
   const key = await documentKey(`${folder}/a.chat`);
   const state = `${folder}/state/flemma`;
   for (const name of ["locks", "journal", "overwrite"]) {
@@ -499,7 +499,7 @@ test("temporary files of a run that was killed go with the next run, and nothing
   assert.deepEqual([...Deno.readDirSync(`${state}/journal`)], []);
 });
 
-Deno.test("a document of CR LF lines with a BOM keeps both", () => {
+Deno.test("a document with CR LF lines and a BOM keeps both", () => {
   const windows = "\ufeff" + DOCUMENT.replaceAll("\n", "\r\n");
   return withDocument(async ({ open, read }) => {
     const store = await open();
@@ -510,7 +510,7 @@ Deno.test("a document of CR LF lines with a BOM keeps both", () => {
   }, windows);
 });
 
-Deno.test("the difference of two texts, applied, gives the second one", () => {
+Deno.test("applying the difference of two texts to the first gives the second", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 20 });
   fc.assert(
     fc.property(lines, lines, (a, b) => {
@@ -527,7 +527,7 @@ Deno.test("the difference of two texts, applied, gives the second one", () => {
   );
 });
 
-Deno.test("a merge holds every line that either side added, whichever side is called ours", () => {
+Deno.test("a merge contains every line that either side added, whichever side is called ours", () => {
   const base = Array.from({ length: 12 }, (_, line) => `line ${line}\n`);
   const at = fc.integer({ min: 0, max: 11 });
   fc.assert(

@@ -1,4 +1,4 @@
-// Results as blocks, and the promise that holds for every sentence of the program.
+// Results as blocks, and a rule for every sentence of the program.
 
 import assert from "node:assert/strict";
 import { errorBlock, finalBlock, invalidInput } from "../../cycle/plan/final_block.ts";
@@ -19,7 +19,7 @@ Deno.test("output of any type becomes text, and only data is marked as JSON", ()
   assert.deepEqual(written([]), ["[]", "json"]);
 });
 
-Deno.test("a failure shows its error, then what had been put out, and never claims to be JSON", () => {
+Deno.test("a failure shows its error, then the earlier output, and is never marked as JSON", () => {
   assert.deepEqual(finalBlock({ success: false, error: "bad", output: { n: 1 } }), {
     content: `bad\n\n${sentences.PARTIAL_OUTPUT}\n{"n":1}`,
     error: true,
@@ -29,7 +29,7 @@ Deno.test("a failure shows its error, then what had been put out, and never clai
   assert.equal(finalBlock({ success: false, error: "bad", output: "" }).content, "bad");
 });
 
-Deno.test("output that JSON cannot express is told as an error instead of being lost in a crash", () => {
+Deno.test("output that JSON cannot express is reported as an error instead of being lost in a crash", () => {
   const circle: Record<string, unknown> = {};
   circle.self = circle;
   const block = finalBlock({ success: true, output: circle });
@@ -42,11 +42,11 @@ Deno.test("a NUL byte never reaches the document", () => {
   assert.equal(errorBlock("a\0b").content, "a\uFFFDb");
 });
 
-Deno.test("at most five problems of an input are told", () => {
+Deno.test("at most five problems of an input are reported", () => {
   assert.equal(invalidInput(["1", "2", "3", "4", "5", "6"]).split("\n").length, 6);
 });
 
-Deno.test("no sentence of the program holds a backtick or a line feed, and no two are the same", () => {
+Deno.test("no message contains a backtick or a line break, and no two messages are equal", () => {
   const texts = Object.values(sentences).map((sentence) =>
     typeof sentence === "string" ? sentence : sentence("bash", null)
   );
@@ -61,6 +61,6 @@ Deno.test("a tool name from the document cannot break the line or the fence of i
   assert.match(text, /na'me x/);
 });
 
-Deno.test("data that turns out to say nothing in JSON is empty output", () => {
+Deno.test("data that serializes to nothing in JSON is empty output", () => {
   assert.equal(finalBlock({ success: true, output: { toJSON: () => undefined } }).content, "");
 });

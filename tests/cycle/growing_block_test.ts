@@ -1,4 +1,4 @@
-// A reply streams in while a person saves: their lines stay, the reply stays whole.
+// A reply streams in while a person saves: their lines and the whole reply stay.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -31,7 +31,7 @@ function merged(theirs: string, whole = REPLY): Grown | null {
 const HALF = "\n@Assistant:\nFirst line.\nSecond li";
 
 const KEPT: readonly (readonly [string, string, string])[] = [
-  ["nothing but a final line end taken away", onDisk(HALF).trimEnd(), BEFORE + REPLY],
+  ["only removing the final line break", onDisk(HALF).trimEnd(), BEFORE + REPLY],
   [
     "stripped blanks",
     onDisk(HALF).replace("One?  \n", "One?\n"),
@@ -57,20 +57,20 @@ const KEPT: readonly (readonly [string, string, string])[] = [
     `${onDisk(HALF)}\n@You:\nNext?\n`,
     `${BEFORE}${REPLY}\n@You:\nNext?\n`,
   ],
-  ["a line put at the end of the file", `${onDisk(HALF)}more\n`, `${BEFORE}${REPLY}more\n`],
-  ["a stale buffer without the reply", BEFORE, BEFORE + REPLY],
+  ["a line added at the end of the file", `${onDisk(HALF)}more\n`, `${BEFORE}${REPLY}more\n`],
+  ["an old buffer without the reply", BEFORE, BEFORE + REPLY],
   [
-    "the empty line above the reply taken away",
+    "removing the empty line above the reply",
     onDisk(HALF).replace("\n\n@Assistant:", "\n@Assistant:"),
     `${BEFORE}${REPLY.slice(1)}`,
   ],
   [
-    "a stale buffer with an edit and without a final line end",
+    "an old buffer with an edit and without a final line break",
     BEFORE.replace("One?", "Uno?").trimEnd(),
     BEFORE.replace("One?", "Uno?") + REPLY,
   ],
   [
-    "a stale buffer with the next question typed below",
+    "an old buffer with the next question typed below",
     `${BEFORE}\n@You:\nNext?\n`,
     `${BEFORE}${REPLY}\n@You:\nNext?\n`,
   ],
@@ -98,18 +98,18 @@ for (const [what, theirs, after] of KEPT) {
   });
 }
 
-Deno.test("what a person makes of the line that goes on comes below the reply, which stays whole", () => {
+Deno.test("a person's edit of the unfinished line goes below the reply, which stays whole", () => {
   const changed = merged(onDisk(HALF).replace("Second li", "Second thought"));
   assert.equal(text(changed!.text), `${BEFORE}${REPLY}Second thought\n`);
   const blanks = merged(onDisk(HALF).replace("Second li", "Second li  "));
   assert.equal(text(blanks!.text), BEFORE + REPLY);
 });
 
-Deno.test("bytes that are no text are in conflict with a reply", () => {
+Deno.test("bytes that are not text conflict with a reply", () => {
   assert.equal(merged(`${BEFORE}\0`), null);
 });
 
-Deno.test("a status or a first block that changed meanwhile is kept, and the run is told not to go on", () => {
+Deno.test("a status or frontmatter that changed meanwhile is kept, and the run is told to stop", () => {
   const block = "\n@You:\n\n**Tool Result:** `c1`\n\n```flemma:tool status=approved\n```\n";
   const result = merged(onDisk(HALF) + block);
   assert.ok(result !== null && !result.sameAuthority);
@@ -120,7 +120,7 @@ Deno.test("a status or a first block that changed meanwhile is kept, and the run
   assert.equal(text(settings.text), first + BEFORE + REPLY);
 });
 
-Deno.test("line ends of the document are kept where a line needs one", () => {
+Deno.test("the document's own line ends are used where a line needs one", () => {
   const crlf = (value: string) => value.replaceAll("\n", "\r\n");
   const before = crlf("@You:\nHi\n");
   const whole = before + crlf("\n@Assistant:\nOne\nTwo\n");
@@ -130,7 +130,7 @@ Deno.test("line ends of the document are kept where a line needs one", () => {
   assert.equal(text(result!.text), whole);
 });
 
-Deno.test("whatever a person saves from whatever moment, their lines stay in order and the reply stays whole", () => {
+Deno.test("whatever a person saves at any moment, their lines stay in order and the reply stays whole", () => {
   const edit = fc.record({
     line: fc.integer({ min: 0, max: 5 }),
     insert: fc.constantFrom("mine", "```", "", "@You:", "First line.", "}"),
@@ -178,7 +178,7 @@ Deno.test("whatever a person saves from whatever moment, their lines stay in ord
   );
 });
 
-Deno.test("a block moves with edits above it, grows with edits inside, and not with text put in below: one row an edit", () => {
+Deno.test("a block moves with edits above it, grows with edits inside, but not with text added below: one row per edit", () => {
   const block = { start: 10, end: 20 };
   const rows: readonly (readonly [from: number, to: number, insert: string, start: number, end: number])[] = [
     [0, 2, "ä", 10, 20],
@@ -204,7 +204,7 @@ Deno.test("a block moves with edits above it, grows with edits inside, and not w
   assert.deepEqual(shiftBlock(empty, put, "into"), empty, "a reply that has not begun stands where it did");
 });
 
-Deno.test("whatever edits are made at once, a block holds of its text what is left, and nothing else of the old text", () => {
+Deno.test("after any edits a block contains what is left of its text, and no other old text", () => {
   const edit = fc.record({ gap: fc.nat(6), taken: fc.nat(6), insert: fc.constantFrom("", "-", "---", "ä") });
   fc.assert(
     fc.property(fc.array(edit, { maxLength: 6 }), fc.nat(30), fc.nat(30), (parts, a, b) => {
@@ -231,7 +231,7 @@ Deno.test("whatever edits are made at once, a block holds of its text what is le
   );
 });
 
-Deno.test("a text that has next to nothing in common with ours is in conflict with a reply, whose start is then our own text", () => {
+Deno.test("a text with almost nothing in common with ours conflicts with a reply, which then starts in our own text", () => {
   const other = Array.from({ length: 1200 }, (_, at) => `another line ${at}\n`).join("");
   const many = bytes(Array.from({ length: 1200 }, (_, at) => `line ${at}\n`).join("") + REPLY);
   const block = { start: many.length - bytes(REPLY).length, end: many.length };

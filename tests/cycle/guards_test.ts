@@ -1,4 +1,4 @@
-// What the storage of a document believes and refuses, one row a condition, and races with the world changed in between.
+// What the storage of a document accepts and refuses, one row per condition, and races with changes in between.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";
@@ -36,7 +36,7 @@ const BASE = [
   "",
 ].join("\n");
 
-Deno.test("a foreign text counts as the same authority only when nothing that decides about tools differs", () => {
+Deno.test("another's text counts as the same authority only if nothing that decides about tools differs", () => {
   const rows: readonly (readonly [what: string, from: string, to: string, same: boolean])[] = [
     ["a word of prose", "@You:\n", "@You:\nWell.\n", true],
     ["what the first block says", "{}\n```\n@", '{"a":1}\n```\n@', false],
@@ -61,7 +61,7 @@ Deno.test("a foreign text counts as the same authority only when nothing that de
   );
 });
 
-Deno.test("a merge refuses what touches a line of ours, the line next to it, or a block of ours anywhere", () => {
+Deno.test("a merge refuses a change that touches a line of ours, the line next to it, or a block of ours anywhere", () => {
   const base = "@You:\none\ntwo\nthree\nfour\nfive\n";
   const merge = (ours: string, theirs: string) =>
     text(mergeDocuments(bytes(base), bytes(ours), bytes(theirs)));
@@ -79,7 +79,7 @@ Deno.test("a merge refuses what touches a line of ours, the line next to it, or 
   assert.equal(text(mergeDocuments(bytes(BASE), bytes(done), bytes(spaced))), null);
 });
 
-Deno.test("a foreign text is merged from the text of this run that it is nearest to, else from any that fits", () => {
+Deno.test("another's text is merged from the closest text of this run, or else from any that fits", () => {
   const old = "@You:\na\nb\nc\nd\n";
   const newer = "@You:\na\nb\nc\nD\n";
   const ours = "@You:\na\nb\nc\nD2\n";
@@ -91,7 +91,7 @@ Deno.test("a foreign text is merged from the text of this run that it is nearest
   assert.equal(mergeFrom([], bytes(ours), bytes(old)), null);
 });
 
-test("a lock file that is replaced between opening and locking it is not the lock", async ({ folder, environment }) => {
+test("a lock file that is replaced between opening and locking is not the lock", async ({ folder, environment }) => {
   const lockPath = `${folder}/state/flemma/locks/${await documentKey(`${folder}/a`)}.lock`;
   const original = Deno.FsFile.prototype.tryLock;
   let looks = 0;
@@ -113,7 +113,7 @@ test("a lock file that is replaced between opening and locking it is not the loc
   await retained.value.release();
 });
 
-test("a lock file that somebody removed is no reason to remove the one that another run made since", async ({ folder, environment }) => {
+test("after somebody removed a lock file, a run does not remove one that another run created since", async ({ folder, environment }) => {
   const path = `${folder}/a`;
   const first = await lockDocument(path, { environment, wait: 0 });
   assert.ok(first.ok);
@@ -128,7 +128,7 @@ test("a lock file that somebody removed is no reason to remove the one that anot
   assert.equal(await holderOf(path, environment), null);
 });
 
-test("a dead run counts as one from elsewhere when no lock of this state folder names it too", async ({ folder, environment }) => {
+test("a dead run counts as one from another machine if no lock of this state folder also names it", async ({ folder, environment }) => {
   const path = `${folder}/a`;
   const run = { pid: 7, host: "one", boot: "b", since: "2026-01-01T00:00:00.000Z", path: "/mnt/a" };
   const here = `${folder}/state/flemma/locks/${await documentKey(path)}.lock`;
@@ -155,7 +155,7 @@ test("a dead run counts as one from elsewhere when no lock of this state folder 
   }
 });
 
-test("what stands in a free lock file names a dead run only when it is a whole holder", async ({ folder, environment }) => {
+test("a free lock file names a dead run only if its content is a complete holder record", async ({ folder, environment }) => {
   const locks = `${folder}/state/flemma/locks`;
   await Deno.mkdir(locks, { recursive: true });
   const rows: readonly (readonly [left: string, reported: boolean])[] = [
@@ -178,7 +178,7 @@ test("what stands in a free lock file names a dead run only when it is a whole h
   }
 });
 
-test("two names of one file are one lock, and one name is none for another file", async ({ folder, environment }) => {
+test("two names of one file share one lock, and a name is not a lock for another file", async ({ folder, environment }) => {
   await Deno.writeTextFile(`${folder}/a`, "");
   await Deno.link(`${folder}/a`, `${folder}/b`);
   await Deno.writeTextFile(`${folder}/c`, "");
@@ -209,7 +209,7 @@ async function journalOf(environment: Environment, path: string, lines: readonly
   return { journal: opened.value, file };
 }
 
-test("a line of the journal counts only when each of its members is what it must be", async ({ folder, environment }) => {
+test("a journal line counts only if each of its fields is valid", async ({ folder, environment }) => {
   const read = async (line: unknown) => (await journalOf(environment, `${folder}/a`, [line])).journal;
   const approval = { kind: "approval", id: "c", by: "person", hash: "h" };
   assert.deepEqual((await read(approval)).approval("c"), { by: "person", hash: "h" });
@@ -263,7 +263,7 @@ test("a line of the journal counts only when each of its members is what it must
   }
 });
 
-test("a journal that is folded forgets nothing that still matters, of this run or of another", async ({ folder, environment }) => {
+test("a compacted journal forgets nothing that still matters, of this run or another", async ({ folder, environment }) => {
   const path = `${folder}/a`;
   const noise = Array.from(
     { length: 12_000 },
@@ -306,7 +306,7 @@ test("a journal that is folded forgets nothing that still matters, of this run o
 
 const SEEN = { hash: "h", size: 1, mtime: 2 };
 
-test("what is remembered of seen files counts only entry by entry, and a torn file as nothing", async ({ folder, environment }) => {
+test("records of seen files are validated entry by entry, and an incomplete file counts as empty", async ({ folder, environment }) => {
   const path = `${folder}/a`;
   const file = `${folder}/state/flemma/seen/${await documentKey(path)}.json`;
   await Deno.mkdir(`${folder}/state/flemma/seen`, { recursive: true });
@@ -336,7 +336,7 @@ test("what is remembered of seen files counts only entry by entry, and a torn fi
   await assert.rejects(openSeenFiles(environment, path), "what cannot be read is no empty memory");
 });
 
-test("the thousand files that were seen last are remembered, across runs, and an unsaved document leaves none behind", async ({ folder, environment }) => {
+test("the thousand most recently seen files are remembered across runs, and an unsaved document leaves none", async ({ folder, environment }) => {
   const seen = await openSeenFiles(environment, `${folder}/a`);
   await seen.record([]);
   assert.throws(() => Deno.statSync(`${folder}/state`), Deno.errors.NotFound, "nothing seen, nothing kept");
@@ -353,7 +353,7 @@ test("the thousand files that were seen last are remembered, across runs, and an
   assert.equal([...Deno.readDirSync(`${folder}/state/flemma/seen`)].length, 1);
 });
 
-Deno.test("messages are kept by the path of a document, else by its first message, else for no document", async () => {
+Deno.test("messages are stored by the path of a document, or else by its first message, or else without a document", async () => {
   const key = (text: string, path: string | null = null) => messagesKey(chat(text), path);
   assert.equal(await key("@You:\nhi\n", "/a"), await key("@You:\nother\n", "/a"));
   assert.notEqual(await key("@You:\nhi\n", "/a"), await key("@You:\nhi\n", "/b"));
@@ -362,7 +362,7 @@ Deno.test("messages are kept by the path of a document, else by its first messag
   assert.equal(await key("no message\n"), "none");
 });
 
-Deno.test("a file that holds more than it said is read to its end", async () => {
+Deno.test("a file larger than its reported size is read to its end", async () => {
   // The system says of its own files that they are empty.
   const read = await readDocument("/proc/version", { cwd: "/", home: "/", variables: {} });
   assert.ok(read.ok);

@@ -1,4 +1,4 @@
-// Whatever a person does at whatever moment of a run: nothing runs twice or after a stop, and the next press is taken.
+// Whatever a person does at any moment of a run: nothing runs twice or after a stop, and the next step works.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -42,7 +42,7 @@ const plan = fc.record({
   actions: fc.array(fc.tuple(fc.nat(60), action), { minLength: 1, maxLength: 5 }),
 });
 
-Deno.test("whatever is done at whatever moment, nothing runs twice or after a stop, and the next press is taken", async () => {
+Deno.test("whatever is done at any moment, nothing runs twice or after a stop, and the next step works", async () => {
   await fc.assert(
     fc.asyncProperty(plan, async ({ calls, lengths: [call, request], actions }) => {
       const uses = chatWith(...calls.map(({ tool }, at) => [IDS[at]!, tool] as const));

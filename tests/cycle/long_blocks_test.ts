@@ -1,4 +1,4 @@
-// Blocks of a reply that are so long that they are never in one string.
+// Blocks of a reply that are too long to be held in one string.
 
 import assert from "node:assert/strict";
 import { quickHash, quickHashOf } from "../../base/hash.ts";
@@ -34,7 +34,7 @@ const TRICKY = filled(
   "\n \nA line – 山.\n@You:\n\\@You:\n</thinking>\n<think\n```js\n@System:\n```\n\\\\</thinking>\n\n",
 );
 
-Deno.test("thinking in parts is escaped as it is in one piece, wherever it is cut", () => {
+Deno.test("thinking in parts is escaped the same as in one piece, wherever it is cut", () => {
   const content = "a\n@You:\n\\@You:\n</thinking> \n```\n@You:\n</thinking>\n```\n@You:";
   for (let first = 0; first <= content.length; first++) {
     for (let second = first; second <= content.length; second += 3) {
@@ -46,7 +46,7 @@ Deno.test("thinking in parts is escaped as it is in one piece, wherever it is cu
   }
 });
 
-Deno.test("the fence around an input in parts is longer than each run of backticks, also one that was cut", () => {
+Deno.test("the fence around an input in parts is longer than each run of backticks, including runs cut in two", () => {
   const content = "a ```` b\n`````";
   for (let at = 0; at <= content.length; at++) {
     assert.equal(fenceForParts([content.slice(0, at), content.slice(at)]), fenceFor(content));
@@ -55,7 +55,7 @@ Deno.test("the fence around an input in parts is longer than each run of backtic
   assert.equal(fenceForParts([]), "```");
 });
 
-Deno.test("a text in parts has the digest that it has in one piece", () => {
+Deno.test("a text in parts has the same digest as in one piece", () => {
   const whole = filled("Words – 山.\n");
   assert.equal(quickHashOf(partsOf(long(whole))), quickHash(whole));
 });
@@ -66,7 +66,7 @@ Deno.test("long thinking with a signature is written byte for byte, escaped", ()
   assert.ok(`${block}` === expected);
 });
 
-Deno.test("long thinking without a signature, or with a NUL, is written without blanks at its ends", () => {
+Deno.test("long thinking without a signature, or with a NUL, is written without spaces at its ends", () => {
   const block = thinkingBlock(long(TRICKY));
   assert.ok(`${block}` === `<thinking>\n${escapeThinking(TRICKY.trim())}\n</thinking>\n`);
   const withNul = thinkingBlock(long(`${TRICKY}\0`), SIGNATURE);
@@ -74,13 +74,13 @@ Deno.test("long thinking without a signature, or with a NUL, is written without 
   assert.equal(thinkingBlock(long(filled(" \n"))), null);
 });
 
-Deno.test("a fence that long thinking leaves open is closed behind it", () => {
+Deno.test("a fence that long thinking leaves open is closed after it", () => {
   const content = `${filled("A line.\n")}\`\`\`\`\nopen`;
   assert.ok(`${thinkingBlock(long(content))}`.endsWith("````\nopen\n</thinking>\n````text\n````\n"));
   assert.ok(`${redactedBlock(content)}`.endsWith("````\nopen\n</thinking>\n````text\n````\n"));
 });
 
-Deno.test("a person is shown long thinking in whole lines, without blanks at its ends", () => {
+Deno.test("a person sees long thinking in whole lines, without spaces at its ends", () => {
   const shown = [...shownThinking(long(TRICKY))];
   assert.ok(shown.length > 1);
   assert.ok(shown.join("") === TRICKY.trim());
@@ -89,7 +89,7 @@ Deno.test("a person is shown long thinking in whole lines, without blanks at its
   assert.deepEqual([...shownThinking(" \n")], []);
 });
 
-Deno.test("a reply with long blocks stands in the document as its pieces say, with the document's line ends", () => {
+Deno.test("a reply with long blocks is written as its pieces say, with the document's line ends", () => {
   const input = `{"content":"${filled("word \\n")}\`\`\`"}`;
   for (const eol of ["\n", "\r\n"] as const) {
     const writer = new ReplyWriter(`\n@Assistant:\n`, eol);
@@ -112,7 +112,7 @@ Deno.test("a reply with long blocks stands in the document as its pieces say, wi
   }
 });
 
-Deno.test("pieces go where they belong, and what stood there gives way once", () => {
+Deno.test("pieces are inserted in their places, and replaced text is replaced only once", () => {
   const before = parse(new TextEncoder().encode("@You:\nGo.\n|\nBehind\n"));
   const end = "@You:\nGo.\n|\n".length;
   const rows: readonly (readonly [readonly (string | readonly string[])[], string])[] = [
@@ -126,7 +126,7 @@ Deno.test("pieces go where they belong, and what stood there gives way once", ()
   }
 });
 
-Deno.test("much text behind a document is read as a fresh look reads it, as text and as bytes", () => {
+Deno.test("much text added to a document is parsed the same as a fresh read, as text and as bytes", () => {
   const much = `Text.\n\n**Tool Use:** \`bash\` (\`one\`)\n\n\`\`\`json\n{"command":"${
     "x".repeat(9000)
   }"}\n\`\`\`\n\n@You:\n`;

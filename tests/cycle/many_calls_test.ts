@@ -1,4 +1,4 @@
-// Documents of many calls: what they cost is counted in work, not in time, which tells nothing on a busy machine.
+// The cost of documents with many calls, counted in work because time says nothing on a busy machine.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
@@ -52,7 +52,7 @@ async function planned(count: number): Promise<unknown> {
   return plan(chat, inputs);
 }
 
-Deno.test("twice as many calls take no more than twice as much reading, judging and planning", async () => {
+Deno.test("twice as many calls take at most twice as much reading, deciding and planning", async () => {
   await planned(1);
   const [once, twice] = [await work(() => planned(400)), await work(() => planned(800))];
   assert.ok(once >= 400, `counted ${once}`);

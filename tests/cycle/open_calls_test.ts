@@ -1,4 +1,4 @@
-// What stands at the end of a document, one row a condition.
+// What the end of a document means, one row per condition.
 
 import assert from "node:assert/strict";
 import { conclude } from "../../cycle/run/stop.ts";
@@ -9,7 +9,7 @@ import { block, chatAnswered, chatWith } from "./harness.ts";
 
 const CALL = chatWith(["a", "echo"]);
 
-Deno.test("the last word is the model's when it said something, called nothing, and no message of the person follows", () => {
+Deno.test("the last word is the model's if it said something, called nothing, and no message of the person follows", () => {
   const rows: readonly (readonly [text: string, models: boolean, nothing: boolean])[] = [
     ["", false, false],
     ["@You:\nhi\n", false, false],
@@ -33,7 +33,7 @@ Deno.test("the last word is the model's when it said something, called nothing, 
   }
 });
 
-Deno.test("a press ends by what ended it, else by what the document waits for, the nearest to running first", () => {
+Deno.test("a step reports what ended it, or else what the document waits for, starting with what is closest to running", () => {
   const calls = chatWith(["a", "echo"], ["b", "echo"], ["c", "echo"]);
   const ended = (blocks: readonly string[], yielded: readonly string[] = [], end: Stop | null = null) => {
     const chat = parse(new TextEncoder().encode(chatAnswered(calls, ...blocks)));

@@ -1,4 +1,4 @@
-// What a cycle is about: the table of its states, row by row, and what no sequence of events may do.
+// The phases of a run: its state table, row by row, and what no sequence of events may do.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -86,13 +86,13 @@ const TABLE: Record<keyof typeof STATES, Partial<Record<keyof typeof EVENTS, obj
 for (const [name, state] of Object.entries(STATES)) {
   for (const [what, event] of Object.entries(EVENTS)) {
     const expected = TABLE[name as keyof typeof STATES][what as keyof typeof EVENTS];
-    Deno.test(`course: ${what} while ${name} ${expected === undefined ? "changes nothing" : "moves on"}`, () => {
+    Deno.test(`run phase: ${what} while ${name} ${expected === undefined ? "changes nothing" : "moves on"}`, () => {
       assert.deepEqual(next(state, event), expected ?? state);
     });
   }
 }
 
-Deno.test("whatever happens in whatever order, the course stays in its table, and what may be done follows from it", () => {
+Deno.test("any sequence of events keeps the run phase within its table, and the allowed operations follow from it", () => {
   const shape = (phase: RunPhase) => phase.at === "ending" ? `ending ${phase.phase}` : phase.at;
   const known = new Set(Object.values(STATES).map((state) => shape(state)));
   fc.assert(

@@ -1,4 +1,4 @@
-// What a plan is made from: whose word decides about a call, and what keeps it from being asked about.
+// The inputs of a plan: whose word decides about a call, and what keeps it from being asked about.
 
 import assert from "node:assert/strict";
 import { gatherPlanInputs, type PlanSources, type Tools } from "../../cycle/plan/plan_inputs.ts";
@@ -32,7 +32,7 @@ const chat = () =>
     ),
   );
 
-Deno.test("a tool whose source was not asked waits for the source, and for that alone", async () => {
+Deno.test("a tool whose source was not asked waits for that source only", async () => {
   const unaskedSource = (name: string) => name === "nobody" || name === "known" ? null : "the server";
   const { decisions, toolKind } = await gatherPlanInputs(chat(), sourcesOf({ unaskedSource }), NONE, true);
   assert.equal(
@@ -51,13 +51,13 @@ Deno.test("a tool whose source was not asked waits for the source, and for that 
   assert.deepEqual(kinds, ["sync", "unasked", "unknown", "unasked"]);
 });
 
-Deno.test("without any source a tool that is not there is unknown", async () => {
+Deno.test("without sources, a missing tool is unknown", async () => {
   const { decisions, toolKind } = await gatherPlanInputs(chat(), sourcesOf({}), NONE, true);
   assert.deepEqual([...decisions.keys()], ["a", "d"]);
   assert.equal(toolKind("server:tool"), "unknown");
 });
 
-Deno.test("an input is checked where the call may run now or once a person agrees, and nowhere else: one row a condition", () => {
+Deno.test("an input is validated only if the call may run now or after a person's approval: one row per condition", () => {
   const checked = (text: string, running: readonly string[] = []) =>
     callsToCheck(parse(new TextEncoder().encode(text)), new Set(running)).map(({ id }) => id).join();
   const call = chatWith(["a", "known"]);
@@ -80,7 +80,7 @@ Deno.test("an input is checked where the call may run now or once a person agree
   assert.equal(checked(call, ["a"]), "", "what runs was checked");
 });
 
-Deno.test("a person or the chain is asked about a call that is open, or that changed after policy had approved it", () => {
+Deno.test("a person or the resolvers are asked about a call that is open, or that changed after policy approved it", () => {
   const approved = callsOf("known", { a: "approved" });
   const open = chatWith(["a", "known"]);
   const asked = (text: string, given: Partial<Parameters<typeof questions>[1]> = {}) =>

@@ -1,4 +1,4 @@
-// The plan as a table: a document and inputs on one side, the steps on the other. Nothing is done here.
+// The plan as a table: a document and inputs on one side, the steps on the other. No step is executed.
 
 import assert from "node:assert/strict";
 import { planOne } from "../../cycle/plan/one_call.ts";
@@ -113,7 +113,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     inputs: { toolKind: (name) => name === "echo" ? "sync" : "unasked", unaskedSource: () => "the server" },
     steps: ["demote c1", "notice tool-source-missing", "run c2", "rest ran"],
   },
-  "a call of a tool that runs alone puts off the others of its reply, before and behind it": {
+  "a call of a tool that runs alone delays the others of its reply, before and after it": {
     text: chatWith(["c1", "echo"], ["c2", "alone"], ["c3", "alone"]),
     inputs: {
       runsAlone: (name) => name === "alone",
@@ -123,13 +123,13 @@ const TABLE: Readonly<Record<string, Row>> = {
     steps: ["resolve c1 put-off", "place c2 approved", "resolve c3 put-off", "run c2", "rest ran"],
   },
   "the model spoke last": { text: "@You:\nhi\n\n@Assistant:\nWell.\n", steps: ["rest last-word"] },
-  "the model spoke last and goes on from its turn": {
+  "the model spoke last and continues from its turn": {
     text: "@You:\nhi\n\n@Assistant:\nWell.\n",
     inputs: { prefill: true },
     steps: ["send"],
   },
   "the reply is still empty": { text: "@You:\nhi\n\n@Assistant:\n\n", steps: ["send"] },
-  "below the model's word stand only messages that are never sent": {
+  "only messages that are never sent follow the model's last word": {
     text: "@You:\nhi\n\n@Assistant:\nWell.\n\n@System:\nBe brief.\n\n@Note:\nx\n",
     steps: ["rest last-word"],
   },
@@ -137,7 +137,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     text: "@You:\nhi\n\n@Assistant:\n\n<!-- flemma:aborted: stopped -->\n",
     steps: ["rest last-word"],
   },
-  "the model's last turn holds a call whose result stands further up": {
+  "the model's last turn has a call with a result further up": {
     text: `@You:\nhi\n\n${
       block("c1", "", "x")
     }\n@Assistant:\nI will.\n\n**Tool Use:** \`echo\` (\`c1\`)\n\n\`\`\`json\n{}\n\`\`\`\n`,
@@ -175,7 +175,7 @@ const TABLE: Readonly<Record<string, Row>> = {
     inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
   },
-  "a pending block whose input the schema refuses gets its error at once": {
+  "a pending block whose input the schema refuses gets its error immediately": {
     text: one(block("c1", "pending")),
     inputs: { invalid: new Map([["c1", ["/x: is missing"]]]) },
     steps: ["resolve c1 invalid-input", "notice invalid-input", "rest resolved"],
@@ -185,12 +185,12 @@ const TABLE: Readonly<Record<string, Row>> = {
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 pending", "notice unreadable-result", "rest pending c1"],
   },
-  "an approved open call of an unknown tool gets its error at once": {
+  "an approved open call of an unknown tool gets its error immediately": {
     text: chatWith(["c1", "ghost"]),
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
-  "an open call of an unknown tool that nobody approved gets its error at once": {
+  "an open call of an unknown tool that nobody approved gets its error immediately": {
     text: chatWith(["c1", "ghost"]),
     steps: ["resolve c1 unknown-tool", "notice unknown-tool", "rest resolved"],
   },
@@ -212,16 +212,16 @@ const TABLE: Readonly<Record<string, Row>> = {
     text: one(block("c1", "approved", "x")),
     steps: ["notice protected-content", "rest protected c1"],
   },
-  "a protected block the autopilot comes by again": {
+  "a protected block that autopilot reaches again": {
     text: one(block("c1", "approved", "x")),
     inputs: { byPerson: false },
     steps: ["rest protected c1"],
   },
-  "a pending block goes before a protected one": {
+  "a pending block takes precedence over a protected one": {
     text: two(block("c1", "approved", "x"), block("c2", "pending")),
     steps: ["notice protected-content", "rest pending c2"],
   },
-  "approved calls go before everything that waits": {
+  "approved calls take precedence over everything that waits": {
     text: two(block("c1", "pending"), block("c2", "approved")),
     steps: ["run c2", "rest ran"],
   },
@@ -229,12 +229,12 @@ const TABLE: Readonly<Record<string, Row>> = {
     text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved" }),
     steps: ["run c1", "run c2", "notice throttled", "rest ran c3"],
   },
-  "calls that run already take slots and are left alone": {
+  "calls that already run take slots and are left alone": {
     text: callsOf("slow", { c1: "approved", c2: "approved", c3: "approved" }),
     inputs: { running: new Set(["c1"]), byPerson: false },
     steps: ["run c2", "rest ran c3"],
   },
-  "a call that answers at once gives its slot back": {
+  "a call that answers immediately frees its slot": {
     text: two(block("c1", "approved"), block("c2", "approved")),
     inputs: { maxConcurrent: 1 },
     steps: ["run c1", "run c2", "rest ran"],
@@ -254,17 +254,17 @@ const TABLE: Readonly<Record<string, Row>> = {
     inputs: { interrupted: started("echo") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "the same when its block is gone": {
+  "an approved call that ran when the program ended, and whose block is gone": {
     text: chatWith(["c1", "echo"]),
     inputs: { interrupted: started("echo"), decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 pending", "notice was-running", "rest pending c1"],
   },
-  "the same when it had been executed by hand from a pending block": {
+  "an approved call that ran when the program ended, executed by hand from a pending block": {
     text: one(block("c1", "pending")),
     inputs: { interrupted: started("echo") },
     steps: ["notice was-running", "rest pending c1"],
   },
-  "a tool that only looks runs again": {
+  "a read-only tool runs again": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("read") },
     steps: ["run c1", "rest ran"],
@@ -274,56 +274,56 @@ const TABLE: Readonly<Record<string, Row>> = {
     inputs: { interrupted: started("apply") },
     steps: ["run c1", "rest ran"],
   },
-  "a call of a tool that only reads now and had effects when it ran does not run again": {
+  "a call of a tool that is read-only now and had effects when it ran does not run again": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("read", "writes") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "a call of a tool that only read when it ran and has effects now does not run again": {
+  "a call of a tool that was read-only when it ran and has effects now does not run again": {
     text: one(block("c1", "approved")),
     inputs: { interrupted: started("echo", "reads") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "of a call whose effects nobody noted, the tool of that name now speaks": {
+  "a call without recorded effects is judged by the tool that has its name now": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: new Map([["c1", { tool: "read" }]]) },
     steps: ["run c1", "rest ran"],
   },
-  "of a renamed call whose effects nobody noted, the tool that it named speaks": {
+  "a renamed call without recorded effects is judged by the tool it named before": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: new Map([["c1", { tool: "echo" }]]) },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "a call that was renamed to a harmless tool after it had run as another does not run again": {
+  "a call renamed to a harmless tool after it ran as another does not run again": {
     text: callsOf("read", { c1: "approved" }),
     inputs: { interrupted: started("echo") },
     steps: ["demote c1", "notice was-running", "rest pending c1"],
   },
-  "a call the person approved and that changed since": {
+  "a call that changed after the person approved it": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "person"]]), decisions: decisions({ c1: "approve" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
-  "a call that policy approved, that changed since, and that policy approves again": {
+  "a call that changed after policy approved it, and that policy approves again": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "approve" }) },
     steps: ["confirm c1", "run c1", "rest ran"],
   },
-  "the same, but policy asks now": {
+  "a call that changed after policy approved it, and that policy now asks about": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "require_approval" }) },
     steps: ["demote c1", "notice call-changed", "rest pending c1"],
   },
-  "the same, but policy denies now": {
+  "a call that changed after policy approved it, and that policy now denies": {
     text: one(block("c1", "approved")),
     inputs: { changed: new Map([["c1", "policy"]]), decisions: decisions({ c1: "deny" }) },
     steps: ["resolve c1 denied", "rest resolved"],
   },
-  "of several blocks of one call the last decides": {
+  "the last of several blocks of one call decides": {
     text: one(block("c1", "approved"), block("c1", "pending")),
     steps: ["rest pending c1"],
   },
-  "of several calls with one id the last counts, once": {
+  "the last of several calls with one id counts, once": {
     text: chatWith(["c1", "echo"], ["c1", "slow"]),
     inputs: { decisions: decisions({ c1: "approve" }) },
     steps: ["place c1 approved", "run c1", "rest ran"],
@@ -340,7 +340,7 @@ for (const [what, row] of Object.entries(TABLE)) {
   });
 }
 
-Deno.test("the text of an error result comes from the block, the marker or the program's own sentence", () => {
+Deno.test("the text of an error result comes from the block, the marker or the program's own message", () => {
   const texts = (text: string) =>
     plan(read(text), inputs()).flatMap((step) => step.do === "resolve" ? [step.text] : []);
   assert.deepEqual(texts(one(block("c1", "denied", "ignored"))), [DENIED]);
@@ -351,14 +351,14 @@ Deno.test("the text of an error result comes from the block, the marker or the p
   assert.deepEqual(texts(chatAnswered(aborted, block("c1", "aborted"))), ["stopped"]);
 });
 
-Deno.test("a plan depends on nothing but document and inputs, and changes neither", () => {
+Deno.test("a plan depends only on document and inputs, and changes neither", () => {
   const chat = read(two(block("c1", "approved")));
   const given = inputs({ decisions: decisions({ c2: "approve" }) });
   assert.deepEqual(plan(chat, given), plan(chat, given));
   assert.deepEqual([...given.decisions.keys()], ["c2"]);
 });
 
-Deno.test("executing one call resolves rejected and denied blocks and runs whatever else there is", () => {
+Deno.test("executing one call also resolves rejected and denied blocks, and runs whatever else there is", () => {
   const step = (text: string, kind: ToolKind = "sync", inputProblems: readonly string[] = []) => {
     const chat = read(text);
     const call = chat.call("c1");
@@ -387,7 +387,7 @@ Deno.test("executing one call resolves rejected and denied blocks and runs whate
   assert.equal(step(chatWith(["c1", "echo"]), "sync", ["/x: is missing"]).do, "resolve");
 });
 
-Deno.test("a call that is nested too deeply gets its error, holds nobody up, and goes out without its input", async () => {
+Deno.test("a call that is nested too deeply gets its error, blocks nothing, and is sent without its input", async () => {
   const deep = `{"command":"true","x":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
   const fits = `{"x":${"[".repeat(99)}${"]".repeat(99)}}`;
   const built = bench({
@@ -414,7 +414,7 @@ Deno.test("a call that is nested too deeply gets its error, holds nobody up, and
   assert.deepEqual(inputs, ["{}", fits]);
 });
 
-Deno.test("a call whose input holds a key twice gets an error that names it, and the document keeps its bytes", async () => {
+Deno.test("a call whose input contains a key twice gets an error that names it, and the document keeps its bytes", async () => {
   const twice = '{"command":"ls", "command":"rm x"}';
   const built = bench({
     text: chatWith(["c1", "echo", twice]),
@@ -428,7 +428,7 @@ Deno.test("a call whose input holds a key twice gets an error that names it, and
   assert.ok(built.store.text.includes(twice));
 });
 
-Deno.test("of two calls with one id in a message only the last runs, and the other warns", async () => {
+Deno.test("of two calls with one id in a message only the last runs, and the other causes a warning", async () => {
   const built = bench({
     text: chatWith(["c1", "echo", '{"text":"first"}'], ["c1", "echo", '{"text":"second"}']),
     tools: { auto_approve: ["echo"], autopilot: { enabled: false, max_turns: 1, max_repeats: 3 } },

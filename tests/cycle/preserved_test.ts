@@ -1,4 +1,4 @@
-// Earlier thinking after edits: what no longer fits is left out before it can be refused, told once, and stays out.
+// Earlier thinking after edits: thinking that no longer fits is omitted before it can be refused, and reported once.
 
 import assert from "node:assert/strict";
 import { findModel, pricesAt } from "../../providers/models/find.ts";
@@ -29,7 +29,7 @@ const threeTurns = async (
 
 const test = testsWith(threeTurns);
 
-test("as long as nothing earlier changes, all thinking goes back and nothing is said", async (talk) => {
+test("while nothing earlier changes, all thinking is sent back and nothing is reported", async (talk) => {
   await talk.sent();
   assert.deepEqual(talk.thinking, ["a", "b", "c"]);
   assert.deepEqual(talk.replay.problems, []);
@@ -56,9 +56,9 @@ const EDITS: readonly (readonly [
   ],
   ["the first question", ["One?", "One!"], [], /3 blocks .*the @You: message at line 4\)/],
   ["the system prompt", ["Be brief.", "Be long."], [], /3 blocks .*the system prompt at line 1\)/],
-  ["the system prompt, taken out", ["@System:\nBe brief.\n\n", ""], [], /the system prompt, which is gone\)/],
-  ["words of the model", ["Said a.", "Said A."], ["a"], /2 blocks .*the @Assistant: message at line 7\)/],
-  ["a turn taken out", ["@You:\nTwo?\n", ""], ["a"], /2 blocks .*left out/],
+  ["the system prompt, removed", ["@System:\nBe brief.\n\n", ""], [], /the system prompt, which is gone\)/],
+  ["the model's text", ["Said a.", "Said A."], ["a"], /2 blocks .*the @Assistant: message at line 7\)/],
+  ["a removed turn", ["@You:\nTwo?\n", ""], ["a"], /2 blocks .*left out/],
   ["the text of thinking", ["\nb\n", "\nB\n"], ["a"], /2 blocks .*the thinking at line 19\)/],
   [
     "a new turn in the middle",
@@ -69,7 +69,7 @@ const EDITS: readonly (readonly [
 ];
 
 for (const [what, [from, to], left, says] of EDITS) {
-  test(`an edit of ${what} leaves out the thinking that came after it, which is told once and stays so`, async (talk) => {
+  test(`an edit of ${what} omits the thinking after it from then on, which is reported once`, async (talk) => {
     talk.edit(from, to);
     await talk.sent(says);
     assert.deepEqual(talk.thinking, left);
@@ -87,14 +87,14 @@ for (const [what, [from, to], left, says] of EDITS) {
   });
 }
 
-test("another set of tools leaves out all thinking, and says that it was the tools", async (talk) => {
+test("a different set of tools omits all thinking, and the report says that the tools changed", async (talk) => {
   talk.tools = [{ name: "bash", description: "Runs.", input_schema: { type: "object" } }];
   await talk.sent(/3 blocks .*the tools that are offered\)/);
   assert.deepEqual(talk.thinking, []);
   assert.deepEqual(talk.replay.problems, []);
 });
 
-Deno.test("thinking may be missing from the start of the run, but what comes after any other gap is left out", async () => {
+Deno.test("thinking may be missing at the start, but thinking after any other gap is omitted", async () => {
   const block = (text: string, word: string) =>
     RegExp(`<thinking [^>]*>\n${word}\n</thinking>\n\n`).exec(text)![0];
   await threeTurns(async (talk) => {
@@ -121,7 +121,7 @@ Deno.test("thinking may be missing from the start of the run, but what comes aft
   });
 });
 
-Deno.test("in a loop of calls that is still open all thinking goes or none", async () => {
+Deno.test("in an unfinished loop of calls either all thinking is sent or none", async () => {
   const replies = [
     thought("a"),
     called("b", "t1"),
@@ -152,7 +152,7 @@ Deno.test("in a loop of calls that is still open all thinking goes or none", asy
   });
 });
 
-test("a document from another machine: the provider decides, and what it dropped is told and left out from then on", async (talk) => {
+test("with a document from another machine the provider decides, and thinking that it dropped is reported and omitted from then on", async (talk) => {
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("Two?", "Two, really?");
   await talk.sent(/2 blocks of earlier thinking \(first at line 19\) did not fit/);
@@ -163,7 +163,7 @@ test("a document from another machine: the provider decides, and what it dropped
   assert.deepEqual(talk.replay.problems, []);
 });
 
-test("with binding error nothing is sent once thinking no longer fits, and the place is named", async (talk) => {
+test("with binding: error nothing is sent once thinking no longer fits, and the location is named", async (talk) => {
   talk.use(null, { binding: "error" });
   await talk.sent();
   assert.deepEqual((talk.body.thinking as Record<string, unknown>).block_binding, {
@@ -181,7 +181,7 @@ test("with binding error nothing is sent once thinking no longer fits, and the p
   await talk.sent(/3 blocks/);
 });
 
-test("with binding error the provider's own refusal is not evaded", async (talk) => {
+test("with binding: error the provider's own refusal is not worked around", async (talk) => {
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.use(null, { binding: "error" });
   talk.edit("Two?", "Two, really?");
@@ -192,7 +192,7 @@ test("with binding error the provider's own refusal is not evaded", async (talk)
   assert.equal(talk.replay.requests.length, count + 1);
 });
 
-Deno.test("with binding off old accounts keep their thinking, and new ones are asked again without any", async () => {
+Deno.test("with binding: off old accounts keep their thinking, and new ones get a second request without any", async () => {
   const off = { binding: "off" };
   await threeTurns(async (talk) => {
     talk.use(null, off);
@@ -216,7 +216,7 @@ Deno.test("with binding off old accounts keep their thinking, and new ones are a
   });
 });
 
-Deno.test("a gateway that refuses the beta is asked again without it, and no body is sent twice", async () => {
+Deno.test("a gateway that refuses the beta header gets a second request without it, and no body is sent twice", async () => {
   await converse({ replies: FOUR, withoutBetas: true }, async (talk) => {
     await talk.sent();
     talk.say("Two?");
@@ -235,7 +235,7 @@ Deno.test("a gateway that refuses the beta is asked again without it, and no bod
   });
 });
 
-test("a signature that the provider refuses costs all earlier thinking once, and no body is sent twice", async (talk) => {
+test("a signature that the provider refuses removes all earlier thinking once, and no body is sent twice", async (talk) => {
   // The text of a block that this machine knows nothing of.
   talk.document = `${talk.folder}/elsewhere.chat`;
   talk.edit("\nb\n", "\nB\n");
@@ -248,7 +248,7 @@ test("a signature that the provider refuses costs all earlier thinking once, and
   assert.deepEqual(talk.thinking, ["d"]);
 });
 
-Deno.test("thinking that another model cannot read stays in the file, is told once, and counts again for its own model", async () => {
+Deno.test("thinking that another model cannot read stays in the file, is reported once, and is used again for its own model", async () => {
   await converse({ replies: FOUR }, async (talk) => {
     talk.use("claude-fable-5-1");
     await talk.sent();
@@ -265,7 +265,7 @@ Deno.test("thinking that another model cannot read stays in the file, is told on
   });
 });
 
-test("thinking that belongs to another account is told, and stays in the file", async (talk) => {
+test("thinking that belongs to another account is reported and stays in the file", async (talk) => {
   await using other = await startReplay({ replies: [thought("x")] }, { account: { id: "other" } });
   talk.replay = other;
   await talk.sent(/3 blocks .*made with another account/);
@@ -273,7 +273,7 @@ test("thinking that belongs to another account is told, and stays in the file", 
   assert.match(talk.text, /\na\n<\/thinking>/);
 });
 
-test("an older model that does not look at the text before gets all thinking after an edit, and only that it cannot read it is said", async (talk) => {
+test("an older model that ignores the preceding text gets all thinking after an edit, and only its unreadable thinking is reported", async (talk) => {
   talk.use("claude-opus-4-8");
   talk.edit("Two?", "Two, really?");
   await talk.sent(/3 blocks .*cannot be read by claude-opus-4-8; it stays in the file/);
@@ -284,7 +284,7 @@ test("an older model that does not look at the text before gets all thinking aft
   assert.deepEqual(talk.thinking, ["a", "b", "c", "d"]);
 });
 
-Deno.test("a large text that changes is told with what reading it anew costs, also where no thinking is lost", async () => {
+Deno.test("a changed long text is reported with the cost of processing it again, even if no thinking is lost", async () => {
   const long = "word ".repeat(8000);
   await threeTurns(async (talk) => {
     talk.use("claude-opus-4-8");
@@ -298,7 +298,7 @@ Deno.test("a large text that changes is told with what reading it anew costs, al
   }, { text: `@System:\nBe brief.\n\n@You:\n${long}\n` });
 });
 
-Deno.test("what is read anew is told in dollars where the price is known, and not at all below what a cache takes", () => {
+Deno.test("processing text again is reported in dollars if the price is known, and not at all below the size that a cache takes", () => {
   const prices = pricesAt(findModel("anthropic", "claude-sonnet-5-5")!, "2026-11-28", 0)!;
   const stated = (letters: number, least: number, price = true) =>
     changeNotice(

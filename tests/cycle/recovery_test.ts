@@ -1,4 +1,4 @@
-// What the journal remembers: calls that ran when the program ended, approvals bound to a text, bodies that gave way.
+// What the journal remembers: calls that ran when the program ended, approvals bound to a text, replaced text.
 
 import assert from "node:assert/strict";
 import { callHash } from "../../cycle/plan/call_hash.ts";
@@ -28,7 +28,7 @@ Deno.test("a call that ran when the program ended waits for the person; the othe
   assert.deepEqual([...journal.started()], []);
 });
 
-Deno.test("a call whose result the document could not take is told as that, with the place of the result", async () => {
+Deno.test("a call whose result could not be written to the document is reported with the location of the result", async () => {
   const journal = new MemoryJournal();
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
   const lost = bench({
@@ -48,7 +48,7 @@ Deno.test("a call whose result the document could not take is told as that, with
   assert.deepEqual([next.ran, journal.bodies[0]?.body, [...journal.savedResults()]], [[], "precious", []]);
 });
 
-Deno.test("after the person approved such a call again it runs, once", async () => {
+Deno.test("after the person approves such a call again it runs, once", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const built = bench({
@@ -63,7 +63,7 @@ Deno.test("after the person approved such a call again it runs, once", async () 
   assert.equal(status(built, "c1"), null);
 });
 
-Deno.test("the person may write `approved` back by hand instead, and that stands", async () => {
+Deno.test("the person may instead write `approved` by hand, and it counts", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "", "x"));
@@ -75,7 +75,7 @@ Deno.test("the person may write `approved` back by hand instead, and that stands
   assert.deepEqual(built.ran, ["c1"]);
 });
 
-Deno.test("a tool that only looks runs again after a crash", async () => {
+Deno.test("a read-only tool runs again after a crash", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "read", "reads");
   const text = callsOf("read", { c1: "approved" });
@@ -92,7 +92,7 @@ Deno.test("a tool that only looks runs again after a crash", async () => {
   assert.deepEqual(built.notices(), []);
 });
 
-Deno.test("a start whose result stands in the document is simply over", async () => {
+Deno.test("a recorded start with a result in the document counts as finished", async () => {
   const journal = new MemoryJournal();
   await journal.recordStart("c1", "echo", "writes");
   const text = chatAnswered(calls, block("c1", "", "one"), block("c2", "", "two"));
@@ -103,7 +103,7 @@ Deno.test("a start whose result stands in the document is simply over", async ()
   assert.equal(built.sends(), 1);
 });
 
-Deno.test("the start is in the journal before the tool runs, and ends after the result is in the document", async () => {
+Deno.test("the journal records a start before the tool runs, and its end after the result is in the document", async () => {
   const journal = new MemoryJournal();
   const built: Bench = bench({
     text: callsOf("echo", { c1: "approved" }),
@@ -123,7 +123,7 @@ Deno.test("the start is in the journal before the tool runs, and ends after the 
   assert.deepEqual(journal.log, ["start c1", "run, document says approved", "commit", "end c1"]);
 });
 
-Deno.test("when the start cannot be journalled, nothing runs", async () => {
+Deno.test("if the start cannot be recorded in the journal, nothing runs", async () => {
   const journal = new MemoryJournal();
   journal.recordStart = () => Promise.reject(new Error("disk is full"));
   const text = chatAnswered(calls, block("c1", "approved"), block("c2", "approved"));
@@ -158,20 +158,20 @@ async function approvedThenChanged(by: "policy" | "person", autoApprove: string[
   return bench({ text, journal, tools: { ...OFF, auto_approve: autoApprove } });
 }
 
-Deno.test("a call that changed after the person approved it falls back to pending, whatever policy says", async () => {
+Deno.test("a call that changed after the person approved it becomes pending, whatever policy says", async () => {
   const built = await approvedThenChanged("person", ["echo"]);
   const stop = await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), stop.reason], ["pending", "pending"]);
   assert.deepEqual([built.ran, built.notices()], [[], ["call-changed"]]);
 });
 
-Deno.test("a call that changed after policy approved it is decided anew: asked about", async () => {
+Deno.test("a call that changed after policy approved it is decided again: asked about", async () => {
   const built = await approvedThenChanged("policy", []);
   await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), built.ran, built.notices()], ["pending", [], ["call-changed"]]);
 });
 
-Deno.test("a call that changed after policy approved it is decided anew: approved, bound to the new text", async () => {
+Deno.test("a call that changed after policy approved it is decided again: approved, bound to the new text", async () => {
   const built = await approvedThenChanged("policy", ["echo"]);
   await built.cycle.advance();
   assert.deepEqual([status(built, "c1"), built.ran], [null, ["c1"]]);
@@ -179,13 +179,13 @@ Deno.test("a call that changed after policy approved it is decided anew: approve
   assert.equal(built.journal.approval("c1")?.hash, hash);
 });
 
-Deno.test("an approved block without an entry is the person's own edit and stands", async () => {
+Deno.test("an approved block without a journal entry is the person's own edit and counts", async () => {
   const built = bench({ text: callsOf("echo", { c1: "approved" }), tools: OFF });
   await built.cycle.advance();
   assert.deepEqual(built.ran, ["c1"]);
 });
 
-Deno.test("the approve command binds to the text; changing the input afterwards undoes it", async () => {
+Deno.test("the approve command binds the approval to the text, and changing the input afterwards cancels it", async () => {
   const before = chatAnswered(chatWith(["c1", "echo", '{"text": "ls"}']), block("c1", "pending"));
   const built = bench({ text: before, tools: OFF });
   assert.equal(await built.cycle.approve("c1"), null);
@@ -209,7 +209,7 @@ Deno.test("a call that changes between the plan and its turn does not run on the
   assert.deepEqual([built.ran, status(built, "c2")], [["c1"], "approved"]);
 });
 
-Deno.test("a body that a result, an error or a message replaces is kept, and the notice names the place", async () => {
+Deno.test("text that a result, an error or a message replaces is saved, and the notice names the location", async () => {
   const text = chatAnswered(
     chatWith(["c1", "echo"], ["c2", "echo"], ["c3", "echo"]),
     block("c1", "pending", "mine"),
@@ -233,7 +233,7 @@ Deno.test("a body that a result, an error or a message replaces is kept, and the
   assert.equal(built.store.chat.result("c2")?.content.includes("why"), false);
 });
 
-Deno.test("the hash tells name and input apart and does not see where they meet", async () => {
+Deno.test("the hash depends on name and input, and on where one ends and the other begins", async () => {
   const hashes = await Promise.all([
     callHash({ name: "a", inputText: "b" }),
     callHash({ name: "ab", inputText: "" }),
@@ -251,7 +251,7 @@ class FullJournal extends MemoryJournal {
   }
 }
 
-Deno.test("a text in a block stays where it is when it cannot be kept before something takes its place", async () => {
+Deno.test("text in a block stays in place if it cannot be saved before it is replaced", async () => {
   const text = chatAnswered(
     chatWith(["c1", "echo"], ["c2", "echo"]),
     block("c1", "pending", "mine"),

@@ -1,4 +1,4 @@
-// The guard against a model that goes in circles: what counts as the same again, and what ends a row.
+// The guard against a model that repeats itself: what counts as a repetition, and what ends a series.
 
 import assert from "node:assert/strict";
 import { findRepeats } from "../../cycle/run/repeats.ts";
@@ -30,7 +30,7 @@ function round(
 const found = (rounds: readonly string[], most = 3): number | null =>
   findRepeats(parse(new TextEncoder().encode(`@You:\nGo.\n\n${rounds.join("")}`)), most)?.length ?? null;
 
-Deno.test("the same call with the same result so many times in a row is a circle", () => {
+Deno.test("the same call with the same result, repeated up to the limit, is a loop", () => {
   assert.equal(found([round(), round(), round()]), 1);
   assert.equal(found([round({ result: "other" }), round(), round(), round()]), 1);
   assert.equal(found([round(), round()]), null);
@@ -39,7 +39,7 @@ Deno.test("the same call with the same result so many times in a row is a circle
   assert.equal(found([]), null);
 });
 
-Deno.test("another tool, input, result or outcome in between is no circle", () => {
+Deno.test("a different tool, input, result or outcome in between ends the loop", () => {
   for (
     const other of [
       { name: "read" },
@@ -55,20 +55,20 @@ Deno.test("another tool, input, result or outcome in between is no circle", () =
   }
 });
 
-Deno.test("other words for the label, and results that name the call, are the same again", () => {
+Deno.test("a call still counts as repeated if only its label, or its id in the result, differs", () => {
   assert.equal(found(["a", "b", "c"].map((label) => round({ input: { label, command: "make" } }))), 1);
   assert.equal(found([1, 2, 3].map(() => round({ result: "[All of it: /tmp/flemma_bash_ID.txt]" }))), 1);
   assert.equal(found([1, 2, 3].map(() => round({ name: "nothing_of_that_name", suffix: " (error)" }))), 1);
 });
 
-Deno.test("a circle of several calls is one too", () => {
+Deno.test("a repeated sequence of several calls is a loop too", () => {
   const pair = () => [round({ input: { command: "a" } }), round({ input: { command: "b" } })];
   assert.equal(found([...pair(), ...pair(), ...pair()]), 2);
   assert.equal(found([...pair(), ...pair()]), null);
   assert.equal(found([...pair(), ...pair(), round({ input: { command: "a" } })]), null);
 });
 
-Deno.test("a call that waits, and a reply without calls, end the row", () => {
+Deno.test("a waiting call, and a reply without calls, end a series of repetitions", () => {
   assert.equal(found([round(), round(), round({ result: null })]), null);
   const reply = "@Assistant:\nDone.\n\n@You:\n\n";
   assert.equal(found([round(), reply, round(), round()]), null);

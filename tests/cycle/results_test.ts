@@ -1,4 +1,4 @@
-// Results that come while the document is written go in together, and no call with effects overtakes them.
+// Results that arrive while the document is written are written together, and no call with effects overtakes them.
 
 import assert from "node:assert/strict";
 import type { Edit } from "../../parser/edits/edit.ts";
@@ -56,7 +56,7 @@ async function allRunning() {
   return { tried, next, pressed };
 }
 
-Deno.test("results that come while the document is written go in together, each into its own block", async () => {
+Deno.test("results that arrive while the document is written go in together, each into its own block", async () => {
   const tried = reads(IDS);
   const { received, next } = gate(tried);
   const pressed = tried.cycle.advance();
@@ -71,7 +71,7 @@ Deno.test("results that come while the document is written go in together, each 
   assert.deepEqual(tried.journal.log.filter((line) => line.startsWith("end")), IDS.map((id) => `end ${id}`));
 });
 
-Deno.test("a call that may change something waits until earlier results are written, and obeys what came in with that", async () => {
+Deno.test("a call with effects waits until earlier results are written, and sees changes that arrived meanwhile", async () => {
   const text = chatAnswered(
     chatWith(["a", "read", '{"text":"one"}'], ["b", "echo", '{"text":"two"}']),
     block("a", "approved"),
@@ -92,7 +92,7 @@ Deno.test("a call that may change something waits until earlier results are writ
   assert.deepEqual(tried.ran, ["a"]);
 });
 
-Deno.test("a result whose call left the document is told, and spoils none that goes in with it", async () => {
+Deno.test("a result whose call was deleted from the document is reported, and does not affect the others written with it", async () => {
   const { tried, next, pressed } = await allRunning();
   const { store } = tried;
   await next();
@@ -111,7 +111,7 @@ Deno.test("a result whose call left the document is told, and spoils none that g
   for (const id of ["a", "b", "d", "e"]) assert.equal(store.chat.result(id)?.content, `text of ${id}`);
 });
 
-Deno.test("results whose blocks were deleted meanwhile get blocks again, one after the other", async () => {
+Deno.test("results whose blocks were deleted meanwhile get new blocks, in order", async () => {
   const { tried, next, pressed } = await allRunning();
   const { store } = tried;
   await next();
@@ -129,7 +129,7 @@ Deno.test("results whose blocks were deleted meanwhile get blocks again, one aft
   assert.deepEqual(store.chat.diagnostics, []);
 });
 
-Deno.test("what was answered before everything is stopped is written, whole", async () => {
+Deno.test("results that arrived before everything was stopped are written completely", async () => {
   const { tried, next, pressed } = await allRunning();
   tried.cycle.cancelAll();
   await next();

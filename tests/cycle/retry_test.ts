@@ -49,7 +49,7 @@ function names(run: Run): readonly string[] {
   return run.events.map(({ event }) => event);
 }
 
-Deno.test("a provider that is overloaded for a while is asked again, with the same body, until it answers", async () => {
+Deno.test("an overloaded provider gets the same request body again until it answers", async () => {
   const run = await send([
     refused(529, "overloaded_error"),
     refused(429, "rate_limit_error", { "retry-after": "17" }),
@@ -74,7 +74,7 @@ Deno.test("a provider that is overloaded for a while is asked again, with the sa
   assert.equal(names(run).filter((name) => name === "request:finished").length, 1);
 });
 
-Deno.test("after six requests it is given up, and said how long that took", async () => {
+Deno.test("after six requests the retries end, and the message says how long they took", async () => {
   const run = await send([refused(503, "api_error")]);
   assert.ok(run.outcome.kind === "failed");
   assert.equal(run.bodies.length, 6);
@@ -82,14 +82,14 @@ Deno.test("after six requests it is given up, and said how long that took", asyn
   assert.equal(run.after, BEFORE);
 });
 
-Deno.test("a wait beyond ten minutes is not begun, and told", async () => {
+Deno.test("a wait of more than ten minutes is not started, and is reported", async () => {
   const run = await send([refused(429, "rate_limit_error", { "retry-after": "3600" })]);
   assert.ok(run.outcome.kind === "failed");
   assert.equal(run.bodies.length, 1);
   assert.deepEqual(run.outcome.problem.details, ["retry-after: 3600", "The provider asks to wait 1 h."]);
 });
 
-Deno.test("once a first word came nothing is asked again, be it cut, broken or refused in the middle", async () => {
+Deno.test("no request is retried after the first word of its reply, whether it was cut, broken or refused", async () => {
   const begun = { ...streamed(START, delta("Half")), headers: SSE };
   for (
     const answer of [
@@ -105,7 +105,7 @@ Deno.test("once a first word came nothing is asked again, be it cut, broken or r
   }
 });
 
-Deno.test("a connection that breaks before the first word is made again", async () => {
+Deno.test("a connection that breaks before the first word is retried", async () => {
   const run = await send([
     { headers: SSE, body: "data: {", reset: true },
     { ...streamed(START), reset: true },
@@ -116,7 +116,7 @@ Deno.test("a connection that breaks before the first word is made again", async 
   assert.equal(run.bodies.length, 4);
 });
 
-Deno.test("what is wrong with the request, the key or the account is asked once", async () => {
+Deno.test("a fault of the request, the key or the account is not retried", async () => {
   const spent = {
     ...refused(429, "rate_limit_error"),
     body: JSON.stringify({
@@ -147,14 +147,14 @@ Deno.test("what is wrong with the request, the key or the account is asked once"
   }
 });
 
-Deno.test("without retries the first refusal is the last", async () => {
+Deno.test("without retries the first refusal is final", async () => {
   const run = await send([refused(529, "overloaded_error"), GOOD], { retry: false });
   assert.equal(run.outcome.kind, "failed");
   assert.equal(run.bodies.length, 1);
   assert.ok(!names(run).includes("request:retrying"));
 });
 
-Deno.test("a person who stops it while it waits gets the document as it was, at once", async () => {
+Deno.test("a person who stops a waiting retry immediately gets the unchanged document", async () => {
   const stopping = new AbortController();
   const run = await send([refused(529, "overloaded_error"), GOOD], {
     signal: stopping.signal,
@@ -167,7 +167,7 @@ Deno.test("a person who stops it while it waits gets the document as it was, at 
   assert.ok(last?.event === "request:finished" && last.status === "cancelled");
 });
 
-Deno.test("a host that takes no connection is not asked again: nobody may ever be there", async () => {
+Deno.test("a host that accepts no connection is not retried, since it may not exist", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();

@@ -1,4 +1,4 @@
-// Calls that run side by side, are cancelled, come late or cannot be written; and where the cycle comes to rest.
+// Calls that run in parallel, are cancelled, end late or cannot be written; and where the run stops.
 
 import assert from "node:assert/strict";
 import type { SendOutcome } from "../../cycle/types.ts";
@@ -56,7 +56,7 @@ async function running(count: number, given: Given) {
   return { gates, built, done };
 }
 
-Deno.test("results that come in any order stand in the order of the calls", async () => {
+Deno.test("results that arrive in any order are written in the order of the calls", async () => {
   const texts: string[] = [];
   for (const order of [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]]) {
     const { gates, built, done } = await running(3, {
@@ -71,7 +71,7 @@ Deno.test("results that come in any order stand in the order of the calls", asyn
   assert.deepEqual(texts, Array(3).fill(chatAnswered(slow("a", "b", "c"), ...results)));
 });
 
-Deno.test("every commit leaves a whole document: finished results, and approved blocks for what still runs", async () => {
+Deno.test("every commit leaves a whole document: finished results, and approved blocks for running calls", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b") });
   gates.open("b");
   gates.open("a");
@@ -82,7 +82,7 @@ Deno.test("every commit leaves a whole document: finished results, and approved 
   ]);
 });
 
-Deno.test("without the autopilot the calls that found no slot are what the cycle rests at", async () => {
+Deno.test("without autopilot the run stops at the calls that found no free slot", async () => {
   const text = chatAnswered(
     slow("a", "b", "c"),
     block("a", "approved"),
@@ -95,7 +95,7 @@ Deno.test("without the autopilot the calls that found no slot are what the cycle
   assert.deepEqual([stop.reason, stop.ids, built.ran], ["throttled", ["b"], ["a"]]);
 });
 
-Deno.test("with the autopilot the calls that found no slot run in the next round, then the answer is sent", async () => {
+Deno.test("with autopilot the calls that found no free slot run in the next round, then the answer is sent", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b", "c"), tools: ALIKE });
   assert.deepEqual(built.ran, ["a", "b"]);
   gates.open("a");
@@ -106,7 +106,7 @@ Deno.test("with the autopilot the calls that found no slot run in the next round
   assert.deepEqual([built.ran, built.sends(), built.notices()], [["a", "b", "c"], 1, ["throttled"]]);
 });
 
-Deno.test("cancelling stops the call that was started first, and keeps what it had put out above the sentence", async () => {
+Deno.test("cancelling stops the call that started first, and keeps its output above the message", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b") });
   assert.notEqual(built.cycle.cancel(), null);
   assert.deepEqual([gates.signals.get("a")?.aborted, gates.signals.get("b")?.aborted], [true, false]);
@@ -123,7 +123,7 @@ Deno.test("cancelling stops the call that was started first, and keeps what it h
   assert.equal(finished.length, 2);
 });
 
-Deno.test("what a stopped call is known to have put out is in the document at once, and its own answer takes the place of that", async () => {
+Deno.test("the known output of a stopped call is written immediately, and its own answer replaces it later", async () => {
   const gates = new Gates();
   const built = bench({
     text: approved("a"),
@@ -145,7 +145,7 @@ Deno.test("what a stopped call is known to have put out is in the document at on
   assert.deepEqual(built.journal.bodies, []);
 });
 
-Deno.test("a call that fails says why beside its mark, in the tool's word or the first line of its error", async () => {
+Deno.test("a failed call shows the reason next to its mark, in the tool's word or the first line of its error", async () => {
   for (
     const [result, note] of [
       [{ success: false, error: "The text occurs twice.\n\nMore." }, "The text occurs twice."],
@@ -172,7 +172,7 @@ Deno.test("after a cancel no further approved call is started", async () => {
   assert.equal(built.store.chat.result("b")?.status, "approved");
 });
 
-Deno.test("the given signal cancels everything that runs", async () => {
+Deno.test("aborting the given signal cancels everything that runs", async () => {
   const controller = new AbortController();
   const { gates, built, done } = await running(2, {
     text: approved("a", "b"),
@@ -193,11 +193,11 @@ Deno.test("the given signal cancels everything that runs", async () => {
   );
 });
 
-Deno.test("with nothing to cancel, cancelling says so", () => {
+Deno.test("cancelling reports that nothing runs", () => {
   assert.equal(bench({ text: "@You:\nhi\n" }).cycle.cancel(), null);
 });
 
-Deno.test("cancelling a running request ends it and puts the autopilot to rest", async () => {
+Deno.test("cancelling a running request ends it and stops autopilot", async () => {
   const sent = Promise.withResolvers<void>();
   const built = bench({
     text: callsOf("echo", { a: "approved" }),
@@ -235,7 +235,7 @@ function talker(replies: number): { send: (built: () => Bench) => Promise<SendOu
   };
 }
 
-Deno.test("the autopilot goes on until the reply has no call", async () => {
+Deno.test("autopilot continues until the reply has no call", async () => {
   const provider = talker(3);
   const built: Bench = bench({
     text: "@You:\nhi\n",
@@ -247,7 +247,7 @@ Deno.test("the autopilot goes on until the reply has no call", async () => {
   assert.equal(stop.line, built.store.chat.lineCount);
 });
 
-Deno.test("the turn limit takes up max_turns replies and leaves the next one without placeholders", async () => {
+Deno.test("autopilot continues after max_turns replies at most and leaves the last one without placeholders", async () => {
   const provider = talker(99);
   const built: Bench = bench({
     text: "@You:\nhi\n",
@@ -261,14 +261,14 @@ Deno.test("the turn limit takes up max_turns replies and leaves the next one wit
   assert.deepEqual(built.notices(), ["turn-limit"]);
 });
 
-Deno.test("without the autopilot a reply with calls is where the cycle rests", async () => {
+Deno.test("without autopilot the run stops at a reply with calls", async () => {
   const provider = talker(1);
   const built: Bench = bench({ text: "@You:\nhi\n", tools: OFF, send: () => provider.send(() => built) });
   const stop = await built.cycle.advance();
   assert.deepEqual([stop.reason, stop.ids, built.ran], ["stepped", ["t1"], []]);
 });
 
-Deno.test("a reply whose calls reuse ids of answered ones is not sent back for ever", async () => {
+Deno.test("autopilot does not loop forever on a reply whose calls reuse ids of answered ones", async () => {
   const built: Bench = bench({
     text: "@You:\nhi\n",
     tools: { ...HEADER, auto_approve: ["echo"] },
@@ -305,7 +305,7 @@ Deno.test("a tool that asks for the person ends the run after all results of the
   assert.equal(built.sends(), 1);
 });
 
-Deno.test("a document that somebody else changed stops the cycle; the result is kept and the others are cancelled", async () => {
+Deno.test("a document changed by somebody else stops the run; the result is kept and other calls are cancelled", async () => {
   const { gates, built, done } = await running(2, { text: approved("a", "b"), tools: HEADER });
   built.store.problem = { code: "document-changed", message: "somebody else" };
   gates.open("a");
@@ -324,7 +324,7 @@ Deno.test("a document that somebody else changed stops the cycle; the result is 
   assert.equal(built.sends(), 0);
 });
 
-Deno.test("what becomes of an approved call while another runs is looked at before it is started: one row a condition", async () => {
+Deno.test("the state of an approved call is checked again before it starts, after another call ran: one row per condition", async () => {
   const text = callsOf("echo", { a: "approved", b: "approved" });
   const rows: Readonly<Record<string, (text: string) => string>> = {
     "it waits again": (text) => text.replace(block("b", "approved"), block("b", "pending")),
@@ -349,7 +349,7 @@ Deno.test("what becomes of an approved call while another runs is looked at befo
   }
 });
 
-Deno.test("a call that left the document while it ran has its output kept", async () => {
+Deno.test("a call deleted from the document while it ran has its output saved", async () => {
   const { gates, built, done } = await running(1, { text: approved("a"), tools: HEADER });
   built.store.text = "@You:\nsomething else\n";
   gates.open("a");
@@ -359,7 +359,7 @@ Deno.test("a call that left the document while it ran has its output kept", asyn
   assert.equal(built.store.text, "@You:\nsomething else\n");
 });
 
-Deno.test("a second press while tools run starts only what the slots allow, and does not send", async () => {
+Deno.test("a second step while tools run starts only as many calls as there are slots, and sends nothing", async () => {
   const gates = new Gates();
   const built = bench({
     text: approved("a", "b", "c"),
@@ -377,7 +377,7 @@ Deno.test("a second press while tools run starts only what the slots allow, and 
   assert.equal(built.sends(), 0);
 });
 
-Deno.test("output of a running tool is told as it comes, and not after a cancel", async () => {
+Deno.test("output of a running tool is reported as it arrives, but not after a cancel", async () => {
   let put: (text: string) => void = () => {};
   const end = Promise.withResolvers<ExecutionResult>();
   const began = Promise.withResolvers<void>();
@@ -401,7 +401,7 @@ Deno.test("output of a running tool is told as it comes, and not after a cancel"
   assert.deepEqual(output, ["first"]);
 });
 
-Deno.test("a fault in a tool runner comes out of the run instead of vanishing", async () => {
+Deno.test("an error in a tool runner is thrown from the run instead of disappearing", async () => {
   const built = bench({
     text: approved("a"),
     tools: OFF,
@@ -410,7 +410,7 @@ Deno.test("a fault in a tool runner comes out of the run instead of vanishing", 
   await assert.rejects(built.cycle.advance(), /broken runner/);
 });
 
-Deno.test("an answer that comes after a stopped call was given up changes nothing any more", async () => {
+Deno.test("an answer that arrives after a stopped call was given up changes nothing", async () => {
   const { gates, built, done } = await running(1, { text: approved("a") });
   const waits = await withoutWaiting(() => assert.ok(built.cycle.cancelCall("a")));
   assert.equal(waits.length, 1);

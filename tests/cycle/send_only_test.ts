@@ -1,4 +1,4 @@
-// Only the request: what refuses it, what keeps from beginning meanwhile, and how it is cancelled.
+// The send command alone: what refuses it, what it excludes, and how it is cancelled.
 
 import assert from "node:assert/strict";
 import type { SendOutcome } from "../../cycle/types.ts";
@@ -18,7 +18,7 @@ function request() {
   return { send, begun: begun.promise, answer: answered.resolve };
 }
 
-Deno.test("while a send runs nothing else begins, and afterwards it may", async () => {
+Deno.test("while a send runs nothing else starts, and afterwards it may", async () => {
   const { send, begun, answer } = request();
   const { cycle, ran } = bench({ text: ASKED, send });
   const sending = cycle.send();
@@ -32,7 +32,7 @@ Deno.test("while a send runs nothing else begins, and afterwards it may", async 
   assert.equal((await cycle.send()).reason, "cut");
 });
 
-Deno.test("a send is cancelled like the request of a run, alone or with all else", async () => {
+Deno.test("a send is cancelled like the request of a run, alone or with everything else", async () => {
   for (const all of [false, true]) {
     const { send, begun } = request();
     const { cycle } = bench({ text: ASKED, send });
@@ -50,7 +50,7 @@ Deno.test("a program that is ending sends nothing", async () => {
   assert.deepEqual([(await built.cycle.send()).reason, built.sends()], ["cancelled", 0]);
 });
 
-Deno.test("what stands in the way of a send stops it before the request: one row a document", async () => {
+Deno.test("obstacles to a send stop it before the request: one row per document", async () => {
   const calls = chatWith(["a", "echo"]);
   const blocker = { code: "bad", type: "frontmatter", severity: "error", message: "Bad." } as const;
   const rows: readonly (readonly [string, string, string?])[] = [
@@ -69,7 +69,7 @@ Deno.test("what stands in the way of a send stops it before the request: one row
   }
 });
 
-Deno.test("asked to continue, the model is told so where it spoke last", async () => {
+Deno.test("with --continue, the request asks the model to continue if it spoke last", async () => {
   const built = bench({ text: `${ASKED}\n@Assistant:\nWell.\n` });
   await built.cycle.send({ goOn: true });
   assert.match(built.store.text, /Well\.\n\n@You:\nContinue\.\n/);

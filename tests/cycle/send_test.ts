@@ -31,7 +31,7 @@ function withTimeouts(timeout: number, connect_timeout = 10): Settings {
   return { ...DEFAULT_SETTINGS, parameters: { ...DEFAULT_SETTINGS.parameters, timeout, connect_timeout } };
 }
 
-Deno.test("70: a reply that uses ids of earlier calls, or one id twice, is written with ids of its own", async () => {
+Deno.test("a reply that uses ids of earlier calls, or one id twice, is written with new ids", async () => {
   const before =
     "@You:\nhi\n\n@Assistant:\n\n**Tool Use:** `bash` (`call_0`)\n\n```json\n{}\n```\n\n@You:\n\n" +
     "**Tool Result:** `call_0`\n\n```\nout\n```\n";
@@ -47,7 +47,7 @@ Deno.test("70: a reply that uses ids of earlier calls, or one id twice, is writt
   assert.deepEqual(chat.calls.map(({ id }) => id), ["call_0", "call_0_2", "call_0_3", "call_1"]);
 });
 
-Deno.test("a refused connection leaves the document as it was and names the host", async () => {
+Deno.test("a refused connection leaves the document unchanged and names the host", async () => {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
@@ -62,7 +62,7 @@ Deno.test("a refused connection leaves the document as it was and names the host
   );
 });
 
-Deno.test("statuses 401, 429 and 529 leave the document as it was and say what to do", async () => {
+Deno.test("statuses 401, 429 and 529 leave the document unchanged and say what to do", async () => {
   const cases = [
     [401, "authentication_error", "invalid x-api-key", "provider-authentication", /ANTHROPIC_API_KEY/],
     [429, "rate_limit_error", "Slow down", "provider-rate-limit", /again/],
@@ -90,7 +90,7 @@ Deno.test("statuses 401, 429 and 529 leave the document as it was and say what t
   }
 });
 
-Deno.test("an HTML page, an empty body and a JSON error under the wrong type are failures with a sentence", async () => {
+Deno.test("an HTML page, an empty body and a JSON error of the wrong content type are failures with a message", async () => {
   const html = "<html>\n <body>\n  " + "Bad gateway ".repeat(60) + "</body></html>";
   for (const status of [200, 503]) {
     const run = await sent({ status, body: html, headers: { "content-type": "text/html" } });
@@ -113,7 +113,7 @@ Deno.test("a redirect is not followed", async () => {
   assert.equal(run.after, BEFORE);
 });
 
-Deno.test("CR LF, comments, data without a blank, and characters cut in their bytes are read right", async () => {
+Deno.test("CR LF, comments, data without a space, and characters cut between bytes are read correctly", async () => {
   const events = [delta("äö😀 "), delta("\u2028ok"), stop("end_turn")];
   const body = ": hello\r\n\r\n" +
     events.map((event) => `event: x\r\ndata:${JSON.stringify(event)}\r\n\r\n`).join("") +
@@ -123,7 +123,7 @@ Deno.test("CR LF, comments, data without a blank, and characters cut in their by
   assert.equal(run.after, `${BEFORE}\n@Assistant:\näö😀 \u2028ok\n\n@You:\n\n`);
 });
 
-Deno.test("a stream that ends or breaks before its closing event is marked, and is no success", async () => {
+Deno.test("a stream that ends or breaks before its closing event is marked as incomplete, and is not a success", async () => {
   for (const reset of [false, true]) {
     const run = await sent({ headers: SSE, body: frames(delta("Half a")), reset });
     const problem = failureOf(run);
@@ -135,7 +135,7 @@ Deno.test("a stream that ends or breaks before its closing event is marked, and 
   }
 });
 
-Deno.test("an error in mid-stream keeps the text, closes its fence and marks it", async () => {
+Deno.test("an error in the middle of a stream keeps the text, closes its fence and marks it", async () => {
   const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
   const run = await sent({ headers: SSE, body: frames(delta("```js\nlet"), error, delta("never")) });
   assert.equal(
@@ -144,7 +144,7 @@ Deno.test("an error in mid-stream keeps the text, closes its fence and marks it"
   );
 });
 
-Deno.test("a call whose input the token limit cut is not written, and the calls before it do not run", async () => {
+Deno.test("a call whose input was cut at the token limit is not written, and the calls before it do not run", async () => {
   const body = frames(
     ...tool('{"command":"ls"}', "whole"),
     ...tool('{"command":"rm -r', "half"),
@@ -158,7 +158,7 @@ Deno.test("a call whose input the token limit cut is not written, and the calls 
   assert.equal(chat.turns.at(-1)!.segments.at(-1)?.kind, "aborted");
 });
 
-Deno.test("an input that is no object, and an id that no header can hold, are failures of the stream", async () => {
+Deno.test("an input that is not an object, and an id that no header can hold, are stream errors", async () => {
   const list = await sent({ headers: SSE, body: frames(...tool("[1]"), stop("tool_use"), END) });
   assert.match(failureOf(list).message, /no JSON object/);
   assert.equal(list.after, BEFORE);
@@ -167,14 +167,14 @@ Deno.test("an input that is no object, and an id that no header can hold, are fa
   assert.deepEqual(parse(bytes(forged.after)).turns.map(({ role }) => role), ["You", "Assistant"]);
 });
 
-Deno.test("a completed reply without content leaves the document and warns once", async () => {
+Deno.test("a completed reply without content leaves the document unchanged and warns once", async () => {
   const run = await sent({ headers: SSE, body: frames(delta("\n\n"), stop("end_turn"), END) });
   assert.ok(run.outcome.kind === "completed");
   assert.equal(run.outcome.warnings.length, 1);
   assert.equal(run.after, BEFORE);
 });
 
-Deno.test("a silent server runs into the timeout, and the sentence names it", async () => {
+Deno.test("a silent server causes a timeout, and the message names it", async () => {
   const silent = await sent({ headers: SSE, body: "", hang: true }, { settings: withTimeouts(0.2) });
   assert.equal(failureOf(silent).code, "provider-timeout");
   assert.match(failureOf(silent).message, /0\.2 s/);
@@ -202,7 +202,7 @@ function streaming(
   };
 }
 
-Deno.test("a reply may take longer than the timeout as long as something of it comes, and a timeout may be as long as one likes", async () => {
+Deno.test("a reply may take longer than the timeout while it keeps arriving, and a timeout may be arbitrarily long", async () => {
   await withClock(async (clock) => {
     let pings = 0;
     const slow = streaming(async (controller) => {
@@ -221,7 +221,7 @@ Deno.test("a reply may take longer than the timeout as long as something of it c
   assert.equal(huge.outcome.kind, "completed");
 });
 
-Deno.test("what came in time counts where this process did not run until its time was over", async () => {
+Deno.test("data that arrived in time counts even if this process was suspended until the timeout was over", async () => {
   await withClock(async (clock) => {
     const stopped = streaming(async (controller) => {
       // As after SIGSTOP and SIGCONT: the timer is due, and then it is seen what is there.
@@ -240,7 +240,7 @@ Deno.test("what came in time counts where this process did not run until its tim
   });
 });
 
-Deno.test("blocks and parts of an unknown type, and lines that are no JSON, are told, each kind once", async () => {
+Deno.test("blocks and parts of unknown type, and lines that are not JSON, are reported once per kind", async () => {
   const unknown = (index: number, type: string) => [
     { type: "content_block_start", index, content_block: { type } },
     { type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json: "{}" } },
@@ -306,7 +306,7 @@ Deno.test("an input of eight million characters is written and sent like a short
   assert.equal(parse(bytes(run.after)).calls[0]?.inputText, input);
 });
 
-Deno.test("a cancel before content leaves the document, one after content marks it", async () => {
+Deno.test("a cancel before any content leaves the document unchanged, one after content marks the reply", async () => {
   const early = new AbortController();
   const nothing = await sent({ headers: SSE, body: frames({ type: "ping" }), hang: true }, {
     signal: early.signal,
@@ -332,7 +332,7 @@ Deno.test("a cancel before content leaves the document, one after content marks 
   assert.equal(before.requests.length, 0);
 });
 
-Deno.test("without a key nothing is sent, and the variable and the resolvers are named", async () => {
+Deno.test("without a key nothing is sent, and the variable and the key resolvers are named", async () => {
   const run = await sent({ body: "" }, { variables: { ANTHROPIC_API_KEY: "" } });
   assert.equal(failureOf(run).code, "credential-missing");
   assert.match(failureOf(run).message, /environment: ANTHROPIC_API_KEY is not set/);
@@ -347,7 +347,7 @@ Deno.test("a key that no header can hold is refused without being shown", async 
   assert.equal(run.requests.length, 0);
 });
 
-Deno.test("a run that sends twice says each warning once", async () => {
+Deno.test("a run that sends twice shows each warning once", async () => {
   const server = serve(() => ({ headers: SSE, body: frames(delta("x"), stop("end_turn"), END) }));
   const events: CycleEvent[] = [];
   const store = new MemoryStore(bytes("@You:\n@./gone.md\n"), null);
@@ -367,7 +367,7 @@ Deno.test("a run that sends twice says each warning once", async () => {
   await server.close();
 });
 
-Deno.test("a base URL that is none is refused with the place it came from", async () => {
+Deno.test("an invalid base URL is refused with the setting it came from", async () => {
   const run = await sent({ body: "" }, { variables: { FLEMMA_ANTHROPIC_BASE_URL: "127.0.0.1" } });
   assert.match(failureOf(run).message, /"127\.0\.0\.1" from the variable FLEMMA_ANTHROPIC_BASE_URL/);
   const settings = { ...DEFAULT_SETTINGS, providers: { anthropic: { base_url: "ftp://x" } } };
@@ -394,7 +394,7 @@ Deno.test("diagnostics of severity error block the request and nothing is sent",
   }
 });
 
-Deno.test("each text tells the line of the document on which it begins", async () => {
+Deno.test("each text event gives the document line where the text starts", async () => {
   const thinking = [
     { type: "content_block_start", index: 5, content_block: { type: "thinking", thinking: "" } },
     { type: "content_block_delta", index: 5, delta: { type: "thinking_delta", thinking: "hm\nhm" } },
@@ -431,7 +431,7 @@ Deno.test("each text tells the line of the document on which it begins", async (
   }
 });
 
-Deno.test("a text that comes after somebody wrote above tells its line as the document is then", async () => {
+Deno.test("a text event gives the current line number after somebody inserted lines above", async () => {
   const folder = await Deno.makeTempDir({ prefix: "flemma-send-" });
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const body = new ReadableStream<Uint8Array>({
@@ -475,7 +475,7 @@ Deno.test("a text that comes after somebody wrote above tells its line as the do
   }
 });
 
-Deno.test("the dry run is the body that is sent, byte for byte, and shows no secret", async () => {
+Deno.test("the dry run prints the request body byte for byte, and shows no secret", async () => {
   const before = "@System:\nBe brief.\n\n@You:\nhi\n";
   const run = await sent({ headers: SSE, body: frames(delta("x"), END) }, { before });
   const prepared = await dryRun({
@@ -493,7 +493,7 @@ Deno.test("the dry run is the body that is sent, byte for byte, and shows no sec
   assert.match(run.requests[0]!.headers.get("user-agent") ?? "", /^flemma\//);
 });
 
-Deno.test("a request that no text can hold is told with what helps; any other fault stays one", async () => {
+Deno.test("a request that is too large for a string is reported with advice, and any other error is not changed", async () => {
   const asked = (thrown: () => never) =>
     dryRun({
       chat: parse(bytes("@You:\nhi\n")),
@@ -572,7 +572,7 @@ function watched(
   };
 }
 
-test("a streamed reply is in the file before it is complete; with stream off it is written once", async (folder) => {
+test("a streamed reply is in the file before it is complete, and with stream off it is written once", async (folder) => {
   const path = `${folder}/talk.chat`;
   await Deno.writeTextFile(path, BEFORE);
   const first = frames(delta("First half, "));
@@ -609,13 +609,13 @@ test("a streamed reply is in the file before it is complete; with stream off it 
 for (
   const [what, before, edit, after] of [
     [
-      "an edit of the question right above is kept, and the reply goes on to its end",
+      "an edit of the question right above is kept, and the reply streams to its end",
       "@You:\nHi\n",
       () => ({ from: 6, to: 8, insert: "Hello there" }),
       "@You:\nHello there\n\n@Assistant:\nFirst.\nSecond. Third.\n\n@You:\n\n",
     ],
     [
-      "a message written below stays below, and no prompt is put between",
+      "a message written below stays below, and no empty prompt is inserted",
       BEFORE,
       (length: number) => ({ from: length, to: length, insert: "\n@You:\nmine\n" }),
       `${BEFORE}\n@Assistant:\nFirst.\nSecond. Third.\n\n\n@You:\nmine\n`,

@@ -1,4 +1,4 @@
-// A server that leaves out the beginning of a conversation and says nothing is told of.
+// Reports a server that silently drops the beginning of a conversation.
 
 import assert from "node:assert/strict";
 import { DEFAULT_SETTINGS } from "../../config/settings.generated.ts";
@@ -6,7 +6,7 @@ import { silentCut } from "../../cycle/send/silent_cut.ts";
 import { getProvider } from "../../providers/registry.ts";
 import { frames, sent, SSE } from "./sending.ts";
 
-Deno.test("a count is suspicious only below what any text of that length must have", () => {
+Deno.test("a token count is suspicious only below the minimum for any text of that length", () => {
   const body = (characters: number, more = "") => JSON.stringify({ m: "a ".repeat(characters / 2), more });
   const rows: readonly (readonly [string, string, number | null, boolean])[] = [
     ["a long one of which little was read", body(40_000), 4096, true],
@@ -52,7 +52,7 @@ async function warned(mark: string, read: number): Promise<readonly string[]> {
   return outcome.warnings.filter((warning) => warning.includes("tokens of about"));
 }
 
-Deno.test("Ollama is known by its mark, and no other server is suspected", async () => {
+Deno.test("Ollama is recognized by its response, and no other server is suspected", async () => {
   assert.equal((await warned("fp_ollama", 4096)).length, 1);
   assert.equal((await warned("fp_ollama", 9000)).length, 0);
   assert.equal((await warned("fp_other", 4096)).length, 0);

@@ -25,7 +25,7 @@ const knownOf = (path: string): KnownFile => ({
   stamp: stampOf(Deno.statSync(path)),
 });
 
-Deno.test("state lives below XDG_STATE_HOME, and a relative value of it is ignored", () => {
+Deno.test("state is stored below XDG_STATE_HOME, unless its value is relative", () => {
   const environment = (variables: Record<string, string>): Environment => ({
     cwd: "/w",
     home: "/h",
@@ -67,7 +67,7 @@ test("each refusal to read a document names the file and the reason", async ({ f
   assert.equal(await refusal("/dev/null"), "document-not-a-file");
 });
 
-Deno.test("a document that may not be written is told with what helps against that very reason", () => {
+Deno.test("a document without write permission is reported with advice for the exact reason", () => {
   const thrown = (code: string) => Object.assign(new Error(`refused (${code})`), { code });
   const mine = { own: true, writable: false };
   const rows: readonly (readonly [unknown, typeof mine, says: RegExp, next: RegExp])[] = [
@@ -102,7 +102,7 @@ Deno.test("a document that may not be written is told with what helps against th
   }
 });
 
-test("whether its owner could give leave to write a file is told by owner and permissions", async ({ folder }) => {
+test("owner and permissions decide whether the owner could make a file writable", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "");
   for (const [mode, writable] of [[0o644, true], [0o200, true], [0o444, false], [0o577, false]] as const) {
@@ -114,7 +114,7 @@ test("whether its owner could give leave to write a file is told by owner and pe
   assert.equal((await ownership(Deno.uid() === 0 ? path : "/")).own, false);
 });
 
-test("a lock whose holder has not said its name yet is waited for a moment, so that it can be told", async ({ folder, environment }) => {
+test("a holder that has locked but not yet named itself gets a moment, so that it can be reported", async ({ folder, environment }) => {
   const locks = `${folder}/state/flemma/locks`;
   await Deno.mkdir(locks, { recursive: true });
   const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
@@ -138,7 +138,7 @@ test("a lock whose holder has not said its name yet is waited for a moment, so t
   }
 });
 
-test("who looks at the lock that a dead run left holds nobody up, and is not taken for the dead run", async ({ folder, environment }) => {
+test("a read-only look at the lock of a dead run blocks nobody, and is not taken for the dead run", async ({ folder, environment }) => {
   const locks = `${folder}/state/flemma/locks`;
   await Deno.mkdir(locks, { recursive: true });
   const path = `${locks}/${await documentKey(`${folder}/a`)}.lock`;
@@ -163,7 +163,7 @@ test("who looks at the lock that a dead run left holds nobody up, and is not tak
   }
 });
 
-test("a lock keeps a second run out, names its holder, and is free again after release", async ({ folder, environment }) => {
+test("a lock excludes a second run, names its holder, and is free again after release", async ({ folder, environment }) => {
   const first = await lockDocument(`${folder}/a`, { environment, wait: 0 });
   assert.ok(first.ok);
   assert.equal(first.value.notice, null);
@@ -208,7 +208,7 @@ test("a lock whose holder is gone is taken over with a notice that names it", as
   await lock.value.release();
 });
 
-test("replacing a file keeps its mode, hands over the old one, and leaves nothing beside it", async ({ folder }) => {
+test("replacing a file keeps its mode, returns the old file, and leaves nothing next to it", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   for (const mode of [0o600, 0o755, 0o444]) {
     await Deno.writeTextFile(path, "old");
@@ -242,14 +242,14 @@ const WAYS: Readonly<
 
 /** What somebody else may do between our look and our act. */
 const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
-  "the same length": (path) => Deno.writeTextFileSync(path, "two\n"),
+  "of other text with the same length": (path) => Deno.writeTextFileSync(path, "two\n"),
   "longer": (path) => Deno.writeTextFileSync(path, "one\nmore\n"),
-  "empty, as an editor leaves it before it writes": (path) => Deno.writeTextFileSync(path, ""),
-  "another file of the same text and more": (path) => {
+  "empty, as an editor leaves it before writing": (path) => Deno.writeTextFileSync(path, ""),
+  "another file with the same text and more": (path) => {
     Deno.writeTextFileSync(`${path}~`, "one\nnew\n");
     Deno.renameSync(`${path}~`, path);
   },
-  "another file of the same text": (path) => {
+  "another file with the same text": (path) => {
     Deno.writeTextFileSync(`${path}~`, "one\n");
     Deno.renameSync(`${path}~`, path);
   },
@@ -257,7 +257,7 @@ const MEANWHILE: Readonly<Record<string, (path: string) => void>> = {
 
 for (const [way, write] of Object.entries(WAYS)) {
   for (const [what, change] of Object.entries(MEANWHILE)) {
-    test(`a file that became ${what} between look and act is not ${way}`, async ({ folder }) => {
+    test(`a file that became ${what} between check and write is not ${way}`, async ({ folder }) => {
       const path = `${folder}/a.chat`;
       await Deno.writeTextFile(path, "one\n");
       let theirs = "";
@@ -272,7 +272,7 @@ for (const [way, write] of Object.entries(WAYS)) {
     });
   }
 
-  test(`a file that nobody touched is ${way}`, async ({ folder }) => {
+  test(`a file that nobody changed is ${way}`, async ({ folder }) => {
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one\n");
     assert.notEqual(await write(path, knownOf(path), {}), null);
@@ -281,7 +281,7 @@ for (const [way, write] of Object.entries(WAYS)) {
 }
 
 for (const way of ["overwritten", "extended"]) {
-  test(`what somebody writes right after a file was ${way} is noticed`, async ({ folder }) => {
+  test(`a write by somebody else right after a file was ${way} is noticed`, async ({ folder }) => {
     const path = `${folder}/a.chat`;
     await Deno.writeTextFile(path, "one\n");
     let calls = 0;
@@ -295,7 +295,7 @@ for (const way of ["overwritten", "extended"]) {
   });
 }
 
-test("a rename that must not happen any more does not happen", async ({ folder }) => {
+test("a rename that was cancelled does not happen", async ({ folder }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "one\n");
   assert.equal(
@@ -308,7 +308,7 @@ test("a rename that must not happen any more does not happen", async ({ folder }
   assert.equal([...Deno.readDirSync(folder)].length, 1);
 });
 
-test("a text that is cut off anywhere while it is overwritten is recognised as torn and completed", async ({ folder, environment }) => {
+test("a text cut off anywhere while it is overwritten is recognized as incomplete and completed", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   const pairs = [["@You:\nold tail\n", "@You:\nnew, longer tail\n"], ["a longer old text", "short"], [
     "ab",
@@ -333,7 +333,7 @@ test("a text that is cut off anywhere while it is overwritten is recognised as t
   }
 });
 
-test("a document that was changed after a cut-off write is left alone, and the text wanted is kept", async ({ folder, environment }) => {
+test("a document that was changed after a cut-off write is left alone, and the intended text is saved", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   await Deno.writeTextFile(path, "edited since");
   const guard = await OverwriteGuard.for(path, environment);
@@ -356,7 +356,7 @@ test("overwriting makes a file shorter or longer and keeps its inode", async ({ 
   assert.equal((await Deno.stat(path)).ino, ino);
 });
 
-test("a journal remembers approvals and starts without end across runs, also after a torn line", async ({ folder, environment }) => {
+test("a journal remembers approvals and unfinished starts across runs, also after an incomplete line", async ({ folder, environment }) => {
   const open = async () => {
     const outcome = await openJournal({ environment, path: `${folder}/a.chat` });
     assert.ok(outcome.ok);
@@ -409,7 +409,7 @@ test("calls of a reply are unfinished until it ends or a person approves them, i
   assert.deepEqual(await left(), ["b", "c", "e"]);
 });
 
-test("a long journal is shortened to what still matters, by who records and not by who looks", async ({ folder, environment }) => {
+test("a long journal is reduced to what still matters by the run that writes, not by a reader", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   const file = `${folder}/state/flemma/journal/${await documentKey(path)}.jsonl`;
   await Deno.mkdir(`${folder}/state/flemma/journal`, { recursive: true });
@@ -428,7 +428,7 @@ test("a long journal is shortened to what still matters, by who records and not 
   assert.equal(await Deno.readTextFile(file), open + other + line({ kind: "end", id: "w" }));
 });
 
-test("a kept body is found under the answered path, whatever the id holds", async ({ folder, environment }) => {
+test("saved text is found under the reported path, whatever the id contains", async ({ folder, environment }) => {
   for (const path of [`${folder}/a.chat`, null]) {
     const outcome = await openJournal({ environment, path });
     assert.ok(outcome.ok);
@@ -439,7 +439,7 @@ test("a kept body is found under the answered path, whatever the id holds", asyn
   }
 });
 
-Deno.test("a state folder that cannot be made is told with the variable that moves it", async () => {
+Deno.test("a state folder that cannot be created is reported with the variable that moves it", async () => {
   const environment = { cwd: "/", home: "/", variables: { XDG_STATE_HOME: "/dev/null" } };
   const journal = await openJournal({ environment, path: "/a.chat" });
   // There is nothing to read in it; what is to be kept there is another matter.
@@ -451,7 +451,7 @@ Deno.test("a state folder that cannot be made is told with the variable that mov
   assert.match(lock.problem.next!, /XDG_STATE_HOME/);
 });
 
-test("kept messages are those of the last run of each document, and of the last run at all", async ({ folder, environment }) => {
+test("the saved messages are those of each document's last run and of the last run overall", async ({ folder, environment }) => {
   assert.equal(await lastMessages(environment, null), null);
   keepMessages(environment, "a", ["one", "two"]);
   keepMessages(environment, "a", ["three"]);
@@ -464,7 +464,7 @@ test("kept messages are those of the last run of each document, and of the last 
   assert.equal(await lastMessages(environment, null), "four\n");
 });
 
-test("messages are kept for the fifty documents that were worked on last", async ({ folder, environment }) => {
+test("messages are saved for the fifty documents used last", async ({ folder, environment }) => {
   for (let count = 0; count < 52; count++) {
     keepMessages(environment, `k${count}`, ["x"]);
     await Deno.utime(`${folder}/state/flemma/messages/k${count}.txt`, count + 1, count + 1);
@@ -474,7 +474,7 @@ test("messages are kept for the fifty documents that were worked on last", async
   assert.equal([...Deno.readDirSync(`${folder}/state/flemma/messages`)].length, 50);
 });
 
-test("what a filter has in hand is there until it is delivered, and only the newest are kept", ({ environment }) => {
+test("a filter's output is saved until it is delivered, and only the newest outputs are kept", ({ environment }) => {
   const faults: unknown[] = [];
   const make = () => new SavedText(environment, (problem) => faults.push(problem));
   const unchanged = make();
@@ -503,7 +503,7 @@ test("what a filter has in hand is there until it is delivered, and only the new
   return Promise.resolve();
 });
 
-test("a state folder that takes nothing is told once, and the filter goes on", async ({ folder, environment }) => {
+test("a state folder that cannot be written is reported once, and the filter continues", async ({ folder, environment }) => {
   await Deno.writeTextFile(`${folder}/state`, "in the way");
   const faults: string[] = [];
   const run = new SavedText(environment, ({ code }) => faults.push(code));

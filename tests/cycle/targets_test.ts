@@ -1,4 +1,4 @@
-// From a line or a name to calls.
+// From a line, an id or a name to calls.
 
 import assert from "node:assert/strict";
 import { callAtLine, resolveTargets, shortCallName, type TargetSpec } from "../../cycle/plan/targets.ts";
@@ -24,14 +24,14 @@ function targets(text: string, spec: TargetSpec): readonly string[] | string {
   return found.ok ? found.value : found.problem.code;
 }
 
-Deno.test("a line of a calling message is the call on it, else the nearest, the earlier of two equally near", () => {
+Deno.test("a line of a calling message means the call on it, or else the nearest, the earlier of two equally near", () => {
   //          1       2    3   4..8 use a                      9  10..14 use b            15 16
   const text = "@Assistant:\nI\n\n**Tool Use:** `t` (`a`)\n\n```json\n{}\n```\n\n" +
     "**Tool Use:** `t` (`b`)\n\n```json\n{}\n```\n\nend\n";
   assert.equal(byLine(text), "a a a a a a a a a b b b b b b b");
 });
 
-Deno.test("a line of the answering message is the nearest result with a call, else the last call", () => {
+Deno.test("a line of the answering message means the nearest result with a call, or else the last call", () => {
   const calls =
     "@Assistant:\n**Tool Use:** `t` (`a`)\n\n```json\n{}\n```\n\n**Tool Use:** `t` (`b`)\n\n```json\n{}\n```\n";
   assert.equal(byLine(`${calls}@You:\nx\n`).split(" ").slice(12).join(" "), "b b");
@@ -41,14 +41,14 @@ Deno.test("a line of the answering message is the nearest result with a call, el
   );
 });
 
-Deno.test("frontmatter, system messages and messages without calls are no target", () => {
+Deno.test("frontmatter, system messages and messages without calls are not targets", () => {
   assert.equal(
     byLine("```json\n{}\n```\n@System:\ns\n@You:\nhi\n@Assistant:\nyes\n@You:\nok\n").replaceAll(" ", ""),
     "-".repeat(11),
   );
 });
 
-Deno.test("a message that answers nothing is told as that, the first of a document too", () => {
+Deno.test("a message that answers nothing is reported as such, also as the first of a document", () => {
   const sentence = (text: string, line: number) => {
     const found = callAtLine(read(text), line);
     return found.ok ? found.value : found.problem.message;
@@ -67,7 +67,7 @@ const TEXT = chatAnswered(
   block("done", "", "x"),
 );
 
-Deno.test("a whole id wins over being the beginning of another; a piece must be of one id only, four characters at least", () => {
+Deno.test("a complete id wins over a prefix of another, and a prefix must be unique with at least four characters", () => {
   assert.deepEqual(targets(TEXT, { kind: "id", text: "call_1" }), ["call_1"]);
   assert.deepEqual(targets(TEXT, { kind: "id", text: "othe" }), ["other"]);
   assert.deepEqual(targets(TEXT, { kind: "id", text: "ther" }), ["other"]);
@@ -102,7 +102,7 @@ Deno.test("a block without its call, as in a fragment, can be named", () => {
   assert.equal(targets(fragment, { kind: "id", text: "2" }), "unknown-call");
 });
 
-Deno.test("a number is the call in that place of the document, whatever became of the others", () => {
+Deno.test("a number means the call at that position in the document, whatever happened to the others", () => {
   for (const sign of ["", "#"]) {
     const named = [1, 2, 3, 4].map((number) => targets(TEXT, { kind: "id", text: `${sign}${number}` }));
     assert.deepEqual(named, [["call_1"], ["call_12"], ["other"], ["done"]]);
@@ -112,7 +112,7 @@ Deno.test("a number is the call in that place of the document, whatever became o
   }
 });
 
-Deno.test("an exact id wins over a number, and a number over a piece of an id", () => {
+Deno.test("an exact id wins over a number, and a number over a prefix of an id", () => {
   const text = chatWith(["2", "t"], ["#1", "t"], ["a3333", "t"], ["b", "t"]);
   assert.deepEqual(targets(text, { kind: "id", text: "2" }), ["2"]);
   assert.deepEqual(targets(text, { kind: "id", text: "#1" }), ["#1"]);
@@ -121,7 +121,7 @@ Deno.test("an exact id wins over a number, and a number over a piece of an id", 
   assert.deepEqual(targets(text, { kind: "id", text: "3333" }), ["a3333"]);
 });
 
-Deno.test("the handy name of a call is its id where that is short, else its number, and always leads back to it", () => {
+Deno.test("the short name of a call is its id if that is short, or else its number, and always resolves to the call", () => {
   const long = "toolu_01ABCDEFGHIJKLMNOPQRSTUVW";
   const rows: readonly (readonly [string, string])[] = [
     ["call_1", "call_1"],

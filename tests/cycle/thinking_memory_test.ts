@@ -1,4 +1,4 @@
-// What is remembered of thinking outlives the run, a torn line and the folding of a long journal.
+// Facts remembered about thinking survive the end of a run, an incomplete line and the shortening of a long journal.
 
 import assert from "node:assert/strict";
 import { openJournal } from "../../cycle/storage/journal.ts";
@@ -17,7 +17,7 @@ const ENTRIES: readonly ThinkingEntry[] = [
   { kind: "sent", from: 3, pieces: [] },
 ];
 
-Deno.test("entries come to what was sent last, what is stale and where each block was made", () => {
+Deno.test("journal entries tell what was sent last, what is stale and where each block was made", () => {
   const state = thinkingState(ENTRIES);
   assert.deepEqual(state.sent, ["a", "b", "d"]);
   assert.deepEqual([...state.stale, ...state.unread, ...state.records.keys()], ["k", "u", "k", "l"]);
@@ -26,7 +26,7 @@ Deno.test("entries come to what was sent last, what is stale and where each bloc
   assert.deepEqual(thinkingEntries(thinkingState([])), []);
 });
 
-Deno.test("an entry that lacks something, or has it in another shape, is none", () => {
+Deno.test("an entry with a missing or invalid field is ignored", () => {
   for (const entry of ENTRIES) {
     assert.ok(isThinkingEntry(entry));
     for (const name of Object.keys(entry)) {
@@ -40,7 +40,7 @@ Deno.test("an entry that lacks something, or has it in another shape, is none", 
   assert.ok(!isThinkingEntry({ kind: "stale", keys: ["k", 1] }));
 });
 
-test("it is read again by the next run, and outlives a torn line and the folding of a long journal", async ({ folder, environment }) => {
+test("the next run reads the facts again, even after an incomplete line and the shortening of a long journal", async ({ folder, environment }) => {
   const open = async () => {
     const opened = await openJournal({ environment, path: `${folder}/a.chat` });
     assert.ok(opened.ok);

@@ -1,4 +1,4 @@
-// Calls of a reply that has not ended are noted before they are written, and let go of when the document shows the end.
+// Calls of an unfinished reply are recorded before they are written, and cleared when the document shows its end.
 
 import assert from "node:assert/strict";
 import { UnfinishedCalls } from "../../cycle/send/unfinished_calls.ts";
@@ -20,7 +20,7 @@ function memory() {
   };
 }
 
-Deno.test("each call of a reply is noted once, and all of them are over when the reply is", async () => {
+Deno.test("each call of a reply is recorded once, and all are cleared when the reply ends", async () => {
   const replies = memory();
   const calls = new UnfinishedCalls({ journal: replies, emit: () => {} });
   await calls.note([]);
@@ -31,7 +31,7 @@ Deno.test("each call of a reply is noted once, and all of them are over when the
   assert.deepEqual(replies.log, ["open a", "open b,c", "done a,b,c"]);
 });
 
-Deno.test("a reply without calls, or one of which nothing is remembered, notes nothing", async () => {
+Deno.test("a reply without calls, or without memory, records nothing", async () => {
   const replies = memory();
   await new UnfinishedCalls({ journal: replies, emit: () => {} }).end();
   assert.deepEqual(replies.log, []);
@@ -40,7 +40,7 @@ Deno.test("a reply without calls, or one of which nothing is remembered, notes n
   await none.end();
 });
 
-Deno.test("a journal that cannot be written costs no reply that was paid for, and is told of", async () => {
+Deno.test("a journal that cannot be written is reported and does not lose a paid reply", async () => {
   const events: CycleEvent[] = [];
   const replies = { ...memory(), recordUnfinished: () => Promise.reject(new Error("no room")) };
   await new UnfinishedCalls({ journal: replies, emit: (event) => events.push(event) }).note(["a"]);

@@ -1,4 +1,4 @@
-// What a journal comes to about commands that could have reached the document.
+// What journal entries say about commands that could have reached the document.
 
 import assert from "node:assert/strict";
 import { openJournal } from "../../cycle/storage/journal.ts";
@@ -24,7 +24,7 @@ const TAMPERED: TamperedParts = { why: "so", calls: { c1: "one", c2: "two" }, bl
 const approval = (id: string, more: { asked?: true } = {}) =>
   ({ kind: "approval", id, by: "person", hash: "new", ...more }) as const;
 
-Deno.test("what this program approves while commands live is vouched for, what it asks about is not", () => {
+Deno.test("a call that flemma approves while commands run is not tampered, but one it asks about is", () => {
   const open = afterEntry(NOTHING_UNSETTLED, { kind: "exposed", ...TAMPER_CHECK });
   assert.deepEqual(afterEntry(open, approval("c2")).exposure?.approved, { c1: "one", c2: "new" });
   assert.deepEqual(afterEntry(open, approval("c1")).exposure?.approved, { c1: "new" });
@@ -32,7 +32,7 @@ Deno.test("what this program approves while commands live is vouched for, what i
   assert.deepEqual(afterEntry(NOTHING_UNSETTLED, approval("c1")), NOTHING_UNSETTLED);
 });
 
-Deno.test("a decision or a question about a call ends what was suspected of it, and the last one ends all", () => {
+Deno.test("a decision or question about a call clears its tampered mark, and the last one clears the check", () => {
   const state: Unsettled = { exposure: null, suspects: TAMPERED };
   const one = afterEntry(state, approval("c1"));
   assert.deepEqual(one.suspects?.calls, { c2: "two" });
@@ -45,7 +45,7 @@ Deno.test("a decision or a question about a call ends what was suspected of it, 
   });
 });
 
-Deno.test("settling ends the exposure, and the entries of a state lead to it", () => {
+Deno.test("settling ends the tamper check, and writing a state as entries gives the same state again", () => {
   const open: Unsettled = { exposure: TAMPER_CHECK, suspects: TAMPERED };
   const settled = afterEntry(open, { kind: "settled", suspects: null });
   assert.deepEqual(settled, NOTHING_UNSETTLED);
@@ -56,7 +56,7 @@ Deno.test("settling ends the exposure, and the entries of a state lead to it", (
   }
 });
 
-Deno.test("an entry in which anything is missing or of another kind says nothing", () => {
+Deno.test("an entry with a missing or invalid field says nothing", () => {
   const tamperChecked = { kind: "exposed", ...TAMPER_CHECK };
   const settled = { kind: "settled", suspects: TAMPERED };
   for (
@@ -80,7 +80,7 @@ Deno.test("an entry in which anything is missing or of another kind says nothing
   for (const entry of bad) assert.ok(!isUnsettledEntry(entry), JSON.stringify(entry));
 });
 
-test("the shortening of a long journal keeps what is unsettled, below the approvals", async ({ folder, environment }) => {
+test("shortening a long journal keeps unsettled checks, below the approvals", async ({ folder, environment }) => {
   const path = `${folder}/a.chat`;
   const open = async () => {
     const journal = await openJournal({ environment, path });

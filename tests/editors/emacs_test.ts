@@ -1,4 +1,4 @@
-// What stands in a conversation and what Emacs would read in it, inside of Emacs without a terminal.
+// Conversation text that Emacs could interpret, in Emacs without a terminal.
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -15,7 +15,7 @@ async function printed(expression: string): Promise<string> {
 }
 
 Deno.test({
-  name: "the mode line shows a command as it is: Emacs reads %b there as the name of the buffer",
+  name: "the mode line shows a command literally although Emacs reads %b there as the buffer name",
   ignore,
   fn: async () => {
     const run = '(make-flemma--run :command "advance" :doing "bash: $ date +%b")';
@@ -25,8 +25,7 @@ Deno.test({
 });
 
 Deno.test({
-  name:
-    "what looks like local variables in a reply chooses no mode and sets nothing, and those of the folder hold",
+  name: "text in a reply that looks like local variables sets nothing, and those of the folder take effect",
   ignore,
   fn: () =>
     withScene(async (place) => {

@@ -1,4 +1,4 @@
-// The lines of keys for editors that take no more than that: as they are printed, in the editor's own file, one key does it.
+// Key bindings for editors that need no more than a few lines: as printed, in the editor's own configuration file.
 
 import assert from "node:assert/strict";
 import { callsDocument, withScene } from "../cli/harness.ts";
@@ -41,7 +41,7 @@ const missing = await missingPrograms();
 for (const [name, { file, open, keys }] of Object.entries(ROWS)) {
   const base = EDITORS[name]!;
   Deno.test({
-    name: `${name}: with the printed lines one key approves, rejects and sends on`,
+    name: `${name}: with the printed key bindings one key approves, rejects or sends`,
     ignore: missing.includes(base.program),
     fn: () =>
       withServer([textReply("I am well.")], ({ env }) =>

@@ -1,5 +1,5 @@
-// The contract of a filter with real editors on a real terminal: the buffer is right or as it was, one undo
-// takes a filter back, nothing is lost, nothing runs twice.
+// The contract of a filter with real editors in a real terminal: the buffer is right or unchanged, one undo reverts a
+// filter, nothing is lost, nothing runs twice.
 
 import assert from "node:assert/strict";
 import { callsDocument, type Scene, withScene } from "../cli/harness.ts";
@@ -15,7 +15,7 @@ const KEY = { ANTHROPIC_API_KEY: "test-key" };
 
 const missing = await missingPrograms();
 
-Deno.test("every editor of the matrix is installed", () => {
+Deno.test("every editor of the test matrix is installed", () => {
   assert.deepEqual(missing, [], "apt-get install -y vim neovim emacs-nox kakoune vis micro nano tmux");
 });
 
@@ -60,7 +60,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
   const test = (what: string, fn: () => Promise<void>) =>
     Deno.test({ name: `${name}: ${what}`, ignore: missing.includes(editor.program), fn });
 
-  test("a reply comes into the buffer, and nothing else", () =>
+  test("a filter inserts a reply into the buffer, and nothing else", () =>
     withReplies([textReply("I am well.")], async (env) => {
       const after = await afterEditing(editor, QUESTION, (session) => session.filtered("flemma advance"), {
         env,
@@ -68,7 +68,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
       assert.equal(trimmed(after), trimmed(ANSWERED));
     }));
 
-  test("one undo takes a reply back", () =>
+  test("one undo removes a reply", () =>
     withReplies([textReply("I am well.")], async (env) => {
       const after = await afterEditing(editor, QUESTION, async (session) => {
         await session.filtered("flemma advance");
@@ -85,7 +85,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
       assert.equal(after, QUESTION);
     }));
 
-  test("a provider that is down, a FILE and an unknown id leave the buffer as it is", async () => {
+  test("a provider that is down, a FILE and an unknown id leave the buffer unchanged", async () => {
     const env = { FLEMMA_ANTHROPIC_BASE_URL: "http://127.0.0.1:9" };
     const after = await afterEditing(editor, PENDING, async (session, place) => {
       place.write("other.chat", RUNNABLE);
@@ -119,7 +119,7 @@ for (const [name, editor] of Object.entries(EDITORS)) {
     }));
 
   for (const presses of [1, 2]) {
-    test(`stopped by ${presses} key press${presses > 1 ? "es" : ""}, the buffer is right or as it was, and nothing is lost`, async () => {
+    test(`stopped by ${presses} key press${presses > 1 ? "es" : ""}, the buffer is right or unchanged, and nothing is lost`, async () => {
       const before = callsDocument([{
         id: "c1",
         command: "echo ran >> runs; touch started; while ! test -e go; do :; done; echo hello",
@@ -151,12 +151,12 @@ for (const [name, editor] of Object.entries(EDITORS)) {
 
   const CONTENT: readonly (readonly [string, string | Uint8Array])[] = [
     ["lines that end with CR LF", PENDING.replaceAll("\n", "\r\n")],
-    ["no line end at the end", PENDING.trimEnd()],
+    ["no final line break", PENDING.trimEnd()],
     ["bytes that are Latin-1", latin1(PENDING.replace("Please.", "Größe bitte."))],
     ["5 MB", PENDING.replace("Please.", `Please.\n${"A line of text that is not short.\n".repeat(155_000)}`)],
   ];
   for (const [what, before] of CONTENT) {
-    test(`a document with ${what} comes back with one word changed, or as it was`, async () => {
+    test(`a document with ${what} comes back with one word changed, or unchanged`, async () => {
       const after = await afterEditing(
         editor,
         before,

@@ -1,4 +1,5 @@
-// A server on loopback that streams replies in the pace of a test: it stops where the script says so, until it is let go on.
+// A server on loopback that streams replies at the test's pace: it stops where the script says so, until it is
+// resumed.
 
 import type { Server } from "../cli/replies.ts";
 

@@ -1,4 +1,4 @@
-// Editors with the runtime files of this project in them, as a person has them after `flemma editor NAME --install`.
+// Editors with this project's runtime files, as after `flemma editor NAME --install`.
 
 import { ROOT } from "../../scripts/gate/root.ts";
 import type { Editor } from "./terminal.ts";

@@ -1,5 +1,4 @@
-// The runtime files in real editors on a real terminal, against a server that answers in the pace of the test: what a person
-// sees, what is in the buffer, what is on disk.
+// The runtime files in real editors on a real terminal, with a server paced by the test: screen, buffer and file.
 
 import assert from "node:assert/strict";
 import { callsDocument } from "../cli/harness.ts";
@@ -33,7 +32,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
   const test = (what: string, fn: () => Promise<void>) =>
     Deno.test({ name: `${name}: ${what}`, ignore: missing.includes(runtime.program), fn });
 
-  test("from a question over a diff, an approval and a rejection with a reason to the final text", () =>
+  test("from a question through a diff, an approval and a rejection with a reason to the final text", () =>
     onStage(runtime, [
       [
         "Let me ",
@@ -94,7 +93,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       assert.match(JSON.stringify(asked.at(-1)), /And you\?/);
     }));
 
-  test("what a reply and a call say stays words for the editor, whatever they would be in its language", () =>
+  test("text of a reply or call is never interpreted by the editor, whatever it means in the editor's language", () =>
     onStage(runtime, [[
       ...HOSTILE,
       WAIT,
@@ -109,7 +108,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       assert.equal(place.exists("ran"), false, "nothing of it was run");
     }));
 
-  test("a document whose name would be commands in a shell or an editor is worked on under that name, and nothing of it is run", () =>
+  test("a document named like shell or editor commands works under that name, and nothing of the name runs", () =>
     onStage(
       runtime,
       [["Well, ", WAIT, "thanks."]],
@@ -127,7 +126,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
 
   const { approveShown } = keys;
   if (approveShown !== undefined) {
-    test("a call that was shown is the one that is approved, also where a model named it like an option", () =>
+    test("the approved call is the one that was shown, also if the model named it like an option", () =>
       onStage(
         runtime,
         [],
@@ -147,7 +146,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       ));
   }
 
-  test("cancelled by one key the reply stands there with its mark", () =>
+  test("one key cancels a reply, which stays in the buffer with its mark", () =>
     onStage(runtime, [["Half an ", WAIT, "answer."]], async ({ does, saved }) => {
       await does(keys.advance, "Half an");
       await does(keys.cancel, "flemma:aborted", "stopped");
@@ -157,7 +156,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       );
     }));
 
-  test("one undo takes a whole reply back", () =>
+  test("one undo removes a whole reply", () =>
     onStage(
       runtime,
       [["First ", WAIT, "line.\nSecond ", WAIT, "line."]],
@@ -174,7 +173,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES)) {
       },
     ));
 
-  test("where both changed the same line the person's stays, and the reply is shown beside it", () =>
+  test("if both changed the same line, the person's stays, and the reply is shown next to it", () =>
     onStage(runtime, [["Hello ", WAIT, "there."]], async ({ server, does, sees, saved }) => {
       await does(keys.advance, "Hello");
       await does([...keys.lastLine, ...keys.append(" world")], "world");

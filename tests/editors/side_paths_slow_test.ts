@@ -1,5 +1,5 @@
-// What people do beside the straight way while a run goes on: change other lines, read the file anew, undo, open the text twice,
-// mistype a command, write in a buffer that has no file. Nothing of anybody is lost by it.
+// What people do while a run is in progress: edit other lines, reload, undo, open the text twice, mistype a command,
+// use a buffer without a file. Nothing is lost.
 
 import assert from "node:assert/strict";
 import { WAIT } from "./paced_server.ts";

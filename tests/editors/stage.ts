@@ -1,4 +1,4 @@
-// One of the real editors with its runtime files on a real terminal, on a document, before a server that keeps the test's pace.
+// One real editor with its runtime files on a real terminal, with a document and a server paced by the test.
 
 import { type Scene, withScene } from "../cli/harness.ts";
 import { type PacedServer, type Part, withPacedServer } from "./paced_server.ts";

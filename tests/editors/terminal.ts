@@ -1,4 +1,4 @@
-// Real editors in a real terminal: tmux plays the terminal, keys go in, and what is on disk afterwards counts.
+// Real editors in a real terminal: tmux is the terminal, keys are sent, and the file afterwards counts.
 
 import assert from "node:assert/strict";
 import type { Scene } from "../cli/harness.ts";

@@ -1,4 +1,5 @@
-// The filter lines that the pages print for Vim, typed as they stand there on documents with names that a shell would read.
+// The filter lines that the pages print for Vim, typed literally for documents with names that a shell would
+// interpret.
 
 import assert from "node:assert/strict";
 import { ROOT } from "../../scripts/gate/root.ts";
@@ -33,7 +34,7 @@ function printed(): readonly string[] {
 
 for (const [editor, words] of Object.entries(EDITORS)) {
   Deno.test({
-    name: `${editor}: the filter that the pages print names every document, and runs nothing of its name`,
+    name: `${editor}: the documented filter line works for every document name and runs nothing from it`,
     ignore: missing.includes(editor),
     fn: () =>
       withScene(async (place) => {

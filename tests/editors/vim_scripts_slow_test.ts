@@ -1,4 +1,4 @@
-// The parts of the files for Vim and Neovim, run inside of each editor without a terminal.
+// The runtime files for Vim and Neovim, run inside each editor without a terminal.
 
 import assert from "node:assert/strict";
 import { inFolder } from "../folder.ts";
@@ -43,15 +43,15 @@ for (const editor of Object.keys(EDITORS)) {
   const test = (what: string, fn: () => Promise<void>) =>
     Deno.test({ name: `${editor}: ${what}`, ignore: missing.includes(editor), fn });
 
-  test("two writers in one buffer lose nothing of each other, whatever they do in which order", async () => {
+  test("two writers to one buffer lose nothing of each other, in any order", async () => {
     assert.equal(await faultsOf(editor, "follow.vim", { SEED: "7", ROUNDS: "200" }), "");
   });
 
-  test("all of a text reaches the program, also where it is larger than a pipe", async () => {
+  test("all of a text reaches the program, even if it is larger than a pipe", async () => {
     assert.equal(await faultsOf(editor, "whole_text.vim", {}), "");
   });
 
-  test("folds, ways, text objects, colours, keys and the command are what the help says", async () => {
+  test("folds, motions, text objects, colors, keys and the command work as the help says", async () => {
     assert.equal(await faultsOf(editor, "views.vim", {}), "");
   });
 }

@@ -1,4 +1,5 @@
-// What the extension for VS Code uses of its editor, as far as it uses it, so that it runs against the real server without one.
+// The part of VS Code's API that the extension uses, as a stub, so that it runs against the real server without VS
+// Code.
 
 import { createRequire } from "node:module";
 import process from "node:process";

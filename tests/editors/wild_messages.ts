@@ -1,4 +1,4 @@
-// Messages that no good client sends, made from those that one does: the same number, the same messages.
+// Random invalid messages made from valid ones; the same seed gives the same messages.
 
 import type { Random } from "../parser/hostile.ts";
 

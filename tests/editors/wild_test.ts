@@ -1,4 +1,5 @@
-// Servers for editors under messages that no client sends: each request is answered once, nothing breaks, and they end in order.
+// Servers for editors with random invalid messages: each request is answered once, nothing breaks, and they end in
+// order.
 
 import assert from "node:assert/strict";
 import { serveAgent } from "../../editors/acp/agent.ts";
@@ -276,11 +277,11 @@ const ACP: Protocol = {
 };
 
 for (const [name, protocol] of Object.entries({ "the language server": LSP, "the agent": ACP })) {
-  Deno.test(`${name} answers each of many wild messages once, and breaks by none`, () =>
+  Deno.test(`${name} answers each of many random invalid messages once and keeps working`, () =>
     wild(protocol, SEED));
 }
 
-Deno.test("headers that lie, never end or are no headers cost the messages in them, and no memory", async () => {
+Deno.test("headers that are wrong, endless or missing lose only their own messages, and use no memory", async () => {
   const input = new Pipe();
   const output = new Pipe();
   const serving = serveEditor({

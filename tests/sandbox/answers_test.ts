@@ -1,4 +1,4 @@
-// What a sandbox answers about paths, variables and sockets without running anything: one row a condition.
+// What a sandbox answers about paths, variables and sockets without running anything: one row per condition.
 
 import assert from "node:assert/strict";
 import { isVisible, resolvePolicy } from "../../sandbox/policy/policy.ts";
@@ -9,7 +9,7 @@ import { strayLink } from "../../sandbox/paths/stray_link.ts";
 import { plant, projectSandbox, settings, world } from "./fixture.ts";
 import { testInFolder as test } from "../folder.ts";
 
-test("writing needs a real path that is writable, not protected and not hidden; without a sandbox only the second", (root) => {
+test("writing needs a real path that is writable, not protected and not hidden; without a sandbox only not protected", (root) => {
   plant(
     root,
     "project/notes.chat",
@@ -39,7 +39,7 @@ test("writing needs a real path that is writable, not protected and not hidden; 
   }
 });
 
-test("reading needs a real path that is none of the system's, not hidden and not replaced; without a sandbox the first two", (root) => {
+test("reading needs a real path outside the system's own, not hidden and not replaced; without a sandbox only outside the system's own and not hidden", (root) => {
   plant(root, "project/a", "project/secret/x", "run/bus", "run/keep/s", "project/link -> /proc/self/environ");
   const policy = {
     rw_paths: ["urn:flemma:cwd"],
@@ -67,7 +67,7 @@ test("reading needs a real path that is none of the system's, not hidden and not
   }
 });
 
-test("a link counts as stray only where a command could have made it and it leads out", (root) => {
+test("a link is reported as leading out only if a command could have created it and its target is outside", (root) => {
   plant(
     root,
     "outside/",
@@ -96,7 +96,7 @@ test("a link counts as stray only where a command could have made it and it lead
   assert.equal(strayLink({ ...trace, path: "/v/x" }, ["/w", "/v"]), null);
 });
 
-Deno.test("the longest entry around a path decides whether it is hidden, and at the same length hiding does", () => {
+Deno.test("the longest entry around a path decides whether it is hidden, and among entries of equal length the hiding one wins", () => {
   const policy = { deny_read: ["/h", "/w/h"], rw_paths: ["/w", "/h/w"], covered: ["/h/w/c"] };
   const rows: readonly (readonly [string, boolean])[] = [
     ["/x", true],
@@ -113,7 +113,7 @@ Deno.test("the longest entry around a path decides whether it is hidden, and at 
   assert.equal(isVisible("/a/b/x", { deny_read: ["/a/b"], rw_paths: ["/a"], covered: ["/a/b/x"] }), true);
 });
 
-test("a document uncovers nothing that its person hides: one row a condition", (root) => {
+test("a document cannot uncover what the person hides: one row per condition", (root) => {
   plant(root, "hidden/open/", "hidden/shut/", "other/");
   const context = { environment: world(root), document: null };
   const hiding = (rw_paths: string[], changes: Parameters<typeof settings>[0] = {}) =>
@@ -141,7 +141,7 @@ test("a document uncovers nothing that its person hides: one row a condition", (
   assert.ok(same.slice(0, 3).every((each) => each.settings === document), "untouched");
 });
 
-test("a runtime folder is replaced with all in it, but for what the policy gives back by name", (root) => {
+test("a replaced runtime folder hides its content, except for entries that the policy names", (root) => {
   plant(root, "run/bus", "run/keep/s", "file");
   const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
   const policy = { sockets: [`${root}/run/keep`] };
@@ -157,7 +157,7 @@ test("a runtime folder is replaced with all in it, but for what the policy gives
   assert.equal(isReplaced(`${root}/file`, file, policy), false, "a file is no folder of sockets");
 });
 
-test("a variable stays when its group does, or when its very socket is listed, in every form it may have", (root) => {
+test("a variable stays if its group does, or if exactly its socket is listed, in every form it may have", (root) => {
   plant(root, "s/agent", "link -> s/agent");
   const rows: readonly (readonly [string, boolean])[] = [
     [`${root}/s/agent`, true],
@@ -182,7 +182,7 @@ test("a variable stays when its group does, or when its very socket is listed, i
   }
 });
 
-test("a broad writable path is told for what it holds: one row a kind", (root) => {
+test("a broad writable path is reported with what it contains: one row per kind", (root) => {
   const environment = world(root);
   const reported = (path: string) => {
     const policy = resolvePolicy(settings({ policy: { rw_paths: [path] } }), {
@@ -199,7 +199,7 @@ test("a broad writable path is told for what it holds: one row a kind", (root) =
   assert.deepEqual(reported(`${root}/homework`), []);
 });
 
-test("without a policy that holds nothing is kept, and no socket and no hardening is told", async (root) => {
+test("without a policy nothing is protected, and neither sockets nor hardening are reported", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:nope"], sockets: ["ssh"] } });
   assert.deepEqual(sandbox.socketVariables(), []);
@@ -213,7 +213,7 @@ test("without a policy that holds nothing is kept, and no socket and no hardenin
   assert.deepEqual(projectSandbox(root, { enabled: false }).addedVariables(), {});
 });
 
-test("an entry that comes to nothing is told where it would restrict or makes no sense anywhere, and only there", (root) => {
+test("a dropped entry is reported only if it would restrict or is invalid everywhere", (root) => {
   const context = { environment: world(root), document: null };
   const reported = (policy: Parameters<typeof settings>[0] & object) => {
     const resolved = resolvePolicy(settings(policy), context);
@@ -255,7 +255,7 @@ test("an entry that comes to nothing is told where it would restrict or makes no
   for (const [changes, code] of refused) assert.equal(failed(changes), code, JSON.stringify(changes));
 });
 
-test("a writable path inside another is covered by it, told once, and still seen where the outer one is hidden", (root) => {
+test("a writable path inside another is covered by it, reported once, and still visible where the outer one is hidden", (root) => {
   const resolved = resolvePolicy(
     settings({
       policy: { rw_paths: [`${root}/a`, `${root}/a/b`, `${root}/a/b`, `${root}/c`, `${root}/ab`] },
@@ -271,7 +271,7 @@ test("a writable path inside another is covered by it, told once, and still seen
   ]);
 });
 
-test("there is no command in an empty list, switched on or off", async (root) => {
+test("an empty argument list is not a command, with the sandbox on or off", async (root) => {
   plant(root, "project/");
   for (const enabled of [true, false]) {
     const prepared = await projectSandbox(root, { enabled }).prepare([]);
@@ -279,7 +279,7 @@ test("there is no command in an empty list, switched on or off", async (root) =>
   }
 });
 
-test("what was written down of a command goes when it has been disposed of, wrapped or bare, started here or elsewhere", async (root) => {
+test("the record of a command is removed when it is disposed of, sandboxed or not, started here or elsewhere", async (root) => {
   plant(root, "project/");
   for (const enabled of [true, false]) {
     const sandbox = projectSandbox(root, { enabled });

@@ -38,7 +38,7 @@ test("the policy belongs to the document, and an unknown URN is thrown", (root) 
   assert.ok(api.isPathReadable("/etc/passwd", doc));
 });
 
-test("a command is wrapped by the backend that works, and is itself without one", async (root) => {
+test("a command is wrapped by the working backend, and unchanged without one", async (root) => {
   const api = apiFor(root);
   const argv = async () => {
     const wrapped = await api.wrapCommand(["cmd"], null);
@@ -60,7 +60,7 @@ test("a command is wrapped by the backend that works, and is itself without one"
   assert.ok(api.has("bwrap") && api.get("container") !== null);
 });
 
-test("validating a backend is about the one that is set, and is fine while the sandbox is off", async (root) => {
+test("validating checks the configured backend, and succeeds while the sandbox is off", async (root) => {
   const required = apiFor(root, "required");
   const answer = await required.validateBackend();
   assert.match(answer.ok ? "" : answer.error, /No sandbox works here/);
@@ -69,7 +69,7 @@ test("validating a backend is about the one that is set, and is fine while the s
   assert.ok(!refused.ok);
 });
 
-test("the session switch stands above the settings until it is reset", async (root) => {
+test("the session switch overrides the settings until it is reset", async (root) => {
   const api = apiFor(root, "required", false);
   assert.equal(api.getOverride(), null);
   assert.ok(!api.isEnabled());
@@ -80,7 +80,7 @@ test("the session switch stands above the settings until it is reset", async (ro
   assert.ok((await api.wrapCommand(["cmd"], null)).ok && !api.isEnabled());
 });
 
-test("the names of the plugin are the same functions, and each can be taken out and called alone", (root) => {
+test("the plugin's names refer to the same functions, and each can be detached and called alone", (root) => {
   const api = apiFor(root);
   const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   const members = new Map<string, unknown>(Object.entries(api));

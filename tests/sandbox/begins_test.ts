@@ -1,4 +1,4 @@
-// A command that waits for its start gets ready by what was seen before, and begins only if that is still so.
+// A command is prepared from an earlier snapshot of the file system, and starts only if the snapshot is still valid.
 
 import assert from "node:assert/strict";
 import { WAIT_FOR_START } from "../../sandbox/process/inner_script.ts";
@@ -59,22 +59,21 @@ const filesOf = (folder: string) => Array.from(Deno.readDirSync(folder), ({ name
 /** What somebody else does between the look and the beginning: one of each kind of thing that the look rests on. */
 const CHANGES: Readonly<Record<string, (project: string) => void>> = {
   "a protected path appears": (project) => plant(project, ".vscode/tasks.json"),
-  "a file of settings is written": (project) =>
-    Deno.writeTextFileSync(`${project}/r/.git/config`, "[core]\n"),
+  "a settings file is written": (project) => Deno.writeTextFileSync(`${project}/r/.git/config`, "[core]\n"),
   "a hook appears": (project) => plant(project, "r/.git/hooks/pre-commit"),
-  "a git folder is exchanged": (project) => {
+  "a git folder is replaced": (project) => {
     Deno.renameSync(`${project}/r/.git`, `${project}/r/old`);
     plant(project, "r/.git/hooks/", "r/.git/config", "r/.git/HEAD");
   },
-  "a folder on the way becomes a link": (project) => {
+  "a parent folder becomes a link": (project) => {
     Deno.renameSync(`${project}/r`, `${project}/elsewhere`);
     Deno.symlinkSync("elsewhere", `${project}/r`);
   },
-  "a protected path vanishes": (project) => Deno.removeSync(`${project}/notes.chat`),
+  "a protected path disappears": (project) => Deno.removeSync(`${project}/notes.chat`),
 };
 
 for (const [name, change] of Object.entries(CHANGES)) {
-  Deno.test(`no command begins where ${name} while it gets ready, and the next attempt goes by what is there`, () =>
+  Deno.test(`no command starts if ${name} while it is prepared, and the next attempt uses the new state`, () =>
     afterOne(async (root, sandbox) => {
       const project = `${root}/project`;
       const prepared = await prepare(sandbox, "touch ran");
@@ -91,7 +90,7 @@ for (const [name, change] of Object.entries(CHANGES)) {
 
 /** What happens all the time between two commands, and must not cost a second attempt. */
 const DAILY: Readonly<Record<string, (project: string) => void>> = {
-  "the document is written anew": (project) => {
+  "the document is rewritten": (project) => {
     Deno.writeTextFileSync(`${project}/new`, "more", {
       mode: Deno.statSync(`${project}/notes.chat`).mode! & 0o777,
     });
@@ -111,7 +110,7 @@ const DAILY: Readonly<Record<string, (project: string) => void>> = {
 };
 
 for (const [name, change] of Object.entries(DAILY)) {
-  test(`the next command begins at the first attempt although ${name}`, async (root) => {
+  test(`the next command starts at the first attempt although ${name}`, async (root) => {
     plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r1/.git/config");
     const project = `${root}/project`;
     new Deno.Command("git", { args: ["init", "-q"], cwd: project }).outputSync();
@@ -123,7 +122,7 @@ for (const [name, change] of Object.entries(DAILY)) {
   });
 }
 
-Deno.test("what appeared since the last command is protected from the next, and is the person's", () =>
+Deno.test("new files since the last command are protected from the next one, and stay where the person put them", () =>
   afterOne(async (root, sandbox) => {
     plant(root, "project/.vscode/tasks.json");
     if (await runWaiting(sandbox, "true") !== 0) assert.equal(await runWaiting(sandbox, "true"), 0);
@@ -135,7 +134,7 @@ Deno.test("what appeared since the last command is protected from the next, and 
     assert.deepEqual(sandbox.notices(), []);
   }));
 
-Deno.test("of several that were prepared by one look none begins when it no longer holds, and each may be tried again beside the others", () =>
+Deno.test("several commands prepared from an outdated snapshot do not start, and each can be retried in parallel with the others", () =>
   afterOne(async (root, sandbox) => {
     const [first, second] = [await prepare(sandbox, "touch one"), await prepare(sandbox, "touch two")];
     plant(root, "project/.vscode/tasks.json");
@@ -149,7 +148,7 @@ Deno.test("of several that were prepared by one look none begins when it no long
     assert.deepEqual(sandbox.notices(), []);
   }));
 
-Deno.test("a command whose list is handed out beside one that has not begun goes by what is there", () =>
+Deno.test("a command prepared next to one that has not started uses the current state", () =>
   afterOne(async (root, sandbox) => {
     const waiting = await prepare(sandbox, "touch waited");
     plant(root, "project/.vscode/tasks.json");
@@ -159,7 +158,7 @@ Deno.test("a command whose list is handed out beside one that has not begun goes
     assert.deepEqual(sandbox.notices(), []);
   }));
 
-Deno.test("what the person made while a command was prepared that never began stays, and nothing is left of the set-up", () =>
+Deno.test("files that the person creates during the set-up of a command that never starts are kept, and the set-up leaves nothing", () =>
   afterOne(async (root, sandbox) => {
     const prepared = await prepare(sandbox, "true");
     plant(root, "project/.vscode/tasks.json");

@@ -1,4 +1,4 @@
-// What the tests of the sandbox share: real folders outside /tmp, settings, a run of a wrapped command.
+// Shared by the sandbox tests: real folders outside /tmp, settings, a run of a wrapped command.
 
 import assert from "node:assert/strict";
 import type { Environment } from "../../base/environment.ts";

@@ -1,4 +1,4 @@
-// Runs a line of shell inside the sandbox over the folder given as first argument; prints what came of it as JSON.
+// Runs a line of shell inside the sandbox over the folder given as first argument; prints the result as JSON.
 
 import { projectSandbox, runInside } from "./fixture.ts";
 

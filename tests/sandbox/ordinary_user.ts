@@ -1,4 +1,4 @@
-// Running a part of the tests as somebody who owns nothing on this machine, which only the superuser can.
+// Runs part of the tests as a user who owns nothing on this machine, which only the superuser can do.
 
 import assert from "node:assert/strict";
 

@@ -1,4 +1,4 @@
-// Attacks and races by an ordinary user, where the superuser runs the tests and has tried them as itself.
+// Attacks and races by an ordinary user, when the superuser runs the tests and has tried them as itself.
 
 import assert from "node:assert/strict";
 import { inFolder } from "../folder.ts";
@@ -9,7 +9,7 @@ import { isSuperuser, runDeno, testAsOrdinaryUser } from "./ordinary_user.ts";
 const ORDINARY = { ordinary: true };
 const here = { ignore: !isSuperuser };
 
-Deno.test("no attack of an ordinary user succeeds", here, async () => {
+Deno.test("no attack by an ordinary user succeeds", here, async () => {
   const outcomes = await tryAttacks(ORDINARY);
   assert.deepEqual(outcomes.map(({ name }) => name), ATTACKS.map(({ name }) => name));
   checkOutcomes(outcomes, ORDINARY);
@@ -24,14 +24,14 @@ Deno.test(
         new URL(name, import.meta.url).pathname
       );
       const printed = await testAsOrdinaryUser(folder, files);
-      for (const name of ["two runs in one folder", "hundreds of repositories", "a socket that vanishes"]) {
+      for (const name of ["two runs in one folder", "hundreds of repositories", "a socket that disappears"]) {
         assert.match(printed, new RegExp(`^ok \\d+ - ${name}(?!.*# SKIP)`, "m"));
       }
     }),
 );
 
 Deno.test(
-  "an ordinary user wins no race over names against the file tools",
+  "an ordinary user wins no race over file names against the file tools",
   here,
   () =>
     inFolder(async (folder) => {

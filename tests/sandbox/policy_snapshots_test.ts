@@ -1,4 +1,4 @@
-// How often a run looks at the file system for its sandbox: each look costs a start, and none may be older than what hangs on it.
+// How often a run scans the file system for its sandbox: each scan delays a start, and none may be outdated.
 
 import assert from "node:assert/strict";
 import { plant, projectSandbox, requireBubblewrap } from "./fixture.ts";
@@ -21,7 +21,7 @@ async function looked(root: string, body: () => unknown): Promise<Record<string,
   return counts;
 }
 
-test("what a policy lets through is told without a look at what is protected, which is looked up once it is asked for", async (root) => {
+test("writable paths are answered without a scan for protected paths, which happens once they are needed", async (root) => {
   plant(root, "project/.vscode/settings.json");
   const sandbox = projectSandbox(root);
   const policy = sandbox.policy();
@@ -32,7 +32,7 @@ test("what a policy lets through is told without a look at what is protected, wh
   assert.deepEqual(await looked(root, () => policy.value.protect.length), {});
 });
 
-test("the first look of a run sees what was there at the start and what is there now at one moment", async (root) => {
+test("the first scan of a run compares the state at the start with the current one at a single moment", async (root) => {
   plant(root, "project/.vscode/settings.json", "project/.git/hooks/");
   const sandbox = projectSandbox(root);
   const counts = await looked(root, () => requireBubblewrap(sandbox));
@@ -42,7 +42,7 @@ test("the first look of a run sees what was there at the start and what is there
   }
 });
 
-test("the variables of a command that is ready follow the look that it is wrapped by; of none, what is there now", async (root) => {
+test("a prepared command's variables follow the scan it was prepared from; otherwise the current state", async (root) => {
   plant(root, "project/", "home/.cache/deno/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
   const own = { DENO_DIR: `${root}/home/.cache/flemma/deno` };
@@ -57,7 +57,7 @@ test("the variables of a command that is ready follow the look that it is wrappe
   assert.ok(asked(await looked(root, variables)) > 0);
 });
 
-test("a cache that lies in something protected is not named to a command, ready or not", async (root) => {
+test("a cache inside a protected folder is not named to a command, prepared or not", async (root) => {
   plant(root, "project/", "home/.cache/deno/");
   const policy = { rw_paths: ["urn:flemma:cwd", "~/.cache"] };
   const sandbox = projectSandbox(root, { policy }, { protect: [`${root}/home/.cache/flemma`] });

@@ -1,4 +1,4 @@
-// What commands, other runs and other users do at the wrong moment: nothing of it makes a command run bare.
+// Commands, other runs and other users at the wrong moment: nothing makes a command run without the sandbox.
 
 import assert from "node:assert/strict";
 import { WAIT_FOR_START, withInnerScript } from "../../sandbox/process/inner_script.ts";
@@ -58,7 +58,7 @@ function everything(folder: string): string[] {
 const WRITING_OUTSIDE = "echo PWNED > ../outside/file; touch ../outside/new; touch nr/.git/hooks/new; " +
   "mkdir -p nr/.vscode; echo x > nr/.vscode/tasks.json; echo x >> nr/.git/config";
 
-Deno.test("two runs in one folder: a folder that one exchanges for a link is written to by the other where it lies, or not at all", () =>
+Deno.test("two runs in one folder: if one replaces a folder by a link, the other writes to the original folder or not at all", () =>
   besideExchange(async (root) => {
     let ran = 0;
     for (let at = 0; at < TRIES; at++) {
@@ -76,7 +76,7 @@ Deno.test("two runs in one folder: a folder that one exchanges for a link is wri
     return ran;
   }));
 
-Deno.test("two runs in one folder: the same of a command that gets ready while the look before is still checked", () =>
+Deno.test("two runs in one folder: a command prepared while the earlier scan is being checked is also safe", () =>
   besideExchange(async (root) => {
     let ran = 0;
     const sandbox = projectSandbox(root);
@@ -106,7 +106,7 @@ Deno.test("two runs in one folder: the same of a command that gets ready while t
     return ran;
   }));
 
-Deno.test("a mount that lands elsewhere is found out before the command begins", async () => {
+Deno.test("a mount that lands elsewhere is found before the command starts", async () => {
   const lines = (wanted: string[]) => {
     const [program = "", ...args] = withInnerScript(wanted, "", ["/bin/echo", "began"]);
     return new Deno.Command(program, { args, stdin: "null" }).output();
@@ -119,7 +119,7 @@ Deno.test("a mount that lands elsewhere is found out before the command begins",
   assert.match(read(stderr), /was not set up: \/project\/nr was exchanged at that moment/);
 });
 
-test("hundreds of repositories and thousands of worktrees neither stop commands nor make them run bare", async (root) => {
+test("hundreds of repositories and thousands of worktrees neither stop commands nor make them run without the sandbox", async (root) => {
   plant(root, "project/notes.chat");
   const made = script(
     `${root}/make`,
@@ -155,7 +155,7 @@ test("hundreds of repositories and thousands of worktrees neither stop commands 
   }
 });
 
-test("what a command changes in a repository that is compared is put back, and what runs nothing stays", async (root) => {
+test("a command's change in a compared repository is undone if something would run, and otherwise stays", async (root) => {
   plant(root, "project/notes.chat");
   const project = `${root}/project`;
   for (let at = 0; at < 10; at++) {

@@ -1,4 +1,4 @@
-// Modes, detection, probes and their memory, with backends and bwraps made for the purpose.
+// Modes, detection, test runs and their memory, with backends and bwraps made for the purpose.
 
 import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../base/problem.ts";
@@ -35,7 +35,7 @@ async function argvOf(sandbox: RunSandbox): Promise<readonly string[] | string> 
   return prepared.ok ? prepared.value.argv : prepared.problem.code;
 }
 
-test("auto takes the first backend that works and passes over absent, throwing and failing ones", async (root) => {
+test("auto takes the first backend that works and skips absent, throwing and failing ones", async (root) => {
   const throwing: Backend = {
     ...naming("throwing", success(undefined), 90),
     available: () => {
@@ -57,7 +57,7 @@ test("auto takes the first backend that works and passes over absent, throwing a
   assert.deepEqual(await sandbox.available(), success("works"));
 });
 
-test("auto without a working backend runs bare, says so once, and is not available", async (root) => {
+test("auto without a working backend runs commands unsandboxed, says so once, and is not available", async (root) => {
   const sandbox = withBackends(root, "auto", { broken: naming("broken", BROKEN) });
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
@@ -70,7 +70,7 @@ test("auto without a working backend runs bare, says so once, and is not availab
   assert.equal(answer.ok ? "available" : answer.problem.code, "backend-unavailable");
 });
 
-test("auto stops where a backend throws or fails for a reason that may pass, and takes no container instead", async (root) => {
+test("auto stops if a backend throws or fails for a temporary reason, and takes no container instead", async (root) => {
   const failing: Backend = { ...naming("failing"), probe: () => Promise.resolve(BROKEN) };
   const throwing: Backend = {
     ...naming("throwing"),
@@ -86,7 +86,7 @@ test("auto stops where a backend throws or fails for a reason that may pass, and
   assert.deepEqual(await argvOf(withBackends(root, "auto", { absent, container })), ["container", "cmd"]);
 });
 
-test("what stopped a command is forgotten: the next one is judged by the next moment", async (root) => {
+test("the reason that stopped a command is forgotten, and the next one is tested again", async (root) => {
   let works = false;
   const passing: Backend = {
     ...naming("passing"),
@@ -98,7 +98,7 @@ test("what stopped a command is forgotten: the next one is judged by the next mo
   assert.deepEqual(await argvOf(sandbox), ["passing", "cmd"]);
 });
 
-test("required and a named backend never run bare", async (root) => {
+test("required mode and a named backend never run a command without the sandbox", async (root) => {
   const broken = { broken: naming("broken", BROKEN), spare: naming("spare") };
   assert.equal(await argvOf(withBackends(root, "required", {})), "backend-unavailable");
   assert.deepEqual(await argvOf(withBackends(root, "required", broken)), ["spare", "cmd"]);
@@ -111,7 +111,7 @@ test("required and a named backend never run bare", async (root) => {
   assert.match(answer.problem.next ?? "", /broken, spare/);
 });
 
-test("a backend registered late is noticed by the next command, and nothing is asked twice before", async (root) => {
+test("a backend registered late is used by the next command, and none is asked twice before", async (root) => {
   let asked = 0;
   const registry = new BackendRegistry();
   registry.register("broken", {
@@ -138,7 +138,7 @@ test("a backend registered late is noticed by the next command, and nothing is a
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
 });
 
-test("a backend that fails or throws while wrapping lets nothing run, under auto too", async (root) => {
+test("nothing runs if a backend fails or throws while it wraps a command, also under auto", async (root) => {
   const wraps = (wrap: Backend["wrap"]) => withBackends(root, "auto", { b: { ...naming("b"), wrap } });
   assert.equal(await argvOf(wraps(() => failure("odd", "Odd."))), "odd");
   const throwing = wraps(() => {
@@ -147,7 +147,7 @@ test("a backend that fails or throws while wrapping lets nothing run, under auto
   assert.equal(await argvOf(throwing), "backend-failed");
 });
 
-test("switched off, commands are untouched and everything but protected paths is writable", async (root) => {
+test("with the sandbox off, commands are unchanged and everything but protected paths is writable", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { enabled: false, policy: { rw_paths: ["/"] } });
   assert.deepEqual(await argvOf(sandbox), ["cmd"]);
@@ -167,7 +167,7 @@ test("an invalid policy wraps nothing, runs nothing and makes nothing writable",
   assert.ok(!sandbox.isPathWritable(`${root}/project/x`));
 });
 
-test("the policy is fixed when the sandbox is made", async (root) => {
+test("the policy is fixed when the sandbox is created", async (root) => {
   const rw_paths = [`${root}/a`];
   const backendSettings: Record<string, Record<string, unknown>> = { seen: { word: "before" } };
   const registry = new BackendRegistry();
@@ -188,7 +188,7 @@ test("the policy is fixed when the sandbox is made", async (root) => {
   assert.ok(!sandbox.isPathWritable("/etc/hosts"));
 });
 
-test("the running document stays refused when a link to it is written, and its folder is writable", (root) => {
+test("writing the running document through a link is refused, and its folder is writable", (root) => {
   plant(root, "project/notes.chat", "project/alias -> notes.chat", "shared -> project");
   const sandbox = projectSandbox(root);
   for (
@@ -200,7 +200,7 @@ test("the running document stays refused when a link to it is written, and its f
   assert.ok(!sandbox.isPathWritable("notes\0.chat"));
 });
 
-Deno.test("the superuser with its privileges has no sandbox that approval could rest on", {
+Deno.test("the superuser with full privileges has no sandbox that an approval could rely on", {
   ignore: Deno.uid() !== 0,
 }, () =>
   inFolder(async (root) => {
@@ -245,7 +245,7 @@ const FAILURES: [words: string, ofMachine: boolean][] = [
 ];
 
 for (const [words, ofMachine] of FAILURES) {
-  test(`a bwrap that fails with "${words}" after a good probe is told as a set-up failure`, async (root) => {
+  test(`a bwrap that fails with "${words}" after a successful test run is reported as a set-up failure`, async (root) => {
     plant(root, "project/");
     const path = fakeBwrap(root, words);
     const sandbox = projectSandbox(root, { backend: "required", backends: { bwrap: { path } } });
@@ -256,7 +256,7 @@ for (const [words, ofMachine] of FAILURES) {
     assert.deepEqual(sandbox.notices().map(({ code }) => code), ["sandbox-setup-failed"]);
   });
 
-  test(`a bwrap that always fails with "${words}" lets commands ${ofMachine ? "run bare" : "stop"} under auto`, async (root) => {
+  test(`a bwrap that always fails with "${words}" lets commands ${ofMachine ? "run unsandboxed" : "stop"} under auto`, async (root) => {
     plant(root, "project/", "system/");
     const path = script(
       `${root}/system/bwrap`,
@@ -281,7 +281,7 @@ for (const [words, ofMachine] of FAILURES) {
   });
 }
 
-test("a missing bwrap is told with the way to install it", async (root) => {
+test("a missing bwrap is reported with how to install it", async (root) => {
   plant(root, "project/");
   const answer = await projectSandbox(root, {}, { variables: { PATH: `${root}/project` } }).available();
   assert.ok(!answer.ok);
@@ -297,7 +297,7 @@ async function availableElsewhere(root: string, bwrap: string, network = true): 
   return new TextDecoder().decode(stdout).trim() || new TextDecoder().decode(stderr);
 }
 
-test("a probe that succeeded is not repeated in this process for the same arguments and program", async (root) => {
+test("a successful test run is not repeated in this process for the same arguments and program", async (root) => {
   plant(root, "project/");
   const path = fakeBwrap(root, "");
   const ask = (network: boolean) =>
@@ -314,7 +314,7 @@ test("a probe that succeeded is not repeated in this process for the same argume
   assert.equal(runsOf(root), 3, "another program is probed anew");
 });
 
-test("a probe that succeeded is not repeated by another process, unless its record is spoilt", async (root) => {
+test("a successful test run is not repeated by another process, unless its record is corrupted", async (root) => {
   plant(root, "project/");
   const path = fakeBwrap(root, "");
   assert.equal(await availableElsewhere(root, path), "bwrap");
@@ -332,7 +332,7 @@ test("a probe that succeeded is not repeated by another process, unless its reco
   assert.equal(runsOf(root), 3);
 });
 
-test("a failed probe is not remembered beyond the run, and a failed set-up takes the record back", async (root) => {
+test("a failed test run is not remembered beyond the run, and a failed set-up withdraws the record", async (root) => {
   plant(root, "project/", "system/");
   const path = script(`${root}/system/bwrap`, "echo no >&2; exit 1");
   const ask = () => projectSandbox(root, { backends: { bwrap: { path } } });
@@ -348,7 +348,7 @@ test("a failed probe is not remembered beyond the run, and a failed set-up takes
   assert.deepEqual(records(), []);
 });
 
-test("that this machine has no sandbox is kept, until somebody looks anew or the program is another one", async (root) => {
+test("that this machine has no sandbox is remembered until a new test or a different program", async (root) => {
   plant(root, "project/", "system/");
   const path = `${root}/system/bwrap`;
   const fake = (works: boolean) => {
@@ -393,7 +393,7 @@ test("that this machine has no sandbox is kept, until somebody looks anew or the
   assert.ok((await ask().available()).ok, "another program");
 });
 
-test("a kept verdict that somebody else could have written is no verdict", async (root) => {
+test("a stored answer that somebody else could have written is ignored", async (root) => {
   plant(root, "project/", "system/");
   const path = script(
     `${root}/system/bwrap`,

@@ -61,7 +61,7 @@ test("the status of a working sandbox names backend, version, paths with their e
   assert.ok(text.includes(`\nprogram   protected too\n`) && text.includes(Deno.execPath()), text);
 });
 
-test("a bwrap that is there and cannot work makes the status fail with its cause", async (root) => {
+test("an installed bwrap that cannot work makes the status fail with its cause", async (root) => {
   plant(root, "project/", "system/");
   const path = script(
     `${root}/system/bwrap`,
@@ -88,7 +88,7 @@ test("a bwrap that is there and cannot work makes the status fail with its cause
   assert.match(renderStatus(refused), /commands are refused(.*\n)*commands {2}do not run/);
 });
 
-test("a sandbox that is switched off is a status like another", async (root) => {
+test("a sandbox that is switched off has a normal status", async (root) => {
   plant(root, "project/");
   const status = await sandboxStatus(projectSandbox(root, { enabled: false }));
   assert.equal(statusExitCode(status), 0);
@@ -97,7 +97,7 @@ test("a sandbox that is switched off is a status like another", async (root) => 
   assert.doesNotMatch(text, /^(network|privilege|writable|hidden|sockets|limits)/m, "nothing keeps these");
 });
 
-test("an invalid policy is shown as the error it is", async (root) => {
+test("an invalid policy is shown as an error", async (root) => {
   plant(root, "project/");
   const status = await sandboxStatus(projectSandbox(root, { policy: { rw_paths: ["urn:flemma:nope"] } }));
   assert.equal(statusExitCode(status), 1);
@@ -105,7 +105,7 @@ test("an invalid policy is shown as the error it is", async (root) => {
   assert.deepEqual(status.writable, []);
 });
 
-test("the status tells the network list, what is hidden, which sockets are masked and kept, and the limits", async (root) => {
+test("the status shows the network list, hidden paths, masked and kept sockets, and the limits", async (root) => {
   plant(root, "project/", "secret", "run/", "tmp/tmux-1/");
   const tmux = Deno.listen({ transport: "unix", path: `${root}/tmp/tmux-1/default` });
   const bus = Deno.listen({ transport: "unix", path: `${root}/run/bus` });

@@ -1,4 +1,4 @@
-// Commands that live at the same time: none can deceive the look at the file system that is made for another.
+// Commands that run in parallel: none can falsify the scan of the file system made for another.
 
 import assert from "node:assert/strict";
 import { type PreparedCommand, type RunSandbox, spawn } from "../../sandbox/mod.ts";
@@ -43,7 +43,7 @@ test("a folder that one command turns into a link gives another command nothing 
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
 });
 
-test("a link that one command made is not put back for it when another one ends", async (root) => {
+test("a link made by one command is not restored on its behalf when another one ends", async (root) => {
   plant(root, "project/notes.chat", "project/evil");
   const sandbox = projectSandbox(root);
   const first = await prepare(sandbox, "ln -s evil .envrc");
@@ -57,7 +57,7 @@ test("a link that one command made is not put back for it when another one ends"
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["protected-path-appeared"]);
 });
 
-test("a command that starts beside another is confined by the same protection and hiding", async (root) => {
+test("a command that starts next to another has the same protection and hiding", async (root) => {
   plant(root, "project/notes.chat", "project/key", "project/soon-gone");
   const sandbox = projectSandbox(root, {
     policy: { deny_read: ["key"], protect: [`${root}/project/soon-gone`] },
@@ -72,7 +72,7 @@ test("a command that starts beside another is confined by the same protection an
   assert.equal((await runInside(sandbox, "echo fine")).out, "fine\n");
 });
 
-test("whoever has to know is told before the first command lives and when the last one's traces are settled", async (root) => {
+test("the host is notified before the first command starts and after the last one's traces are settled", async (root) => {
   plant(root, "project/notes.chat", "project/evil");
   const reported: string[] = [];
   let live = false;
@@ -101,7 +101,7 @@ test("whoever has to know is told before the first command lives and when the la
   assert.deepEqual(reported.slice(3), ["end 0"]);
 });
 
-test("no command starts while nobody can watch, and the next one may", async (root) => {
+test("no command starts while nobody can watch the document, and the next one may", async (root) => {
   plant(root, "project/notes.chat");
   let problem: { code: string; message: string } | null = { code: "state-unwritable", message: "full" };
   const sandbox = projectSandbox(root, {}, {

@@ -63,7 +63,7 @@ for (const line of LINES) {
   });
 }
 
-Deno.test("every line of the vectors is run", () => {
+Deno.test("every line of the sandbox vectors is run", () => {
   assert.equal(LINES.length, 58);
 });
 

@@ -1,4 +1,5 @@
-// acpx, a client on the command line, installed once for all checkouts from a lock file, with the Node.js that it wants.
+// acpx, a command-line ACP client, installed once for all checkouts from a lock file, with the Node.js version it
+// needs.
 
 import { installPinned } from "../../../scripts/release/installs/pinned.ts";
 

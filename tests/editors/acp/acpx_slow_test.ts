@@ -1,4 +1,5 @@
-// A client that nobody here wrote: acpx holds a conversation in which it is asked once, sees a diff, and loads it again.
+// An independent client: acpx holds a conversation, is asked for permission once, sees a diff, and loads the
+// conversation again.
 
 import assert from "node:assert/strict";
 import { type Scene, withScene } from "../../cli/harness.ts";
@@ -23,7 +24,7 @@ async function acpx(place: Scene, env: Readonly<Record<string, string>>, ...word
 
 Deno.test({
   name:
-    "acpx is asked once, sees the change before it says yes, and goes on with the conversation in another process",
+    "acpx is asked once, shows the diff before it approves, and continues the conversation in another process",
   ignore: !isInstallable,
   fn: () =>
     withServer(

@@ -1,4 +1,5 @@
-// The agent as a client meets it: the official library on the other side, which checks every message by the protocol's schema.
+// The ACP agent as a client sees it, with the official library as client, which checks every message against the
+// schema.
 
 import assert from "node:assert/strict";
 import * as acp from "@agentclientprotocol/sdk";
@@ -95,7 +96,7 @@ function documentOf(place: Scene): string {
   return place.read(`.flemma/chats/${name}`);
 }
 
-Deno.test("a conversation is a document in .flemma/chats; a call is asked about with its diff, and its tool works in the project", () =>
+Deno.test("an ACP conversation is a document in .flemma/chats, and a call asks with its diff and works in the project", () =>
   withServer([writeReply("toolu_1"), textReply("Written.")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);
@@ -122,7 +123,7 @@ Deno.test("a conversation is a document in .flemma/chats; a call is asked about 
       });
     })));
 
-Deno.test("a conversation is told again when it is loaded by another client, and goes on", () =>
+Deno.test("another client that loads a conversation gets its history and can continue it", () =>
   withServer(
     [callReply("toolu_1", "echo out"), textReply("Done."), textReply("Still here.")],
     ({ env }) =>
@@ -166,7 +167,7 @@ Deno.test("a conversation is told again when it is loaded by another client, and
       }),
   ));
 
-Deno.test("a rejection is told to the model with the reason that the client asked for", () =>
+Deno.test("a rejection reaches the model with the reason that the client asked for", () =>
   withServer(
     [callReply("toolu_1", "rm x"), textReply("Then not.")],
     ({ env, requests }) =>
@@ -184,7 +185,7 @@ Deno.test("a rejection is told to the model with the reason that the client aske
       }),
   ));
 
-Deno.test("always approves the very command for this conversation and shows its rule, never denies the tool", async () => {
+Deno.test('"always" approves exactly this command for this conversation and shows the rule; "never" denies only the tool\'s call', async () => {
   await withServer([
     callReply("toolu_1", "echo one"),
     callReply("toolu_2", "echo one"),
@@ -219,7 +220,7 @@ Deno.test("always approves the very command for this conversation and shows its 
   );
 });
 
-Deno.test("what the person does in the document while they are asked comes first", () =>
+Deno.test("changes that the person makes in the document while being asked take precedence", () =>
   withServer(
     [callReply("toolu_1", "echo ran >> ran"), textReply("Done.")],
     ({ env }) =>
@@ -240,7 +241,7 @@ Deno.test("what the person does in the document while they are asked comes first
       }),
   ));
 
-Deno.test("a turn that ends because something waits says so in words, whatever a call is called", () =>
+Deno.test("a turn that ends because a call waits says so in text, whatever the call is named", () =>
   withServer([callReply("<img src=x>", "echo ran >> ran")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);
@@ -261,7 +262,7 @@ Deno.test("a turn that ends because something waits says so in words, whatever a
       });
     })));
 
-Deno.test("a cancelled question leaves the call waiting, and the next prompt asks again", () =>
+Deno.test("a cancelled permission request leaves the call waiting, and the next prompt asks again", () =>
   withServer([callReply("toolu_1", "echo one"), textReply("Done.")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);
@@ -299,7 +300,7 @@ Deno.test("cancel stops a command, and the turn ends as cancelled with the docum
       });
     })));
 
-Deno.test("words stay words: what would be structure or a template in a document is sent as it was said", () =>
+Deno.test("prompt text stays text: document syntax and templates in it are sent as typed", () =>
   withServer([textReply("Fine."), textReply("Fine.")], ({ env, requests }) =>
     withScene(async (place) => {
       place.write("a b.txt", "from the file\n");
@@ -335,7 +336,7 @@ Deno.test("words stay words: what would be structure or a template in a document
       });
     })));
 
-Deno.test("a model chosen in the client is asked from then on, and what cannot be chosen is refused", () =>
+Deno.test("a model chosen in the client is used from then on, and an unknown one is refused", () =>
   withServer([textReply("Fine.")], ({ env, requests }) =>
     withScene(async (place) => {
       await withAgent(place, env, choose("allow_once"), async (client) => {
@@ -356,7 +357,7 @@ Deno.test("a model chosen in the client is asked from then on, and what cannot b
       });
     })));
 
-Deno.test("a provider that fails is the answer of the prompt, and the conversation can go on", () =>
+Deno.test("a provider error is the answer to the prompt, and the conversation can continue", () =>
   withServer(
     [{ status: 400, body: '{"error":{"message":"bad"}}' }, textReply("Now.")],
     ({ env }) =>
@@ -369,7 +370,7 @@ Deno.test("a provider that fails is the answer of the prompt, and the conversati
       }),
   ));
 
-Deno.test("a document elsewhere in the project can be resumed, and its calls are asked about", () =>
+Deno.test("a document elsewhere in the project can be resumed, and its calls ask for permission", () =>
   withServer([textReply("Done.")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);
@@ -394,7 +395,7 @@ Deno.test("a document elsewhere in the project can be resumed, and its calls are
       });
     })));
 
-Deno.test("a server of tools that the client gives is started, and its tool waits for permission", () =>
+Deno.test("an MCP server given by the client is started, and its tool waits for permission", () =>
   withServer(
     [toolReply("toolu_1", "my_server__echo", { text: "hi" }), textReply("Done.")],
     ({ env, requests }) =>
@@ -421,7 +422,7 @@ Deno.test("a server of tools that the client gives is started, and its tool wait
       }),
   ));
 
-Deno.test("a client that goes away while it asks a person leaves the call waiting and the document free", () =>
+Deno.test("a client that disconnects during a permission request leaves the call waiting and the document unlocked", () =>
   withServer([callReply("toolu_1", "echo ran >> ran")], ({ env }) =>
     withScene(async (place) => {
       place.settings(ASK);
@@ -458,7 +459,7 @@ Deno.test("a client that goes away while it asks a person leaves the call waitin
       assert.equal(approved.code, 0, approved.stderr);
     })));
 
-Deno.test("conversations that a client has at once share what a provider takes at a time", () =>
+Deno.test("a client's parallel conversations share the provider's limit of requests", () =>
   withScene((place) =>
     withCrowd(
       { limit: 2, hold: ({ running, answered }) => running < 2 && running + answered < 5 },

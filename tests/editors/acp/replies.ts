@@ -1,4 +1,4 @@
-// Replies of a model that an agent's client has to do something with.
+// Model replies for tests of ACP clients.
 
 import { callReply, type Reply } from "../../cli/replies.ts";
 

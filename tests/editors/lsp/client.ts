@@ -1,5 +1,5 @@
-// An editor as far as a language server sees one: it holds texts with versions, applies edits of the version they are of and
-// refuses others, and answers what the server asks.
+// A test client for the language server: holds versioned texts, applies edits for the current version, refuses
+// others, and answers requests.
 
 import assert from "node:assert/strict";
 import type { Scene } from "../../cli/harness.ts";

@@ -1,4 +1,4 @@
-// Places as editors count them on a text that they hold: by UTF-16 code units or by bytes, with lines that end at a line feed.
+// Positions in a text as editors count them: in UTF-16 code units or bytes, with lines that end at a line feed.
 
 export interface Position {
   readonly line: number;

@@ -1,4 +1,4 @@
-// Clients that nobody here wrote: Neovim's own and Emacs' eglot approve a call by a code action and take the reply in.
+// Independent clients: Neovim's own and Emacs' eglot approve a call by a code action and insert the reply.
 
 import assert from "node:assert/strict";
 import { callsDocument, withScene } from "../../cli/harness.ts";
@@ -10,7 +10,7 @@ const CLIENTS: Readonly<Record<string, (script: string) => readonly string[]>> =
 };
 
 for (const [name, words] of Object.entries(CLIENTS)) {
-  Deno.test(`${name}: a call is approved by a code action, runs, and the reply comes into the buffer`, () =>
+  Deno.test(`${name}: a code action approves a call, which runs, and the reply appears in the buffer`, () =>
     withServer([textReply("All done.")], ({ env }) =>
       withScene(async (place) => {
         const before = callsDocument([{ id: "call_1", command: "echo hällo 🙂", status: "pending" }]);

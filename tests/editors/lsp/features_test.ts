@@ -1,4 +1,4 @@
-// What an editor shows beside the text: shape, references, hints, completions, colours.
+// What an editor shows in addition to the text: outline, references, hints, completions and colors.
 
 import assert from "node:assert/strict";
 import { type Scene, withScene } from "../../cli/harness.ts";
@@ -76,7 +76,7 @@ async function at(editor: LspEditor, uri: string, method: string, text: string, 
 
 const line = (text: string) => DOCUMENT.split("\n").indexOf(text);
 
-Deno.test("the first block, messages, thinking, calls and results can be folded, each with a word for it", () =>
+Deno.test("frontmatter, messages, thinking, calls and results can be folded, each with a label", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const folds: Json[] = await editor.request("textDocument/foldingRange", { textDocument: { uri } });
     const of = (first: number) => folds.find(({ startLine }) => startLine === first);
@@ -92,7 +92,7 @@ Deno.test("the first block, messages, thinking, calls and results can be folded,
     assert.equal(of(line("@You:")).endLine, line("Look at @./notes.md and build."), "blank lines stay");
   }));
 
-Deno.test("symbols are messages, in them calls and results with their status", () =>
+Deno.test("document symbols are messages that contain calls and results with their status", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const symbols: Json[] = await editor.request("textDocument/documentSymbol", { textDocument: { uri } });
     assert.deepEqual(
@@ -115,7 +115,7 @@ Deno.test("symbols are messages, in them calls and results with their status", (
     ]);
   }));
 
-Deno.test("a call leads to its result and back, and its id is found wherever it stands", () =>
+Deno.test("a call links to its result and back, and all occurrences of its id are found", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const [call, result] = [line("**Tool Use:** `bash` (`call_1`)"), line("**Tool Result:** `call_1`")];
     assert.equal((await at(editor, uri, "definition", "**Tool Result:** `call_1`")).range.start.line, call);
@@ -128,7 +128,7 @@ Deno.test("a call leads to its result and back, and its id is found wherever it 
     assert.equal(await at(editor, uri, "definition", "Look at"), null);
   }));
 
-Deno.test("hovering over a call shows all of it, who decides, and the change of a file before anybody says yes", () =>
+Deno.test("hovering over a call shows all of it, who decides, and its file change before anybody approves", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const bash = (await at(editor, uri, "hover", "**Tool Result:** `call_1`")).contents.value;
     assert.match(bash, /```sh\nmake test\necho done\n```/);
@@ -139,7 +139,7 @@ Deno.test("hovering over a call shows all of it, who decides, and the change of 
     assert.match(diff.result.diff, /^-old$/m);
   }));
 
-Deno.test("previews stand behind the blocks that wait, within the lines asked for, and lenses above them", () =>
+Deno.test("previews appear behind waiting blocks within the requested lines, and code lenses above them", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const hints = (first: number, last: number): Promise<Json[]> =>
       editor.request("textDocument/inlayHint", {
@@ -158,7 +158,7 @@ Deno.test("previews stand behind the blocks that wait, within the lines asked fo
     await editor.until(() => editor.textOf(uri).includes("status=approved"), "it is approved");
   }));
 
-Deno.test("a file that a message names is a link, beside the document", () =>
+Deno.test("a file that a message references is a link, relative to the document", () =>
   withEditor(DOCUMENT, async (editor, uri, place) => {
     const links = await editor.request("textDocument/documentLink", { textDocument: { uri } });
     assert.deepEqual(links, [{
@@ -167,7 +167,7 @@ Deno.test("a file that a message names is a link, beside the document", () =>
     }]);
   }));
 
-Deno.test("what the header of a result names is a link to where it is kept", async () => {
+Deno.test("an attachment named in the header of a result is a link to its stored file", async () => {
   const name = "0f".repeat(32);
   const text = `@You:\n**Tool Result:** \`ü\` (attachments=../x,${name})\n\n\`\`\`\nx\n\`\`\`\n`;
   await withEditor(text, async (editor, uri) => {
@@ -180,7 +180,7 @@ Deno.test("what the header of a result names is a link to where it is kept", asy
   });
 });
 
-Deno.test("a selection grows from the line over the block and the message to the document", () =>
+Deno.test("a selection expands from the line to the block, the message and the document", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const position = positionOf(DOCUMENT, DOCUMENT.indexOf("make test"));
     const [selection] = await editor.request("textDocument/selectionRange", {
@@ -197,7 +197,7 @@ Deno.test("a selection grows from the line over the block and the message to the
     ]);
   }));
 
-Deno.test("completions are what may stand there: roles, statuses, ids, tools, files, settings and their values", async () => {
+Deno.test("completion offers what is valid at the position: roles, statuses, ids, tools, files, settings and their values", async () => {
   const cases: readonly (readonly [text: string, before: string, expected: readonly string[]])[] = [
     ["@You:\nHi\n\n@", "@", ["@System:", "@You:", "@Assistant:"]],
     [DOCUMENT, "```flemma:tool status=pe", ["pending", "approved", "rejected"]],
@@ -230,7 +230,7 @@ Deno.test("completions are what may stand there: roles, statuses, ids, tools, fi
   });
 });
 
-Deno.test("a role that is typed with its colon becomes a marker", () =>
+Deno.test("a typed role with its colon becomes a marker", () =>
   withEditor("@You:\nHi\n\nyou:", async (editor, uri) => {
     const edits = await editor.request("textDocument/onTypeFormatting", {
       textDocument: { uri },
@@ -244,7 +244,7 @@ Deno.test("a role that is typed with its colon becomes a marker", () =>
     }]);
   }));
 
-Deno.test("colours are those of a fresh look after every change, told as a difference", () =>
+Deno.test("after every change the colors sent as a difference equal those of a full request", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const textDocument = { uri };
     const first = await editor.request("textDocument/semanticTokens/full", { textDocument });
@@ -266,7 +266,7 @@ Deno.test("colours are those of a fresh look after every change, told as a diffe
     assert.deepEqual(range.data, [6, 0, 5, 0, 0]);
   }));
 
-Deno.test("the other commands answer: status, explanation, request, line, always for this login", () =>
+Deno.test("the commands for status, explanation, request, line and session rules answer", () =>
   withEditor(DOCUMENT, async (editor, uri) => {
     const status = (await editor.execute("flemma.status", { uri })).result;
     assert.deepEqual(status.calls.map(({ id, status }: Json) => [id, status]), [["call_1", "pending"], [
@@ -293,7 +293,7 @@ Deno.test("the other commands answer: status, explanation, request, line, always
     );
   }));
 
-Deno.test("a text that stands in a block is taken as the result by a plain edit and by a command", () =>
+Deno.test("text in a block becomes the result both by a plain edit and by a command", () =>
   withEditor(
     DOCUMENT.replace(
       "status=pending\n```\n\n**Tool Result:** `call_2`",
@@ -310,7 +310,7 @@ Deno.test("a text that stands in a block is taken as the result by a plain edit 
 /** What a terminal acts on, what turns the reading order round, and what cannot be seen. */
 const HIDING = "\u001b[31m\u009b2J\u202e\u200b";
 
-Deno.test("names and words of a model stay words in what editors show, and no picture is fetched by looking", async () => {
+Deno.test("names and text of a model are shown as plain text in editors, and no image is fetched", async () => {
   const picture = "![x](https://tracker.example/a.png)";
   const document = [
     "@You:",

@@ -1,4 +1,4 @@
-// What no good client sends, and what happens to a server at a bad moment.
+// Invalid messages to the language server, and an end at a bad moment.
 
 import assert from "node:assert/strict";
 import { callsDocument, testWithScene as test } from "../../cli/harness.ts";
@@ -14,7 +14,7 @@ const SLEEPING = callsDocument([{
   status: "approved",
 }]);
 
-test("whatever comes over the wire is answered as a mistake, and the server goes on", async (place) => {
+test("any invalid message is answered with an error, and the server continues", async (place) => {
   await using editor = LspEditor.unready(place);
   const errors = () =>
     editor.reported.filter(({ method }) => method === "error").map(({ params }) => params.code);
@@ -55,7 +55,7 @@ test("whatever comes over the wire is answered as a mistake, and the server goes
   assert.equal(await editor.shutdown(), 0);
 });
 
-test("after shutdown nothing is answered any more, and exit without it is a failure", async (place) => {
+test("after shutdown nothing is answered, and exit without shutdown is a failure", async (place) => {
   const editor = await LspEditor.start(place);
   await editor.request("shutdown", undefined);
   assert.equal((await editor.answer("textDocument/hover", {})).error.code, -32600);
@@ -68,7 +68,7 @@ test("after shutdown nothing is answered any more, and exit without it is a fail
   await rude[Symbol.asyncDispose]();
 });
 
-test("positions beyond lines and documents, and inside of characters, are clipped", async (place) => {
+test("positions beyond lines and documents, and inside characters, are clipped", async (place) => {
   await using editor = await LspEditor.start(place, {
     capabilities: { general: { positionEncodings: ["utf-8"] } },
   });
@@ -91,7 +91,7 @@ test("positions beyond lines and documents, and inside of characters, are clippe
 });
 
 for (const how of ["closes the document", "hangs up", "ends it by a signal"] as const) {
-  test(`what a run has when the editor ${how} is kept, and no command lives on`, async (place) => {
+  test(`when the editor ${how}, the run's results are saved, and no command keeps running`, async (place) => {
     await using editor = await LspEditor.start(place, { env: KEY });
     const uri = `file://${place.path("f.chat")}`;
     place.write("f.chat", SLEEPING);
@@ -114,7 +114,7 @@ for (const how of ["closes the document", "hangs up", "ends it by a signal"] as 
   });
 }
 
-test("what a killed server was about to write is kept", async (place) => {
+test("the text that a killed server was about to write is saved", async (place) => {
   const text = callsDocument([{ id: "call_1", command: "echo out", status: "approved" }]);
   const uri = `file://${place.path("f.chat")}`;
   place.write("f.chat", text);
@@ -143,7 +143,7 @@ const asChecked = (findings: readonly Json[]) =>
   );
 
 for (const unit of ["utf-8", "utf-16"] as const) {
-  test(`after every one of many edits, counted in ${unit}, the findings are those of flemma check`, async (place) => {
+  test(`after each of many edits, counted in ${unit}, the findings equal those of flemma check`, async (place) => {
     const edits = Number(Deno.env.get("FLEMMA_LSP_EDITS") ?? 80);
     const random = new Random(Number(Deno.env.get("FLEMMA_LSP_SEED") ?? 15));
     await using editor = await LspEditor.start(place, {

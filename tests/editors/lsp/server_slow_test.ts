@@ -1,4 +1,5 @@
-// The language server as an editor meets it: a real process, a client that holds the text, a server on loopback for a model.
+// The language server as an editor sees it: a real process, a client that holds the text, a server on loopback as the
+// model.
 
 import assert from "node:assert/strict";
 import { withCrowd } from "../../cli/crowd.ts";
@@ -61,7 +62,7 @@ const byTitle = (actions: readonly Json[], title: string) => {
   return found;
 };
 
-Deno.test("a call that waits is a finding that says what it asks for", () =>
+Deno.test("a waiting call is a finding that says what it would do", () =>
   withEditor(PENDING, async (editor, uri) => {
     const findings = await editor.findings(uri);
     assert.deepEqual(
@@ -78,7 +79,7 @@ Deno.test("a call that waits is a finding that says what it asks for", () =>
     assert.match(findings[0].relatedInformation[0].message, /the block of call_1/);
   }));
 
-Deno.test("approve is an edit of one word, and an advance then runs the call and takes the reply in as one edit", () =>
+Deno.test("approve is an edit of one word, and an advance then runs the call and inserts the reply as one edit", () =>
   withServer([textReply("Done.")], ({ env }) =>
     withEditor(PENDING, async (editor, uri, place) => {
       const actions = await editor.codeActions(uri, "flemma:tool");
@@ -102,7 +103,7 @@ Deno.test("approve is an edit of one word, and an advance then runs the call and
       assert.equal(edits.length, 2, "one for the result, one for the reply");
     }, { env })));
 
-Deno.test("reject is an edit of one word, with a reason an empty line more, which the editor is asked to show", () =>
+Deno.test("reject is an edit of one word, and with a reason also adds an empty line that the editor is asked to show", () =>
   withEditor(PENDING, async (editor, uri) => {
     const actions = await editor.codeActions(uri, "flemma:tool");
     assert.equal(byTitle(actions, "Reject bash (call_1)").command, undefined);
@@ -115,7 +116,7 @@ Deno.test("reject is an edit of one word, with a reason an empty line more, whic
     assert.equal(editor.textOf(uri).split("\n")[shown.params.selection.start.line], "");
   }));
 
-Deno.test("the command to reject takes the reason along", () =>
+Deno.test("the reject command accepts a reason", () =>
   withEditor(PENDING, async (editor, uri) => {
     const answer = await editor.execute("flemma.reject", {
       uri,
@@ -127,7 +128,7 @@ Deno.test("the command to reject takes the reason along", () =>
     assert.match(editor.textOf(uri), /status=rejected\nUse the staging host\.\n```/);
   }));
 
-Deno.test("a command for another version than the editor shows is refused and told", () =>
+Deno.test("a command for an outdated version of the text is refused and reported", () =>
   withEditor(PENDING, async (editor, uri) => {
     editor.replace(uri, "Please.", "Please!");
     const answer = await editor.execute("flemma.approve", { uri, version: 1, id: "call_1" });
@@ -136,7 +137,7 @@ Deno.test("a command for another version than the editor shows is refused and to
     assert.equal(editor.textOf(uri), PENDING.replace("Please.", "Please!"));
   }));
 
-Deno.test("all calls are approved at once, but none of them where one is not shown whole", async () => {
+Deno.test("all calls are approved together, or none if one of them is not shown completely", async () => {
   await withEditor(TWO, async (editor, uri) => {
     byTitle(await editor.codeActions(uri, "flemma:tool"), "Approve all calls");
     await editor.execute("flemma.approveAll", { uri, version: 1 });
@@ -151,7 +152,7 @@ Deno.test("all calls are approved at once, but none of them where one is not sho
   });
 });
 
-Deno.test("what the person types below while a reply is on its way stays below it and is the next question", () =>
+Deno.test("text typed below a streaming reply stays below it and is the next question", () =>
   withModel("I am well.", ({ env, asked, answer }) =>
     withEditor(QUESTION, async (editor, uri) => {
       await editor.execute("flemma.advance", { uri, version: 1 });
@@ -168,7 +169,7 @@ Deno.test("what the person types below while a reply is on its way stays below i
       );
     }, { env })));
 
-Deno.test("an edit that the editor refuses as stale is asked for again in the text as it is now", () =>
+Deno.test("an edit that the editor refuses as outdated is sent again for the current text", () =>
   withServer([textReply("I am well.")], ({ env }) =>
     withEditor(QUESTION, async (editor, uri) => {
       await editor.execute("flemma.advance", { uri, version: 1 });
@@ -183,7 +184,7 @@ Deno.test("an edit that the editor refuses as stale is asked for again in the te
       },
     })));
 
-Deno.test("an editor that says yes and applies nothing loses no reply: it is kept, and a message says where", () =>
+Deno.test("a reply is saved and its location reported if the editor accepts the edit but does not apply it", () =>
   withServer([textReply("I am well.")], ({ env }) =>
     withEditor(QUESTION, async (editor, uri, place) => {
       await editor.execute("flemma.advance", { uri, version: 1 });
@@ -194,7 +195,7 @@ Deno.test("an editor that says yes and applies nothing loses no reply: it is kep
       assert.match((await place.run(["recover", id])).stdout, /I am well\./);
     }, { env, liar: true })));
 
-test("a run can be cancelled by its progress and by a command, and says so in the text", async (place) => {
+test("a run can be cancelled by its progress and by a command, and the text says so", async (place) => {
   const text = callsDocument([{ id: "call_1", command: "touch began; sleep 60", status: "approved" }]);
   const uri = `file://${place.path("f.chat")}`;
   for (const how of ["progress", "command"]) {
@@ -219,7 +220,7 @@ test("a run can be cancelled by its progress and by a command, and says so in th
   }
 });
 
-test("a document that another program runs is told as in use", async (place) => {
+test("a document that another program is running is reported as in use", async (place) => {
   const text = callsDocument([{ id: "call_1", command: "touch began; sleep 60", status: "approved" }]);
   place.write("f.chat", text);
   const other = place.start(["advance", "f.chat"]);
@@ -234,7 +235,7 @@ test("a document that another program runs is told as in use", async (place) => 
   assert.equal(await editor.shutdown(), 0);
 });
 
-Deno.test("a call that policy approves runs by itself, and the autopilot goes on until the person is needed", () =>
+Deno.test("a call that policy approves runs automatically, and autopilot continues until the person is needed", () =>
   withServer(
     [callReply("toolu_1", "echo first"), callReply("toolu_2", "rm -rf x")],
     ({ env }) =>
@@ -248,7 +249,7 @@ Deno.test("a call that policy approves runs by itself, and the autopilot goes on
       }, { env, settings: 'tools:\n  rules:\n    - { ask: bash, command: ["rm **"] }\n' }),
   ));
 
-Deno.test("the text of an unsaved document counts, and one without a file can be advanced too", () =>
+Deno.test("the unsaved text of a document counts, and one without a file can be advanced too", () =>
   withServer([textReply("Fine."), textReply("Fine.")], ({ env }) =>
     withScene(async (place) => {
       await using editor = await LspEditor.start(place, { env: { ...KEY, ...env } });
@@ -267,7 +268,7 @@ Deno.test("the text of an unsaved document counts, and one without a file can be
       assert.equal(await editor.shutdown(), 0);
     })));
 
-Deno.test("an editor that wants to pull findings gets none by itself", () =>
+Deno.test("an editor that pulls findings is sent none unrequested", () =>
   withEditor(PENDING, async (editor, uri) => {
     const pulled = await editor.request("textDocument/diagnostic", { textDocument: { uri } });
     assert.equal(pulled.kind, "full");
@@ -277,7 +278,7 @@ Deno.test("an editor that wants to pull findings gets none by itself", () =>
     assert.ok(!editor.reported.some(({ method }) => method === "textDocument/publishDiagnostics"));
   }, { capabilities: { ...CAPABILITIES, textDocument: { diagnostic: {} } } }));
 
-Deno.test("an editor without versioned edits gets changes by address, and symbols as a list", () =>
+Deno.test("an editor without versioned edits gets changes by URI, and symbols as a list", () =>
   withEditor(PENDING, async (editor, uri) => {
     const approve = byTitle(await editor.codeActions(uri, "flemma:tool"), "Approve bash (call_1)");
     assert.deepEqual(Object.keys(approve.edit), ["changes"]);
@@ -288,7 +289,7 @@ Deno.test("an editor without versioned edits gets changes by address, and symbol
     assert.equal(editor.reported.filter(({ method }) => method === "client/registerCapability").length, 0);
   }, { capabilities: {} }));
 
-Deno.test("positions count bytes where the editor offers to, UTF-16 where it does not", async () => {
+Deno.test("positions count bytes if the editor offers that, and UTF-16 code units otherwise", async () => {
   const text = `@You:\n🙂 größe @./no.txt\n`;
   const at = async (capabilities: Json) => {
     let range: Json;
@@ -306,7 +307,7 @@ Deno.test("positions count bytes where the editor offers to, UTF-16 where it doe
   assert.deepEqual(await at({}), ["utf-16", 9, 18]);
 });
 
-Deno.test("documents that are open at once share what a provider takes at a time", () =>
+Deno.test("open documents share the provider's limit of parallel requests", () =>
   withCrowd(
     { limit: 2, hold: ({ running, answered }) => running < 2 && running + answered < 5 },
     (crowd) =>

@@ -1,4 +1,4 @@
-// What lies around a document that an editor shows: settings that change, other clients, names of files, the end of a run.
+// What surrounds an open document: changed settings, other clients, file names, the end of a run.
 
 import assert from "node:assert/strict";
 import { fileUri } from "../../../base/paths.ts";
@@ -28,10 +28,10 @@ for (
       editor.notify("workspace/didChangeWatchedFiles", { changes: [] }),
     "its configuration": (editor: LspEditor) =>
       editor.notify("workspace/didChangeConfiguration", { settings: null }),
-    "a document that was saved": (editor: LspEditor) => editor.notify("textDocument/didSave", {}),
+    "a saved document": (editor: LspEditor) => editor.notify("textDocument/didSave", {}),
   })
 ) {
-  test(`other settings hold, and findings are told anew, when the editor tells of ${what}`, async (place) => {
+  test(`changed settings take effect, and findings are sent again, after the editor's notice about ${what}`, async (place) => {
     const { editor, uri } = await shows(place, "f.chat", PENDING);
     await using _ = editor;
     await editor.findings(uri);
@@ -58,7 +58,7 @@ for (
   });
 }
 
-test("an editor is asked to watch settings beside documents and the person's own", async (place) => {
+test("an editor is asked to watch settings next to documents and the person's own", async (place) => {
   await using editor = await LspEditor.start(place);
   const asked = await editor.until(
     () => editor.reported.find(({ method }) => method === "client/registerCapability"),
@@ -70,7 +70,7 @@ test("an editor is asked to watch settings beside documents and the person's own
   assert.deepEqual(patterns, ["**/.flemma/**", "**/*.chat", `${place.folder}/config/flemma/**`]);
 });
 
-test("a request can be looked at without being sent, and is refused while the first block is wrong", async (place) => {
+test("a request can be viewed without being sent, and is refused while the frontmatter has an error", async (place) => {
   const { editor, uri } = await shows(place, "f.chat", QUESTION);
   await using _ = editor;
   const { result } = await editor.execute("flemma.showRequest", { uri, version: 1 });
@@ -82,7 +82,7 @@ test("a request can be looked at without being sent, and is refused while the fi
   assert.match(blocked.error.message, /JSON/);
 });
 
-Deno.test("send asks the model and runs nothing, and says so where a call has no result yet", () =>
+Deno.test("send asks the model and runs nothing, and reports a call without a result", () =>
   withServer([textReply("Fine.")], ({ env, requests }) =>
     withScene(async (place) => {
       const { editor, uri } = await shows(place, "f.chat", PENDING, env);
@@ -98,7 +98,7 @@ Deno.test("send asks the model and runs nothing, and says so where a call has no
       assert.equal(await editor.shutdown(), 0);
     })));
 
-test("a document that asks for more than the person's settings waits until they trust it in the editor", async (place) => {
+test("a document that needs more than the person's settings waits until they trust it in the editor", async (place) => {
   const text =
     `\`\`\`yaml\nflemma:\n  sandbox: false\n  tools:\n    auto_approve: [bash]\n\`\`\`\n\n${PENDING}`;
   const { editor, uri } = await shows(place, "f.chat", text);
@@ -130,7 +130,7 @@ async function withSilence(
   }
 }
 
-Deno.test("a run that waits for a model is cancelled, also by the very command that began it, and the text stays", () =>
+Deno.test("a run that waits for a model can be cancelled, also by the command that started it, and the text stays", () =>
   withSilence((env, asked) =>
     withScene(async (place) => {
       const { editor, uri } = await shows(place, "f.chat", QUESTION, env);
@@ -155,7 +155,7 @@ Deno.test("a run that waits for a model is cancelled, also by the very command t
     })
   ));
 
-test("a document that is closed in the moment in which a run begins runs nothing", async (place) => {
+test("a document closed at the moment a run starts runs nothing", async (place) => {
   const text = callsDocument([{ id: "call_1", command: "echo ran >> ran", status: "approved" }]);
   const { editor, uri } = await shows(place, "f.chat", text);
   await using _ = editor;
@@ -166,7 +166,7 @@ test("a document that is closed in the moment in which a run begins runs nothing
   assert.doesNotMatch((await place.run(["status", "f.chat"])).stdout, /in use/);
 });
 
-Deno.test("of two editors with the same document one runs, the other is told, and both get their own text right", () =>
+Deno.test("if two editors have the same document open, one runs it, the other is notified, and both texts end up right", () =>
   withSilence((env, asked) =>
     withScene(async (place) => {
       const first = await shows(place, "f.chat", QUESTION, env);
@@ -213,7 +213,7 @@ Deno.test("of two editors with the same document one runs, the other is told, an
     })
   ));
 
-test("a document has the file that its address means, whatever characters its name has", async (place) => {
+test("a document's file is the one its URI names, whatever characters the name has", async (place) => {
   await using editor = await LspEditor.start(place, { env: KEY });
   place.write("beside.md", "FROM BESIDE\n");
   const names = ["a b.chat", "100%.chat", "größe 🙂.chat", "c#d?e.chat", "f%41.chat", "g\\h|.chat"];
@@ -236,7 +236,7 @@ test("a document has the file that its address means, whatever characters its na
   assert.equal(await editor.shutdown(), 0);
 });
 
-Deno.test("a file that is renamed while it is open goes on under its new name", () =>
+Deno.test("a file renamed while open continues under its new name", () =>
   withServer([textReply("Fine."), textReply("Better.")], ({ env }) =>
     withScene(async (place) => {
       const { editor, uri } = await shows(place, "old.chat", QUESTION, env);
@@ -256,7 +256,7 @@ Deno.test("a file that is renamed while it is open goes on under its new name", 
       assert.equal(await editor.shutdown(), 0);
     })));
 
-test("an editor in a folder that it does not name works with the folder of the document", async (place) => {
+test("an editor that names no folder works with the folder of the document", async (place) => {
   await Deno.mkdir(place.path("deep/.flemma"), { recursive: true });
   place.write("deep/beside.md", "FROM BESIDE\n");
   const { editor, uri } = await shows(place, "deep/f.chat", "@You:\nSee @./beside.md\n");
@@ -267,7 +267,7 @@ test("an editor in a folder that it does not name works with the folder of the d
   assert.deepEqual(links.map(({ target }: Json) => target), [fileUri(place.path("deep/beside.md"))]);
 });
 
-test("messages out of order, of no version and of nothing change nothing", async (place) => {
+test("messages out of order, without a version or without content change nothing", async (place) => {
   await using editor = await LspEditor.start(place, { env: KEY, capabilities: CAPABILITIES });
   const uri = "untitled:a";
   editor.notify("initialized", {});
@@ -289,7 +289,7 @@ test("messages out of order, of no version and of nothing change nothing", async
   assert.equal(await editor.shutdown(), 0);
 });
 
-Deno.test("a change that cannot be read is an error, and nothing is edited until the editor sends its text again", () =>
+Deno.test("an unreadable change is an error, and nothing is edited until the editor sends its text again", () =>
   withServer(
     [textReply("I am well."), textReply("Still well.")],
     ({ env, requests }) =>
@@ -357,7 +357,7 @@ Deno.test("a change that cannot be read is an error, and nothing is edited until
       }),
   ));
 
-Deno.test("a run ends when a change that cannot be read comes, its reply is kept, and nothing is sent again", () =>
+Deno.test("a run ends when an unreadable change arrives, its reply is saved, and nothing is sent again", () =>
   withServer([textReply("I am well.")], ({ env, requests }) =>
     withScene(async (place) => {
       const uri = `file://${place.path("f.chat")}`;

@@ -1,4 +1,4 @@
-// The text that the server has is the one that the editor shows, after whatever is typed.
+// The server's text equals the editor's after any change.
 
 import assert from "node:assert/strict";
 import { OpenDocument } from "../../../editors/lsp/document.ts";
@@ -29,7 +29,7 @@ function tell(document: OpenDocument, version: number, edits: readonly TextEdit[
 }
 
 for (const unit of UNITS) {
-  Deno.test(`after any change, counted in ${unit}, the server has the text that the editor shows`, () => {
+  Deno.test(`after any change, counted in ${unit}, the server's text equals the editor's`, () => {
     const seeds = Number(Deno.env.get("FLEMMA_LSP_SEEDS") ?? 8);
     for (let seed = 1; seed <= seeds; seed++) {
       const random = new Random(seed);
@@ -56,7 +56,7 @@ for (const unit of UNITS) {
   });
 }
 
-Deno.test("halves of a character that an editor changes one by one come together again", () => {
+Deno.test("surrogate halves that an editor changes one by one are joined again", () => {
   const document = opened("@You:\n🙂x\n", "utf-16");
   const change = (version: number, from: number, to: number, newText: string) =>
     tell(document, version, [{
@@ -73,7 +73,7 @@ Deno.test("halves of a character that an editor changes one by one come together
   assert.equal(shown(document), "@You:\n\ufffda\ufffdy\n");
 });
 
-Deno.test("a range that runs backwards, and one beyond the text, change what they can mean", () => {
+Deno.test("a reversed range, and one beyond the text, change the nearest valid range", () => {
   for (const unit of UNITS) {
     const document = opened("@You:\r\nab\r\n", unit);
     const change = (version: number, start: [number, number], end: [number, number], newText: string) =>

@@ -1,5 +1,5 @@
-// What a person does to a document in an editor, made from a number: words typed and deleted anywhere, blocks pasted, parts
-// taken away and put back, several changes told at once. The same number, the same changes.
+// Random edits of a document in an editor from a seed: typing, deleting, pasting, undoing, several changes in one
+// message. The same seed gives the same edits.
 
 import { callsDocument } from "../../cli/harness.ts";
 import { hostileDocument, PIECES, type Random } from "../../parser/hostile.ts";

@@ -1,4 +1,4 @@
-// All attacks, tried by a process of whoever runs the tests or of an ordinary user.
+// All attacks, tried by a process of the current user or of an ordinary user.
 
 import assert from "node:assert/strict";
 import { inFolder } from "../../folder.ts";

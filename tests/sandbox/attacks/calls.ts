@@ -25,7 +25,7 @@ const calls = numbers === undefined ? [] : inGroup("calls", [
     won: notRefused,
   },
   {
-    name: "the same with a high half (TIOCSTI)",
+    name: "typing into the terminal with a high half in the request (TIOCSTI)",
     shell: () => call(numbers.ioctl, 0, 2 ** 32 + 0x5412),
     won: notRefused,
   },
@@ -34,15 +34,15 @@ const calls = numbers === undefined ? [] : inGroup("calls", [
     shell: () => `${call(numbers.keyctl, 0, 0xfffffffd)}; ${call(numbers.addKey)}`,
     won: notRefused,
   },
-  { name: "programs in the kernel (bpf)", shell: () => call(numbers.bpf, 0), won: notRefused },
+  { name: "loading programs into the kernel (bpf)", shell: () => call(numbers.bpf, 0), won: notRefused },
   {
-    name: "the host of a virtual machine, with the network off",
+    name: "sockets to the host of a virtual machine, with the network off",
     shell: () => call(numbers.socket, 40, 1),
     won: notRefused,
     policy: () => ({ network: false }),
   },
   {
-    name: "opening the terminal of the person",
+    name: "opening the person's terminal",
     shell: () => "echo x > /dev/tty && echo PWNED; cat <&0 | head -c1; tty",
     won: saysPwned,
   },

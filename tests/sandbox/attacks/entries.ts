@@ -1,4 +1,4 @@
-// Attacks: what stands at a writable path, at the program's own code, or at a protected path, exchanged for the next run.
+// Attacks: writable paths, the program's own code and protected paths, replaced for the next run.
 
 import { plant } from "../fixture.ts";
 import {
@@ -23,7 +23,7 @@ const tmpInside = {
 
 const writablePaths = inGroup("writable paths", [
   {
-    name: "writable entries: the folder for temporary files becomes a link to the home",
+    name: "writable entries: the folder for temporary files becomes a link to the home folder",
     plant: ({ root }) => Deno.mkdirSync(`${root}/tmp/x`),
     shell: () =>
       "rmdir $TMPDIR; rm -rf $TMPDIR; mv $TMPDIR $TMPDIR.2; ln -sfn $HOME $TMPDIR; ln -sfn $HOME $TMPDIR/",
@@ -32,14 +32,14 @@ const writablePaths = inGroup("writable paths", [
     ...tmpInside,
   },
   {
-    name: "writable entries: the same where that folder was missing",
+    name: "writable entries: a missing folder for temporary files becomes a link to the home folder",
     shell: () => "ln -s $HOME $TMPDIR",
     nextRun: () => into("$HOME/.bashrc"),
     won: bashrcChanged,
     ...tmpInside,
   },
   {
-    name: "writable entries: a folder of the project that is listed, and the folders on the way to it",
+    name: "writable entries: a listed folder of the project, and its parent folders",
     plant: ({ project }) => Deno.mkdirSync(`${project}/build/out`, { recursive: true }),
     shell: ({ root }) =>
       `rmdir build/out; mv build b; mkdir build; ln -s ${root}/outside build/out; rm -rf build; ln -s ${root} build`,
@@ -48,8 +48,7 @@ const writablePaths = inGroup("writable paths", [
     won: outsideChanged,
   },
   {
-    name:
-      "writable entries: a listed folder that is missing, made as a link, with one more link in front of it",
+    name: "writable entries: a missing listed folder, created as a link behind another link",
     shell: ({ root }) => `ln -s ${root}/outside real; ln -s real out; ln -s ${root}/outside two`,
     nextRun: ({ root }) => into(`${root}/outside/file`),
     policy: () => ({ rw_paths: ["urn:flemma:cwd", "./out", "./two"] }),
@@ -72,7 +71,7 @@ const writablePaths = inGroup("writable paths", [
     won: outsideChanged,
   },
   {
-    name: "writable entries: writing by the file tools through such a link",
+    name: "writable entries: writing through a listed link with the file tools",
     shell: () => "ln -s $HOME out",
     calls: () => [["write", { path: "out/.bashrc", content: "PWNED" }]],
     policy: () => ({ rw_paths: ["urn:flemma:cwd", "./out"] }),
@@ -116,7 +115,7 @@ const ownCode = inGroup("own code", [
     policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/home/.cache`] }),
   },
   {
-    name: "own code: a cache of Deno that was not there yet",
+    name: "own code: a Deno cache that did not exist yet",
     plant: ({ root }) => Deno.mkdirSync(`${root}/home/.cache`),
     shell: () =>
       "mkdir -p ~/.cache/deno/npm; echo x > ~/.cache/deno/npm/PWNED; ln -s /tmp ~/.cache/deno/remote",
@@ -130,23 +129,23 @@ const trapped = ({ project }: { project: string }) => there(`${project}/.vscode`
 
 const closedFolders = inGroup("closed folders", [
   {
-    name: "traps in closed folders: a trap in a folder that may not be written to",
+    name: "traps in closed folders: a trap in a folder that is not writable",
     shell: () => `${TRAP}; chmod 555 .vscode`,
     won: trapped,
   },
   {
-    name: "traps in closed folders: one that may not even be looked into",
+    name: "traps in closed folders: a trap in a folder that is not readable",
     shell: () => `${TRAP}; chmod 0 .vscode`,
     won: trapped,
   },
   {
-    name: "traps in closed folders: folders in it that may not be written to",
+    name: "traps in closed folders: subfolders that are not writable",
     shell: () =>
       "mkdir -p .vscode/a/b; echo x > .vscode/tasks.json; echo x > .vscode/a/b/c; chmod -R a-w .vscode",
     won: trapped,
   },
   {
-    name: "traps in closed folders: in a project that may not be written to",
+    name: "traps in closed folders: in a project that is not writable",
     shell: () => `${TRAP}; chmod 555 .`,
     won: (scene) => {
       Deno.chmodSync(scene.project, 0o755);
@@ -154,7 +153,7 @@ const closedFolders = inGroup("closed folders", [
     },
   },
   {
-    name: "traps in closed folders: in a project that may not be looked into",
+    name: "traps in closed folders: in a project that is not readable",
     shell: () => `${TRAP}; chmod 0 .`,
     won: (scene) => {
       Deno.chmodSync(scene.project, 0o755);
@@ -162,13 +161,13 @@ const closedFolders = inGroup("closed folders", [
     },
   },
   {
-    name: "traps in closed folders: hooks of git in a folder that may not be written to",
+    name: "traps in closed folders: git hooks in a folder that is not writable",
     plant: ({ project }) => Deno.removeSync(`${project}/.git/hooks`, { recursive: true }),
     shell: () => "mkdir .git/hooks; echo x > .git/hooks/pre-commit; chmod 555 .git/hooks .git",
     won: ({ project }) => there(`${project}/.git/hooks`),
   },
   {
-    name: "traps in closed folders: hooks of git in a folder that may not be looked into",
+    name: "traps in closed folders: git hooks in a folder that is not readable",
     plant: ({ project }) => Deno.removeSync(`${project}/.git/hooks`, { recursive: true }),
     shell: () => "mkdir .git/hooks; echo x > .git/hooks/pre-commit; chmod 0 .git",
     won: ({ project }) => {
@@ -177,7 +176,7 @@ const closedFolders = inGroup("closed folders", [
     },
   },
   {
-    name: "traps in closed folders: a link that was taken out of a folder which then may not be written to",
+    name: "traps in closed folders: a link removed from a folder that is then made read-only",
     plant: ({ project }) => {
       Deno.mkdirSync(`${project}/dotfiles`);
       Deno.mkdirSync(`${project}/conf`);
@@ -195,7 +194,7 @@ const closedFolders = inGroup("closed folders", [
 const setUp = inGroup("set-up", [
   {
     name:
-      "links in a repository: a repository that becomes a link to the outside, and links to it from all sides",
+      "links in a repository: a repository becomes a link to the outside, with links to it from all sides",
     plant: ({ root }) => plant(root, "outside/.git/config"),
     shell: () =>
       "git init -q nr; mv nr gone; ln -s ../outside nr; ln -s nr two; mkdir r; ln -s ../../outside/.git r/.git; ln -s ../.. r/up",
@@ -205,7 +204,7 @@ const setUp = inGroup("set-up", [
       [...Deno.readDirSync(`${root}/outside/.git`)].length !== 1,
   },
   {
-    name: "many repositories: a hundred repositories and worktrees with names as long as they may be",
+    name: "many repositories: a hundred repositories and worktrees with names of maximum length",
     shell: () =>
       "l=$(printf '%0200d' 0); for i in $(seq 100); do mkdir -p r$i/.git/hooks r$i/.git/objects r$i/.git/refs .git/worktrees/$l$i; echo 'ref: refs/heads/x' > r$i/.git/HEAD; : > .git/worktrees/$l$i/commondir; done",
     nextRun: () => `${into("../outside/file")}; echo x > r1/.git/hooks/pre-commit; echo on`,
@@ -213,7 +212,7 @@ const setUp = inGroup("set-up", [
       outsideChanged(scene) || out !== "on\n" || there(`${scene.project}/r1/.git/hooks/pre-commit`),
   },
   {
-    name: "sockets: sockets in folders that nobody may look into, and files that stand where sockets stood",
+    name: "sockets: sockets in unreadable folders, and files in place of sockets",
     shell: ({ root }) =>
       `for n in 8 9; do mkdir ${root}/tmp/tmux-$n; python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' ${root}/tmp/tmux-$n/default; done; chmod 0 ${root}/tmp/tmux-8; rm ${root}/tmp/tmux-9/default; ln -s ${root}/outside/file ${root}/tmp/tmux-9/default; ln -s ${root}/tmp/tmux-8 ${root}/tmp/tmux-10; ln -s ${root}/outside ${root}/tmp/tmux-11`,
     nextRun: ({ root }) => `${into(`${root}/outside/file`)}; echo on`,
@@ -221,7 +220,7 @@ const setUp = inGroup("set-up", [
     policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/tmp`] }),
   },
   {
-    name: "killing the program: killing what started it, so that its traps are never put right",
+    name: "killing the program: killing flemma so that it never removes the traps",
     shell: () => "mkdir .vscode; echo x > .vscode/tasks.json; kill -9 1 $PPID; kill -9 -1; kill -9 0",
     nextRun: () => "true",
     won: ({ project }) => there(`${project}/.vscode`),
@@ -230,9 +229,9 @@ const setUp = inGroup("set-up", [
 
 /** What bubblewrap says where the machine itself can have no sandbox. */
 const REFUSALS: readonly (readonly [fault: string, line: string])[] = [
-  ["16: AppArmor forbids user namespaces", "bwrap: setting up uid map: Permission denied"],
-  ["19: no namespaces in a container", "bwrap: No permissions to create a new namespace"],
-  ["22: no private mounts", "bwrap: Failed to make / slave: Permission denied"],
+  ["AppArmor forbids user namespaces", "bwrap: setting up uid map: Permission denied"],
+  ["no namespaces in a container", "bwrap: No permissions to create a new namespace"],
+  ["no private mounts", "bwrap: Failed to make / slave: Permission denied"],
 ];
 
 /** In the hope that `auto` then takes the machine for one without a sandbox, and runs the next command bare. */
@@ -240,11 +239,11 @@ const machineWithout = inGroup(
   "set-up",
   [
     ...REFUSALS.map(([fault, line]) => ({
-      name: `${fault}, says a command, and fails as bubblewrap would`,
+      name: `a command claims "${fault}" and fails as bubblewrap would`,
       shell: () => `echo '${line}' >&2; echo '${line}' > /proc/1/fd/2; exit 1`,
     })),
     {
-      name: "17: a program in the place of bubblewrap that tells its version and cannot mount",
+      name: "a fake bubblewrap that reports its version and cannot mount",
       shell: () =>
         `mkdir -p node_modules/.bin; printf '#!/bin/sh\n[ "$1" = --version ] && echo bubblewrap 0.8.0 && exit\necho "${
           REFUSALS[0]![1]
@@ -254,7 +253,7 @@ const machineWithout = inGroup(
       }),
     },
     {
-      name: "17: the verdict that no sandbox can work here, written where it is kept",
+      name: "a stored answer that no sandbox can work here, written by a command",
       shell: ({ root }: Scene) =>
         `for d in ${root}/run ~/.local/state /dev/shm; do mv $d/flemma $d/f; mkdir -p $d/flemma; echo '{}' > $d/flemma/none-bwrap; chmod 600 $d/flemma/none-bwrap; done; true`,
       policy: ({ root }: Scene) => ({ rw_paths: ["urn:flemma:cwd", `${root}/run`, "~/.local"] }),

@@ -1,4 +1,4 @@
-// Attacks: what a command learns from its variables, and where they lead it.
+// Attacks: what a command learns from its environment variables, and where they lead it.
 
 import { type Attack, inGroup, saysPwned, type Scene } from "./types.ts";
 
@@ -39,7 +39,7 @@ export const ENVIRONMENT: readonly Attack[] = inGroup("the environment", [
     won: saysPwned,
   },
   {
-    name: "a key that stands in a second variable",
+    name: "a key that is also in a second variable",
     variables: () => ({ ANTHROPIC_API_KEY: KEY, WORK: KEY }),
     shell: () => 'env; echo "$WORK"',
     won: saysPwned,

@@ -1,4 +1,4 @@
-// Attacks: what a command cannot reach, by way of the tools that read and write in this program itself.
+// Attacks: reaching what a command cannot reach through the program's own file tools.
 
 import { type Attack, changed, DENO, inGroup, into, outsideChanged, type Ran, type Scene } from "./types.ts";
 
@@ -7,13 +7,14 @@ const leaked = (_: Scene, { out, err }: Ran) => /sk-secret|PATH=|HOME=/.test(out
 
 const system = inGroup("file tools", [
   {
-    name: "reading through a link: the variables of this program, by a link that a command made",
+    name: "reading through a link: flemma's environment variables, through a link made by a command",
     shell: () => "ln -s /proc/self/environ env.txt",
     calls: () => [["read", { path: "env.txt" }]],
     won: leaked,
   },
   {
-    name: "reading through a link: the same in a cloned repository, through a folder and a second link",
+    name:
+      "reading through a link: flemma's environment variables in a cloned repository, through a folder and a second link",
     plant: ({ project }) => {
       Deno.symlinkSync("/proc", `${project}/p`);
       Deno.symlinkSync("p/self/environ", `${project}/e`);
@@ -28,14 +29,14 @@ const system = inGroup("file tools", [
     won: leaked,
   },
   {
-    name: "reading through a link: the passage that an edit looks for and does not find",
+    name: "reading through a link: the text that an edit searches for and does not find",
     shell: () => "ln -s /proc/self/environ env.txt",
     calls: () => [["edit", { path: "env.txt", oldText: "HOME=\nx", newText: "" }]],
     policy: () => ({ rw_paths: ["/"] }),
     won: leaked,
   },
   {
-    name: "reading through a link: a switch of the kernel, with everything writable",
+    name: "reading through a link: a kernel switch, with everything writable",
     calls: () => [
       ["write", { path: "/proc/self/comm", content: "PWNED" }],
       ["write", { path: "/proc/self/coredump_filter", content: "0x7f" }],
@@ -45,19 +46,19 @@ const system = inGroup("file tools", [
     won: () => Deno.readTextFileSync("/proc/self/comm") === "PWNED\n",
   },
   {
-    name: "reading through a link: the messages of the kernel, which never end",
+    name: "reading through a link: the kernel's messages, which never end",
     shell: () => "ln -s /proc/kmsg k; ln -s /dev/kmsg d",
     calls: () => [["read", { path: "k" }], ["read", { path: "d" }], ["read", { path: "/proc/kmsg" }]],
     won: (_, { err }) => err.split("may not be read").length !== 4,
   },
   {
-    name: "reading through a link: the folder of runtime files, which a command finds empty",
+    name: "reading through a link: the folder of runtime files, which is empty for a command",
     plant: ({ root }) => Deno.writeTextFileSync(`${root}/run/auth.json`, "PWNED"),
     calls: ({ root }) => [["read", { path: `${root}/run/auth.json` }]],
     won: (_, { out }) => out.includes("PWNED"),
   },
   {
-    name: "reading through a link: a device by another name",
+    name: "reading through a link: a device under another name",
     shell: () => "ln -s /dev/zero z; ln -s /dev/stdin i; mkfifo f",
     calls: () => [["read", { path: "z" }], ["read", { path: "i" }], ["read", { path: "f" }]],
     won: (_, { out }) => out.trim() !== "",
@@ -66,7 +67,7 @@ const system = inGroup("file tools", [
 
 const links = inGroup("file tools", [
   {
-    name: "writing through links and dots that lead out",
+    name: "writing through links and .. that lead out",
     shell: ({ root }) =>
       `ln -s ${root}/outside o; ln -s ${root}/outside/new n; mkdir d; ln -s ../../outside d/o`,
     calls: ({ root }) => [
@@ -80,7 +81,7 @@ const links = inGroup("file tools", [
     won: outsideChanged,
   },
   {
-    name: "the document and the settings of the project, by links to them",
+    name: "the document and the project's settings, through links to them",
     shell: () => "ln -s notes.chat n; ln -s .flemma f; ln notes.chat h",
     calls: () => [
       ["write", { path: "n", content: "PWNED" }],
@@ -91,7 +92,7 @@ const links = inGroup("file tools", [
     won: (scene) => changed("project/notes.chat")(scene) || changed("project/.flemma/config.yaml")(scene),
   },
   {
-    name: "a hidden key by a link, and by its folder under another name",
+    name: "a hidden key through a link, and through its folder under another name",
     shell: () => `ln -s ~/.ssh/id k; ln -s ~/.ssh s; ${into("x")}`,
     calls: () => [
       ["read", { path: "k" }],
@@ -110,8 +111,7 @@ const fifty = <T>(one: (index: number) => T): T[] => Array.from({ length: 50 }, 
 
 const races = inGroup("races", [
   {
-    name:
-      "writing while paths change: a folder that changes places with a link to the outside, beside fifty writings",
+    name: "writing while paths change: a folder swapped with a link to the outside, during fifty writes",
     plant: ({ root, project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.symlinkSync(`${root}/outside`, `${project}/lnk`);
@@ -122,7 +122,8 @@ const races = inGroup("races", [
     won: outsideChanged,
   },
   {
-    name: "writing while paths change: the same beside fifty edits and new folders",
+    name:
+      "writing while paths change: a folder swapped with a link to the outside, during fifty edits and new folders",
     plant: ({ root, project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.writeTextFileSync(`${project}/d/file`, "text of outside/file\n");
@@ -138,8 +139,7 @@ const races = inGroup("races", [
     won: outsideChanged,
   },
   {
-    name:
-      "writing while paths change: a file that changes places with a link to the document and to the settings",
+    name: "writing while paths change: a file swapped with a link to the document and to the settings",
     plant: ({ project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.writeTextFileSync(`${project}/d/config.yaml`, "");
@@ -150,8 +150,7 @@ const races = inGroup("races", [
     won: changed("project/.flemma/config.yaml"),
   },
   {
-    name:
-      "reading while paths change: a folder that changes places with a link to hidden keys, beside a hundred readings",
+    name: "reading while paths change: a folder swapped with a link to hidden keys, during a hundred reads",
     plant: ({ root, project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.writeTextFileSync(`${project}/d/id`, "harmless");
@@ -162,7 +161,7 @@ const races = inGroup("races", [
     won: (_, { out }) => out.includes("text of home/"),
   },
   {
-    name: "reading while paths change: the same with the variables of this program",
+    name: "reading while paths change: a folder swapped with a link to flemma's environment variables",
     plant: ({ project }) => {
       Deno.mkdirSync(`${project}/d`);
       Deno.writeTextFileSync(`${project}/d/environ`, "harmless");

@@ -1,4 +1,4 @@
-// Attacks: files that other programs run or obey, made, exchanged or overwritten.
+// Attacks: files that other programs run or obey, created, replaced or overwritten.
 
 import { type Attack, changed, inGroup, into, outsideChanged, text, there } from "./types.ts";
 
@@ -17,12 +17,12 @@ const project = inGroup("held files", [
     ".vimrc",
     ".lvimrc",
   ].map((path) => ({
-    name: `watched files: ${path} where there was none`,
+    name: `watched files: a new ${path}`,
     shell: () => put(path),
     won: ({ root }: { root: string }) => there(`${root}/project/${path}`),
   })),
   {
-    name: "watched files: settings of an editor that are there",
+    name: "watched files: existing editor settings",
     plant: ({ project }) => {
       Deno.mkdirSync(`${project}/.zed`);
       Deno.writeTextFileSync(`${project}/.zed/tasks.json`, "text of zed\n");
@@ -36,7 +36,7 @@ const project = inGroup("held files", [
     won: ({ project }) => text(`${project}/.zed/tasks.json`) !== "text of zed\n",
   },
   {
-    name: "watched files: the permission of direnv for a file below",
+    name: "watched files: direnv's permission for a file in a subfolder",
     plant: ({ root }) => Deno.mkdirSync(`${root}/home/.local/share`, { recursive: true }),
     shell: () =>
       "mkdir -p sub ~/.local/share/direnv/allow; echo 'touch PWNED' > sub/.envrc; echo x > ~/.local/share/direnv/allow/abc",
@@ -44,7 +44,7 @@ const project = inGroup("held files", [
     won: ({ root }) => there(`${root}/home/.local/share/direnv`),
   },
   {
-    name: "watched files: the same by the file tools",
+    name: "watched files: existing editor settings, with the file tools",
     plant: ({ root }) => Deno.mkdirSync(`${root}/home/.local/share`, { recursive: true }),
     calls: () => [["write", { path: "~/.local/share/direnv/allow/abc", content: "x" }], ["write", {
       path: ".envrc",
@@ -72,13 +72,13 @@ const home = inGroup("held files", [
       ".config/emacs/init.el",
     ],
   ].map((path) => ({
-    name: `watched files: ~/${path}, with the home writable`,
+    name: `watched files: ~/${path}, with a writable home folder`,
     shell: () => `mkdir -p ~/"$(dirname ${path})"; echo PWNED > ~/${path}; ln -s /etc/passwd ~/${path}`,
     won: ({ root }: { root: string }) => there(`${root}/home/${path}`),
     ...HOME,
   })),
   {
-    name: "watched files: a start file of an editor that is there, and the folder around it",
+    name: "watched files: an existing editor start-up file, and its folder",
     plant: ({ root }) => {
       Deno.mkdirSync(`${root}/home/.config/kak`);
       Deno.writeTextFileSync(`${root}/home/.config/kak/kakrc`, "text of home/.config/kak/kakrc\n");
@@ -93,7 +93,7 @@ const home = inGroup("held files", [
 /** Faults that people reported on other programs, by the numbers of the list they are kept in. */
 const reported = inGroup("reported faults", [
   {
-    name: "15: a word of approval, a first block and settings, written into what decides about the run",
+    name: "an approval, frontmatter and settings written into the files that decide about the run",
     shell: ({ project }) =>
       `sed -i 's/text/(approved)/' notes.chat ${project}/notes.chat; printf -- '---\\nsandbox: false\\n---\\n' > notes.chat; echo 'sandbox: false' > .flemma/config.yaml; cp main.ts .flemma/tools/new.ts; mv .flemma f; cp -r f .flemma; sed -i 's/text/PWNED/' $HOME/.config/flemma/config.yaml`,
     won: (scene) =>
@@ -101,7 +101,7 @@ const reported = inGroup("reported faults", [
       changed("home/.config/flemma/config.yaml")(scene) || there(`${scene.project}/.flemma/tools/new.ts`),
   },
   {
-    name: "20: the namespaces of the person, also the superuser's",
+    name: "the namespaces of the person, also the superuser's",
     shell: () => "for n in user pid mnt ipc uts; do echo $n $(readlink /proc/self/ns/$n); done",
     won: (_, { out }) => {
       const inside = out.trim().split("\n").map((line) => line.split(" "));
@@ -112,13 +112,13 @@ const reported = inGroup("reported faults", [
     },
   },
   {
-    name: "23: a cache that is missing, or is taken away, so that the next command says nothing",
+    name: "a missing or removed cache, so that the next command cannot report",
     shell: () => "rm -rf ~/.cache; mkdir -p ~/.cache && mv ~/.cache ~/c && : > ~/.cache; true",
     nextRun: () => "echo hi",
     won: (_, { out }) => out !== "hi\n",
   },
   {
-    name: "25: a cache that is a link, led elsewhere for the next command",
+    name: "a cache that is a link, redirected for the next command",
     plant: ({ root }) => {
       Deno.mkdirSync(`${root}/store`);
       Deno.symlinkSync(`${root}/store`, `${root}/home/.cache`);
@@ -130,27 +130,27 @@ const reported = inGroup("reported faults", [
     won: (scene, { out }) => outsideChanged(scene) || out !== "works\n",
   },
   {
-    name: "26: name service by a link that leads nowhere, with the network on",
+    name: "name resolution through a broken link, with the network on",
     // Nothing is attacked: what must not happen is that names are no longer found inside.
     shell: () =>
       "[ -e /etc/resolv.conf ] && ! [ -r /etc/resolv.conf ] && echo PWNED; getent hosts localhost >/dev/null || echo PWNED",
     won: (_, { out }) => out.includes("PWNED"),
   },
   {
-    name: "28: the session bus by its address in the environment",
+    name: "the session bus by its address in the environment",
     shell: ({ bus }) => `[ -n "$DBUS_SESSION_BUS_ADDRESS" ] && echo PWNED; [ -e ${bus} ] && echo PWNED; true`,
     variables: ({ bus }) => ({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}` }),
     won: (_, { out }) => out.includes("PWNED"),
   },
   {
-    name: "29: the session and the input of the person's terminal",
+    name: "the session and the input of the person's terminal",
     // A session that began outside has the number 0 inside.
     shell: () =>
       "set -- $(cat /proc/$$/stat); [ $6 = 0 ] && echo PWNED; [ $(readlink /proc/$$/fd/0) = /dev/null ] || echo PWNED; [ $7 = 0 ] || echo PWNED",
     won: (_, { out }) => out.includes("PWNED"),
   },
   {
-    name: "31: hooks of git that are a link to a folder in the tree",
+    name: "git hooks that are a link to a folder in the working tree",
     plant: ({ project }) => {
       Deno.removeSync(`${project}/.git/hooks`, { recursive: true });
       Deno.mkdirSync(`${project}/tracked-hooks`);
@@ -162,7 +162,7 @@ const reported = inGroup("reported faults", [
       there(`${project}/.git/hooks/pre-commit`) || there(`${project}/tracked-hooks/pre-commit`),
   },
   {
-    name: "32: hooks and configuration through the worktree that is worked in",
+    name: "hooks and configuration through the current worktree",
     plant: ({ root, project }) => {
       const git = (cwd: string, ...args: string[]) => new Deno.Command("git", { args, cwd }).outputSync();
       git(root, "init", "-q", "main");
@@ -192,7 +192,7 @@ const reported = inGroup("reported faults", [
     policy: ({ root }) => ({ rw_paths: ["urn:flemma:cwd", `${root}/main`] }),
   },
   {
-    name: "34: a .git that is a link out of what is writable",
+    name: "a .git that is a link out of the writable paths",
     plant: ({ root, project }) => {
       Deno.renameSync(`${project}/.git`, `${root}/store.git`);
       Deno.symlinkSync("../store.git", `${project}/.git`);
@@ -204,7 +204,7 @@ const reported = inGroup("reported faults", [
       !Deno.lstatSync(`${project}/.git`).isSymlink,
   },
   {
-    name: "35: helper programs that a command planted where they are looked up",
+    name: "helper programs planted where flemma looks them up",
     plant: ({ project }) => Deno.mkdirSync(`${project}/node_modules/.bin`, { recursive: true }),
     shell: () =>
       'for p in bwrap git rg sh bash prlimit; do printf "#!/bin/sh\\ntouch $PWD/PWNED-outside\\n" > node_modules/.bin/$p; cp node_modules/.bin/$p .; chmod +x node_modules/.bin/$p $p; done',
@@ -213,13 +213,13 @@ const reported = inGroup("reported faults", [
     won: ({ project }) => there(`${project}/PWNED-outside`),
   },
   {
-    name: "85: a key that is encoded before it is printed",
+    name: "a key that is encoded before it is printed",
     shell: () =>
       'printf %s "$ANTHROPIC_API_KEY" | base64; printf %s "$ANTHROPIC_API_KEY" | rev; env | base64 -w0',
     won: (_, { out }) => /c2stc2VjcmV0|terces-ks|sk-secret/.test(out),
   },
   {
-    name: "85: the same of this program's own variables, by the file tools",
+    name: "flemma's own environment variables encoded, with the file tools",
     calls: () => [["read", { path: `/proc/${Deno.pid}/environ` }], ["read", {
       path: "/proc/self/task/../environ",
     }]],

@@ -5,19 +5,19 @@ import type { Attack, Ran, Scene } from "./types.ts";
 const reading: Attack[] = ([
   ["a key of the person", () => "cat ~/.ssh/id"],
   [
-    "through roots and folders of processes",
+    "a hidden key through the roots and folders of processes",
     ({ root }) => `for p in /proc/[0-9]*; do cat $p/root${root}/home/.ssh/id; done`,
   ],
   [
-    "through a link, a copy, an archive",
+    "a hidden key through a link, a copy, an archive",
     () => "ln ~/.ssh/id k; ln -s ~/.ssh l; cat k l/id; cp -r ~/.ssh c; tar cf - ~/.ssh | tar xOf -",
   ],
   [
-    "taking the cover off",
+    "unmounting the cover of a hidden path",
     () =>
       "chmod 777 ~/.ssh; umount ~/.ssh; mv ~/.ssh ~/s; unshare -Urm sh -c 'umount ~/.ssh; cat ~/.ssh/id'; cat ~/.ssh/id ~/s/id",
   ],
-  ["what this program remembers", () => "cat ~/.local/state/flemma/trust.json"],
+  ["flemma's own records", () => "cat ~/.local/state/flemma/trust.json"],
 ] as [string, Attack["shell"]][]).map(([name, shell]) => ({
   group: "hidden paths",
   name,
@@ -27,7 +27,7 @@ const reading: Attack[] = ([
 
 const inTwoSteps: Attack[] = [{
   group: "hidden paths",
-  name: "carrying the folder around away, for the next command",
+  name: "moving the parent folder away, for the next command",
   shell: () => "mv ~/.config ~/c; mv ~/.config/gcloud ~/.config/g; mv ~ ../h",
   then: ({ root }) =>
     `cat ${root}/home/c/gcloud/key ~/.config/g/key ~/.config/gcloud/key ${root}/h/.config/gcloud/key`,

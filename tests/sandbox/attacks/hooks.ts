@@ -1,4 +1,4 @@
-// Attacks: what runs by itself at the next command of the person, hooks of git and settings of editors.
+// Attacks: what runs automatically at the person's next command, git hooks and editor settings.
 
 import { type Attack, inGroup, into, type Scene, text, there } from "./types.ts";
 
@@ -9,7 +9,7 @@ const git: Attack[] = ([
     ({ root }) => there(`${root}/project/.git/hooks/pre-commit`),
   ],
   [
-    "the path of hooks, in the configuration",
+    "the hooks path in the configuration",
     () => "git config core.hooksPath evil; git config --global core.pager evil; echo '[core]' >> .git/config",
     ({ root }) => text(`${root}/project/.git/config`)?.includes("evil") === true,
   ],
@@ -19,13 +19,13 @@ const git: Attack[] = ([
     ({ root }) => there(`${root}/project/.git/config.worktree`),
   ],
   [
-    "a common folder with other orders",
+    "a common git folder with other commands",
     () =>
       "mkdir evil; cp -r .git/HEAD .git/objects .git/refs evil; printf '[core]\\nfsmonitor=touch PWNED\\n' > evil/config; echo ../evil > .git/commondir",
     ({ root }) => there(`${root}/project/.git/commondir`),
   ],
   [
-    "exchanging .git for another",
+    "replacing .git with another",
     () => "mv .git g; rm -rf .git; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
     ({ root }) => there(`${root}/project/.git/hooks/pre-commit`) || !there(`${root}/project/.git/config`),
   ],
@@ -38,7 +38,7 @@ const git: Attack[] = ([
       !Deno.lstatSync(`${root}/project/.git`).isDirectory,
   ],
   [
-    "settings of editors and shells that were not there",
+    "new settings of editors and shells",
     () =>
       "mkdir .vscode .idea; echo x > .vscode/tasks.json; echo x > .envrc; echo x > .mise.toml; ln -s /etc .nvim.lua",
     ({ root }) =>
@@ -75,14 +75,14 @@ const gitTraps = inGroup(
   "git traps",
   ([
     {
-      name: "S11a: a new repository with a monitor, and a link to it in the index",
+      name: "git: a new repository with a monitor, and a link to it in the index",
       shell: (scene) =>
         `${
           program(scene)
         }; git init -q sub; cd sub; ${COMMIT}; cd ..; git add sub; cd sub; git config core.fsmonitor ${scene.project}/evil`,
     },
     {
-      name: "S11a: the same, far below, where no look for repositories goes",
+      name: "git: a new repository deep below the folders that are scanned, and a link to it in the index",
       shell: (scene) =>
         `${
           program(scene)
@@ -90,7 +90,7 @@ const gitTraps = inGroup(
       person: () => "git status; cd a/b/c/d/e/sub && git status",
     },
     {
-      name: "S11a: the link to it in an index that is split, and one of version 4",
+      name: "git: a link to a new repository in a split index, and in one of version 4",
       shell: (scene) =>
         `${
           program(scene)
@@ -98,14 +98,14 @@ const gitTraps = inGroup(
       person: () => "git status; git -C a/b/c/d/sub status",
     },
     {
-      name: "S11b: the folder of a new submodule",
+      name: "git: the folder of a new submodule",
       shell: (scene) =>
         `${
           program(scene)
         }; git init -q sub; cd sub; ${COMMIT}; cd ..; mkdir -p .git/modules; mv sub/.git .git/modules/sub; echo 'gitdir: ../.git/modules/sub' > sub/.git; printf '[core]\n\trepositoryformatversion = 0\n\tworktree = ../../../sub\n\tfsmonitor = ${scene.project}/evil\n' > .git/modules/sub/config; git add sub`,
     },
     {
-      name: "S11b: hooks in the folder of a new submodule, one inside another",
+      name: "git: hooks in the folder of a new submodule, one inside another",
       shell: (scene) =>
         `${
           program(scene)
@@ -113,7 +113,7 @@ const gitTraps = inGroup(
       person: () => `cd sub && ${COMMIT}; git status`,
     },
     {
-      name: "git: a new worktree with a configuration of its own",
+      name: "git: a new worktree with its own configuration",
       plant: configured("[extensions]\n\tworktreeConfig = true\n"),
       shell: (scene) =>
         `${
@@ -122,7 +122,7 @@ const gitTraps = inGroup(
       person: () => "cd wt && git status",
     },
     {
-      name: "git: a new worktree whose common folder is another",
+      name: "git: a new worktree with a different common folder",
       shell: (scene) =>
         `${
           program(scene)
@@ -130,7 +130,7 @@ const gitTraps = inGroup(
       person: () => "cd wt && git status",
     },
     {
-      name: "S11f: a file that the configuration includes",
+      name: "git: a file that the configuration includes",
       plant: configured("[include]\n\tpath = ../conf/gitconfig\n", {
         "conf/gitconfig": "[user]\n\tname = a\n",
       }),
@@ -140,7 +140,7 @@ const gitTraps = inGroup(
         }; printf '[core]\n\tfsmonitor = ${scene.project}/evil\n' > n; cat n > conf/gitconfig; mv conf c; mkdir conf; cp n conf/gitconfig; mv n conf/gitconfig`,
     },
     {
-      name: "S11f: an included file that is not there yet, and one that another includes",
+      name: "git: an included file that does not exist yet, and one that another file includes",
       plant: configured("[include]\n\tpath = ../one\n\tpath = ../missing\n", {
         "one": "[include]\n\tpath = two\n",
         "two": "",
@@ -151,7 +151,7 @@ const gitTraps = inGroup(
         }; for f in one two missing; do printf '[core]\n\tfsmonitor = ${scene.project}/evil\n' > $f; done`,
     },
     {
-      name: "S11f: a file that the person's own configuration includes",
+      name: "git: a file that the person's own configuration includes",
       plant: ({ root, project }) =>
         Deno.writeTextFileSync(
           `${root}/home/.gitconfig`,
@@ -161,7 +161,7 @@ const gitTraps = inGroup(
         `${program(scene)}; printf '[core]\n\tfsmonitor = ${scene.project}/evil\n' > shared.gitconfig`,
     },
     {
-      name: "S11g: a folder of hooks in the tree",
+      name: "git: a folder of hooks in the working tree",
       plant: configured("[core]\n\thooksPath = tools/hooks\n", { "tools/hooks/pre-commit": "#!/bin/sh\n" }),
       shell: (scene) =>
         `${over("tools/hooks/pre-commit")(scene)}; ${
@@ -170,13 +170,13 @@ const gitTraps = inGroup(
       person: () => COMMIT,
     },
     {
-      name: "S11g: a folder of hooks that is not there yet",
+      name: "git: a folder of hooks that does not exist yet",
       plant: configured("[core]\n\thooksPath = .githooks\n"),
       shell: (scene) => `${program(scene)}; mkdir .githooks; cp evil .githooks/pre-commit`,
       person: () => COMMIT,
     },
     {
-      name: "S11g: scripts that the hooks of husky run",
+      name: "git: scripts that the hooks of husky run",
       plant: configured("[core]\n\thooksPath = .husky/_\n", {
         ".husky/_/pre-commit": '#!/bin/sh\nexec sh "$(dirname "$0")/../pre-commit"\n',
         ".husky/pre-commit": "true\n",
@@ -185,7 +185,7 @@ const gitTraps = inGroup(
       person: () => COMMIT,
     },
     {
-      name: "git: a monitor, a pager and an alias that the configuration names by a path in the tree",
+      name: "git: a monitor, a pager and an alias that the configuration names by a path in the working tree",
       plant: configured('[core]\n\tfsmonitor = ./tools/watch\n[alias]\n\tci = "!./tools/ci -x"\n', {
         "tools/watch": "#!/bin/sh\n",
         "tools/ci": "#!/bin/sh\n",
@@ -194,14 +194,14 @@ const gitTraps = inGroup(
       person: () => "git status; git ci",
     },
     {
-      name: "git: a filter that the configuration names by a path in the tree",
+      name: "git: a filter that the configuration names by a path in the working tree",
       plant: configured('[filter "x"]\n\tclean = sh tools/clean.sh %f\n', { "tools/clean.sh": "cat\n" }),
       shell: (scene) =>
         `${over("tools/clean.sh")(scene)}; echo '*.txt filter=x' > .gitattributes; echo a > a.txt`,
       person: () => "git add a.txt",
     },
     {
-      name: "git: a repository without a working folder, in a folder of the project",
+      name: "git: a bare repository in a folder of the project",
       shell: (scene) =>
         `${
           program(scene)
@@ -209,7 +209,7 @@ const gitTraps = inGroup(
       person: () => "cd docs && git status",
     },
     {
-      name: "git: one that was there already",
+      name: "git: an existing bare repository in a folder of the project",
       plant: ({ project }) =>
         void new Deno.Command("git", { args: ["init", "-q", "--bare", "store.git"], cwd: project })
           .outputSync(),
@@ -220,7 +220,8 @@ const gitTraps = inGroup(
       person: () => "cd store.git && git status",
     },
     {
-      name: "git: a repository in a folder that git keeps as another one, deeper than any look",
+      name:
+        "git: a repository in a folder that git tracks as another one, below the folders that are scanned",
       plant: ({ project }) => {
         const folder = `${project}/v/w/x/y/z/lib`;
         Deno.mkdirSync(folder, { recursive: true });
@@ -233,7 +234,7 @@ const gitTraps = inGroup(
       person: () => "git status; cd v/w/x/y/z/lib && git status",
     },
     {
-      name: "git: a repository made by one command and armed by the next",
+      name: "git: a repository created by one command and armed by the next",
       shell: (scene) => `${program(scene)}; git init -q sub; cd sub; ${COMMIT}`,
       then: (scene) => `git -C sub config core.fsmonitor ${scene.project}/evil; git add sub`,
     },

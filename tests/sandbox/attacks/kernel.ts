@@ -1,4 +1,4 @@
-// Attacks: doors of the kernel beside files and sockets, and what a command leaves in it when it is over.
+// Attacks: kernel interfaces other than files and sockets, and what a command leaves in the kernel.
 
 import { type Attack, DENO, inGroup, type Ran, saysPwned, type Scene, there } from "./types.ts";
 
@@ -12,16 +12,24 @@ const calls: Attack[] = inGroup(
   "the kernel",
   X64
     ? [
-      { name: "rings of calls that no filter sees (io_uring)", shell: () => call(425, 8), won: notMissing },
-      { name: "a handle of a page fault (userfaultfd)", shell: () => call(323, 0), won: refusedLate },
-      { name: "the clocks of all processors (perf)", shell: () => call(298, 0), won: refusedLate },
-      { name: "a new file system by the new calls (fsopen)", shell: () => call(430, 0), won: refusedLate },
-      { name: "a copy of the tree of mounts (open_tree)", shell: () => call(428, -100, 0), won: refusedLate },
+      {
+        name: "system calls through a ring that no filter sees (io_uring)",
+        shell: () => call(425, 8),
+        won: notMissing,
+      },
+      { name: "handling page faults (userfaultfd)", shell: () => call(323, 0), won: refusedLate },
+      { name: "performance counters of all processors (perf)", shell: () => call(298, 0), won: refusedLate },
+      {
+        name: "a new file system through the new mount calls (fsopen)",
+        shell: () => call(430, 0),
+        won: refusedLate,
+      },
+      { name: "a copy of the mount tree (open_tree)", shell: () => call(428, -100, 0), won: refusedLate },
       { name: "restarting the machine", shell: () => call(169, 0xfee1dead, 672274793, 0), won: done },
       { name: "accounting of processes into a file", shell: () => call(163, 0), won: done },
-      { name: "raw packets of the network", shell: () => call(41, 17, 3), won: done },
-      { name: "the log of the kernel (syslog)", shell: () => `${call(103, 5)}; ${call(103, 10)}`, won: done },
-      { name: "the priority of real time", shell: () => "chrt -f 99 echo PWNED", won: saysPwned },
+      { name: "raw network packets", shell: () => call(41, 17, 3), won: done },
+      { name: "the kernel log (syslog)", shell: () => `${call(103, 5)}; ${call(103, 10)}`, won: done },
+      { name: "real-time priority", shell: () => "chrt -f 99 echo PWNED", won: saysPwned },
     ]
     : [],
 );
@@ -42,7 +50,7 @@ const commands: Attack[] = inGroup("the kernel", [
     won: () => /^0x\S+ +\d+ +\S+ +\d+ +4096 /m.test(outside("ipcs", "-m")),
   },
   {
-    name: "a queue of messages of the machine",
+    name: "a message queue of the machine",
     shell: ({ root }) =>
       `mkdir -p q; mount -t mqueue none q; unshare -Urmi sh -c 'mount -t mqueue none q; touch q/${
         nameOf(root)
@@ -51,7 +59,7 @@ const commands: Attack[] = inGroup("the kernel", [
     won: ({ root }) => there(`/dev/mqueue/${nameOf(root)}`),
   },
   {
-    name: "the clock of the machine",
+    name: "the machine's clock",
     shell: () =>
       "date -s 2001-01-01 >/dev/null 2>&1 && echo PWNED; hwclock --set --date 2001-01-01 2>/dev/null && echo PWNED; true",
     won: saysPwned,
@@ -74,7 +82,7 @@ const commands: Attack[] = inGroup("the kernel", [
     won: saysPwned,
   },
   {
-    name: "descriptors that were left open",
+    name: "inherited open descriptors",
     shell: () =>
       "for f in /proc/self/fd/*; do case ${f##*/} in 0|1|2) ;; *) [ -e $f ] && readlink $f | grep -v '^/proc\\|^pipe' | sed 's/^/PWNED /';; esac; done; true",
     won: saysPwned,
@@ -86,21 +94,21 @@ const commands: Attack[] = inGroup("the kernel", [
     won: saysPwned,
   },
   {
-    name: "a way on through a user namespace with all rights in it",
+    name: "a user namespace that grants all rights inside it",
     shell: ({ root }) =>
       `unshare -Urmpf --mount-proc sh -c 'for f in /proc/*/root${root}/outside/file; do echo x > $f && echo PWNED; done'; ` +
       `unshare -U --map-auto echo PWNED 2>/dev/null; newuidmap $$ 0 0 1 2>/dev/null && echo PWNED; true`,
     won: saysPwned,
   },
   {
-    name: "other processes of the person, by their numbers and their names",
+    name: "the person's other processes, by number and by name",
     shell: ({ victim }) =>
       `ls /proc | grep -qx ${victim} && [ "$(cat /proc/${victim}/comm)" = sleep ] && echo PWNED; ` +
       `renice -n 19 -p ${victim} >/dev/null 2>&1 && echo PWNED; taskset -p 1 ${victim} >/dev/null 2>&1 && echo PWNED; true`,
     won: saysPwned,
   },
   {
-    name: "a crash that leaves its memory beside the project",
+    name: "a crash that leaves a memory dump next to the project",
     shell: () => "ulimit -c unlimited; sh -c 'kill -SEGV $$'; sh -c 'kill -ABRT $$'",
     won: ({ project }) =>
       [...Deno.readDirSync(project)].some(({ name }) => /^(?:.*\.)?core(?:\.|$)/.test(name)),

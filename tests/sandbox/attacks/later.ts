@@ -1,4 +1,4 @@
-// Attacks: leaving something behind that runs later, or gets a person or another program to act.
+// Attacks: leaving something behind that runs later or makes a person or another program act.
 
 import { type Attack, changed, DENO, inGroup, type Scene, text, there } from "./types.ts";
 
@@ -31,7 +31,7 @@ const STARTED: Readonly<Record<string, readonly string[]>> = {
 const started = inGroup(
   "what runs later",
   Object.entries(STARTED).map(([what, paths]) => ({
-    name: `orders for ${what}, with the home writable`,
+    name: `commands for ${what}, with a writable home folder`,
     shell: () =>
       paths.map((path) =>
         `mkdir -p ~/"$(dirname ${path})"; echo PWNED >> ~/${path}; ln -sf /etc/passwd ~/${path}; cp main.ts ~/${path}`
@@ -47,7 +47,7 @@ const started = inGroup(
 
 const jobs = inGroup("what runs later", [
   {
-    name: "jobs of cron and at, and units of systemd",
+    name: "cron and at jobs, and systemd units",
     shell: ({ project }: Scene) =>
       `echo "* * * * * touch ${project}/PWNED" | crontab - ; echo "touch ${project}/PWNED" | at now; ` +
       `systemd-run --user touch ${project}/PWNED; systemd-run touch ${project}/PWNED; ` +
@@ -58,7 +58,7 @@ const jobs = inGroup("what runs later", [
       ),
   },
   {
-    name: "the loader of all programs, and the settings of all shells",
+    name: "the dynamic loader, and the settings of all shells",
     shell: () =>
       "for f in /etc/ld.so.preload /etc/profile.d/x.sh /etc/environment /etc/bash.bashrc /usr/local/bin/ls; do echo PWNED >> $f; done",
     won: () =>
@@ -75,19 +75,19 @@ const jobs = inGroup("what runs later", [
 
 const repository = inGroup("what runs later", [
   {
-    name: "a hard link to the configuration of the repository, written through",
+    name: "writing to the repository's configuration through a hard link",
     shell: () =>
       "ln .git/config c && echo '[core] pager = ./evil' >> c; cp -l .git g; echo '[core] pager = ./evil' >> g/config",
     won: ({ project }) => text(`${project}/.git/config`)?.includes("evil") === true,
   },
   {
-    name: "attributes and excludes of the repository that lie inside of .git",
+    name: "attributes and excludes of the repository inside .git",
     shell: () =>
       "mkdir -p .git/info; echo '* filter=evil' > .git/info/attributes; git config filter.evil.clean ./evil; git config core.attributesFile x",
     won: ({ project }) => text(`${project}/.git/config`)?.includes("evil") === true,
   },
   {
-    name: "objects of another repository of the person, hidden ones",
+    name: "hidden objects of another repository of the person",
     plant: ({ root }) => {
       Deno.mkdirSync(`${root}/home/.ssh/objects/ab`, { recursive: true });
       Deno.writeTextFileSync(`${root}/home/.ssh/objects/ab/cd`, "text of home/.ssh/objects\n");
@@ -104,7 +104,7 @@ const repository = inGroup("what runs later", [
     won: ({ root }) => there(`${root}/PWNED-outside`),
   },
   {
-    name: "a bisection, a rebase and a merge that are left in their middle",
+    name: "a bisection, a rebase and a merge left unfinished",
     shell: () =>
       "mkdir -p .git/rebase-merge; echo 'exec touch ../PWNED-outside' > .git/rebase-merge/git-rebase-todo; echo 'touch ../PWNED-outside' > .git/BISECT_RUN; echo x > .git/rebase-merge/head-name",
     person: () => "git status 2>&1; git log 2>&1; true",
@@ -115,20 +115,20 @@ const repository = inGroup("what runs later", [
 /** Names that a command may not take where this program, or the person's shell, looks for something. */
 const names = inGroup("what runs later", [
   {
-    name: "a pipe in the place of a file that the model reads",
+    name: "a pipe in place of a file that the model reads",
     shell: () => "mkfifo pipe; mkfifo AGENTS.md",
     calls: () => [["read", { path: "pipe" }], ["edit", { path: "AGENTS.md", oldText: "a", newText: "b" }]],
     won: (_, { code }) => code === 0,
   },
   {
-    name: "a device in the place of a file that the model writes",
+    name: "a device in place of a file that the model writes",
     shell: () => "ln -s /dev/stdout out; ln -s /proc/self/fd/1 out2; ln -s /dev/tcp/127.0.0.1/1 out3",
     calls:
       () => [["write", { path: "out", content: "PWNED" }], ["write", { path: "out2", content: "PWNED" }]],
     won: (_, { code }) => code === 0,
   },
   {
-    name: "a folder of the project that leads to the settings of this program",
+    name: "a folder of the project that leads to flemma's settings",
     shell: ({ root }) => `ln -s ${root}/home/.config/flemma settings; echo PWNED > settings/config.yaml`,
     calls: () => [["write", { path: "settings/config.yaml", content: "PWNED" }]],
     won: changed("home/.config/flemma/config.yaml"),
@@ -137,7 +137,7 @@ const names = inGroup("what runs later", [
 
 const display = inGroup("what runs later", [
   {
-    name: "the person's display, by the socket of X and of Wayland",
+    name: "the person's display, through the socket of X and of Wayland",
     shell: ({ root, bus }) =>
       `${DENO} connect.js ${root}/run/wayland-0 ${bus} "$WAYLAND_DISPLAY"; env | grep -E '^(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY)='; true`,
     plant: ({ root, reached }) => listenAt(`${root}/run/wayland-0`, reached),

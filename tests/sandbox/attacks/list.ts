@@ -1,4 +1,4 @@
-// All attacks, in the order of the table. A group of its own goes into a file of its own and gets a line here.
+// All attacks, in the order of the table. A new group is a new file and one line here.
 
 import { CALLS } from "./calls.ts";
 import { DOCUMENT } from "./document.ts";

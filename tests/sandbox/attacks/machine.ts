@@ -4,31 +4,31 @@ import { alive, type Attack, inGroup, saysPwned, there } from "./types.ts";
 
 const machine = inGroup("the machine", [
   {
-    name: "making the node of the disk and reading it",
+    name: "creating the disk's device node and reading it",
     shell: () =>
       "for d in /sys/class/block/*/dev; do mknod disk b $(tr : ' ' < $d) && head -c 512 disk >/dev/null && echo PWNED; rm -f disk; done",
     won: saysPwned,
   },
   {
-    name: "the disks, the memory and the console of the machine",
+    name: "the machine's disks, memory and console",
     shell: () =>
       "for f in /dev/vd* /dev/sd* /dev/nvme* /dev/mem /dev/kmsg /dev/port /dev/console; do [ -e $f ] && head -c1 $f >/dev/null 2>&1 && echo PWNED; done",
     // A console of the sandbox's own is no console of the machine; there is none without a terminal.
     won: saysPwned,
   },
   {
-    name: "shared memory of the machine",
+    name: "the machine's shared memory",
     shell: ({ root }) => `touch /dev/shm/${root.split("/").at(-1)}`,
     won: ({ root }) => there(`/dev/shm/${root.split("/").at(-1)}`),
   },
   {
-    name: "settings of the kernel",
+    name: "kernel settings",
     shell: () =>
       "for f in /proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sys/vm/drop_caches; do cat $f 2>/dev/null | tee $f >/dev/null 2>&1 && echo PWNED; done",
     won: saysPwned,
   },
   {
-    name: "the request key of the kernel",
+    name: "the kernel's SysRq key",
     shell: () => "echo h > /proc/sysrq-trigger && echo PWNED",
     won: saysPwned,
   },
@@ -56,13 +56,13 @@ const machine = inGroup("the machine", [
     won: saysPwned,
   },
   {
-    name: "a copy of the shell with the mark of its owner",
+    name: "a setuid copy of the shell",
     shell: () =>
       "cp /bin/sh s; chown 0:0 s 2>/dev/null; chmod 6755 s; ./s -pc 'grep -q \"CapEff:.*[1-9a-f]\" /proc/self/status && echo PWNED'",
     won: saysPwned,
   },
   {
-    name: "leaving a program behind that runs as its owner, the superuser",
+    name: "leaving behind a setuid program of the superuser",
     shell: () =>
       "cp /bin/sh s; chmod u+s s; chmod 6755 s; install -m 4755 /bin/sh s; cp -p /bin/su s; tar cf - -C /bin su | tar xpf -",
     won: ({ project }) =>
@@ -73,7 +73,7 @@ const machine = inGroup("the machine", [
       }),
   },
   {
-    name: "leaving a program behind that runs as its group, the superuser's",
+    name: "leaving behind a setgid program of the superuser's group",
     shell: () =>
       "cp /bin/sh s; chmod g+s s; chmod 2755 s; install -m 2755 /bin/sh s; python3 -c 'import os; os.chmod(\"s\", 0o2755)'",
     won: ({ project }) => {
@@ -83,7 +83,7 @@ const machine = inGroup("the machine", [
     },
   },
   {
-    name: "a folder that gives what is made in it to its group, the superuser's",
+    name: "a setgid folder of the superuser's group",
     shell: () => "mkdir d; chmod g+s d; chmod 2777 d; install -d -m 2777 d",
     won: ({ project }) => {
       if (!there(`${project}/d`)) return false;

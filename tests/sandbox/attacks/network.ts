@@ -1,4 +1,4 @@
-// Attacks: hosts that the network list does not hold.
+// Attacks: hosts that are not on the network list.
 
 import { type Attack, DENO, type Scene } from "./types.ts";
 
@@ -8,7 +8,7 @@ const network: Attack[] = ([
     ({ unlisted }) => `${DENO} talk.js 127.0.0.1 ${unlisted} 'GET / HTTP/1.0'`,
   ],
   [
-    "through the proxy, an address that is not listed",
+    "an address that is not listed, through the proxy",
     ({ unlisted }) =>
       `${DENO} talk.js 127.0.0.1 3128 'GET http://127.0.0.1:${unlisted}/ HTTP/1.1' 'Host: 127.0.0.1'`,
   ],
@@ -23,13 +23,13 @@ const network: Attack[] = ([
       `for a in 2130706433 0x7f.1 127.1 0177.0.0.1 [::ffff:127.0.0.1] [::1] localhost 0.0.0.0; do ${DENO} talk.js 127.0.0.1 3128 "GET http://$a:${unlisted}/ HTTP/1.1"; done`,
   ],
   [
-    "one head in another",
+    "one request header inside another",
     ({ listed, unlisted }) =>
       `${DENO} talk.js 127.0.0.1 3128 'GET http://127.0.0.1:${listed}/ HTTP/1.1' "$(printf 'A: b\\nHost: 127.0.0.1:${unlisted}')"; ` +
       `${DENO} talk.js 127.0.0.1 3128 'GET http://127.0.0.1:${listed}@127.0.0.1:${unlisted}/ HTTP/1.1'`,
   ],
   [
-    "a network of one's own, and the interfaces of the machine",
+    "the command's own network, and the interfaces of the machine",
     ({ unlisted }) =>
       `ip link add type veth; ip addr; unshare -Urn ${DENO} talk.js 127.0.0.1 ${unlisted} 'GET / HTTP/1.0'; nsenter -t 1 -n true`,
   ],

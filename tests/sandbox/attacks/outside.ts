@@ -14,28 +14,28 @@ const outside: Attack[] = ([
     ({ root }) => `mount -o remount,bind,rw /; mount -o remount,rw /; ${into(`${root}/outside/file`)}`,
   ],
   [
-    "mounting a folder onto itself writable",
+    "mounting a folder onto itself as writable",
     ({ root }) =>
       `mount --bind ${root}/outside ${root}/outside; mount -o remount,bind,rw ${root}/outside; ${
         into(`${root}/outside/file`)
       }`,
   ],
   [
-    "unmounting what lies above",
+    "unmounting the mounts on top",
     ({ root }) => `umount -l ${root}/project /proc /; ${into(`${root}/outside/file`)}`,
   ],
   [
-    "a mount namespace of one's own",
+    "a separate mount namespace",
     ({ root }) =>
       `unshare -Urm sh -c 'mount -o remount,bind,rw /; umount -l /; ${into(`${root}/outside/file`)}'`,
   ],
   [
-    "two user namespaces deep",
+    "two nested user namespaces",
     ({ root }) =>
       `unshare -Ur unshare -Urm sh -c 'mount -o remount,bind,rw /; ${into(`${root}/outside/file`)}'`,
   ],
   [
-    "a sandbox inside, with everything writable",
+    "a sandbox inside the sandbox, with everything writable",
     ({ root }) => `bwrap --bind / / --dev-bind /dev /dev sh -c '${into(`${root}/outside/file`)}'`,
   ],
   [
@@ -58,7 +58,7 @@ const outside: Attack[] = ([
     ({ root }) => `exec 7</; ${into(`/proc/self/fd/7${root}/outside/file`)}`,
   ],
   [
-    "the maps and the memory of the parent",
+    "the memory map and the memory of the parent",
     ({ root }) =>
       `for p in /proc/[0-9]*; do echo x > $p/mem; done; ${into(`/proc/$PPID/root${root}/outside/file`)}`,
   ],
@@ -73,18 +73,18 @@ const outside: Attack[] = ([
     ({ root }) => `ln -s ${root}/outside here; ${into("here/file")}; touch here/new`,
   ],
   [
-    "links raced against writing",
+    "a race of links against writes",
     ({ root }) =>
       `mkdir a; (while :; do ln -sfn a d; ln -sfn ${root}/outside d; done) & i=0; while [ $i -lt 300 ]; do ${
         into("d/file")
       }; i=$((i+1)); done`,
   ],
   [
-    "moving the project and its neighbours",
+    "moving the project and its sibling folders",
     ({ root }) => `mv ${root}/project ${root}/p; mv ${root}/outside o; mv ${root}/outside ${root}/o`,
   ],
   [
-    "dots that lead up",
+    ".. that leads up",
     () => "echo PWNED > ../outside/file; cp main.ts ../outside/; cd ..; touch outside/new",
   ],
   [

@@ -1,4 +1,4 @@
-// Attacks: using up the machine, and outliving the end of the command.
+// Attacks: exhausting the machine, and outliving the command.
 
 import { type Attack, inGroup, lives, saysPwned } from "./types.ts";
 
@@ -18,19 +18,19 @@ const resources = inGroup("resources", [
     policy: () => ({ limits: { processes: 30 } }),
   },
   {
-    name: "a file without end",
+    name: "an endless file",
     shell: () => "head -c 50000000 /dev/zero > big",
     won: ({ project }) => (Deno.statSync(`${project}/big`).size) > 1_000_000,
     policy: () => ({ limits: { file_size: 1_000_000 } }),
   },
   {
-    name: "memory without end",
+    name: "unlimited memory",
     shell: () => "dd if=/dev/zero of=/dev/null bs=600M count=1 2>/dev/null && echo PWNED",
     won: saysPwned,
     policy: () => ({ limits: { memory: 300_000_000 } }),
   },
   {
-    name: "raising one's own limits",
+    name: "raising its own limits",
     shell: () =>
       "ulimit -f unlimited && echo PWNED; prlimit --fsize=unlimited: --pid $$ && echo PWNED; ulimit -c unlimited && echo PWNED",
     won: saysPwned,
@@ -40,13 +40,13 @@ const resources = inGroup("resources", [
 
 const survival: Attack[] = ([
   ["a child in the background", "sleep MARK &"],
-  ["a session of its own", "setsid sleep MARK >/dev/null 2>&1 &"],
+  ["a separate process session", "setsid sleep MARK >/dev/null 2>&1 &"],
   [
-    "a child of a child that gave up its parent",
+    "an orphaned grandchild",
     "(setsid sh -c 'sleep MARK & exec sleep MARK' >/dev/null 2>&1 </dev/null &)",
   ],
   [
-    "deaf to every polite signal",
+    "ignoring every signal that can be ignored",
     "trap '' HUP INT TERM; nohup sh -c \"trap '' HUP INT TERM; exec sleep MARK\" >/dev/null 2>&1 &",
   ],
   ["a namespace inside", "unshare -Ur --fork --pid sleep MARK >/dev/null 2>&1 &"],

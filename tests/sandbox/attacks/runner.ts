@@ -1,4 +1,4 @@
-// Tries every attack as whoever runs this, and prints one JSON object for each.
+// Tries every attack as the current user and prints one JSON object for each.
 
 import type { RunSandbox } from "../../../sandbox/mod.ts";
 import { ATTACKS } from "./list.ts";

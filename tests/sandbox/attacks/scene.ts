@@ -1,4 +1,4 @@
-// The place where attacks are tried: a project with everything worth attacking around it, and the sandbox over it.
+// The scene of the attacks: a project surrounded by everything worth attacking, and the sandbox around it.
 
 import { DEFAULT_SETTINGS, type SandboxSettings } from "../../../config/settings.generated.ts";
 import { createSandbox, type RunSandbox, spawn, toolEnvironment } from "../../../sandbox/mod.ts";

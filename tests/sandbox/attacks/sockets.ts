@@ -6,16 +6,16 @@ const connected = (scene: Scene, { out }: Ran) =>
   out.includes("PWNED") || scene.reached.some((path) => path.startsWith("/"));
 
 const sockets: Attack[] = ([
-  ["the agent of the person", ({ agent }) => `${DENO} connect.js ${agent} "$SSH_AUTH_SOCK"`],
+  ["the person's key agent", ({ agent }) => `${DENO} connect.js ${agent} "$SSH_AUTH_SOCK"`],
   ["the terminal multiplexer", ({ tmux }) => `${DENO} connect.js ${tmux}`],
   ["the session bus", ({ bus }) => `${DENO} connect.js ${bus} /proc/1/root${bus}`],
   [
-    "taking the cover off",
+    "unmounting the cover of a socket",
     ({ agent, tmux, bus, root }) =>
       `umount ${agent} ${tmux} ${root}/run; rm -f ${agent} ${tmux}; unshare -Urm umount ${agent}; ${DENO} connect.js ${agent} ${tmux} ${bus}`,
   ],
   [
-    "moving its folder, another link to it",
+    "moving the socket's folder, and another link to it",
     ({ root, tmux, agent }) =>
       `mv ${root}/tmp/tmux-7 t; ln ${tmux} s; ln ${agent} a; cp -l ${agent} b; ${DENO} connect.js t/default s a b ${root}/tmp/tmux-7/default`,
   ],
@@ -25,7 +25,7 @@ const sockets: Attack[] = ([
       `ls ${root}/tmp/tmux-7/ | grep -q . && echo PWNED; for f in ${root}/tmp/tmux-7/*; do ${DENO} connect.js $f; done`,
   ],
   [
-    "the roots of other processes",
+    "a socket through the roots of other processes",
     ({ agent }) => `for p in /proc/[0-9]*; do set -- "$@" $p/root${agent}; done; ${DENO} connect.js "$@"`,
   ],
 ] as [string, Attack["shell"]][]).map(([name, shell]) => ({
@@ -38,7 +38,7 @@ const sockets: Attack[] = ([
 
 const carriedSocket: Attack[] = [{
   group: "sockets",
-  name: "carrying the folder around away, for the next command",
+  name: "moving the parent folder of a socket away, for the next command",
   shell: ({ root }) => `mv ${root}/tmp/tmux-7 ${root}/tmp/t`,
   then: ({ root }) => `${DENO} connect.js ${root}/tmp/t/default`,
   won: connected,

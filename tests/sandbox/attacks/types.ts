@@ -1,4 +1,4 @@
-// What an attack is, and the words attacks are written in.
+// What an attack is, and helpers for writing one.
 
 import type { SandboxSettings } from "../../../config/settings.generated.ts";
 import type { ToolInput } from "../../../tools/definition.ts";

@@ -1,4 +1,4 @@
-// The backends beside bubblewrap, and what bubblewrap tries when a part of it is refused.
+// Backends other than bubblewrap, and what bubblewrap tries when part of it is refused.
 
 import assert from "node:assert/strict";
 import { container } from "../../../sandbox/backends/container.ts";
@@ -18,7 +18,7 @@ const host = (isContainer: boolean): Host => ({
 
 const POLICY = { rw_paths: ["/w", "/tmp"], network: true, allow_privileged: false, protect: [] };
 
-Deno.test("the container is the sandbox only by the person's word and only inside one", async () => {
+Deno.test("a container counts as the sandbox only if the person says so, and only inside one", async () => {
   const codes = await Promise.all([
     container.available({}, host(true)),
     container.available({ trusted: "yes" }, host(true)),
@@ -33,7 +33,7 @@ Deno.test("the container is the sandbox only by the person's word and only insid
   ]);
 });
 
-test("a trusted container runs commands unchanged, and the status says by whose word", async (root) => {
+test("a trusted container runs commands unchanged, and the status says who trusted it", async (root) => {
   plant(root, "project/notes.chat");
   const sandbox = createSandbox({
     settings: settings({ backend: "container", backends: { container: { trusted: true } } }),
@@ -49,7 +49,7 @@ test("a trusted container runs commands unchanged, and the status says by whose 
   assert.match(renderStatus(await sandboxStatus(sandbox)), /backend {3}container \(by your word\)/);
 });
 
-Deno.test("the profile denies writing, allows the writable paths, and denies again what stands inside them", () => {
+Deno.test("the Seatbelt profile denies writing, allows the writable paths, and denies the protected ones inside them", () => {
   const { profile, parameters } = seatbeltProfile({ ...POLICY, protect: ["/w/a/b", "/elsewhere"] });
   assert.equal(
     profile,
@@ -77,7 +77,7 @@ Deno.test("the profile denies writing, allows the writable paths, and denies aga
   });
 });
 
-Deno.test("the profile hides, masks and cuts the network, and a longer writable path inside a hidden one wins", () => {
+Deno.test("the Seatbelt profile hides paths, masks sockets and cuts the network; a longer writable path in a hidden one wins", () => {
   const extras = {
     hidden: [{ path: "/h/.ssh", folder: true }, { path: "/h/.netrc", folder: false }, {
       path: "/h",
@@ -100,7 +100,7 @@ Deno.test("the profile hides, masks and cuts the network, and a longer writable 
   assert.match(off, /\(deny network\*\)\n$/);
 });
 
-Deno.test("no path becomes text of the profile", () => {
+Deno.test("no path is inserted into the text of the Seatbelt profile", () => {
   const evil = '/w") (allow default) ("';
   const argv = seatbeltArguments({ ...POLICY, rw_paths: [evil] }, ["cmd", "-p", "x"]);
   assert.equal(argv[0], "/usr/bin/sandbox-exec");
@@ -129,7 +129,7 @@ function refusing(root: string, option: string, words: string): string {
   );
 }
 
-test("where a /proc of its own is refused the list without it is probed, used and named in the status", async (root) => {
+test("where a private /proc is refused, arguments without it are tested, used and named in the status", async (root) => {
   plant(root, "project/");
   const path = refusing(root, "--proc", "bwrap: Can't mount proc on /newroot/proc: Operation not permitted");
   const sandbox = projectSandbox(root, { backends: { bwrap: { path } } });
@@ -146,7 +146,7 @@ test("where a /proc of its own is refused the list without it is probed, used an
   assert.ok(status.hardening.some((sentence) => sentence.startsWith("A /proc of its own was refused")));
 });
 
-test("where the filter is refused the sandbox does without, unless sockets are to be blocked", async (root) => {
+test("where the system call filter is refused the sandbox works without it, unless sockets are to be blocked", async (root) => {
   plant(root, "project/");
   const path = refusing(root, "--seccomp", "bwrap: prctl(PR_SET_SECCOMP): Invalid argument");
   const plain = projectSandbox(root, { backends: { bwrap: { path } } });
@@ -159,7 +159,7 @@ test("where the filter is refused the sandbox does without, unless sockets are t
   assert.ok(!(await blocking.available()).ok);
 });
 
-test("a refusal of anything else is not tried again with less", async (root) => {
+test("any other refusal is not tried again with less protection", async (root) => {
   plant(root, "project/");
   const path = refusing(root, "--unshare-user", "bwrap: No permissions to create a new namespace");
   const answer = await projectSandbox(root, { backends: { bwrap: { path } } }).available();

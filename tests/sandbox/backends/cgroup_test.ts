@@ -1,4 +1,4 @@
-// The group of processes that limits the superuser's commands: none is left behind empty.
+// The control group that limits the superuser's commands: no empty group is left behind.
 
 import assert from "node:assert/strict";
 import { makeProcessGroup, removeGroup, removeLeftGroups } from "../../../sandbox/backends/cgroup.ts";
@@ -6,7 +6,7 @@ import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
 import { exists, plant, projectSandbox, requireBubblewrap, world } from "../fixture.ts";
 import { inFolder, testInFolder as test } from "../../folder.ts";
 
-test("a group that is busy at first is removed as soon as it is not", async (root) => {
+test("a control group that is busy at first is removed once it is not", async (root) => {
   // A folder with something in it is refused as a group with a process in it is.
   plant(root, "group/process");
   const removed = removeGroup(`${root}/group`);
@@ -16,14 +16,14 @@ test("a group that is busy at first is removed as soon as it is not", async (roo
   assert.ok(!exists(`${root}/group`));
 });
 
-test("a group that stays busy does not keep the command from ending, and one that is gone is no fault", async (root) => {
+test("a busy control group does not delay the end of a command, and a missing one is not an error", async (root) => {
   plant(root, "group/process");
   await removeGroup(`${root}/group`);
   assert.ok(exists(`${root}/group/process`));
   await removeGroup(`${root}/none`);
 });
 
-test("a later run removes old empty groups of ours: no fresh one, no busy one, nobody else's", (root) => {
+test("a later run removes flemma's old empty control groups, but no new, busy or other ones", (root) => {
   plant(root, "flemma-old/", "flemma-fresh/", "flemma-busy/process", "system-old/");
   for (const name of ["flemma-old", "flemma-busy", "system-old"]) {
     Deno.utimeSync(`${root}/${name}`, 1, 1);
@@ -39,7 +39,7 @@ test("a later run removes old empty groups of ours: no fresh one, no busy one, n
 const ignore = Deno.build.os !== "linux" || Deno.uid() !== 0;
 
 Deno.test(
-  "a real group is removed after its last process was killed while it was being removed",
+  "a real control group is removed after its last process is killed during the removal",
   { ignore },
   () =>
     inFolder(async (root) => {
@@ -65,7 +65,7 @@ Deno.test(
 );
 
 Deno.test(
-  "no group is left after a command that was limited, nor after one that never began",
+  "no control group is left after a command that was limited, nor after one that never started",
   { ignore },
   () =>
     inFolder(async (root) => {

@@ -21,7 +21,7 @@ function read(path: string): string {
   return Deno.readTextFileSync(path);
 }
 
-test("a command writes beside the document and nowhere outside the policy", async (root) => {
+test("a command writes next to the document and nowhere outside the policy", async (root) => {
   plant(root, "project/notes.chat", "outside/");
   const { out } = await runInside(
     projectSandbox(root),
@@ -79,7 +79,7 @@ test("mounting everything writable again fails, also from a namespace inside", a
   assert.equal(read(`${root}/outside`), "text of outside\n");
 });
 
-Deno.test("an ordinary user is confined by the same list without the hardening for the superuser", {
+Deno.test("an ordinary user is confined by the same arguments, without the hardening for the superuser", {
   // As an ordinary user every other test here shows the same.
   ignore: Deno.uid() !== 0,
 }, () =>
@@ -131,7 +131,7 @@ Deno.test("an ordinary user is confined by the same list without the hardening f
     assert.equal(read(`${project}/notes.chat`), "text of project/notes.chat\n");
   }));
 
-test("exit code, signal of the command and working directory come through", async (root) => {
+test("exit code, signal and working directory of a command are passed through", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   assert.deepEqual(
@@ -141,7 +141,7 @@ test("exit code, signal of the command and working directory come through", asyn
   assert.equal((await runInside(sandbox, "pwd")).out, `${root}/project\n`);
 });
 
-test("words that look like a failing set-up are still the command's own when it ran", async (root) => {
+test("output that looks like a failed set-up still belongs to the command if the command ran", async (root) => {
   plant(root, "project/");
   const ran = await runInside(
     projectSandbox(root),
@@ -167,7 +167,7 @@ test("a command whose name begins with a dash does not become options of the san
   assert.ok(!exists(`${root}/outside/x`));
 });
 
-test("killing ends everything inside, also what ignores the polite signal, and is no failed set-up", async (root) => {
+test("killing ends everything inside, including processes that ignore SIGTERM, and is not a failed set-up", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
@@ -194,7 +194,7 @@ test("killing ends everything inside, also what ignores the polite signal, and i
   assert.ok(!exists(prepared.value.argv[3] ?? ""));
 });
 
-test("with the network off only the loopback is there", async (root) => {
+test("with the network off only the loopback interface exists", async (root) => {
   plant(root, "project/");
   const interfaces = async (network: boolean) => {
     const { out } = await runInside(projectSandbox(root, { policy: { network } }), "cat /proc/net/dev");
@@ -205,7 +205,7 @@ test("with the network off only the loopback is there", async (root) => {
   assert.deepEqual(await interfaces(true), outside);
 });
 
-test("a home without cache folders does not hinder commands under the default policy, and none is made", async (root) => {
+test("a home folder without cache folders works under the default policy, and none is created", async (root) => {
   plant(root, "project/");
   const sandbox = createSandbox({
     settings: settings(),
@@ -218,7 +218,7 @@ test("a home without cache folders does not hinder commands under the default po
   assert.ok(!exists(`${root}/home/.cache`) && !exists(`${root}/home/.local/share`));
 });
 
-test("a missing path that a person listed is left out with one notice, or made when asked for", async (root) => {
+test("a missing listed path is left out with one notice, or created on request", async (root) => {
   plant(root, "project/");
   const rw_paths = ["urn:flemma:cwd", "missing", { path: `${root}/wanted/deep`, create: true }];
   const sandbox = projectSandbox(root, { policy: { rw_paths } });
@@ -232,7 +232,7 @@ test("a missing path that a person listed is left out with one notice, or made w
   assert.ok(!exists(`${root}/missing`));
 });
 
-test("entries below /dev and /proc are told to have no effect", async (root) => {
+test("entries below /dev and /proc are reported to have no effect", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["/dev/shm"] } });
   await runInside(sandbox, ":");
@@ -258,7 +258,7 @@ test("a cache folder and a working directory behind links work under their real 
   assert.equal(read(`${root}/store/c`), "b\n");
 });
 
-test("in a repository git works, and neither hooks nor configuration can be changed or moved away", async (root) => {
+test("git works in a repository, and neither hooks nor configuration can be changed or moved away", async (root) => {
   plant(root, "project/.flemma/config.yaml", "project/file");
   const project = `${root}/project`;
   git(project, "init", "-q");
@@ -288,7 +288,7 @@ test("in a repository git works, and neither hooks nor configuration can be chan
   assert.ok(sandbox.isPathWritable(".git/index") && sandbox.isPathWritable("file"));
 });
 
-test("protecting what does not exist leaves nothing behind on the host", async (root) => {
+test("protecting missing paths leaves nothing behind on the host", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root, {}, { protect: [`${root}/project/later.chat`] });
   assert.equal((await runInside(sandbox, ":")).code, 0);
@@ -298,7 +298,7 @@ test("protecting what does not exist leaves nothing behind on the host", async (
   assert.equal(sandbox.isPathWritable(".git"), false);
 });
 
-test("a repository made during the run is usable, and its hooks are protected from the next command on", async (root) => {
+test("a repository created during the run is usable, and its hooks are protected from the next command on", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   assert.equal((await runInside(sandbox, "git init -q . && touch f && git add f")).code, 0);
@@ -307,7 +307,7 @@ test("a repository made during the run is usable, and its hooks are protected fr
   assert.notEqual((await runInside(sandbox, "echo x > .git/hooks/pre-commit")).code, 0);
 });
 
-test("a worktree, whose .git is a file, works and that file cannot be changed", async (root) => {
+test("a worktree, whose .git is a file, works, and that file cannot be changed", async (root) => {
   plant(root, "main/file");
   git(`${root}/main`, "init", "-q");
   git(`${root}/main`, "add", "file");
@@ -322,7 +322,7 @@ test("a worktree, whose .git is a file, works and that file cannot be changed", 
   assert.equal(sandbox.isPathWritable(".git"), false);
 });
 
-test("hooks that are a link to a folder hinder no command, and the folder cannot be written to", async (root) => {
+test("commands work where hooks are a link to a folder, and the folder is not writable", async (root) => {
   plant(root, "project/tracked-hooks/pre-commit");
   git(`${root}/project`, "init", "-q");
   Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
@@ -367,7 +367,7 @@ test("a bwrap planted in the project is never run", async (root) => {
   assert.ok(!exists(mark));
 });
 
-test("the file for the status is never written through a link that somebody put in its place", async (root) => {
+test("the status file is never written through a link that somebody put in its place", async (root) => {
   plant(root, "project/", "victim");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
@@ -386,7 +386,7 @@ test("the file for the status is never written through a link that somebody put 
   assert.equal(read(`${root}/victim`), "text of victim\n");
 });
 
-test("what this program believes about the sandbox cannot be changed from inside it", async (root) => {
+test("flemma's stored answers about the sandbox cannot be changed from inside it", async (root) => {
   plant(root, "project/");
   const runtime = `${root}/project/run/flemma`;
   const sandbox = projectSandbox(root, {}, { variables: { XDG_RUNTIME_DIR: `${root}/project/run` } });

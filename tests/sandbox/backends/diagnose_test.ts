@@ -1,4 +1,4 @@
-// From tries to a verdict: what the real policy and the empty one came to, one row a way.
+// From test runs to a diagnosis: the results with the real and the empty policy, one row per combination.
 
 import assert from "node:assert/strict";
 import { failure, type Outcome, success } from "../../../base/problem.ts";
@@ -29,16 +29,22 @@ interface Row {
 }
 
 const ROWS: Row[] = [
-  { name: "what works is not tried empty", real: [WORKS], decided: "works", config: {}, tries: [1, 0] },
   {
-    name: "a cause of the machine under both means none",
+    name: "if the real policy works, the empty one is not tried",
+    real: [WORKS],
+    decided: "works",
+    config: {},
+    tries: [1, 0],
+  },
+  {
+    name: "the same machine error under both policies means no sandbox works here",
     real: [MACHINE],
     empty: [MACHINE],
     decided: "cannot",
     tries: [1, 1],
   },
   {
-    name: "a race under the real policy is looked at once more",
+    name: "a race under the real policy is tried once more",
     real: [RACE, WORKS],
     empty: [WORKS],
     decided: "works",
@@ -46,35 +52,35 @@ const ROWS: Row[] = [
     tries: [2, 1],
   },
   {
-    name: "a race that goes on stops the command",
+    name: "a repeated race stops the command",
     real: [RACE],
     empty: [WORKS],
     decided: "unknown",
     tries: [2, 1],
   },
   {
-    name: "words of the machine under the real policy alone stop the command",
+    name: "a machine error only under the real policy stops the command",
     real: [MACHINE],
     empty: [WORKS],
     decided: "unknown",
     tries: [2, 1],
   },
   {
-    name: "any other failure under the empty policy is not known",
+    name: "any other failure under the empty policy is inconclusive",
     real: [MACHINE],
     empty: [RACE],
     decided: "unknown",
     tries: [2, 1],
   },
   {
-    name: "a probe out of time is not known",
+    name: "a test run that takes too long is inconclusive",
     real: [SLOW],
     empty: [SLOW],
     decided: "unknown",
     tries: [2, 1],
   },
   {
-    name: "a passing fault of the machine is over at the second look",
+    name: "a temporary failure of the machine is gone at the second try",
     real: [SLOW, WORKS],
     empty: [SLOW],
     decided: "works",
@@ -82,7 +88,7 @@ const ROWS: Row[] = [
     tries: [2, 1],
   },
   {
-    name: "where /proc is refused the list without it is used",
+    name: "if /proc is refused, the arguments without it are used",
     real: [PROC, WORKS],
     empty: [PROC, WORKS],
     decided: "works",
@@ -90,21 +96,21 @@ const ROWS: Row[] = [
     tries: [2, 2],
   },
   {
-    name: "where the list without /proc fails too there is none",
+    name: "if the arguments without /proc also fail, no sandbox works here",
     real: [PROC],
     empty: [PROC, MACHINE],
     decided: "cannot",
     tries: [1, 2],
   },
   {
-    name: "/proc refused under the real policy alone lowers nothing",
+    name: "/proc refused only under the real policy reduces nothing",
     real: [PROC],
     empty: [WORKS],
     decided: "unknown",
     tries: [2, 1],
   },
   {
-    name: "where the filter is refused the sandbox does without",
+    name: "if the filter is refused, the sandbox works without it",
     real: [FILTER, FILTER, WORKS],
     empty: [WORKS],
     decided: "works",

@@ -1,4 +1,4 @@
-// Each way bubblewrap fails to come up is told by its cause, with what helps.
+// Each way bubblewrap fails to start is reported with its cause and remedy.
 
 import assert from "node:assert/strict";
 import { classifySetupFailure, type SetupConditions } from "../../../sandbox/backends/failures.ts";
@@ -88,14 +88,14 @@ for (const [stderr, cause, remedy, around = OPEN] of ROWS) {
 
 const REFUSED = "bwrap: No permissions to create a new namespace, …";
 
-Deno.test("inside a container the sentence says so and the remedy is one for containers", () => {
+Deno.test("inside a container the message says so, and the remedy is one for containers", () => {
   const problem = classifySetupFailure(REFUSED, { ...OPEN, container: true });
   assert.match(problem.message, /looks like a container/);
   assert.match(problem.next ?? "", /seccomp/);
   assert.doesNotMatch(problem.next ?? "", /sysctl|chroot/);
 });
 
-Deno.test("in a chroot no setting and no container is advised, because neither helps there", () => {
+Deno.test("in a chroot no kernel setting or container is advised, because neither helps there", () => {
   for (const container of [false, true]) {
     const settings = { "kernel/unprivileged_userns_clone": "0" };
     const problem = classifySetupFailure(REFUSED, { container, machine: { settings, chroot: true } });
@@ -105,7 +105,7 @@ Deno.test("in a chroot no setting and no container is advised, because neither h
   }
 });
 
-Deno.test("a setting of the kernel is advised only where it is the one that forbids, and of a container outside of it", () => {
+Deno.test("a kernel setting is advised only if that setting forbids namespaces, and for a container outside it", () => {
   assert.doesNotMatch(classifySetupFailure(REFUSED, OPEN).next ?? "", /sysctl/);
   const permitted = withSetting("kernel/unprivileged_userns_clone", "1");
   assert.doesNotMatch(classifySetupFailure(REFUSED, permitted).next ?? "", /sysctl/);

@@ -1,4 +1,4 @@
-// What backends promise, and what is believed of their answers: one row a condition.
+// What backends guarantee, and which of their answers are trusted: one row per condition.
 
 import assert from "node:assert/strict";
 import { failure, type Problem, success } from "../../../base/problem.ts";
@@ -25,7 +25,7 @@ function hostIn(root: string, changes: Partial<Host> = {}): Host {
   };
 }
 
-Deno.test("a backend that somebody registered under a built-in name stays, and only missing ones come back", () => {
+Deno.test("a backend registered under a built-in name stays, and only missing built-in ones are restored", () => {
   const registry = new BackendRegistry();
   const own = { ...bwrap, description: "mine" };
   registry.register("bwrap", own);
@@ -34,7 +34,7 @@ Deno.test("a backend that somebody registered under a built-in name stays, and o
   assert.deepEqual(registry.getAll().map(({ name }) => name).sort(), ["bwrap", "container", "seatbelt"]);
 });
 
-Deno.test("bubblewrap counts as absent only where there is none, not where it may not be used or asked for", {
+Deno.test("bubblewrap counts as absent only if it does not exist, not if it may not be run or tested", {
   ignore: Deno.build.os !== "linux",
 }, () =>
   inFolder(async (root) => {
@@ -70,7 +70,7 @@ Deno.test("bubblewrap counts as absent only where there is none, not where it ma
     }
   }));
 
-Deno.test("the settings of bubblewrap are a program and a list of words, and nothing else passes for them", () => {
+Deno.test("the bubblewrap settings accept only a program and a list of arguments", () => {
   const rows: readonly (readonly [Record<string, unknown>, boolean])[] = [
     [{}, true],
     [{ path: "/opt/bwrap", extra_args: ["--tmpfs", "/x"] }, true],
@@ -92,7 +92,7 @@ Deno.test("the settings of bubblewrap are a program and a list of words, and not
   assert.deepEqual(read({ seccomp: false }), [true, false]);
 });
 
-Deno.test("a part is given up only where it was refused, is one that the rest does not stand on, and is still there", () => {
+Deno.test("a part of the sandbox is given up only if it was refused, others do not need it, and it is still on", () => {
   const refused = (part?: unknown) => ({ code: "x", message: "m", ...(part === undefined ? {} : { part }) });
   const rows: readonly (readonly [Record<string, unknown>, Problem, unknown])[] = [
     [{}, refused("proc"), { proc: false }],
@@ -109,7 +109,7 @@ Deno.test("a part is given up only where it was refused, is one that the rest do
   }
 });
 
-test("what is told about hardening is what is in force: one row a condition", (root) => {
+test("the reported hardening is what is in effect: one row per condition", (root) => {
   const reported = (
     changes: Partial<typeof POLICY>,
     config: Record<string, unknown>,
@@ -134,7 +134,7 @@ test("what is told about hardening is what is in force: one row a condition", (r
   }
 });
 
-Deno.test("on macOS it is told that a network list cannot be kept, where there is one that would matter", () => {
+Deno.test("on macOS a network list that would matter is reported as not enforceable", () => {
   const reported = (network: boolean, network_allow?: string[]) =>
     seatbelt.hardening!({ ...POLICY, network, network_allow }, {}, hostIn("/nowhere"))
       .some((sentence) => /network list cannot be kept/.test(sentence));
@@ -144,7 +144,7 @@ Deno.test("on macOS it is told that a network list cannot be kept, where there i
   );
 });
 
-test("a verdict is believed only on the ground it was found on and from this user's own file", async (root) => {
+test("a stored answer is trusted only on the machine state it was found on and from this user's own file", async (root) => {
   const host = hostIn(root);
   const program = script(`${root}/bwrap`, "exit 1");
   const programOf = () => Promise.resolve(program);
@@ -210,7 +210,7 @@ function preparation(argv: readonly string[], changes: Partial<BackendPreparatio
   };
 }
 
-test("of the answers on disk the newest sixty-four stay, and nothing else in that folder is touched", async (root) => {
+test("the newest sixty-four stored answers are kept, and nothing else in their folder is touched", async (root) => {
   const host = hostIn(root);
   plant(root, ...Array.from({ length: 70 }, (_, n) => `run/flemma/probe-${n}`), "run/flemma/none-bwrap");
   for (let n = 0; n < 70; n++) Deno.utimeSync(`${root}/run/flemma/probe-${n}`, 1000 + n, 1000 + n);
@@ -223,7 +223,7 @@ test("of the answers on disk the newest sixty-four stay, and nothing else in tha
   assert.equal(names.length - probes.length, 71);
 });
 
-test("an answer is remembered for its very arguments, by an absolute program, unless it is asked anew or taken back", async (root) => {
+test("an answer is remembered for its exact arguments and absolute program, unless it is refreshed or withdrawn", async (root) => {
   const host = hostIn(root);
   const count = () => {
     try {
@@ -253,7 +253,7 @@ test("an answer is remembered for its very arguments, by an absolute program, un
   assert.equal(count(), 6, "a name is looked up anew each time");
 });
 
-test("a probe tells what went wrong, by the first words that were said, and is given back in any case", async (root) => {
+test("a test run reports the first error message, and is always cleaned up", async (root) => {
   const host = hostIn(root);
   let disposed = 0;
   const dispose = () => Promise.resolve(void disposed++);

@@ -1,4 +1,5 @@
-// When `auto` may run bare: only where the machine itself has no sandbox to give. One row a condition.
+// When `auto` may run commands without the sandbox: only if the machine itself cannot provide one. One row per
+// condition.
 
 import assert from "node:assert/strict";
 import { isChroot, isOfMachine, type KernelFacts, readMachine } from "../../../sandbox/backends/machine.ts";
@@ -63,12 +64,12 @@ for (const [says, ofMachine, machine = MACHINE] of ROWS) {
     : machine === NONE
     ? ", without user namespaces,"
     : "";
-  Deno.test(`"${says.trim().slice(0, 90)}"${kind} is ${ofMachine ? "" : "not "}a cause of the machine`, () => {
+  Deno.test(`"${says.trim().slice(0, 90)}"${kind} is ${ofMachine ? "" : "not "}a failure caused by the machine`, () => {
     assert.equal(isOfMachine(says, machine), ofMachine);
   });
 }
 
-Deno.test("each limit on namespaces that is 0 counts, and any other value does not", () => {
+Deno.test("each limit on namespaces that is 0 counts as a cause, and any other value does not", () => {
   for (const kind of ["user", "pid", "mnt", "uts", "ipc", "net"]) {
     const settings = (value: string) => ({
       ...MACHINE,
@@ -80,7 +81,7 @@ Deno.test("each limit on namespaces that is 0 counts, and any other value does n
   assert.ok(!isOfMachine(LIMITED, { ...MACHINE, settings: { "kernel/unprivileged_userns_clone": "0" } }));
 });
 
-Deno.test("the settings of this kernel are read as they are", { ignore: Deno.build.os !== "linux" }, () => {
+Deno.test("the settings of this kernel are read correctly", { ignore: Deno.build.os !== "linux" }, () => {
   const machine = readMachine();
   const limit = Deno.readTextFileSync("/proc/sys/user/max_user_namespaces").trim();
   assert.equal(machine.settings["user/max_user_namespaces"], limit);
@@ -92,12 +93,12 @@ const MOUNTED = "21 1 8:1 / / rw - ext4 /dev/sda rw\n22 21 0:5 / /proc rw - proc
 const CHROOTS: [what: string, roots: Parameters<typeof isChroot>[0], chroot: boolean][] = [
   ["a root that is a mount and that of process 1", { mounts: MOUNTED, own: "1:2", first: "1:2" }, false],
   [
-    "a root that is no mount",
+    "a root that is not a mount",
     { mounts: "22 21 0:5 / /proc rw - proc proc rw\n", own: null, first: null },
     true,
   ],
-  ["a root that is not that of process 1", { mounts: MOUNTED, own: "1:9", first: "1:2" }, true],
-  ["a root of process 1 that may not be looked at", { mounts: MOUNTED, own: "1:2", first: null }, false],
+  ["a root that differs from that of process 1", { mounts: MOUNTED, own: "1:9", first: "1:2" }, true],
+  ["a root of process 1 that is not readable", { mounts: MOUNTED, own: "1:2", first: null }, false],
   ["mounts that cannot be read", { mounts: null, own: "1:2", first: "1:2" }, false],
 ];
 

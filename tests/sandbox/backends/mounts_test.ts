@@ -21,7 +21,7 @@ const bind = (path: string) => ["--bind", path, path];
 const readOnly = (path: string) => ["--ro-bind", path, path];
 const covered = (path: string) => ["--ro-bind", "/dev/null", path];
 
-Deno.test("every folder on the way to a protected path becomes a mount point, outer ones first", () => {
+Deno.test("every parent folder of a protected path becomes a mount point, outer ones first", () => {
   const protect = ["/w/a/b/f", "/w/.git/hooks", "/w/.git/config"];
   assert.deepEqual(mounts({ protect, writable: ["/w"] }), [
     ...bind("/w/.git"),
@@ -33,7 +33,7 @@ Deno.test("every folder on the way to a protected path becomes a mount point, ou
   ]);
 });
 
-Deno.test("the folders around a link to a protected path are held in place too, and not the link itself", () => {
+Deno.test("the folders around a link to a protected path are held in place too, but not the link itself", () => {
   assert.deepEqual(mounts({ links: ["/w/a/b/link", "/elsewhere/x/y"], writable: ["/w"] }), [
     ...bind("/w/a"),
     ...bind("/w/a/b"),
@@ -63,7 +63,7 @@ Deno.test("a folder inside a protected one is not made writable again", () => {
   assert.deepEqual(mounts({ protect: ["/w/p/q/r", "/w/p"], writable: ["/w"] }), readOnly("/w/p"));
 });
 
-Deno.test("what lies outside the writable paths needs no mount, and a writable path inside a protected one loses", () => {
+Deno.test("paths outside the writable ones need no mount, and a writable path inside a protected one is dropped", () => {
   assert.deepEqual(mounts({ protect: ["/etc/x", "/w-other/y"], writable: ["/w"] }), []);
   assert.deepEqual(
     mounts({ protect: ["/state"], writable: ["/state/flemma", "/w"] }),
@@ -72,7 +72,7 @@ Deno.test("what lies outside the writable paths needs no mount, and a writable p
   assert.deepEqual(mounts({ protect: ["/w"], writable: ["/w"] }), readOnly("/w"));
 });
 
-Deno.test("with everything writable the whole way from the root is held", () => {
+Deno.test("with everything writable, all folders from the root are held in place", () => {
   assert.deepEqual(mounts({ protect: ["/a/b/c"], writable: ["/"] }), [
     ...bind("/a"),
     ...bind("/a/b"),
@@ -90,7 +90,7 @@ Deno.test("a hidden folder is empty, closed and, at the very end, read-only; a h
   ]);
 });
 
-Deno.test("the longest of hidden and writable paths wins, and an equal one is hidden", () => {
+Deno.test("the longest of hidden and writable paths wins, and of equal ones the hidden path", () => {
   const writable = ["/h/place", "/h/secret/shared", "/h/same"];
   const hidden = ["/h/secret", "/h/place/keys", "/h/same"].map((path) => ({ path, folder: true }));
   const list = mounts({ writable, hidden }).join(" ");
@@ -102,7 +102,7 @@ Deno.test("the longest of hidden and writable paths wins, and an equal one is hi
   assert.ok(!list.includes("--bind /h/same"), list);
 });
 
-Deno.test("a /tmp of its own keeps writable paths inside it, with their protection, and drops what else was there", () => {
+Deno.test("a private /tmp keeps writable paths inside it, with their protection, and drops everything else", () => {
   const plan = {
     writable: ["/tmp"],
     inner: ["/tmp/place"],
@@ -118,7 +118,7 @@ Deno.test("a /tmp of its own keeps writable paths inside it, with their protecti
   ]);
 });
 
-Deno.test("a socket that stays is mounted again where its folder is replaced, and needs nothing elsewhere", () => {
+Deno.test("a kept socket is mounted again where its folder is replaced, and needs nothing elsewhere", () => {
   const empty = [{ path: "/run/user/7" }];
   assert.deepEqual(mounts({ empty, kept: ["/run/user/7/bus", "/run/docker.sock"] }), [
     ...["--tmpfs", "/run/user/7"],
@@ -126,7 +126,7 @@ Deno.test("a socket that stays is mounted again where its folder is replaced, an
   ]);
 });
 
-Deno.test("an empty folder stays empty although something protected lies at the same place or below", () => {
+Deno.test("an emptied folder stays empty even with a protected path at or below it", () => {
   const plan = { writable: ["/w"], protect: ["/w/run/flemma"], empty: [{ path: "/w/run" }] };
   assert.deepEqual(mounts(plan), ["--tmpfs", "/w/run"]);
 });

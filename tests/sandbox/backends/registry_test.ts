@@ -26,7 +26,7 @@ Deno.test("backends are ordered by priority, then by name, whatever the order of
   ]);
 });
 
-Deno.test("registering a name again replaces the backend and its priority", () => {
+Deno.test("registering a backend name again replaces the backend and its priority", () => {
   const registry = new BackendRegistry();
   registry.register("a", backend(10));
   registry.register("b", backend(20));
@@ -35,14 +35,14 @@ Deno.test("registering a name again replaces the backend and its priority", () =
   assert.equal(registry.getAll()[0]?.name, "a");
 });
 
-Deno.test("names with a dot are refused and named", () => {
+Deno.test("backend names with a dot are refused and named", () => {
   const registry = new BackendRegistry();
   assert.throws(() => registry.register("my.backend", backend()), /my\.backend/);
   assert.throws(() => registry.register("", backend()), TypeError);
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("the list is a copy, and removal tells whether there was something", () => {
+Deno.test("the list of backends is a copy, and removal says whether a backend was removed", () => {
   const registry = new BackendRegistry();
   registry.register("a", backend());
   registry.getAll().pop();
@@ -55,7 +55,7 @@ Deno.test("the list is a copy, and removal tells whether there was something", (
   assert.equal(registry.count(), 0);
 });
 
-Deno.test("every change is a new generation, and a removal that removes nothing is none", () => {
+Deno.test("every change of the registry is a new generation, and removing nothing is not a change", () => {
   const registry = new BackendRegistry();
   const seen = new Set([registry.generation]);
   registry.register("a", backend());
@@ -70,7 +70,7 @@ Deno.test("every change is a new generation, and a removal that removes nothing 
   assert.ok(seen.has(registry.generation));
 });
 
-Deno.test("bubblewrap is built in with priority 100 and comes back when it was removed", () => {
+Deno.test("bubblewrap is built in with priority 100 and is restored after its removal", () => {
   assert.equal(backends.get("bwrap")?.priority, 100);
   const registry = new BackendRegistry();
   registerBuiltinBackends(registry);

@@ -1,4 +1,4 @@
-// The filter for system calls: its bytes, read by a small machine of the kernel's kind, and what it does for real.
+// The filter for system calls: its bytes, run by a small model of the kernel's machine, and its real effect.
 
 import assert from "node:assert/strict";
 import { ARCHITECTURES, seccompFilter } from "../../../sandbox/backends/seccomp.ts";
@@ -105,7 +105,7 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(answer(0xffff), ALLOW, "calls that are newer than the filter pass");
   });
 
-  Deno.test(`${architecture}: only the requests that type into a terminal are refused, whatever the high half holds`, () => {
+  Deno.test(`${architecture}: only the requests that type into a terminal are refused, whatever the high half of the argument`, () => {
     const TIOCGWINSZ = 0x5413;
     assert.equal(answer(ioctl, 0, 0x5412), EPERM);
     assert.equal(answer(ioctl, 0, 0x541c), EPERM);
@@ -115,7 +115,7 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(answer(ioctl, 0x5412, 0), ALLOW, "only the second argument counts");
   });
 
-  Deno.test(`${architecture}: a file is not marked to run as its owner, where that is asked for`, () => {
+  Deno.test(`${architecture}: setting setuid bits is refused on request`, () => {
     const strict = filterFor(architecture, false, true);
     for (const [name, [nr = 0, index = 0]] of Object.entries(modes)) {
       const given = (filter: Uint8Array, mode: number) =>
@@ -141,13 +141,13 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
     assert.equal(blocked(ioctl, 0, 0x5412), EPERM);
   });
 
-  Deno.test(`${architecture}: calls of other architectures fail, and nothing in them is read as one of this`, () => {
+  Deno.test(`${architecture}: calls of other architectures fail, and are never read as this one's`, () => {
     for (const arch of [0x40000003, 0x40000028, 0, audit ^ 1]) {
       for (const nr of [0, refused.mount, ioctl]) assert.equal(evaluate(filter, { nr, arch }), ENOSYS);
     }
   });
 
-  Deno.test(`${architecture}: local sockets are refused only when asked for, and rings that could make them always`, () => {
+  Deno.test(`${architecture}: local sockets are refused only on request, and io_uring, which could create them, always`, () => {
     const blocking = filterFor(architecture, true);
     const blocked = (nr: number, ...args: number[]) => evaluate(blocking, { nr, arch: audit, args });
     assert.equal(answer(socket, 1), ALLOW);
@@ -160,7 +160,7 @@ for (const [architecture, { audit, refused, allowed, ioctl, socket, modes }] of 
   });
 }
 
-Deno.test("the second table of calls of x86_64 is refused as a whole", () => {
+Deno.test("the second system call table of x86_64 (x32) is refused as a whole", () => {
   const filter = filterFor("x86_64");
   for (const nr of [0x40000000, 0x40000000 + 165, 0x40000200]) {
     assert.equal(evaluate(filter, { nr, arch: 0xc000003e }), ENOSYS);
@@ -168,7 +168,7 @@ Deno.test("the second table of calls of x86_64 is refused as a whole", () => {
   assert.equal(evaluate(filter, { nr: 0x3fffffff, arch: 0xc000003e }), ALLOW);
 });
 
-Deno.test("other architectures have no filter, and names of objects are none", () => {
+Deno.test("other architectures have no filter, and names of object properties are not architectures", () => {
   assert.deepEqual(Object.keys(ARCHITECTURES), ["x86_64", "aarch64"]);
   for (const name of ["riscv64", "toString", ""]) {
     assert.equal(
@@ -179,7 +179,7 @@ Deno.test("other architectures have no filter, and names of objects are none", (
   }
 });
 
-Deno.test("under the filter mounts and keys fail while compiling tools, shells and pipes work", {
+Deno.test("with the filter mounts and keys fail while compilers, shells and pipes work", {
   ignore: !Object.hasOwn(ARCHITECTURES, Deno.build.arch),
 }, () =>
   inFolder(async (root) => {
@@ -195,7 +195,7 @@ Deno.test("under the filter mounts and keys fail while compiling tools, shells a
     assert.match(out, /3 2 1 git version/);
   }));
 
-Deno.test("with local sockets blocked none can be made, and pipes and the network still can", {
+Deno.test("with local sockets blocked none can be created, and pipes and the network still work", {
   ignore: !Object.hasOwn(ARCHITECTURES, Deno.build.arch),
 }, () =>
   inFolder(async (root) => {

@@ -1,4 +1,4 @@
-// Settings of ssh for everybody, which belong to nobody in an ordinary user's namespace: ssh works inside all the same.
+// System-wide ssh settings, whose owner is unknown in an ordinary user's namespace: ssh works inside all the same.
 
 import assert from "node:assert/strict";
 import { plant, type Ran, script } from "../fixture.ts";
@@ -45,7 +45,7 @@ async function asOrdinaryUser(root: string, setUp: readonly string[], shell: str
 // Only the superuser can put settings there that belong to somebody else than the user of the test.
 const ignore = Deno.build.os !== "linux" || Deno.uid() !== 0;
 
-Deno.test("ssh and a fetch over it read the settings for everybody inside an ordinary user's sandbox", {
+Deno.test("ssh and a fetch over it read the system-wide settings inside an ordinary user's sandbox", {
   ignore,
 }, () =>
   inFolder(async (root) => {
@@ -68,7 +68,7 @@ Deno.test("ssh and a fetch over it read the settings for everybody inside an ord
   }));
 
 Deno.test(
-  "a file there that this user may not read, or a link that leads nowhere, spoils none of the others",
+  "an unreadable file or a broken link among the ssh settings does not affect the others",
   { ignore },
   () =>
     inFolder(async (root) => {

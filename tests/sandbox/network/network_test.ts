@@ -1,4 +1,4 @@
-// The network list: which hosts pass, what the proxy lets through, and that nothing else leads out.
+// The network list: which hosts pass, what the proxy allows, and that there is no other way out.
 
 import assert from "node:assert/strict";
 import type { Problem } from "../../../base/problem.ts";
@@ -14,7 +14,7 @@ function rules(...entries: string[]) {
   return parsed.value;
 }
 
-Deno.test("addresses are read in their canonical forms only", () => {
+Deno.test("network addresses are accepted in their canonical forms only", () => {
   const text = (bytes: Uint8Array | null) => bytes === null ? null : [...bytes].join(" ");
   assert.equal(text(parseAddress("127.0.0.1")), "127 0 0 1");
   assert.equal(text(parseAddress("::ffff:10.1.2.3")), "10 1 2 3");
@@ -37,7 +37,7 @@ Deno.test("addresses are read in their canonical forms only", () => {
   }
 });
 
-Deno.test("own machine, own network and special addresses are inward, the open Internet is not", () => {
+Deno.test("the machine itself, its network and special addresses are internal, the open Internet is not", () => {
   const inward = (address: string) => isInward(parseAddress(address)!);
   const own = [
     ...[
@@ -71,7 +71,7 @@ Deno.test("own machine, own network and special addresses are inward, the open I
   }
 });
 
-Deno.test("a name matches itself, a star what lies below, and a rule without port the two usual ones", () => {
+Deno.test("a host name matches itself, a star its subdomains, and a rule without a port the two usual ones", () => {
   const list = rules("packages.example.org:8443", "*.github.com", "Plain.Example.");
   const asked: [string, number, boolean][] = [
     ["packages.example.org", 8443, true],
@@ -102,7 +102,7 @@ Deno.test("addresses and ranges match by bytes, whatever their spelling", () => 
   assert.ok(!mayAskFor(list, "2001:db9::1", 443) && !mayAskFor(list, "2001:db8::1", 80));
 });
 
-Deno.test("a permitted name that leads inward is refused unless the address is listed, but for localhost", () => {
+Deno.test("a permitted name that resolves to an internal address is refused unless the address is listed, except localhost", () => {
   const to = (list: string[], host: string, address: string) =>
     mayConnect(rules(...list), { host, port: 80, address });
   assert.ok(to(["a.org"], "a.org", "93.184.216.34"));
@@ -114,7 +114,7 @@ Deno.test("a permitted name that leads inward is refused unless the address is l
   assert.ok(!to(["localhost"], "localhost", "10.0.0.1"));
 });
 
-Deno.test("what is no host is refused when the list is read", () => {
+Deno.test("an invalid host is refused when the network list is read", () => {
   const odd = [
     ...[
       "",
@@ -135,7 +135,7 @@ Deno.test("what is no host is refused when the list is read", () => {
   for (const entry of odd) assert.ok(!parseHostRules([entry]).ok, entry);
 });
 
-Deno.test("requests are read strictly, and what goes on names only the host that was checked", () => {
+Deno.test("proxy requests are parsed strictly, and the forwarded one names only the host that was checked", () => {
   const read = (...lines: string[]) => parseRequest(`${lines.join("\r\n")}\r\n\r\n`);
   assert.deepEqual(read("CONNECT a.org:443 HTTP/1.1", "Host: b.org"), {
     host: "a.org",
@@ -285,7 +285,7 @@ test("inside, a listed host answers, another is refused, and there is no way aro
   });
 });
 
-test("an empty list is no network, and a list with local sockets blocked is refused with the reason", async (root) => {
+test("an empty network list means no network, and a list with local sockets blocked is refused with the reason", async (root) => {
   plant(root, "project/");
   const empty = projectSandbox(root, { policy: { network: { allow: [] } } });
   assert.equal((await runInside(empty, "grep -c : /proc/net/dev; echo [$http_proxy]")).out, "1\n[]\n");

@@ -14,7 +14,7 @@ const TABLE = parseMountTable([
   "",
 ].join("\n"));
 
-Deno.test("a table is read line by line, and what is no mount is left out", () => {
+Deno.test("a mount table is read line by line, and invalid lines are skipped", () => {
   assert.deepEqual(TABLE.map(({ id }) => id), [22, 23, 30, 31, 32, 33, 34, 35]);
   assert.deepEqual(TABLE[3], {
     id: 31,
@@ -25,7 +25,7 @@ Deno.test("a table is read line by line, and what is no mount is left out", () =
   });
 });
 
-Deno.test("the mount of a path is found as the kernel looks it up, from the root on down", () => {
+Deno.test("the mount of a path is found as the kernel finds it, from the root on down", () => {
   const rows: readonly (readonly [string, number])[] = [
     ["/", 22],
     ["/etc/passwd", 22],
@@ -46,7 +46,7 @@ Deno.test("the mount of a path is found as the kernel looks it up, from the root
   assert.equal(mountOf("/x", TABLE.filter(({ point }) => point !== "/")), null);
 });
 
-Deno.test("the root is the mount whose parent is not in the table, also where the table holds two of them", () => {
+Deno.test("the root mount is the one whose parent is not in the table, even if the table holds two of them", () => {
   const table = parseMountTable([
     "40 41 0:1 / / rw - tmpfs none rw",
     "41 2 8:1 / / rw - ext4 none rw",
@@ -58,7 +58,7 @@ Deno.test("the root is the mount whose parent is not in the table, also where th
   assert.equal(mountOf("/b", parseMountTable("40 40 0:1 / / rw - tmpfs none rw"))?.id, 40);
 });
 
-Deno.test("what mounting a path onto itself gives is told by file system, path in it, and place", () => {
+Deno.test("mounting a path onto itself is described by file system, path in it, and mount point", () => {
   const rows: readonly (readonly [string, string])[] = [
     ["/", "8:1 / /"],
     ["/etc", "8:1 /etc /etc"],

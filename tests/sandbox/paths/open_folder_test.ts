@@ -1,4 +1,5 @@
-// Acts in folders that somebody else exchanges, moves and fills meanwhile: done in the folder that was judged, or not at all.
+// File operations in folders that somebody else replaces, moves and fills meanwhile: done in the checked folder or
+// not at all.
 
 import assert from "node:assert/strict";
 import {
@@ -28,7 +29,7 @@ function modeOf(path: string): number {
   return (Deno.lstatSync(path).mode ?? 0) & 0o7777;
 }
 
-test("a folder that is reached through a link, at its end or on its way, is not acted in", async (root) => {
+test("nothing is done in a folder reached through a link, at its end or on its way", async (root) => {
   plant(root, "outside/in/file", "keep/");
   Deno.symlinkSync("outside", `${root}/link`);
   for (const folder of [`${root}/link`, `${root}/link/in`]) {
@@ -44,7 +45,7 @@ test("a folder that is reached through a link, at its end or on its way, is not 
   assert.deepEqual(names(`${root}/keep`), []);
 });
 
-test("once a folder was judged, what is done happens in it, wherever its name leads by then", async (root) => {
+test("after the check, operations act in the checked folder, wherever its name leads by then", async (root) => {
   plant(root, "project/nr/config", "outside/config");
   const exchange = `mv "$1/nr" "$1/away"; ln -s ../outside "$1/nr"; `;
   await inOpenFolder(`${root}/project/nr`, `${exchange} echo changed > ./config; mkdir ./made`, [
@@ -56,14 +57,14 @@ test("once a folder was judged, what is done happens in it, wherever its name le
   assert.deepEqual(names(`${root}/project/away`), ["config", "made"]);
 });
 
-test("a folder that is missing, or is a file, is told, and a script that fails tells its own words", async (root) => {
+test("a folder that is missing or a file is reported, and a script that fails shows its own message", async (root) => {
   plant(root, "file");
   await assert.rejects(inOpenFolder(`${root}/none`, ":"), OTHER_FOLDER);
   await assert.rejects(inOpenFolder(`${root}/file`, ":"), OTHER_FOLDER);
   await assert.rejects(inOpenFolder(root, "echo words >&2; exit 3"), { message: "words" });
 });
 
-test("files, folders that nobody may write to, and links themselves are moved away", async (root) => {
+test("files, folders without write permission and links themselves are moved away", async (root) => {
   plant(root, "from/file", "from/-shut/inner", "outside", "keep/");
   Deno.chmodSync(`${root}/from/-shut`, 0o500);
   Deno.symlinkSync("../outside", `${root}/from/link name`);
@@ -77,7 +78,7 @@ test("files, folders that nobody may write to, and links themselves are moved aw
   assert.equal(text(`${root}/outside`), "text of outside\n");
 });
 
-test("a file is put only where nothing stands, not even a link that leads nowhere, and comes with its mode", async (root) => {
+test("a file is put only where nothing exists, not even a broken link, and keeps its mode", async (root) => {
   plant(root, "draft", "to/taken", "outside");
   Deno.symlinkSync("../outside", `${root}/to/link`);
   Deno.symlinkSync("none", `${root}/to/dangling`);
@@ -94,7 +95,7 @@ test("a file is put only where nothing stands, not even a link that leads nowher
   assert.equal(modeOf(`${root}/to/free`), 0o750);
 });
 
-test("a link is made with the folders on its way, and only where nothing stands", async (root) => {
+test("a link is created with its parent folders, and only where nothing exists", async (root) => {
   plant(root, "here/taken");
   await linkInFolder(`${root}/here/two/three/link`, "-target");
   assert.equal(Deno.readLinkSync(`${root}/here/two/three/link`), "-target");
@@ -103,7 +104,7 @@ test("a link is made with the folders on its way, and only where nothing stands"
   assert.equal(text(`${root}/here/taken`), "text of here/taken\n");
 });
 
-test("folders are made step by step, and what is there already stays as it is", (root) => {
+test("folders are created step by step, and existing ones stay as they are", (root) => {
   plant(root, "there/file");
   Deno.chmodSync(`${root}/there`, 0o711);
   makeInFolder(`${root}/there/a b/-c/*`);
@@ -112,7 +113,7 @@ test("folders are made step by step, and what is there already stays as it is", 
   assert.throws(() => makeInFolder(`${root}/there/file/x`));
 });
 
-test("a folder is opened to its owner and gets its mode back; nobody else gains anything", async (root) => {
+test("a closed folder is opened to its owner only and gets its mode back afterwards", async (root) => {
   plant(root, "shut/");
   Deno.chmodSync(`${root}/shut`, 0o055);
   await openToOwner(`${root}/shut`);

@@ -1,4 +1,4 @@
-// Real paths: links, missing ends, and agreement with the operating system where everything exists.
+// Real paths: links, missing parts, and agreement with the operating system for existing paths.
 
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -6,7 +6,7 @@ import { isInside, realPath } from "../../../sandbox/mod.ts";
 import { plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("links are followed wherever they stand, and .. is taken after them", (root) => {
+test("links are followed at every position in a path, and .. applies after them", (root) => {
   plant(root, "real/sub/", "real/file", "link -> real/sub", "chain -> link", "up -> real/sub/..");
   assert.equal(realPath("link", root), `${root}/real/sub`);
   assert.equal(realPath("chain/../file", root), `${root}/real/file`);
@@ -15,7 +15,7 @@ test("links are followed wherever they stand, and .. is taken after them", (root
   assert.equal(realPath("", root), root);
 });
 
-test("what does not exist is kept by its text, and a dangling link gives its target", (root) => {
+test("missing parts of a path are kept as text, and a broken link gives its target", (root) => {
   plant(root, "real/", "dangling -> out/none", "in -> real");
   assert.equal(realPath("dangling", root), `${root}/out/none`);
   assert.equal(realPath("in/new/deep", root), `${root}/real/new/deep`);
@@ -63,7 +63,7 @@ test("real paths agree with the operating system for every existing path", (root
   assert.ok(existing > 200, `only ${existing} of the paths existed`);
 });
 
-Deno.test("a folder holds what lies below it, not what merely begins alike", () => {
+Deno.test("a folder contains what is below it, not a path that merely begins with the same text", () => {
   assert.ok(isInside("/a", "/a") && isInside("/a/b", "/a") && isInside("/a", "/"));
   assert.ok(!isInside("/a-b", "/a") && !isInside("/", "/a"));
 });

@@ -8,7 +8,7 @@ function rights(uid: number | null, mode: number | null, gid = 1000): Rights {
   return { uid, gid, mode };
 }
 
-Deno.test("what stands in a folder is kept when nobody else may rename there: one row a condition", () => {
+Deno.test("entries of a folder are safe if nobody else may rename there: one row per condition", () => {
   const own = rights(1000, 0o100644);
   const rows: readonly (readonly [string, Rights, Rights, boolean])[] = [
     ["own folder, closed to others", own, rights(1000, 0o755), true],
@@ -32,7 +32,7 @@ Deno.test("what stands in a folder is kept when nobody else may rename there: on
   assert.equal(isEntrySteady(own, rights(1000, 0o775, 100), shared), false, "a group that others are in");
 });
 
-Deno.test("a path is steady when every folder up to the root is, and all of it is there", () => {
+Deno.test("a path is steady if every folder up to the root is, and all of it exists", () => {
   const steady: Record<string, Rights> = {
     "/": rights(0, 0o755),
     "/home": rights(0, 0o755),

@@ -1,11 +1,11 @@
-// Repositories and files below the working folders, found again after every command.
+// Repositories and files below the working folders, searched again after every command.
 
 import assert from "node:assert/strict";
 import { TreeScan } from "../../../sandbox/paths/tree_scan.ts";
 import { plant } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("repositories below a folder are found to a depth of three, without links and crowded folders", (root) => {
+test("repositories below a folder are found to a depth of three, except behind links and in crowded folders", (root) => {
   plant(
     root,
     ...[
@@ -22,7 +22,7 @@ test("repositories below a folder are found to a depth of three, without links a
   assert.deepEqual([...repositories].sort(), ["a", "b/c", "b/d/e"].map((name) => `${root}/${name}`));
 });
 
-test("folders that are repositories by themselves, and wanted names, are found; the folder's own are not", (root) => {
+test("bare repositories and wanted names below a folder are found, but not the folder's own", (root) => {
   const bare = ["HEAD", "config", "objects/", "refs/"];
   plant(root, ...bare.map((name) => `b/x.git/${name}`), ...bare.slice(1).map((name) => `no/${name}`));
   plant(root, ...bare, "b/.npmrc", ".npmrc", "b/c/.npmrc/", "npmrc");
@@ -31,7 +31,7 @@ test("folders that are repositories by themselves, and wanted names, are found; 
   assert.deepEqual(wanted, [`${root}/b/.npmrc`, `${root}/b/c/.npmrc`]);
 });
 
-test("what appears, vanishes or takes another's place between two looks is seen, whatever the folder's age", (root) => {
+test("entries that appear, disappear or are replaced between two scans are noticed, whatever the folder's age", (root) => {
   plant(root, "a/", "b/.git/", "c/d/");
   const scan = new TreeScan([root], () => false);
   const names = () => [...scan.scan().repositories].map((path) => path.slice(root.length + 1)).sort();
@@ -46,7 +46,7 @@ test("what appears, vanishes or takes another's place between two looks is seen,
   assert.deepEqual(names(), ["e"]);
 });
 
-test("a folder that settled long ago is not listed again", (root) => {
+test("a folder unchanged for a long time is not listed again", (root) => {
   plant(root, "a/");
   const list = Deno.readDirSync;
   const listed: string[] = [];
@@ -68,7 +68,7 @@ test("a folder that settled long ago is not listed again", (root) => {
   }
 });
 
-test("a folder that is missing, or no folder, holds nothing and hinders no other", (root) => {
+test("a missing folder, or a file instead, has no content and does not affect the others", (root) => {
   plant(root, "file", "there/r/.git/");
   const scan = new TreeScan([`${root}/none`, `${root}/file`, `${root}/there`], () => false);
   assert.deepEqual(scan.scan().repositories, [`${root}/there/r`]);

@@ -1,4 +1,4 @@
-// Paths that cannot be read, inside the sandbox and by the program's own tools.
+// Paths that cannot be read, inside the sandbox or by the program's own tools.
 
 import assert from "node:assert/strict";
 import { SECRET_PATHS } from "../../../sandbox/policy/secrets.ts";
@@ -20,7 +20,7 @@ test("hidden files cannot be opened, hidden folders are empty and closed, and no
   assert.throws(() => Deno.lstatSync(`${root}/project/missing`));
 });
 
-test("the longest entry wins between hidden and writable", async (root) => {
+test("between hidden and writable entries the longest wins", async (root) => {
   plant(root, "vault/shared/f", "vault/other", "project/");
   const policy = { rw_paths: ["urn:flemma:cwd", `${root}/vault/shared`], deny_read: [`${root}/vault`] };
   const sandbox = projectSandbox(root, { policy });
@@ -35,7 +35,7 @@ test("the longest entry wins between hidden and writable", async (root) => {
   assert.ok(!sandbox.isPathReadable(`${root}/vault/other`) && !sandbox.isPathReadable(`${root}/vault`));
 });
 
-test("a command cannot carry a hidden file to where the next command finds it uncovered", async (root) => {
+test("a command cannot move a hidden file to where the next command finds it uncovered", async (root) => {
   plant(root, "project/a/b/key", "project/vault/inner/folder/id");
   const sandbox = projectSandbox(root, { policy: { deny_read: ["a/b/key", "vault/inner/folder"] } });
   for (const move of ["mv a c", "mv a/b c", "mv vault v", "mv vault/inner v", "rm -rf a vault"]) {
@@ -46,7 +46,7 @@ test("a command cannot carry a hidden file to where the next command finds it un
   assert.equal(Deno.readTextFileSync(`${root}/project/a/b/key`), "text of project/a/b/key\n");
 });
 
-test("a link that leads to a hidden path is put back when a command took it away", async (root) => {
+test("a link to a hidden path that a command removed is restored", async (root) => {
   plant(root, "project/dotfiles/ssh/id", "project/ssh -> dotfiles/ssh");
   const hides = { policy: { deny_read: ["ssh"] } };
   for (const take of ["rm ssh", "mv ssh gone", "ln -sfn elsewhere ssh"]) {
@@ -57,7 +57,7 @@ test("a link that leads to a hidden path is put back when a command took it away
   }
 });
 
-test("the program's own tools obey the same list through links, and neither read nor write there", (root) => {
+test("the program's own tools obey the same list through links, for reading and writing", (root) => {
   plant(root, "project/keys/id", "project/alias -> keys/id", "project/open");
   const sandbox = projectSandbox(root, { policy: { deny_read: ["keys"] } });
   for (const path of ["keys", "keys/id", "alias", "./keys/../keys/new", `${root}/project/alias`]) {
@@ -70,7 +70,7 @@ test("the program's own tools obey the same list through links, and neither read
   assert.ok(off.isPathReadable("keys/id"));
 });
 
-test("$secrets stands for the shipped list and this program's own state", async (root) => {
+test("$secrets stands for the shipped list and flemma's own state", async (root) => {
   plant(root, "project/", "home/.ssh/id", "home/.netrc", "home/.aws/x", "home/.bashrc");
   const sandbox = projectSandbox(root, { policy: { deny_read: ["$secrets"] } });
   const { out } = await runInside(

@@ -1,4 +1,4 @@
-// Policies: what each form of an entry gives, where paths came from, what is said about dropped ones.
+// Policies: the result of each form of an entry, the source of each path, and messages about dropped entries.
 
 import assert from "node:assert/strict";
 import type { SandboxSettings } from "../../../config/settings.generated.ts";
@@ -74,14 +74,14 @@ test("each path remembers its entry, and every dropped entry its reason", (root)
   assert.match(policy.dropped[3]?.reason ?? "", /urn:flemma:cwd already covers/);
 });
 
-test("only entries that make no sense anywhere are complained about", (root) => {
+test("only entries that are invalid everywhere are reported", (root) => {
   plant(root, "p/", "loop -> loop");
   assert.deepEqual(resolve(root, ["$NONE", `${root}/p`]).notices, []);
   const { notices } = resolve(root, ["~bob/x", "", "loop"]);
   assert.deepEqual(notices.map(({ code }) => code), Array(3).fill("writable-path-dropped"));
 });
 
-test("a path that holds the home folder stays, with a notice", (root) => {
+test("a path that contains the home folder stays, with a notice", (root) => {
   plant(root, "home/x/");
   const reported = (entry: string) => resolve(root, [entry]).notices.map(({ message }) => message);
   const makes = (entry: string, what: string) => [
@@ -100,7 +100,7 @@ test("paths are sorted by bytes, not by UTF-16 units", (root) => {
   assert.deepEqual(rw_paths.map((path) => path.slice(root.length + 1)), ["z", "é", "\uFF5E", "\u{1F600}"]);
 });
 
-test("an unknown URN makes the whole policy invalid and names itself", (root) => {
+test("an unknown URN makes the whole policy invalid and is named", (root) => {
   const policy = resolvePolicy(settings({ policy: { rw_paths: [root, "urn:flemma:nope"] } }), {
     environment: world(root),
     document: null,
@@ -110,7 +110,7 @@ test("an unknown URN makes the whole policy invalid and names itself", (root) =>
   assert.match(policy.problem.message, /urn:flemma:nope/);
 });
 
-Deno.test("a limit that does not hold is no limit: one row a condition", () => {
+Deno.test("an invalid limit does not count as a limit: one row per condition", () => {
   const limited = (limits: Readonly<Record<string, number>>) => {
     const policy = resolvePolicy(settings({ policy: { limits } }), {
       environment: ENVIRONMENT,
@@ -129,7 +129,7 @@ Deno.test("a limit that does not hold is no limit: one row a condition", () => {
   assert.equal(limited({ open_fies: 10 }), 'sandbox.policy.limits knows no "open_fies".');
 });
 
-Deno.test("unix sockets are refused to commands only where settings say so", () => {
+Deno.test("unix sockets are refused to commands only if settings say so", () => {
   for (const [stated, expected] of [[undefined, false], [false, false], [true, true]] as const) {
     const policy = resolvePolicy(settings({ policy: { block_unix_sockets: stated } }), {
       environment: ENVIRONMENT,
@@ -139,7 +139,7 @@ Deno.test("unix sockets are refused to commands only where settings say so", () 
   }
 });
 
-test("a home that leads nowhere lies in no writable path", (root) => {
+test("a home folder that does not exist is not inside any writable path", (root) => {
   plant(root, "p/", "loop -> loop");
   const environment = { ...world(root, {}, `${root}/p`), home: `${root}/loop` };
   const policy = resolvePolicy(settings({ policy: { rw_paths: [root] } }), { environment, document: null });
@@ -147,7 +147,7 @@ test("a home that leads nowhere lies in no writable path", (root) => {
   assert.deepEqual([policy.value.rw_paths, policy.value.notices], [[root], []]);
 });
 
-test("only entries that ask for it are made, and of what another one covers the path is remembered", (root) => {
+test("folders are created only for entries that request it, and a covered entry's path is remembered", (root) => {
   plant(root, "p/");
   const { create, covered, rw_paths } = resolve(root, [
     "p",

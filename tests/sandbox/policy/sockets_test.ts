@@ -68,7 +68,7 @@ test("sockets of agents, multiplexers and editors cannot be reached, nor can a f
   assert.deepEqual([...Deno.readDirSync(`${root}/tmp/tmux-7`)].length, 0, "masking made nothing on the host");
 });
 
-test("only what is a socket is masked, through links and in the forms variables name it", async (root) => {
+test("only real sockets are masked, also through links and in the forms that variables use", async (root) => {
   plant(root, "tmp/tmux-1/file", "tmp/ssh-x/");
   const [bus, agent] = [`${root}/d/bus`, `${root}/real/agent`];
   await listening([bus, agent], () => {
@@ -88,7 +88,7 @@ test("only what is a socket is masked, through links and in the forms variables 
   });
 });
 
-test("a name in the list is that name, and a star stands for any characters of one name", async (root) => {
+test("a listed name matches exactly, and a star matches any characters of one name", async (root) => {
   const at = (name: string) => `${root}/home/${name}`;
   const named = [".docker/run/docker.sock", ".gnupg/S.gpg-agent", ".ssh/agent", ".ssh/sub/agent"].map(at);
   const others = [".docker/run/docker.sock2", ".docker/run/my-docker.sock", ".gnupg/T.x", ".ssh/a/b/agent"]
@@ -100,7 +100,7 @@ test("a name in the list is that name, and a star stands for any characters of o
   });
 });
 
-test("what a variable names is covered or kept only when it is a socket that is there", async (root) => {
+test("a path named by a variable is covered or kept only if it is an existing socket", async (root) => {
   plant(root, "file", "folder/");
   await listening([`${root}/socket`], () => {
     for (
@@ -120,14 +120,14 @@ test("what a variable names is covered or kept only when it is a socket that is 
   });
 });
 
-test("a runtime folder that is the root or a top folder does not make everything vanish", (root) => {
+test("a runtime folder that is the root or a top folder does not hide everything", (root) => {
   for (const XDG_RUNTIME_DIR of ["/", "/usr", "relative", `${root}/missing`]) {
     const { runtime } = findSockets(world(root, { XDG_RUNTIME_DIR }), NOTHING);
     assert.deepEqual(runtime.filter((path) => !/^\/(run|tmp)\/./.test(path)), [], XDG_RUNTIME_DIR);
   }
 });
 
-test("the variables that name sockets do not reach a tool, unless the policy keeps what they name", (root) => {
+test("variables that name sockets do not reach a tool, unless the policy keeps the socket", (root) => {
   const variables = Object.fromEntries(SOCKET_VARIABLES.map((name) => [name, `${root}/${name}`]));
   const environment = world(root, variables);
   const env = (kept: readonly string[]) =>
@@ -148,7 +148,7 @@ test("the variables that name sockets do not reach a tool, unless the policy kee
   }
 });
 
-Deno.test("a socket of another user, or in a folder that commands cannot enter, is left as it is", {
+Deno.test("a socket of another user, or in a folder that commands cannot enter, is left alone", {
   ignore: Deno.uid() !== 0,
 }, () =>
   inFolder(async (root) => {
@@ -169,7 +169,7 @@ Deno.test("a socket of another user, or in a folder that commands cannot enter, 
     });
   }));
 
-test("a socket that vanishes before it is covered leaves no empty file, and the command is tried again", async (root) => {
+test("a socket that disappears before it is covered leaves no empty file, and the command is retried", async (root) => {
   plant(root, "project/", "tmp/");
   const path = `${root}/tmp/agent.sock`;
   const variables = { TMPDIR: `${root}/tmp`, SSH_AUTH_SOCK: path };

@@ -1,4 +1,4 @@
-// Writable entries that lead, by a link a command could have made, to where no entry points.
+// Writable entries that a command could have redirected by a link to a place that no entry names.
 
 import assert from "node:assert/strict";
 import { strayLink } from "../../../sandbox/paths/stray_link.ts";
@@ -16,7 +16,7 @@ function writable(root: string, ...rw_paths: string[]): { paths: string[]; repor
   };
 }
 
-test("an entry that leads out by a link inside another entry is left out, told with the link and the remedy", (root) => {
+test("an entry that leads out by a link inside another entry is dropped, and the link and the remedy are reported", (root) => {
   plant(root, "project/", "outside/", "project/out -> ../outside");
   assert.deepEqual(writable(root, "./out"), {
     paths: ["project"],
@@ -27,7 +27,7 @@ test("an entry that leads out by a link inside another entry is left out, told w
   });
 });
 
-test("an entry stays when its link leads inside, lies outside, or leads to what another entry names", (root) => {
+test("an entry stays if its link leads inside, lies outside, or leads to another entry's target", (root) => {
   plant(root, "project/a/", "outside/b/", "project/in -> a", "link -> outside", "project/out -> ../outside");
   const rows = [
     [["./in"], ["project"]],
@@ -40,7 +40,7 @@ test("an entry stays when its link leads inside, lies outside, or leads to what 
   }
 });
 
-test("two entries that lead out do not vouch for each other", (root) => {
+test("two entries that lead out do not make each other valid", (root) => {
   plant(root, "project/", "outside/b/", "project/one -> ../outside", "project/two -> ../outside/b");
   for (
     const entries of [["./one", "./two"], ["./two", "./one"], ["./one", "./one"], ["./one/b", "./one"]]
@@ -49,13 +49,13 @@ test("two entries that lead out do not vouch for each other", (root) => {
   }
 });
 
-test("an entry whose link lies inside what it leads to is left out: the link could lead elsewhere in the next run", (root) => {
+test("an entry whose link lies inside its own target is dropped: the link could lead elsewhere in the next run", (root) => {
   plant(root, "project/", "data/", "data/self -> .");
   assert.deepEqual(writable(root, `${root}/data/self`).paths, ["project"]);
   assert.deepEqual(writable(root, `${root}/data/self`, `${root}/data`).paths, ["data", "project"]);
 });
 
-Deno.test("a way is astray when it ends outside and has a link inside: one row a condition", () => {
+Deno.test("a path leads astray if it ends outside and contains a link inside: one row per condition", () => {
   const link = (path: string) => ({ path, target: "x" });
   const astray = (path: string, ...links: string[]) =>
     strayLink({ path, links: links.map(link) }, ["/w", "/t"]);
@@ -73,7 +73,7 @@ Deno.test("a way is astray when it ends outside and has a link inside: one row a
   assert.equal(astray("/home", "/wx/a"), null, "a neighbour whose name begins alike");
 });
 
-test("entries that others cover are held in place, with the folders on the way", async (root) => {
+test("entries covered by others are held in place, with their parent folders", async (root) => {
   plant(root, "project/build/deep/out/", "project/log", "tmp/x/");
   const rw_paths = ["urn:flemma:cwd", "./build/deep/out", "./log", `${root}/tmp`, `${root}/tmp/x`];
   const sandbox = projectSandbox(root, { policy: { rw_paths } });
@@ -107,7 +107,7 @@ test("an entry inside a protected folder makes nothing there writable", async (r
   assert.notEqual((await runInside(sandbox, "touch .vscode/out/x")).code, 0);
 });
 
-test("complete output is kept behind no link that a command could have made", async (root) => {
+test("complete output is not saved behind a link that a command could have made", async (root) => {
   plant(root, "project/", "outside/", "project/out -> ../outside", "mine -> outside");
   const sandbox = projectSandbox(root);
   const keep = async (path: string) => {
@@ -129,7 +129,7 @@ test("complete output is kept behind no link that a command could have made", as
   assert.equal(off.strayLink(through), null, "without a sandbox commands write there themselves");
 });
 
-test("a folder that is exchanged while its file is made gets no output", async (root) => {
+test("no output is written to a folder that is replaced while its file is created", async (root) => {
   plant(root, "project/d/", "outside/");
   let looks = 0;
   const file = new OverflowFile(`${root}/project/d/f`, 100, () => {

@@ -1,4 +1,4 @@
-// Which variables reach a tool.
+// Which environment variables reach a tool.
 
 import assert from "node:assert/strict";
 import { KNOWN_PROVIDERS } from "../../../providers/known.ts";
@@ -23,7 +23,7 @@ function reach(
   return names.filter((name) => kept[name] === `value of ${name}`);
 }
 
-Deno.test("the key of a server of the person's own never reaches a tool, nor does another variable with its value", () => {
+Deno.test("neither the key of the person's own server nor another variable with its value ever reaches a tool", () => {
   const variables = { LAB_API_KEY: "a key of a server at home", COPY: "a key of a server at home", CI: "1" };
   const settings = { ...NOTHING, keys: ["LAB_API_KEY"] };
   const kept = toolEnvironment(variables, settings, { sandboxed: true });
@@ -32,7 +32,7 @@ Deno.test("the key of a server of the person's own never reaches a tool, nor doe
   assert.equal(passed.LAB_API_KEY, variables.LAB_API_KEY);
 });
 
-Deno.test("credentials of model providers never reach a tool, whether confined or not", () => {
+Deno.test("credentials of model providers never reach a tool, sandboxed or not", () => {
   const secrets = [...Object.values(PROVIDER_CREDENTIALS).flat(), ...OTHER_CREDENTIALS];
   for (const { name, keyVariables } of Object.values(KNOWN_PROVIDERS)) {
     const missing = keyVariables.filter((variable) => !PROVIDER_CREDENTIALS[name]?.includes(variable));
@@ -47,7 +47,7 @@ Deno.test("credentials of model providers never reach a tool, whether confined o
   }
 });
 
-Deno.test("a credential is known by its maker, whatever the rest of its name", () => {
+Deno.test("a credential is recognized by its provider, whatever the rest of its name", () => {
   const names = [
     ..."CLAUDE_API_KEY OPENAI_KEY AZURE_API_KEY AI_GATEWAY_API_KEY LANGSMITH_API_KEY openai_api_key".split(
       " ",
@@ -76,7 +76,7 @@ Deno.test("a credential is known by its maker, whatever the rest of its name", (
   }
 });
 
-Deno.test("what is no model provider's key reaches a tool", () => {
+Deno.test("variables other than model providers' keys reach a tool", () => {
   const names = [
     ..."MAPS_API_KEY GOOGLE_MAPS_API_KEY STRIPE_API_KEY GITHUB_TOKEN AWS_SECRET_ACCESS_KEY NPM_TOKEN".split(
       " ",
@@ -92,13 +92,13 @@ Deno.test("what is no model provider's key reaches a tool", () => {
   assert.deepEqual(reach(names), names);
 });
 
-Deno.test("no maker and no name stands twice", () => {
+Deno.test("no provider and no name is listed twice", () => {
   const all = [...Object.values(PROVIDER_CREDENTIALS).flat(), ...OTHER_CREDENTIALS];
   assert.equal(new Set(all).size, all.length);
   assert.equal(new Set(MAKERS).size, MAKERS.length);
 });
 
-Deno.test("a variable of another name that holds the same key is withheld with it", () => {
+Deno.test("a variable with another name that holds the same key is withheld too", () => {
   const key = "sk-ant-0123456789abcdef";
   const variables = { ANTHROPIC_API_KEY: key, MY_LLM: key, OLLAMA_API_KEY: "ollama", USER: "ollama" };
   const kept = (pass: string[]) =>
@@ -109,7 +109,7 @@ Deno.test("a variable of another name that holds the same key is withheld with i
   assert.deepEqual(kept(["ANTHROPIC_API_KEY"]), ["ANTHROPIC_API_KEY", "MY_LLM", "USER"]);
 });
 
-Deno.test("what leads git and cd elsewhere is taken out unless it is passed", () => {
+Deno.test("variables that lead git and cd elsewhere are removed unless passed explicitly", () => {
   const names = [
     ..."GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE GIT_OBJECT_DIRECTORY GIT_PREFIX CDPATH GIT_COMMON_DIR".split(
       " ",
@@ -130,7 +130,7 @@ Deno.test("addresses of agents are withheld inside the sandbox only", () => {
   }
 });
 
-Deno.test("a person blocks and passes by name and by pattern, and blocking is stronger", () => {
+Deno.test("a person blocks and passes variables by name and by pattern, and blocking takes precedence", () => {
   const variables = { OPENAI_API_KEY: "o", GITHUB_TOKEN: "g", AWS_SECRET: "a", "A.B": "dot", AXB: "x" };
   const kept = (block: string[], pass: string[]) => {
     const result = toolEnvironment(variables, { block, pass }, { sandboxed: true });
@@ -142,7 +142,7 @@ Deno.test("a person blocks and passes by name and by pattern, and blocking is st
   assert.deepEqual(kept(["*"], ["*"]), []);
 });
 
-Deno.test("the names withheld are listed, never the values", () => {
+Deno.test("the withheld names are listed, never the values", () => {
   const variables = { OPENAI_API_KEY: "o", GIT_DIR: "/x", SSH_AUTH_SOCK: "/s", NPM_TOKEN: "n", PATH: "/bin" };
   const settings = { block: ["NPM_*"], pass: [] };
   assert.deepEqual(
@@ -152,7 +152,7 @@ Deno.test("the names withheld are listed, never the values", () => {
   assert.deepEqual(withheldVariables({ PATH: "/bin" }, NOTHING, { sandboxed: true }), []);
 });
 
-Deno.test("programs are kept from paging, asking, editing and colouring, whatever the caller has set", () => {
+Deno.test("programs are kept from paging, prompting, editing and coloring, whatever the caller has set", () => {
   const caller = { PAGER: "less", GIT_EDITOR: "vim", EDITOR: "vim", HGEDITOR: "vim", NO_COLOR: "" };
   const kept = toolEnvironment(caller, NOTHING, { sandboxed: true });
   const { EDITOR, ...rest } = kept;
@@ -177,7 +177,7 @@ Deno.test("programs are kept from paging, asking, editing and colouring, whateve
   assert.equal(asked.GIT_EDITOR, EDITOR);
 });
 
-test("git fails where it would open an editor, says what to do, and that works", async (folder) => {
+test("git fails where it would open an editor and says what to do, and that works", async (folder) => {
   const env = {
     ...toolEnvironment({ PATH: Deno.env.get("PATH") ?? "/usr/bin:/bin", EDITOR: "true" }, NOTHING, {
       sandboxed: false,

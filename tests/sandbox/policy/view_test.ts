@@ -1,10 +1,10 @@
-// What of the file system is seen under a policy, by plain data.
+// What part of the file system a policy shows, from plain data.
 
 import assert from "node:assert/strict";
 import { isSeen, WHOLE_VIEW } from "../../../sandbox/policy/view.ts";
 import type { PathView } from "../../../sandbox/types.ts";
 
-Deno.test("a path is seen where nothing hides it, or a longer path shows it again: one row a condition", () => {
+Deno.test("a path is visible if nothing hides it, or if a longer path shows it again: one row per condition", () => {
   const rows: readonly (readonly [Partial<PathView>, boolean])[] = [
     [{}, true],
     [{ shown: ["/a"] }, true],

@@ -1,4 +1,4 @@
-// Files that whoever started this program left open.
+// Files left open by the process that started this program.
 
 import assert from "node:assert/strict";
 import { plant, script } from "../fixture.ts";
@@ -29,7 +29,7 @@ function inherit(root: string, shell: string): string {
   return new TextDecoder().decode(stdout);
 }
 
-test("a command gets no descriptor that this program was started with", (root) => {
+test("a command inherits no descriptor that this program was started with", (root) => {
   const out = inherit(root, "for n in /proc/$$/fd/*; do echo ${n##*/} $(readlink $n); done");
   assert.match(out, /^0 /);
   assert.ok(!out.includes("/outside"), out);

@@ -1,4 +1,4 @@
-// Starts a shell command as spawn does, with a mark or without, and ends itself once the command has said something.
+// Starts a shell command as spawn does, with a mark or without, and ends itself after the command's first output.
 
 import { spawn } from "../../../sandbox/process/spawn.ts";
 

@@ -1,4 +1,4 @@
-// A program that is killed leaves neither a command running nor what that planted, whenever it is killed.
+// A killed program leaves neither a running command nor what the command planted, whenever it is killed.
 
 import assert from "node:assert/strict";
 import { recover } from "../../../sandbox/protect/recover.ts";
@@ -48,21 +48,21 @@ async function killed(root: string, at: "gate" | "early" | "started", shell: str
   assert.equal(signal, "SIGKILL", new TextDecoder().decode(stderr));
 }
 
-test("a program killed before it opened the gate has started no command", async (root) => {
+test("a program killed before it releases a command has started no command", async (root) => {
   plant(root, "project/notes.chat");
   await killed(root, "gate", `touch ran; exec sleep ${root}`);
   await gone(root);
   assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
 });
 
-test("a command does not begin before it would end with its program, however early that is killed", async (root) => {
+test("a command starts only once it would end with its program, however early that is killed", async (root) => {
   plant(root, "project/notes.chat");
   await killed(root, "early", `touch ran; exec sleep ${root}`);
   await gone(root);
   assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
 });
 
-Deno.test("whether a process ends with the one outside is seen by one filter more, or by its sleep: a row each condition", () => {
+Deno.test("that a process ends with its parent is recognized by one more filter or by its sleep: one row per condition", () => {
   const stated = (name: string, state: string, filters?: number) =>
     `Name:\t${name}\nState:\t${state}\n${filters === undefined ? "" : `Seccomp_filters:\t${filters}\n`}`;
   const asleep = (filters?: number) => stated("bwrap", "S (sleeping)", filters);
@@ -104,7 +104,7 @@ Deno.test("whether a process ends with the one outside is seen by one filter mor
   assert.equal(endsWithOutside(2 ** 22 + 1, Deno.pid, true), null, "there is no such process");
 });
 
-test("what runs in a sandbox carries the mark of its record, by which it is found when all else that held it is gone", async (root) => {
+test("processes in a sandbox carry the mark of their record, by which they are found after their parents are gone", async (root) => {
   plant(root, "project/notes.chat");
   const sandbox = projectSandbox(root);
   const prepared = await sandbox.prepare(["/bin/sh", "-c", "echo $FLEMMA_COMMAND; exec sleep 300"]);
@@ -127,7 +127,7 @@ test("what runs in a sandbox carries the mark of its record, by which it is foun
   await prepared.value.dispose();
 });
 
-test("a program killed while its command runs takes that with it, and the next run puts right what it planted", async (root) => {
+test("a killed program takes its command with it, and the next run removes what the command planted", async (root) => {
   plant(root, "project/notes.chat", "project/r1/.git/HEAD", "project/r2/.git/HEAD");
   const mark = String(300000 + Math.floor(Math.random() * 100000));
   await killed(
@@ -147,7 +147,7 @@ test("a program killed while its command runs takes that with it, and the next r
   assert.deepEqual(records(sandbox.host.environment), []);
 });
 
-test("a command that runs on without a sandbox is named, and ended before the next begins", async (root) => {
+test("a command that keeps running without a sandbox is named, and ended before the next starts", async (root) => {
   const environment = world(root);
   const started = spawn(["/bin/sh", "-c", "sleep 300 & exec sleep 300"], {
     cwd: root,
@@ -172,7 +172,7 @@ test("a command that runs on without a sandbox is named, and ended before the ne
   await Promise.all([started.value.stdout.cancel(), started.value.stderr.cancel()]);
 });
 
-test("what a command without a sandbox sent into a session of its own is found by its mark, and nobody else is ended", async (root) => {
+test("a process that left its session without a sandbox is found by its mark, and no other process is ended", async (root) => {
   const environment = world(root);
   const started = spawn(["/bin/sh", "-c", "( setsid sleep 300 & )"], {
     cwd: root,
@@ -199,7 +199,7 @@ test("what a command without a sandbox sent into a session of its own is found b
   await bystander.value.stdout.cancel();
 });
 
-test("of what somebody else started only the mark counts: no group is taken for its own, for who knows who else is in that", async (root) => {
+test("only marked processes of a foreign group are ended, since others may share the group", async (root) => {
   const environment = world(root);
   const mark = newMark();
   // The program that handed the command out leads a group with others, as in a pipe of a shell, and is gone.
@@ -229,7 +229,7 @@ test("of what somebody else started only the mark counts: no group is taken for 
   await group.value.stderr.cancel();
 });
 
-test("a record is about one process only: not a later one of its number, nor one of another machine or boot", (root) => {
+test("a record matches one process only, not a later one with its number or one of another machine or boot", (root) => {
   const environment = world(root);
   const own = identify(Deno.pid)!;
   assert.ok(isAlive(own));
@@ -259,7 +259,7 @@ test("a record is about one process only: not a later one of its number, nor one
   removeRecord(file);
 });
 
-test("commands of other processes are told from our own and from those that are over", (root) => {
+test("commands of other processes are distinguished from our own and from finished ones", (root) => {
   const environment = world(root);
   const file = record(environment, Deno.pid, { writable: ["/w"], before: "null" });
   assert.deepEqual(othersAlive(environment), [], "our own");
@@ -274,7 +274,7 @@ test("commands of other processes are told from our own and from those that are 
   assert.deepEqual(othersAlive(environment), [], "its program is gone");
 });
 
-test("a gate that cannot be opened lets nothing begin", async (root) => {
+test("a command that cannot be released does not start", async (root) => {
   plant(root, "project/notes.chat");
   const sandbox = projectSandbox(root);
   const prepared = await sandbox.prepare(["/bin/sh", "-c", "touch ran"]);
@@ -288,7 +288,7 @@ test("a gate that cannot be opened lets nothing begin", async (root) => {
   assert.throws(() => Deno.statSync(`${root}/project/ran`), Deno.errors.NotFound);
 });
 
-test("what is given on standard input comes after the gate, byte for byte", async (root) => {
+test("standard input reaches the command after its release, byte for byte", async (root) => {
   plant(root, "project/notes.chat");
   const sandbox = projectSandbox(root);
   for (const stdin of [undefined, new Uint8Array(), new TextEncoder().encode("\nfirst\n\nlast")]) {

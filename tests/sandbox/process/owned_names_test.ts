@@ -1,4 +1,4 @@
-// What a run that was killed leaves in the private folder is taken away by the next one, and nobody else's is.
+// Files of a killed run in the private folder are removed by the next run, and no others.
 
 import assert from "node:assert/strict";
 import { isThere } from "../../../base/files.ts";
@@ -22,7 +22,7 @@ await new Promise((resolve) => setTimeout(resolve, 600_000));
 `;
 
 Deno.test(
-  "files of a run that was killed are removed by the next run, and those of one that lives stay",
+  "the next run removes files of a killed run, and keeps those of a running one",
   linux,
   () =>
     inFolder(async (root) => {
@@ -61,7 +61,7 @@ Deno.test(
 );
 
 Deno.test(
-  "a name is abandoned when its very process is over, and a process that cannot be seen from here may live",
+  "a file is abandoned once exactly its process has ended, and a process invisible from here may still run",
   linux,
   () => {
     const own = ownedName("status");
@@ -85,7 +85,7 @@ Deno.test(
   },
 );
 
-Deno.test("a process that has ended and waits to be collected owns nothing any more", linux, async () => {
+Deno.test("a process that has ended but was not yet collected owns nothing", linux, async () => {
   // The shell becomes a program that never collects its child; the child lives until then.
   const parent = new Deno.Command("/bin/sh", {
     args: ["-c", "exec 3<&0; { read go <&3; } & echo $!; exec sleep 600 </dev/null 3<&-"],

@@ -1,11 +1,11 @@
-// Helper programs are never taken from a place that commands inside the sandbox can write to.
+// Helper programs are never taken from a place that sandboxed commands can write to.
 
 import assert from "node:assert/strict";
 import { findProgram } from "../../../sandbox/process/program.ts";
 import { plant, script, world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("a program in a writable folder of PATH is passed over", (root) => {
+test("a program in a writable folder of PATH is skipped", (root) => {
   plant(root, "project/bin/", "system/", "trick -> project/bin");
   script(`${root}/project/bin/tool`, "exit 0");
   script(`${root}/system/tool`, "exit 0");
@@ -30,7 +30,7 @@ test("a link in a safe folder to a program in a writable one is not used", (root
   assert.equal(found.ok ? found.value : found.problem.code, "program-in-writable-path");
 });
 
-test("a program given by its path is judged the same way", (root) => {
+test("a program given by its path is checked the same way", (root) => {
   plant(root, "project/", "system/text");
   script(`${root}/project/tool`, "exit 0");
   script(`${root}/system/tool`, "exit 0");

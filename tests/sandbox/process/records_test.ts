@@ -1,11 +1,11 @@
-// What is believed of a file about a started command, one row a condition.
+// Which records of started commands are trusted, one row per condition.
 
 import assert from "node:assert/strict";
 import { findLeftRecords, identify, isAlive, record, records } from "../../../sandbox/process/leftovers.ts";
 import { world } from "../fixture.ts";
 import { testInFolder as test } from "../../folder.ts";
 
-test("a file that is no whole record says nothing: one row a member", (root) => {
+test("an incomplete record is ignored: one row per field", (root) => {
   const environment = world(root);
   const file = record(environment, Deno.pid, { writable: ["/w"], before: '{"a":1}' });
   const [whole] = records(environment);
@@ -32,7 +32,7 @@ test("a file that is no whole record says nothing: one row a member", (root) => 
   assert.equal(records(environment).length, 1);
 });
 
-Deno.test("a process is the one that was meant only with its own time of start, and while it lives", async () => {
+Deno.test("a process matches its record only with the same start time, and while it runs", async () => {
   const child = new Deno.Command("sleep", { args: ["300"], stdin: "null" }).spawn();
   const id = identify(child.pid);
   assert.ok(id !== null);
@@ -44,7 +44,7 @@ Deno.test("a process is the one that was meant only with its own time of start, 
   assert.equal(identify(child.pid), null);
 });
 
-test("of this boot only what has lost its owner was left behind", (root) => {
+test("of this boot's records only those without a living owner count as left behind", (root) => {
   const environment = world(root);
   const file = record(environment, Deno.pid, { writable: [], before: "null" });
   assert.deepEqual(findLeftRecords(environment), []);

@@ -22,7 +22,7 @@ function pretending<T>(changes: Partial<Deno.FileInfo>, ask: () => T): T {
 }
 
 Deno.test(
-  "a folder in shared memory that somebody else made, or can look into, is not used: one row a condition",
+  "a folder in shared memory that somebody else created or can read is not used: one row per condition",
   { ignore: Deno.build.os !== "linux" },
   () =>
     inFolder((root) => {
@@ -53,7 +53,7 @@ Deno.test(
     }),
 );
 
-test("the private folder is the first that can be made: relative places and files in the way are passed over", (root) => {
+test("the private folder is the first that can be created: relative paths and files in the way are skipped", (root) => {
   plant(root, "file");
   assert.deepEqual(runtimeFolders(world(root, { XDG_RUNTIME_DIR: "run", XDG_STATE_HOME: "/s/" })), [
     "/s/flemma",
@@ -65,7 +65,7 @@ test("the private folder is the first that can be made: relative places and file
   assert.equal(makeRuntimeFolder(none), null);
 });
 
-test("a constant file is written once, and again when it is gone or something else has its place", (root) => {
+test("a constant file is written once, and again if it is missing or replaced", (root) => {
   const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
   const files = PrivateFiles.open(environment);
   assert.ok(files.ok);
@@ -84,7 +84,7 @@ test("a constant file is written once, and again when it is gone or something el
   assert.notEqual(files.value.constant("x", new TextEncoder().encode("constans")), path);
 });
 
-test("a constant folder is made once, and takes the place of one of that name from before, or of a link", (root) => {
+test("a constant folder is created once, and replaces an older one of that name, or a link", (root) => {
   const environment = world(root, { XDG_RUNTIME_DIR: `${root}/run` });
   const entries = [["a", new TextEncoder().encode("text")]] as const;
   const open = () => {

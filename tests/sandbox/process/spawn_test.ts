@@ -38,7 +38,7 @@ async function finish(running: Running): Promise<{ out: string; err: string; cod
   return { out, err, code };
 }
 
-Deno.test("a child leads its own session and group, and both streams and the exit code come back", async () => {
+Deno.test("a child leads its own session and group, and its streams and exit code are returned", async () => {
   const script = 'read -r _ _ _ _ pgid sid _ < /proc/self/stat; echo "$$ $pgid $sid"; echo oops >&2; exit 42';
   const running = start(["/bin/sh", "-c", script]);
   const { out, err, code } = await finish(running);
@@ -59,18 +59,18 @@ Deno.test("a child sees only the environment it is given, and an empty standard 
   }
 });
 
-Deno.test("bytes for standard input arrive whole, also for a child that stops reading", async () => {
+Deno.test("bytes for standard input arrive completely, even if the child stops reading", async () => {
   const bytes = new TextEncoder().encode("x".repeat(300_000));
   assert.equal((await finish(start(["/usr/bin/wc", "-c"], { stdin: bytes }))).out.trim(), "300000");
   assert.equal((await finish(start(["/bin/true"], { stdin: bytes }))).code, 0);
 });
 
-Deno.test("words of the command are never read by a shell", async () => {
+Deno.test("a command's arguments are never parsed by a shell", async () => {
   const { out } = await finish(start(["/usr/bin/printf", "%s\n", "$HOME; `id`", "*"]));
   assert.equal(out, "$HOME; `id`\n*\n");
 });
 
-Deno.test("what cannot start is told apart", () => {
+Deno.test("the reason why a program cannot start is reported", () => {
   const code = (argv: string[], options: Partial<SpawnOptions> = {}) => {
     const started = spawn(argv, { ...OPTIONS, ...options });
     return started.ok ? "started" : started.problem.code;
@@ -92,7 +92,7 @@ Deno.test("kill ends the whole group and names the signal", async () => {
   await running.stderr.cancel();
 });
 
-Deno.test("a group that ignores the polite signal is killed", async () => {
+Deno.test("a group that ignores SIGTERM is killed", async () => {
   const running = start(["/bin/sh", "-c", "trap '' TERM; echo ready; while :; do sleep 600; done"]);
   const [, reader] = await firstLine(running.stdout);
   await running.kill();
@@ -101,7 +101,7 @@ Deno.test("a group that ignores the polite signal is killed", async () => {
   await running.stderr.cancel();
 });
 
-Deno.test("kill after the leader ended takes what it left behind", async () => {
+Deno.test("kill after the leader ended also ends the processes it left behind", async () => {
   const running = start(["/bin/sh", "-c", "sleep 600 & echo ready"]);
   const [, reader] = await firstLine(running.stdout);
   assert.deepEqual(await running.status, { code: 0, signal: null });
@@ -111,7 +111,7 @@ Deno.test("kill after the leader ended takes what it left behind", async () => {
   await running.stderr.cancel();
 });
 
-Deno.test("kill takes descendants that lead sessions of their own, also those that ignore the polite signal", async () => {
+Deno.test("kill ends descendants in their own sessions, including those that ignore SIGTERM", async () => {
   const stubborn = "trap '' TERM; echo ready; while :; do sleep 600; done";
   const running = start(["/bin/sh", "-c", `setsid /bin/sh -c "${stubborn}" & wait`]);
   const [, reader] = await firstLine(running.stdout);
@@ -120,7 +120,7 @@ Deno.test("kill takes descendants that lead sessions of their own, also those th
   await running.stderr.cancel();
 });
 
-Deno.test("kill takes the first process of a container whose own bond to its parent came too late", async () => {
+Deno.test("kill ends the first process of a container whose own tie to its parent came too late", async () => {
   // As bubblewrap's: in a session of its own, and nothing ends it when its parent goes at the first signal.
   const container =
     "setsid /bin/sh -c 'echo ready; exec sleep 600' & trap 'kill -9 $$' TERM; while :; do sleep 600 & wait; done";
@@ -143,7 +143,7 @@ Deno.test("kill leaves other children of this program alone", async () => {
   for (const { stderr } of [other, ended]) await stderr.cancel();
 });
 
-Deno.test("kill takes what carries the mark: a daemon with a session of its own and no parent left; and nobody else", async () => {
+Deno.test("kill ends marked processes, such as a daemon with its own session and no parent, and no others", async () => {
   const daemon = "setsid /bin/sh -c 'trap \"\" TERM HUP; echo $$; while :; do sleep 600; done' &";
   const [own, other] = [newMark(), newMark()].map((mark) => {
     const started = spawn(["/bin/sh", "-c", `( ${daemon} )`], OPTIONS, { mark, open: () => null });
@@ -162,7 +162,7 @@ Deno.test("kill takes what carries the mark: a daemon with a session of its own 
   for (const running of [own!, other!]) await running.stderr.cancel();
 });
 
-Deno.test("a program that ends in the middle takes its commands with it, daemons with a mark too", async () => {
+Deno.test("a program that ends early takes its commands with it, including marked daemons", async () => {
   const program = new URL("./ends_in_the_middle.ts", import.meta.url).pathname;
   const id = `marker-${crypto.randomUUID()}`;
   const deaf = `: ${id}; trap "" TERM INT HUP; while :; do sleep 600; done`;
@@ -186,7 +186,7 @@ function commandLine(pid: number): string {
   }
 }
 
-Deno.test("what has no mark and belongs to nobody is not looked for among other people's processes", async () => {
+Deno.test("orphaned processes without a mark are not searched among other people's processes", async () => {
   // It speaks only once it has a session of its own: before that it is one of the group, and ends with it.
   const running = start(["/bin/sh", "-c", "( setsid sh -c 'echo $$; exec sleep 600' & )"]);
   const [pid, reader] = await firstLine(running.stdout);
@@ -198,7 +198,7 @@ Deno.test("what has no mark and belongs to nobody is not looked for among other 
   await running.stderr.cancel();
 });
 
-Deno.test("where no list of processes can be had the group is asked, and ends all the same", async () => {
+Deno.test("where processes cannot be listed, the process group is ended instead", async () => {
   const list = Deno.readDirSync;
   Deno.readDirSync = (path) => String(path) === "/proc" ? [].values() as ReturnType<typeof list> : list(path);
   try {

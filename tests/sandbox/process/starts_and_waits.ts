@@ -1,4 +1,5 @@
-// Starts a command in the sandbox of the folder given first, and kills itself where the second argument says.
+// Starts a command in the sandbox of the folder in the first argument, and kills itself where the second argument
+// says.
 
 import { projectSandbox } from "../fixture.ts";
 

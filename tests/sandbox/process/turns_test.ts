@@ -1,4 +1,4 @@
-// Tools that work with files go while no command lives that could exchange these files.
+// File tools wait until no command runs that could swap the files.
 
 import assert from "node:assert/strict";
 import { Turns } from "../../../sandbox/process/turns.ts";
@@ -38,7 +38,7 @@ const living = (root: string) =>
     !name.startsWith(".")
   );
 
-test("reading and writing wait for a command of the same run, and are told once that they do", async (root) => {
+test("reading and writing wait for a command of the same run, and report the wait once", async (root) => {
   const turns = turnsIn(root);
   assert.ok((await turns.commandBegins(["/w"])).ok);
   const order: string[] = [];
@@ -56,7 +56,7 @@ test("reading and writing wait for a command of the same run, and are told once 
   assert.deepEqual(living(root), []);
 });
 
-test("a command waits for the file that is read or written at this moment", async (root) => {
+test("a command waits for a file that is just being read or written", async (root) => {
   for (const access of ["read", "write"] as const) {
     const turns = turnsIn(root);
     const order: string[] = [];
@@ -96,7 +96,7 @@ test("writing waits for a command of another run that can write there, reading a
   assert.deepEqual(turn.waited, ["another run"]);
 });
 
-test("a path is asked about anew after each wait, for a link may lead elsewhere then", async (root) => {
+test("a path is checked again after each wait, since a link may lead elsewhere by then", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   assert.ok((await other.commandBegins(["/w"])).ok);
   let path = "/w/a";
@@ -105,7 +105,7 @@ test("a path is asked about anew after each wait, for a link may lead elsewhere 
   await other.commandEnded();
 });
 
-test("what a run that was killed left behind holds nobody up", async (root) => {
+test("leftovers of a killed run make nothing wait", async (root) => {
   plant(root, "home/.local/state/flemma/commands/");
   Deno.writeTextFileSync(`${root}/home/.local/state/flemma/commands/old`, "/w");
   const turn = hands("/w/a");
@@ -113,7 +113,7 @@ test("what a run that was killed left behind holds nobody up", async (root) => {
   assert.deepEqual([turn.waited, living(root)], [[], []]);
 });
 
-test("a person's stop ends the waiting for a command of this run and of another, and nothing is done then", async (root) => {
+test("a person's stop ends the wait for a command of this run or another, and nothing is done then", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   assert.ok((await other.commandBegins(["/w"])).ok);
   for (const turns of [one, other]) {
@@ -127,7 +127,7 @@ test("a person's stop ends the waiting for a command of this run and of another,
   await other.commandEnded();
 });
 
-test("where the state cannot be written the person is told once, and the run itself still keeps its turns", async (root) => {
+test("if the state folder cannot be written the person is told once, and the run still takes turns within itself", async (root) => {
   plant(root, "home/.local/state/flemma");
   const notes: string[] = [];
   const turns = turnsIn(root, notes);
@@ -140,7 +140,7 @@ test("where the state cannot be written the person is told once, and the run its
   assert.deepEqual(new Set(notes), new Set(["state-unwritable"]));
 });
 
-test("waiting is not the tool's time, and the person is told what is waited for", async (root) => {
+test("waiting does not count towards a tool's timeout, and the person is told what it waits for", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root);
   await requireBubblewrap(sandbox);
@@ -181,14 +181,14 @@ test("waiting is not the tool's time, and the person is told what is waited for"
   ]);
 });
 
-test("without a sandbox nothing waits: a command could do what it wants to by itself", async (root) => {
+test("nothing waits without a sandbox, since a command could do anything anyway", async (root) => {
   plant(root, "project/");
   const off = projectSandbox(root, { enabled: false });
   assert.ok((await off.prepare(["/bin/true"])).ok);
   assert.equal(await off.betweenCommands("write", hands(`${root}/project/x`), () => Promise.resolve(1)), 1);
 });
 
-test("work that is done apart waits for commands of its own run alone, and no command of another run waits for it", async (root) => {
+test("background file work waits only for commands of its own run, and no command of another run waits for it", async (root) => {
   const [one, other] = [turnsIn(root), turnsIn(root)];
   const apart = (waited: string[]): FileTurn => ({
     paths: () => ["/w/x"],

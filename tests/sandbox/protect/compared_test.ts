@@ -1,4 +1,4 @@
-// What is compared after a command instead of mounted before it: what counts as changed, one row a condition.
+// Paths compared after a command instead of mounted before it: what counts as changed, one row per condition.
 
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
@@ -36,7 +36,7 @@ function text(path: string): string {
 const HARMLESS = "[core]\n\tbare = false\n";
 const HARMFUL = "[core]\n\tfsmonitor = /evil\n";
 
-test("of a file the bytes, the right to run it and its kind count; its time and other rights do not", async (root) => {
+test("of a file, its bytes, executable bit and kind count as changes, but not its time or other permissions", async (root) => {
   const file = `${root}/r/.git/x`;
   const rows: readonly (readonly [string, (path: string) => void, string[]])[] = [
     ["nothing", () => {}, []],
@@ -73,7 +73,7 @@ test("of a file the bytes, the right to run it and its kind count; its time and 
   }
 });
 
-test("a file that may be run stays one that may be run", async (root) => {
+test("an executable file stays executable", async (root) => {
   plant(root, "hook");
   Deno.chmodSync(`${root}/hook`, 0o755);
   const compared = remember([`${root}/hook`], new FsSnapshot());
@@ -83,7 +83,7 @@ test("a file that may be run stays one that may be run", async (root) => {
   assert.equal(Deno.lstatSync(`${root}/hook`).mode! & 0o777, 0o755);
 });
 
-test("a configuration may come to what runs nothing, under its own names only", async (root) => {
+test("a git configuration may get harmless settings, under known names only", async (root) => {
   const rows: readonly (readonly [string, string, boolean])[] = [
     ["config", HARMLESS, true],
     ["config", HARMFUL, false],
@@ -102,7 +102,7 @@ test("a configuration may come to what runs nothing, under its own names only", 
   }
 });
 
-test("what git would guess without it is put back: the common folder of a worktree that is still there", async (root) => {
+test("a removed file that git would replace by a guess is restored: the common folder of an existing worktree", async (root) => {
   const path = `${root}/.git/worktrees/w/commondir`;
   plant(root, ".git/worktrees/w/commondir");
   const compared = remember([path], new FsSnapshot());
@@ -113,7 +113,7 @@ test("what git would guess without it is put back: the common folder of a worktr
   assert.deepEqual(await after(root, compared), [[], []], "git worktree remove");
 });
 
-test("a file too long to keep is told by its status, and that it could not be put back", async (root) => {
+test("a file too long to save is reported by its status, and that it could not be restored", async (root) => {
   const most = 256 * 1024;
   for (const [size, codes] of [[most, ["protected-path-restored"]], [most + 1, ["failed"]]] as const) {
     Deno.writeFileSync(`${root}/f`, new Uint8Array(size));
@@ -130,7 +130,7 @@ test("a file too long to keep is told by its status, and that it could not be pu
   assert.equal(text(`${root}/f`), "one\n");
 });
 
-test("of a folder what appears counts, however deep, but for samples; what goes does not", async (root) => {
+test("new entries of a folder count at any depth, except samples, and removed ones do not", async (root) => {
   plant(root, "hooks/a", "hooks/sub/deep/er/b", "hooks/old.sample");
   const compared = remember([`${root}/hooks`], new FsSnapshot());
   assert.deepEqual(await after(root, compared), [[], []]);
@@ -148,7 +148,7 @@ test("of a folder what appears counts, however deep, but for samples; what goes 
   assert.deepEqual([appeared, away], [["protected-path-appeared"], ["hooks"]], "a file in its place");
 });
 
-test("what is not there is not remembered, and of one path no more than two hundred things", (root) => {
+test("a missing path is not recorded, and at most two hundred entries per path", (root) => {
   assert.deepEqual(remember([`${root}/none`], new FsSnapshot()), []);
   plant(root, "b", ...Array.from({ length: 250 }, (_, n) => `many/${n}`));
   const compared = remember([`${root}/many`, `${root}/b`], new FsSnapshot());

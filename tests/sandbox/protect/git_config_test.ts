@@ -16,7 +16,7 @@ const SPELLINGS = [
   "\uFEFF[core]\r\n\tpager = less -R\r\n",
 ];
 
-test("a configuration says to us what it says to git", (root) => {
+test("a git configuration is read as git reads it", (root) => {
   for (const [index, text] of SPELLINGS.entries()) {
     const file = `${root}/${index}`;
     Deno.writeTextFileSync(file, text);
@@ -31,7 +31,7 @@ test("a configuration says to us what it says to git", (root) => {
   }
 });
 
-test("included files, folders of hooks and commands are named, relative ones from where git takes them", (root) => {
+test("included files, hook folders and commands are listed, relative paths as git resolves them", (root) => {
   plant(root, "w/.git/", "w/more");
   Deno.writeTextFileSync(
     `${root}/w/.git/config`,
@@ -46,7 +46,7 @@ test("included files, folders of hooks and commands are named, relative ones fro
   ]);
 });
 
-Deno.test("a setting never stands for the working folder itself or one around it", () => {
+Deno.test("a setting never refers to the working folder itself or a parent of it", () => {
   const place = { folder: "/w/a", home: "/h" };
   return inFolder((root) => {
     Deno.writeTextFileSync(
@@ -83,7 +83,7 @@ test("an index of every version and both kinds of hashes is read as git lists it
   }
 });
 
-test("what is no index, or one that is cut or changed in its lengths, names nothing", (root) => {
+test("an invalid index, or one that is cut or has changed lengths, names nothing", (root) => {
   plant(root, "w/a", "w/b");
   git(root, "init", "-q", `${root}/w`);
   git(`${root}/w`, "add", "a", "b");

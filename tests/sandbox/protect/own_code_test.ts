@@ -1,4 +1,4 @@
-// The compiled code of this program lies in folders that commands may write to, and is not theirs to change.
+// flemma's compiled code in folders that commands may write to is protected from them.
 
 import assert from "node:assert/strict";
 import { toolEnvironment } from "../../../sandbox/mod.ts";
@@ -15,7 +15,7 @@ const at = (running: Partial<RunningProgram>, variables: Record<string, string> 
     ...running,
   });
 
-Deno.test("compiled code lies in the cache of deno run, or beside temporary files for a program of one file", () => {
+Deno.test("compiled code lies in the cache of deno run, or next to temporary files for a single-file program", () => {
   assert.equal(at({}).protect[0], "/h/.cache/deno/v8_code_cache_v2");
   assert.equal(at({}, { XDG_CACHE_HOME: "/c" }).protect[0], "/c/deno/v8_code_cache_v2");
   assert.equal(at({}, { XDG_CACHE_HOME: "/c", DENO_DIR: "d" }).protect[0], "/w/d/v8_code_cache_v2");
@@ -24,7 +24,7 @@ Deno.test("compiled code lies in the cache of deno run, or beside temporary file
   assert.equal(at(single, { TMPDIR: "/t" }).protect[0], "/t/deno-compile-flemma.cache");
 });
 
-Deno.test("the runtime is own code, and with it what a checkout, a bundle or an address is made of", () => {
+Deno.test("the runtime is protected code, and so are the files of a checkout, a bundle or an address", () => {
   const cached = (...names: string[]) => names.map((name) => `/h/.cache/deno/${name}`);
   const compiled = cached("v8_code_cache_v2", "v8_code_cache_v2-wal", "v8_code_cache_v2-shm");
   const fetched = cached("gen", "remote", "npm");
@@ -45,7 +45,7 @@ Deno.test("the runtime is own code, and with it what a checkout, a bundle or an 
   ]);
 });
 
-Deno.test("a bundle is its first file with the parts beside it, and an installed package all of it with what leads there", () => {
+Deno.test("a bundle is its first file with the parts next to it, and an installed package is all of it with the links to it", () => {
   const own = (module: string, main: string) =>
     at({ module: `file://${module}`, main: `file://${main}` }).protect.slice(3, -1);
   assert.deepEqual(own("/opt/my%20x/flemma/commands.js", "/opt/my%20x/flemma.js"), [
@@ -73,7 +73,7 @@ Deno.test("a bundle is its first file with the parts beside it, and an installed
   ]);
 });
 
-Deno.test("commands get a Deno cache of their own only where the person's is protected", () => {
+Deno.test("commands get a separate Deno cache only if the person's is protected", () => {
   const world = (variables: Record<string, string>) => ({ cwd: "/w", home: "/h", variables });
   assert.equal(denoFolderForCommands(at({}), world({})), "/h/.cache/flemma/deno");
   assert.equal(denoFolderForCommands(at({}), world({ XDG_CACHE_HOME: "/c" })), "/c/flemma/deno");
@@ -99,7 +99,7 @@ function installed(root: string): { running: RunningProgram; variables: Record<s
   };
 }
 
-test("neither runtime nor program nor the links to them can be exchanged where their folders are writable", async (root) => {
+test("neither runtime nor program nor links to them can be replaced in writable folders", async (root) => {
   const sandbox = projectSandbox(
     root,
     { policy: { rw_paths: ["urn:flemma:cwd", "~/.local/share"] } },
@@ -130,7 +130,7 @@ test("neither runtime nor program nor the links to them can be exchanged where t
   for (const path of ["deno/2.9/deno", "flemma"]) assert.ok(listed.includes(`${share}/${path}`), path);
 });
 
-test("who works in the program's own folder is told why nothing there can be changed", (root) => {
+test("a person who works in the program's own folder is told why it is read-only", (root) => {
   plant(root, "project/");
   const running = {
     executable: "/usr/bin/deno",
@@ -143,7 +143,7 @@ test("who works in the program's own folder is told why nothing there can be cha
   assert.deepEqual(sandbox.notices().map(({ code }) => code), ["own-folder"]);
 });
 
-test("a Deno inside works in a cache of its own, unless the person passes theirs or it cannot be written", async (root) => {
+test("Deno inside the sandbox uses a separate cache, unless the person passes theirs or it is not writable", async (root) => {
   plant(root, "project/a.js", "home/.cache/deno/");
   Deno.writeTextFileSync(`${root}/project/a.js`, "console.log(Deno.env.get('DENO_DIR'))");
   const rw_paths = ["urn:flemma:cwd", "~/.cache"];
@@ -161,7 +161,7 @@ test("a Deno inside works in a cache of its own, unless the person passes theirs
   assert.ok(Deno.statSync(own.DENO_DIR).isDirectory);
 });
 
-test("a command cannot put code of its own into the compiled code of this program", async (root) => {
+test("a command cannot insert code into this program's compiled code", async (root) => {
   plant(root, "project/", "home/.cache/deno/v8_code_cache_v2", "home/.cache/deno/gen/file/cli.js");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });
   const rows = [
@@ -178,7 +178,7 @@ test("a command cannot put code of its own into the compiled code of this progra
   assert.equal((await runInside(sandbox, elsewhere)).code, 0);
 });
 
-test("deno goes on working inside with its compiled code read-only, and may make a cache where none was", async (root) => {
+test("deno keeps working inside with its compiled code read-only, and may create a missing cache", async (root) => {
   plant(root, "project/", "home/.cache/");
   Deno.writeTextFileSync(`${root}/project/a.ts`, "const n: number = 42; console.log(n);");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~/.cache"] } });

@@ -1,4 +1,4 @@
-// Which paths are protected, where they lead, and what becomes of them after a command.
+// Which paths are protected, where they lead, and what happens to them after a command.
 
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
@@ -43,7 +43,7 @@ Deno.test("the hooks of each folder between a writable path and a working folder
   assert.deepEqual(paths.filter(({ asked }) => asked).map(({ path }) => path), ["/x/doc.chat"]);
 });
 
-Deno.test("a policy whose only writable path is a hook itself still protects the hook", () => {
+Deno.test("a policy whose only writable path is a hook still protects the hook", () => {
   for (
     const hook of ["/home/me/.git/hooks", "/home/me/w/.flemma", "/home/me/w/.git/hooks", "/home/me/.vscode"]
   ) {
@@ -53,7 +53,7 @@ Deno.test("a policy whose only writable path is a hook itself still protects the
   }
 });
 
-Deno.test("each word of the policy brings its list, and without words only .flemma and what was asked remain", () => {
+Deno.test("each word of the policy adds its list, and without words only .flemma and requested paths remain", () => {
   const of = (words: string[]) =>
     findProtectedPaths(scope({ words, writable: ["/w"], workingFolders: ["/w"] })).map(({ path }) => path);
   assert.deepEqual(of([]), ["/w/.flemma"]);
@@ -70,7 +70,7 @@ test("the name .git is protected while it is a file or missing, not while it is 
   assert.ok(real("plain").includes(`${root}/plain/.git`));
 });
 
-test("a .git that is a file leads to hooks and configuration of its own and of the shared git folder", (root) => {
+test("a .git that is a file leads to its own hooks and configuration and those of the shared git folder", (root) => {
   plant(root, "main/.git/modules/deep/name/HEAD", "main/.git/worktrees/w/HEAD", "w/");
   Deno.writeTextFileSync(`${root}/w/.git`, `gitdir: ../main/.git/worktrees/w\n`);
   Deno.writeTextFileSync(`${root}/main/.git/worktrees/w/commondir`, "../..\n");
@@ -88,14 +88,14 @@ test("a .git that is a file leads to hooks and configuration of its own and of t
   }
 });
 
-test("the links on the way to a protected path are told with their targets", (root) => {
+test("the links on the way to a protected path are reported with their targets", (root) => {
   plant(root, "real/hooks/", "w/.git/", "w/.git/hooks -> ../../real/hooks");
   const { real, links } = traceProtected(findProtectedPaths(scope({ writable: [`${root}/w`] })), root);
   assert.ok(real.includes(`${root}/real/hooks`));
   assert.deepEqual(links, [{ path: `${root}/w/.git/hooks`, target: "../../real/hooks" }]);
 });
 
-Deno.test("a git configuration is harmless only when it holds what init and clone write", () => {
+Deno.test("a git configuration is harmless only with the content that init and clone write", () => {
   const harmless = [
     "",
     "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n",

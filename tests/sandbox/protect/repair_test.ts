@@ -1,4 +1,4 @@
-// What becomes of protected paths that a command made, and of links that it replaced.
+// What happens to protected paths that a command created, and to links that it replaced.
 
 import assert from "node:assert/strict";
 import type { RunSandbox } from "../../../sandbox/mod.ts";
@@ -16,7 +16,7 @@ function names(folder: string): string[] {
 const moved = (root: string) => names(`${root}/home/.local/state/flemma/moved`);
 const codes = (sandbox: RunSandbox) => sandbox.notices().map(({ code }) => code);
 
-test("what a command makes where other programs would run it is moved away and told, with its new place", async (root) => {
+test("a file created by a command where other programs would run it is moved away and reported with its new place", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   const shell =
@@ -28,7 +28,7 @@ test("what a command makes where other programs would run it is moved away and t
   assert.match(sandbox.notices()[0]?.next ?? "", /state\/flemma\/moved\/[0-9a-f]{8}-/);
 });
 
-test("hooks made in a repository without any are moved away, and git goes on working", async (root) => {
+test("hooks created in a repository without any are moved away, and git continues to work", async (root) => {
   plant(root, "project/f");
   new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
   Deno.removeSync(`${root}/project/.git/hooks`, { recursive: true });
@@ -42,7 +42,7 @@ test("hooks made in a repository without any are moved away, and git goes on wor
   assert.equal((await runInside(sandbox, "git status --short")).out, "?? f\n");
 });
 
-test("a repository made by a command stays, and an order in its configuration moves that away", async (root) => {
+test("a repository created by a command stays, but a command in its configuration moves that away", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await runInside(sandbox, "git init -q");
@@ -52,14 +52,14 @@ test("a repository made by a command stays, and an order in its configuration mo
   assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
 });
 
-test("a configuration of a size to fill the memory is moved away without being read", async (root) => {
+test("a configuration too large for memory is moved away unread", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await runInside(sandbox, "git init -q && truncate -s 4G .git/config");
   assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
 });
 
-test("a .git that is a file or a link and was not there is moved away", async (root) => {
+test("a new .git that is a file or a link is moved away", async (root) => {
   plant(root, "project/sub/", "project/evil/HEAD");
   for (const shell of ["echo 'gitdir: evil' > .git", "ln -s evil .git"]) {
     await runInside(projectSandbox(root), shell);
@@ -69,7 +69,7 @@ test("a .git that is a file or a link and was not there is moved away", async (r
   assert.deepEqual(names(`${root}/project/evil`), ["HEAD"], "what the link led to was not touched");
 });
 
-test("a link to protected hooks that a command replaced is put back", async (root) => {
+test("a link to protected hooks that a command replaced is restored", async (root) => {
   plant(root, "project/tracked/pre-commit", "project/.git/hooks -> ../tracked", "project/.git/config");
   const sandbox = projectSandbox(root);
   await runInside(sandbox, "rm .git/hooks && mkdir .git/hooks && echo evil > .git/hooks/pre-commit");
@@ -79,7 +79,7 @@ test("a link to protected hooks that a command replaced is put back", async (roo
   assert.equal(Deno.readLinkSync(`${root}/project/.git/hooks`), "../tracked");
 });
 
-test("the folder around a link cannot be exchanged for another, so nothing is put back elsewhere", async (root) => {
+test("the folder around a link cannot be replaced by another, so nothing is restored elsewhere", async (root) => {
   plant(
     root,
     "project/sub/.git/hooks -> ../../tracked",
@@ -96,7 +96,7 @@ test("the folder around a link cannot be exchanged for another, so nothing is pu
   assert.equal(Deno.readLinkSync(`${root}/project/sub/.git/hooks`), "../../tracked");
 });
 
-test("the document and this program's own places may come into being while a command runs", async (root) => {
+test("the document and flemma's own folders may be created while a command runs", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   const prepared = await sandbox.prepare(["true"]);
@@ -107,7 +107,7 @@ test("the document and this program's own places may come into being while a com
   assert.deepEqual([codes(sandbox), moved(root)], [[], []]);
 });
 
-test("submodules and repositories below the folder of the work have their hooks protected", async (root) => {
+test("submodules and repositories below the working folder have their hooks protected", async (root) => {
   plant(
     root,
     ...[
@@ -136,7 +136,7 @@ test("submodules and repositories below the folder of the work have their hooks 
   assert.notEqual((await runInside(sandbox, "mv vendor v")).code, 0);
 });
 
-test("a person can take a list away, or add paths of their own; misspelt words are refused", async (root) => {
+test("a person can remove a list or add paths of their own, and misspelled words are refused", async (root) => {
   plant(root, "project/.vscode/settings.json", "project/mine");
   const shell = "echo x > .vscode/settings.json; echo x > mine";
   await runInside(projectSandbox(root, { policy: { protect: ["$git", "mine"] } }), shell);
@@ -148,7 +148,7 @@ test("a person can take a list away, or add paths of their own; misspelt words a
 
 const COMMIT = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m x";
 
-test("repositories, worktrees and submodules that commands make stay whole while git would run nothing of them", async (root) => {
+test("repositories, worktrees and submodules created by commands stay complete while git would run nothing in them", async (root) => {
   plant(root, "project/f");
   new Deno.Command("git", { args: ["init", "-q"], cwd: `${root}/project` }).outputSync();
   const sandbox = projectSandbox(root);
@@ -175,7 +175,7 @@ test("repositories, worktrees and submodules that commands make stay whole while
   assert.deepEqual([sandbox.notices(), moved(root)], [[], []]);
 });
 
-test("what the person changes in a repository that a command made, while no command lives, is left alone", async (root) => {
+test("a person's change between commands to a repository that a command created is left alone", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   await runInside(sandbox, "git init -q sub");
@@ -187,7 +187,7 @@ test("what the person changes in a repository that a command made, while no comm
   assert.deepEqual([codes(sandbox), moved(root)], [["protected-path-appeared"], ["config"]]);
 });
 
-test("the configuration of a submodule may name its own folder, and nothing else", async (root) => {
+test("a submodule's configuration may name its own folder, and nothing else", async (root) => {
   plant(root, "project/");
   const sandbox = projectSandbox(root);
   const made =
@@ -200,7 +200,7 @@ test("the configuration of a submodule may name its own folder, and nothing else
   }
 });
 
-test("a rebase that a command left unfinished is told when its next steps run programs, once, and not otherwise", async (root) => {
+test("an unfinished rebase left by a command is reported once if its next steps run programs", async (root) => {
   plant(root, "project/f");
   const sandbox = projectSandbox(root);
   const commits = ["one", "two"].map((name) =>

@@ -1,4 +1,4 @@
-// The shapes a repository and a home may have: git and plain commands work, and what git runs stays out of reach.
+// The forms of a repository and a home folder: git and plain commands work, and what git runs is out of reach.
 
 import assert from "node:assert/strict";
 import { createSandbox, isInside, type RunSandbox } from "../../../sandbox/mod.ts";
@@ -29,7 +29,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     hooks: ["project/.git/hooks/pre-commit", "project/.git/config"],
     commits: true,
   },
-  "a worktree beside its repository": {
+  "a worktree next to its repository": {
     make(root) {
       repository(`${root}/main`);
       git(`${root}/main`, "worktree", "add", "-q", "../project");
@@ -38,7 +38,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     hooks: ["main/.git/hooks/pre-commit", "main/.git/config", "main/.git/worktrees/project/config.worktree"],
     commits: true,
   },
-  "a worktree whose repository may not be written to": {
+  "a worktree whose repository is not writable": {
     make(root) {
       repository(`${root}/main`);
       git(`${root}/main`, "worktree", "add", "-q", "../project");
@@ -120,7 +120,7 @@ function textOf(path: string): string | null {
   }
 }
 
-test("an empty home, a cache behind a link and a resolver file that leads nowhere hinder no command", async (root) => {
+test("commands work with an empty home folder, a cache behind a link and a broken resolver link", async (root) => {
   repository(`${root}/project`);
   plant(root, "store/", "home/.cache -> ../store");
   const usual = settings();
@@ -150,7 +150,7 @@ test("an empty home, a cache behind a link and a resolver file that leads nowher
   }
 });
 
-Deno.test("the sockets that names are looked up through stay reachable", () => {
+Deno.test("the sockets for name resolution stay reachable", () => {
   const sandbox = createSandbox({
     settings: settings(),
     environment: { cwd: "/", home: "/root", variables: {} },

@@ -1,4 +1,4 @@
-// What is put right after commands, by itself: one row a condition.
+// What is automatically undone after commands: one row per condition.
 
 import assert from "node:assert/strict";
 import { FsSnapshot } from "../../../base/disk/fs_snapshot.ts";
@@ -28,7 +28,7 @@ function lookAt(root: string, { real = [], links = [], writable, exempt = [], ap
   return before({ real, links }, { writable: writable ?? [`${root}/w`], exempt, apart }, snapshot);
 }
 
-test("what appears at a protected path is moved away where commands could write, from each of the writable paths", async (root) => {
+test("new files at a protected path are moved away in each of the writable paths", async (root) => {
   plant(root, "v/", "w/", "out/");
   const paths = ["v/a", "w/b", "out/c", "w/own"].map((path) => `${root}/${path}`);
   const looked = lookAt(root, {
@@ -43,7 +43,7 @@ test("what appears at a protected path is moved away where commands could write,
   assert.deepEqual(paths.map(exists), [false, false, true, true]);
 });
 
-test("where nothing changed nothing is done, and null says so; a change that is none of ours gives an empty list", async (root) => {
+test("nothing is done and null is returned if nothing changed, and unrelated changes give an empty list", async (root) => {
   plant(root, "w/kept");
   const looked = lookAt(root, { real: [`${root}/w/kept`, `${root}/w/none`] });
   assert.equal(await repairChanges(looked, () => assert.fail("nothing is moved")), null);
@@ -52,7 +52,7 @@ test("where nothing changed nothing is done, and null says so; a change that is 
   assert.deepEqual(reported ?? [], []);
 });
 
-test("what appeared by another look is moved away only in reach, not held, and not behind a link that is put back", async (root) => {
+test("files that another scan finds are moved away only if in reach, not held, and not behind a restored link", async (root) => {
   plant(root, "w/found", "w/held", "out/found", "w/link -> found", "w/in/x");
   const looked = lookAt(root, {
     real: [`${root}/w/held`],
@@ -72,7 +72,7 @@ test("what appeared by another look is moved away only in reach, not held, and n
   assert.equal(Deno.readLinkSync(`${root}/w/in`), "elsewhere");
 });
 
-test("a link is put back when it is gone, leads elsewhere or is none, and what stood there is kept and told", async (root) => {
+test("a link is restored if it is gone, leads elsewhere or is none, and what replaced it is saved and reported", async (root) => {
   const rows: readonly (readonly [string, (path: string) => void, boolean | null])[] = [
     ["as it was", () => {}, null],
     ["gone", (path) => Deno.removeSync(path), false],
@@ -106,7 +106,7 @@ test("a link is put back when it is gone, leads elsewhere or is none, and what s
   assert.deepEqual(looked.links, [], "what no command can remove is not looked after");
 });
 
-test("nothing is put right through a folder that a command made a link of", async (root) => {
+test("nothing is undone through a folder that a command turned into a link", async (root) => {
   plant(root, "w/d/", "outside/p");
   const looked = lookAt(root, { real: [`${root}/w/d/p`] });
   Deno.removeSync(`${root}/w/d`);
@@ -117,7 +117,7 @@ test("nothing is put right through a folder that a command made a link of", asyn
   assert.ok(exists(`${root}/outside/p`));
 });
 
-test("a folder that was closed is opened to see what lies in it, and closed again", async (root) => {
+test("a closed folder is opened to see its content, and closed again", async (root) => {
   plant(root, "w/d/");
   const looked = lookAt(root, { real: [`${root}/w/d/p`] });
   plant(root, "w/d/p/x");
@@ -132,7 +132,7 @@ test("a folder that was closed is opened to see what lies in it, and closed agai
   assert.deepEqual(reported?.map(({ code }) => code), ["protected-path-appeared"]);
 });
 
-test("what cannot be moved by a rename is copied, with folders that were closed, and a fault of that is told", async (root) => {
+test("what a rename cannot move is copied, including closed folders, and an error of that is reported", async (root) => {
   const rename = Deno.renameSync;
   Deno.renameSync = () => {
     throw new Error("Invalid cross-device link (os error 18)");
@@ -156,7 +156,7 @@ test("what cannot be moved by a rename is copied, with folders that were closed,
   }
 });
 
-test("of a run that was killed only what this program writes down is put right, and its record goes in any case", async (root) => {
+test("of a killed run only what flemma recorded itself is undone, and its record is always removed", async (root) => {
   const environment = world(root);
   plant(root, "w/");
   const { sealed: _, protectedPaths: __, ...rest } = lookAt(root, { real: [`${root}/w/p`] });

@@ -1,4 +1,4 @@
-// Files that run when the person starts a tool: told when a command changes them, and never in its way.
+// Files that run when the person starts a tool: reported when a command changes them, never blocked.
 
 import assert from "node:assert/strict";
 import { obeyedBy } from "../../../sandbox/protect/watched.ts";
@@ -11,7 +11,7 @@ import { testInFolder as test } from "../../folder.ts";
 const changes = (root: string, sandbox: RunSandbox) =>
   sandbox.fileChanges().map(({ path, change }) => `${change} ${path.slice(root.length + 1)}`);
 
-Deno.test("every listed file is watched by its name, in the project and in the home", () => {
+Deno.test("every listed file is watched by its name, in the project and in the home folder", () => {
   for (const { path, obeyedBy: who } of WATCHED_IN_PROJECT) {
     for (const folder of ["/w", "/w/a/b"]) {
       const name = path.replace("*", "any");
@@ -24,7 +24,7 @@ Deno.test("every listed file is watched by its name, in the project and in the h
   }
 });
 
-Deno.test("a path is watched when its names match: one row a condition", () => {
+Deno.test("a path is watched if its names match: one row per condition", () => {
   const watched = (path: string) => obeyedBy(path, "/home/me") !== null;
   const paths = [
     "/w/.npmrc",
@@ -51,7 +51,7 @@ Deno.test("a path is watched when its names match: one row a condition", () => {
   for (const path of rows) assert.ok(!watched(path), path);
 });
 
-test("made, changed and removed files are told after each command, at the top and below, and nothing else is", async (root) => {
+test("created, changed and removed files are reported after each command, at the top and below, and nothing else", async (root) => {
   plant(
     root,
     "project/.npmrc",
@@ -80,7 +80,7 @@ test("made, changed and removed files are told after each command, at the top an
   assert.deepEqual(sandbox.notices(), []);
 });
 
-test("a change of mode or of what a link leads to counts, and so does content of the same length and time", async (root) => {
+test("a changed mode or link target counts, and so does new content of the same length and time", async (root) => {
   plant(root, "project/.npmrc", "project/.yarnrc", "project/.mcp.json -> plain", "project/plain");
   const sandbox = projectSandbox(root);
   await runInside(
@@ -94,14 +94,14 @@ test("a change of mode or of what a link leads to counts, and so does content of
   ]);
 });
 
-test("home files are watched only where commands can write to the home", async (root) => {
+test("home files are watched only if commands can write to the home folder", async (root) => {
   plant(root, "project/", "home/.tool-versions");
   const sandbox = projectSandbox(root, { policy: { rw_paths: ["urn:flemma:cwd", "~"] } });
   await runInside(sandbox, "echo x > ~/.tool-versions; echo x > ~/.pdbrc");
   assert.deepEqual(changes(root, sandbox), ["made home/.pdbrc", "changed home/.tool-versions"]);
 });
 
-test("what $shell holds in the home is told of as changed where a policy does not hold it, and put back where it does", async (root) => {
+test("changes of $shell files in the home folder are reported, or undone if a policy holds these files", async (root) => {
   plant(root, "project/", "home/.npmrc");
   const rw_paths = ["urn:flemma:cwd", "~"];
   const shell = "echo x > ~/.npmrc; mkdir -p ~/.config/pip; echo x > ~/.config/pip/pip.conf";
@@ -115,7 +115,7 @@ test("what $shell holds in the home is told of as changed where a policy does no
   assert.ok(left.notices().every(({ code }) => code !== "protected-path-appeared"));
 });
 
-test("a held file that git keeps and could not check out is named after the command, and only then", async (root) => {
+test("a held file that git tracks and could not check out is named after the command, and only then", async (root) => {
   const project = `${root}/project`;
   plant(root, "project/.vscode/settings.json", "project/.envrc", "project/f");
   git(project, "init", "-q", "-b", "main");
@@ -145,7 +145,7 @@ test("a held file that git keeps and could not check out is named after the comm
   assert.equal(await note("cat .envrc"), null);
 });
 
-Deno.test("what git was kept from is told by the index, or by its own words about a file it has: one row a condition", () => {
+Deno.test("what git was kept from is found by the index, or by git's message about a file it tracks: one row per condition", () => {
   const retained = new Map([["/w/.envrc", "1"], ["/w/.vscode/a", "2"]]);
   const reported = (after: [string, string][], output = "") => notChanged(retained, new Map(after), output);
   assert.deepEqual(reported([...retained]), []);
@@ -159,7 +159,7 @@ Deno.test("what git was kept from is told by the index, or by its own words abou
   assert.deepEqual(reported([...retained], "cat .envrc: fine"), [], "no refusal");
 });
 
-test("what git's index has is remembered until the index or what is held changes", (root) => {
+test("the content of git's index is cached until the index or the held paths change", (root) => {
   const project = `${root}/project`;
   plant(root, "project/a/x", "project/b");
   git(project, "init", "-q");
