@@ -32,7 +32,7 @@ test("policy approves no call that an untrusted document moves out of the sandbo
   waits(place, "a.chat");
 });
 
-test('the word "approved" in an untrusted document does not count as the person\'s', async (place) => {
+test("an approved status in an untrusted document does not count as the person's", async (place) => {
   place.write("a.chat", withCall(FIRST_BLOCK, APPROVED));
   const stepped = await place.run([...STEP, "a.chat"]);
   assert.equal(stepped.code, 3);
@@ -45,7 +45,7 @@ test('the word "approved" in an untrusted document does not count as the person\
   assert.ok(!place.exists("runs.txt"));
 });
 
-test("a person who approves such a call is told that the untrusted document moves it out of the sandbox", async (place) => {
+test("a person who approves a call is told that the untrusted document moves it out of the sandbox", async (place) => {
   const off = "```yaml\nflemma:\n  sandbox: false\n```\n";
   for (const status of ["", APPROVED]) {
     place.write("a.chat", withCall(off, status));
