@@ -364,7 +364,7 @@ export interface ChatSession extends AsyncDisposable {
     written?: Readonly<Record<string, unknown>>,
   ): Promise<Outcome<ProposedRule>>;
   /**
-   * Adds a rule for this document until logout. It counts like a rule of the command line: also if the document has a
+   * Adds a rule for this document, for this session. It counts like a rule of the command line: also if the document has a
    * list of its own, but never against a rule that asks or denies.
    *
    * @param rule the rule as in the settings
@@ -380,7 +380,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   removeRule(rule: Readonly<Record<string, unknown>>): Promise<Outcome<boolean>>;
   /**
-   * Lists the rules of this document until logout.
+   * Lists the rules of this document for this session.
    *
    * @returns the rules in the order in which they were added
    */
@@ -438,7 +438,7 @@ export interface ChatSession extends AsyncDisposable {
    */
   fileChanges(): Promise<readonly FileChange[]>;
   /**
-   * Applies edits of whoever holds the text, such as an editor. They are no sign that the document was written on
+   * Applies edits of the program that has the text, such as an editor. They do not show that the document was written on
    * this machine: a person who types in an untrusted document has not agreed to its settings.
    *
    * @param edits edits of the current `chat`; throws a RangeError if they overlap or lie outside of it

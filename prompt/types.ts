@@ -95,7 +95,7 @@ export interface PersonalityFacts {
     readonly name: string;
     /** One-line purpose; may be empty. */
     readonly snippet: string;
-    /** Advice for good use, one line each. */
+    /** Advice on how to use it well, one line each. */
     readonly guidelines: readonly string[];
   }[];
   /** Day to name, such as `2026-11-28`; empty for none. */

@@ -269,7 +269,7 @@ export class ToolRegistry {
     return holder < 0 ? this.#layers : this.#layers.slice(0, holder + 1);
   }
 
-  /** Reports each problem of a lower registry's source once, whoever asked the source. */
+  /** Reports each problem of a lower registry's source once, no matter who asked the source. */
   #tellOfBelow(): void {
     for (const problem of this.#layers.slice(1).flatMap((registry) => registry.#problems)) {
       if (this.#reported.has(problem)) continue;

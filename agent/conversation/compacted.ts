@@ -22,7 +22,7 @@ const REQUEST =
  * The conversation up to the cut, with a message that asks for a summary. Its request begins like the last one, so
  * that the provider has the beginning cached.
  *
- * @param instructions further wishes of the person for the summary; empty for none
+ * @param instructions additional instructions of the user for the summary; empty for none
  */
 export function appendSummaryRequest(chat: Chat, cut: Cut, instructions: string): Uint8Array {
   const before = parse(chat.bytes.slice(0, cut.kept));

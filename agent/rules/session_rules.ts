@@ -1,4 +1,4 @@
-// The rules of one document that last until logout: adds the rule for the answer "always", and removes it again.
+// The rules of one document of this session: adds the rule for the answer "always", and removes it again.
 
 import type { Environment } from "../../base/environment.ts";
 import { failed, failure, type Outcome, success } from "../../base/problem.ts";
@@ -40,7 +40,7 @@ export async function sessionRules(
   );
 }
 
-/** Adds a rule for the document until logout. Fails for a text without a path, and with what is wrong in the rule. */
+/** Adds a rule for the document, for this session. Fails for a text without a path, and with what is wrong in the rule. */
 export async function addSessionRule(
   { environment, document }: SessionRulesOptions,
   rule: WrittenRule,

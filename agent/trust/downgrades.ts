@@ -8,7 +8,7 @@ import type { DocumentGuard } from "./guard.ts";
 import { concerns, type UntrustedDocument } from "./untrusted.ts";
 
 /**
- * Policy approves no affected call of an untrusted document; the person is told why, once. Of recorded approvals,
+ * Policy approves no affected call of an untrusted document; the user sees why, once. Of recorded approvals,
  * only the person's own count, and those of this run: others may have been made for a sandbox that no longer exists.
  *
  * @param person decides by the person's own settings alone

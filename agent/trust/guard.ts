@@ -169,7 +169,7 @@ export class DocumentGuard implements CommandsWatch {
     const tamperCheck = journal.tamperCheck() ?? this.#tamperCheck;
     const why = breachSince(tamperCheck, { path, file: identityOf(path) });
     const tampered = why === null ? null : await this.#found(path, tamperCheck, why);
-    // A name that now leads elsewhere stays recorded: whoever opens it checks the document there.
+    // A name that now leads elsewhere stays recorded: opening it checks the document there.
     const leads = await knownPath(environment, tamperCheck.name);
     return await this.#keep(mergeTampered(journal.tampered(), tampered), leads === path);
   }

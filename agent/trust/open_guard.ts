@@ -18,7 +18,7 @@ import { DocumentGuard } from "./guard.ts";
 import type { UntrustedDocument } from "./untrusted.ts";
 import { unconfirmedBlock } from "./unconfirmed.ts";
 
-/** The options of whoever opens the document. */
+/** The options given when the document was opened. */
 export type GuardHost = SettingsHost & { readonly emit?: Emit; readonly readOnly: boolean };
 
 /** The journal of a document and its guard. Fails if the journal cannot be used. */

@@ -104,7 +104,7 @@ export class FsSnapshot {
       info = Deno.statSync(path);
       if (info.isFile && info.size <= mostBytes) text = readLatin1(path);
     } catch {
-      // It is told as not to be read.
+      // It is reported as unreadable.
     }
     files.push({ info, text, read: readLatin1 });
     return text;

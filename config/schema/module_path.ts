@@ -5,7 +5,7 @@ export function isModulePath(value: string): boolean {
   return /^(?:\.{1,2}\/|~\/|\/|file:)/.test(value) || /\.(?:ts|js|mjs)$/.test(value);
 }
 
-/** Returns the modules named by a value: by itself, its items, or the `path` of items that are tables. */
+/** Returns the modules named by a value: the value itself, its items, or the `path` of items that are tables. */
 export function modulesIn(value: unknown): string[] {
   return [value].flat().flatMap((item) => {
     const path = typeof item === "object" && item !== null ? (item as { path?: unknown }).path : item;

@@ -64,7 +64,7 @@ export class Starts {
   }
 
   /**
-   * The denial of a call that policy did not approve itself; null unless policy denies it. It applies whoever wrote the
+   * The denial of a call that policy did not approve itself; null unless policy denies it. It applies no matter who wrote the
    * status `approved`: the status may be older than the rule, or have come with the document.
    */
   async #denialOf(call: Call): Promise<ApprovalDecision | null> {

@@ -198,7 +198,7 @@ export class Commands {
     if (!approved.ok) this.#client.log(approved.problem.message);
   }
 
-  /** Approves calls like this one in this document until logout, and says how to undo that. */
+  /** Approves calls like this one in this document for this session, and says how to undo that. */
   async allow({ document }: Asked, id: string): Promise<unknown> {
     const opened = document.working === null ? await document.work({ brief: true }) : null;
     if (opened !== null && !opened.ok) return this.#refused(opened.problem);

@@ -69,7 +69,7 @@ export class Run {
       clearInterval(this.#timer);
       await close();
     }
-    // After the release, because whoever learns of the end may start the next run.
+    // After the release, because anyone who learns of the end may start the next run.
     this.#tell(stop);
   }
 

@@ -43,7 +43,7 @@ export const chatParser: ChatParser = new ChatParser({
 });
 
 /**
- * Documents as a language of CodeMirror 6; it is an extension by itself.
+ * Documents as a language of CodeMirror 6; usable directly as an extension.
  *
  * ```ts ignore
  * import { chatLanguage } from "flemma/lezer";

@@ -55,7 +55,7 @@ export async function saveFailure(
     await Deno.writeTextFile(draft, text, { createNew: true, mode: 0o600 });
     await Deno.rename(draft, file);
   } catch {
-    // It costs a few milliseconds next time; it is no reason to fail.
+    // It costs a few milliseconds next time; that is not a reason to fail.
   }
 }
 

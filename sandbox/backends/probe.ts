@@ -124,7 +124,7 @@ async function record(identity: string, host: Host): Promise<void> {
     await removeOldest(folder);
     await replaceSmallFile(path, new TextEncoder().encode(identity), { durable: false });
   } catch {
-    // The answer costs a few milliseconds next time; it is no reason to fail.
+    // The answer costs a few milliseconds next time; that is not a reason to fail.
   }
 }
 

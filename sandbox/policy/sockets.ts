@@ -145,7 +145,7 @@ export function findSockets(
       for (const path of socketsNamedBy(environment.variables[variable] ?? "")) cover(path, keepsGroup);
     }
   }
-  // Listed by path and in no group: stays, whatever it is.
+  // Listed by path and in no group: stays in any case.
   for (const path of policy.sockets) if (snapshot.has(path)) kept.add(path);
   const empty = [...folders].filter((folder) => !isListed(folder)).sort();
   const isCovered = (path: string) => [...folders].some((folder) => isInside(path, folder));

@@ -26,7 +26,7 @@ const ROUNDS = 5;
  */
 export async function endFamily(leader: number | null, mark?: string): Promise<void> {
   const family = new Family(leader, mark);
-  // Descendants of an empty group cannot be told from other processes. Most commands end so.
+  // Descendants of an empty group cannot be distinguished from other processes. Most commands end so.
   if (mark === undefined && (leader === null || !signal(-leader, 0))) return;
   if (!family.meet() || !family.signal("SIGTERM")) return;
   const deadline = performance.now() + GRACE;

@@ -25,7 +25,7 @@ export function makeRuntimeFolder(environment: Environment): string | null {
       usable.add(folder);
       return folder;
     } catch {
-      // The next place is as good; that none works is told by null.
+      // The next place is as good; null means that none works.
     }
   }
   return null;

@@ -1,4 +1,4 @@
-// Finds words in names that the project has replaced with common terms.
+// Finds words in names, and phrases in prose, that the project has replaced with common terms.
 
 import { ROOMS } from "./layers.ts";
 
@@ -35,4 +35,58 @@ function wordsOf(name: string): string[] {
 /** Whether a file belongs to the program, so that the rule applies to its names. */
 export function isOfProgram(path: string): boolean {
   return path.split("/")[0]! in ROOMS && path.endsWith(".ts") && !path.endsWith(".generated.ts");
+}
+
+/** Phrases that the prose of the project has replaced, each with what to write. */
+export const OLD_PHRASES: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/(?<!\b[Tt]here )\b(?:is|are|was|were) no\b(?! longer\b| more\b)/, "is not a, has no"],
+  [
+    /\b(?:is|are|was|were|be|been) told\b|\btold (?:of|that)\b|\btells of\b/,
+    "reports, shows, gets a message",
+  ],
+  [/\bwhoever\b|\bwhatever it is\b/i, "anyone who, any"],
+  [/\bg(?:ave|ive|ives|iving) way\b/, "was replaced"],
+  [/\bput(?:s|ting)? right\b/, "repair"],
+  [/\b(?:of its|of their) own\b|\bby themselves\b/, "own, automatically"],
+  [/\b(?:stands|stood)\b(?! (?:for|out)\b)|\bstand (?:there|in)\b/, "is"],
+  [/\bso many (?:times|at a time)\b/, "N times, N in parallel"],
+  [/\bthe wish\b/, "the request"],
+  [/\bbeside\b/, "next to, in addition to"],
+  [/\bcomes? to (?:about|more|less|\$|\d)/, "amounts to"],
+  [/\bwhat helps\b/, "how to fix it"],
+  [/\bas ever\b/, "as always"],
+  [/\bin force\b/, "current, effective"],
+  [/\bgo(?:es)? by\b/, "uses, follows"],
+  [/\b(?:at|in) hand\b/, "cached, available"],
+  [/\breckon/, "evaluate"],
+  [/\buntil logout\b|\bthis login\b/, "for this session"],
+  [/\bfor good\b/, "globally, permanently"],
+  [/\bnobody decides\b/, "no rule matches"],
+  [/\bta(?:ke|kes|ken) back\b|\bha(?:ve|d) back\b/, "undo, restore, revoke"],
+  [/\banew\b/, "again"],
+  [/\bfirst blocks?\b/, "frontmatter"],
+  [/\bfurther tries\b/, "retries"],
+  [/\bgoes? along\b/, "is included"],
+];
+
+/** The replaced phrases in a text, each with its surroundings and what to write. */
+export function oldPhrasesIn(path: string, text: string): string[] {
+  return OLD_PHRASES.flatMap(([pattern, instead]) =>
+    [...text.matchAll(new RegExp(pattern, `${pattern.flags}g`))].map(({ index }) => {
+      const around = text.slice(Math.max(0, index - 40), index + 50).replaceAll(/\s+/g, " ").trim();
+      return `${path}: …${around}… (${instead})`;
+    })
+  );
+}
+
+/** The prose of a module: its comments, and its strings of several words. */
+export function proseOf(text: string): string[] {
+  const comments = [...text.matchAll(/\/\*\*?([\s\S]*?)\*\/|(?:^|\s)\/\/ (.*)$/gm)].map(([, block, line]) =>
+    (block ?? line!).replaceAll(/\s*\n\s*\*\s?/g, " ")
+  );
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\/|(?:^|\s)\/\/ .*$/gm, "");
+  const strings = code.matchAll(
+    /"((?:[^"\\\n]|\\.)* (?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)* (?:[^`\\]|\\.)*)`/g,
+  );
+  return [...comments, ...[...strings].map(([, quoted, template]) => quoted ?? template!)];
 }

@@ -43,7 +43,7 @@ const NAMED = [
   "#f0f6fc",
 ]; // deno-fmt-ignore
 
-/** Size of a cell, and what stands around all of them, in pixels. */
+/** Size of a cell, and the margin around all of them, in pixels. */
 const CELL = { width: 8, height: 17 };
 const MARGIN = 12;
 
@@ -100,7 +100,7 @@ interface Run {
 // deno-lint-ignore no-control-regex
 const SEQUENCE = /\x1b\[([0-9;]*)m|\x1b[^[]|[\x00-\x1f]/g;
 
-/** The rows of a screen as runs. Only narrow characters stand in these pictures. */
+/** The rows of a screen as runs. These pictures contain only narrow characters. */
 function rowsOf(screen: string): Run[][] {
   let textStyle = USUAL;
   return screen.replace(/\n$/, "").split("\n").map((line) => {

@@ -1,4 +1,4 @@
-// Finds and reads the skills on this machine for one document, and decides which the model is told about.
+// Finds and reads the skills on this machine for one document, and decides which ones the model sees.
 
 import { byBytes } from "../../base/bytes.ts";
 import type { Environment } from "../../base/environment.ts";
@@ -32,7 +32,7 @@ export interface FoundSkill {
 export interface InspectedSkill extends FoundSkill {
   readonly owner: SkillPlace["owner"];
   /**
-   * `offered`: the model is told about it. `broken`: it cannot be read. `untrusted`: it comes with the project, and
+   * `offered`: the model sees it. `broken`: it cannot be read. `untrusted`: it comes with the project, and
    * nobody trusted it. `shadowed`: an earlier place has a skill of the same name. `hidden`: its author hides it from
    * models. `unlisted`: the document's list excludes it.
    */

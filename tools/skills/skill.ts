@@ -20,7 +20,7 @@ export interface SkillText {
   readonly name: string;
   /** Purpose and when to use it, on one line. */
   readonly description: string;
-  /** Whether the model is told about it; its author may hide it from models. */
+  /** Whether the model sees it; its author may hide it from models. */
   readonly offered: boolean;
   /** The instructions: everything below the frontmatter. */
   readonly body: string;

@@ -12,7 +12,7 @@ import { SKILL_FILE, type SkillText } from "./skill.ts";
 /** Maximum number of a skill's files named in a result. */
 const MOST_NAMED = 200;
 
-/** A skill that the model is told about. */
+/** A skill that the model sees. */
 export interface OfferedSkill extends Pick<InspectedSkill, "folder" | "owner"> {
   readonly skill: SkillText;
 }

@@ -61,7 +61,7 @@ export class Definitions {
       const bytes = new TextEncoder().encode(JSON.stringify({ version: FORMAT, entries }));
       await replaceSmallFile(this.#path, bytes, { durable: false });
     } catch {
-      // A state folder that cannot be written is told of by whoever has to write there.
+      // Code that has to write there reports a state folder that is not writable.
     }
   }
 

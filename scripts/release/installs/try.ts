@@ -34,7 +34,7 @@ export async function run(): Promise<Stop | null> {
   const opened = await openChat("a.chat");
   return opened.ok ? await opened.value.advance() : null;
 }
-// @ts-expect-error Turns are no text.
+// @ts-expect-error Turns are not text.
 export const text: string = chat.turns;
 `;
 const FILES = { "script.js": SCRIPT, "typed.ts": TYPED };

@@ -74,7 +74,7 @@ function describeReason(rules: RuleEvaluator, rule: PlacedRule): string {
   return `${rules.placeOf(rule)} ${ruleText(rule.rule)}`;
 }
 
-/** What the model is told about a denial: which part, by which rule, and the reason if the rule gives one. */
+/** What the model reads about a denial: which part, by which rule, and the reason if the rule gives one. */
 function describeForModel({ rule }: PlacedRule, part: string): string {
   const given = rule.reason?.replace(/[.\s]*$/, "");
   const reason = given === undefined ? "" : ` ${given.slice(0, 1).toUpperCase()}${given.slice(1)}.`;
