@@ -1,5 +1,6 @@
 // Runs `deno test`, shows its output, and counts what passed and failed.
 
+import { walk } from "../mutate/walk.ts";
 import { print, ROOT } from "./root.ts";
 
 export interface Counts {
@@ -32,17 +33,31 @@ export function summaryOf(tail: string, code: number): Counts {
 /** Suffix of test files that are slow and that ordinary changes hardly break. Their first line says what they need. */
 const SLOW = "_slow_test.ts";
 
+/** The paths of all test files in the project, sorted. */
+export async function testFiles(root: string = ROOT): Promise<string[]> {
+  const found: string[] = [];
+  for await (const path of walk(`${root}/tests`, "_test.ts")) found.push(path.slice(root.length + 1));
+  return found.sort();
+}
+
 /** The paths of slow tests. */
 export async function slowTests(root: string = ROOT): Promise<string[]> {
-  const found: string[] = [];
-  const visit = async (folder: string): Promise<void> => {
-    for await (const { name, isDirectory } of Deno.readDir(`${root}/${folder}`)) {
-      if (isDirectory) await visit(`${folder}/${name}`);
-      else if (name.endsWith(SLOW)) found.push(`${folder}/${name}`);
+  return (await testFiles(root)).filter((path) => path.endsWith(SLOW));
+}
+
+/** Test files that share one module and so load the program once; loading it for each file takes longer than most tests. */
+const GROUP = 14;
+
+/** Splits test files into groups of the same room; each group mixes files from the whole room. */
+export function groupsOf(files: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const groups = new Map<string, readonly string[]>();
+  for (const [room, paths] of Map.groupBy(files, (path) => path.split("/")[1]!)) {
+    const count = Math.ceil(paths.length / GROUP);
+    for (let group = 0; group < count; group++) {
+      groups.set(`${room}_${group + 1}`, paths.filter((_, at) => at % count === group));
     }
-  };
-  await visit("tests");
-  return found.sort();
+  }
+  return groups;
 }
 
 export interface TestOptions {
@@ -72,8 +87,22 @@ export async function runTests(
     ? {}
     : { FLEMMA_TEST_PROGRAM: JSON.stringify(program) };
   if (all === true) env.FLEMMA_TEST_PROCESSES = "1";
-  const left = all === false ? [`--ignore=tests/**/*${SLOW}`] : [];
-  return await denoTest(["--parallel", ...(check ? [] : ["--no-check"]), ...left, ...args], env);
+  const run = (what: readonly string[]) =>
+    denoTest(["--parallel", ...(check ? [] : ["--no-check"]), ...what], env);
+  if (args.length > 0) return await run(args);
+  const folder = await Deno.makeTempDir({ dir: "/var/tmp", prefix: "flemma-groups-" });
+  try {
+    const files = await testFiles();
+    const groups: string[] = [];
+    for (const [name, paths] of groupsOf(files.filter((path) => !path.endsWith(SLOW)))) {
+      const imports = paths.map((path) => `import ${JSON.stringify(`file://${ROOT}/${path}`)};\n`);
+      await Deno.writeTextFile(`${folder}/${name}_test.ts`, imports.join(""));
+      groups.push(`${folder}/${name}_test.ts`);
+    }
+    return await run([...groups, ...(all === true ? await slowTests() : [])]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 }
 
 /** Runs the examples in the documentation of modules, and in pages without consoles. */

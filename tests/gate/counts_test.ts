@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { exampleSources } from "../../scripts/gate/documentation.ts";
-import { countOf, slowTests, summaryOf, total } from "../../scripts/gate/tests.ts";
+import { countOf, groupsOf, slowTests, summaryOf, total } from "../../scripts/gate/tests.ts";
 import { testInFolder as test } from "../folder.ts";
 
 Deno.test("the counts are those of the last summary", () => {
@@ -30,6 +30,14 @@ test("slow tests are found in every folder of tests, by the end of their names",
     await Deno.writeTextFile(`${root}/${path}`, "");
   }
   assert.deepEqual(await slowTests(root), ["tests/a_slow_test.ts", "tests/c/d/e_slow_test.ts"]);
+});
+
+Deno.test("tests are grouped by room, each file in one group, a large room in several", () => {
+  const many = Array.from({ length: 30 }, (_, at) => `tests/a/${at}_test.ts`);
+  const groups = groupsOf([...many, "tests/b/c/x_test.ts"]);
+  assert.deepEqual([...groups.keys()], ["a_1", "a_2", "a_3", "b_1"]);
+  assert.deepEqual([...groups.values()].flat().sort(), [...many, "tests/b/c/x_test.ts"].sort());
+  assert.deepEqual(groups.get("a_1")!.length, 10);
 });
 
 test("examples are looked for in every room, and not in what is no documentation of the library", async (root) => {
