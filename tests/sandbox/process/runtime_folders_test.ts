@@ -1,9 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  makeFleetingFolder,
-  makeRuntimeFolder,
-  runtimeFolders,
-} from "../../../sandbox/process/runtime_folders.ts";
+import { makeRuntimeFolder, runtimeFolders } from "../../../sandbox/process/runtime_folders.ts";
 import { PrivateFiles } from "../../../sandbox/process/private_files.ts";
 import { plant, world } from "../fixture.ts";
 import { inFolder, testInFolder as test } from "../../folder.ts";
@@ -21,11 +17,18 @@ function pretending<T>(changes: Partial<Deno.FileInfo>, ask: () => T): T {
   }
 }
 
+/** The module without memory of the folders that other tests made. */
+async function freshModule(): Promise<typeof import("../../../sandbox/process/runtime_folders.ts")> {
+  const module = new URL("../../../sandbox/process/runtime_folders.ts?fresh", import.meta.url);
+  return await import(module.href);
+}
+
 Deno.test(
   "a folder in shared memory that somebody else created or can read is not used: one row per condition",
   { ignore: Deno.build.os !== "linux" },
   () =>
-    inFolder((root) => {
+    inFolder(async (root) => {
+      const { makeFleetingFolder } = await freshModule();
       const environment = world(root);
       const own = `${root}/home/.local/state/flemma`;
       const uid = Deno.uid();
